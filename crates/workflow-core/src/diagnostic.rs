@@ -1,0 +1,1 @@
+//! What is wrong with a definition or a stored entry, where, and what cures it.
