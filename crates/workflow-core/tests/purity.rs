@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 const ALLOWED: &[&str] = &[
     "annotate-snippets",
+    "granit-parser",
     "jiff",
     "json5",
     "jsonc-parser",
