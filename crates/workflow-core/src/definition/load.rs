@@ -1,6 +1,7 @@
 //! Loads everything there is: settings, both tiers, references. Never stops at the first mistake.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::directory::{Directory, Draft, Found, Summary, read_map};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
@@ -14,16 +15,33 @@ use super::source::Source;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
 
 /// What the files say, and all that is wrong with them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Loaded {
     /// The workflows that can run.
-    pub catalog: Catalog,
+    pub catalog: Arc<Catalog>,
     /// Every workflow that was found, global ones first, in byte order of their keys.
     pub index: Vec<Listing>,
     /// The settings in force.
     pub settings: Settings,
     /// Everything that is wrong: settings, then workflow by workflow, then what they are to each other.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// The errors of the workflows that were left out and that a person would start by this name:
+    /// their command name, or their key where that could not be read.
+    pub fn problems_of(&self, name: &str) -> impl Iterator<Item = &Diagnostic> {
+        let left_out = self
+            .index
+            .iter()
+            .filter(|listing| listing.standing == Standing::LeftOut)
+            .filter(|listing| listing.command_name == name || listing.key == name);
+        let keys: Vec<&str> = left_out.map(|listing| &*listing.key).collect();
+        self.diagnostics.iter().filter(move |found| {
+            let about = found.workflow.as_deref();
+            found.severity == Severity::Error && about.is_some_and(|key| keys.contains(&key))
+        })
+    }
 }
 
 /// A workflow that was found, in the catalog or not.
@@ -75,8 +93,9 @@ pub fn load(files: &dyn Files) -> Loaded {
     let max_nesting = settings.limits.max_nesting;
     let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
+    let workflows = drafts.into_iter().map(|draft| draft.workflow);
     Loaded {
-        catalog: Catalog::new(drafts.into_iter().map(|draft| draft.workflow).collect()),
+        catalog: Arc::new(Catalog::new(workflows.collect())),
         index,
         settings,
         diagnostics,

@@ -24,6 +24,7 @@ mod directory;
 mod files;
 mod findings;
 mod frontmatter;
+mod graph;
 mod json5;
 mod keys;
 mod load;
