@@ -25,6 +25,7 @@ mod directory;
 mod files;
 mod findings;
 mod frontmatter;
+mod graph;
 mod json5;
 mod keys;
 mod load;
