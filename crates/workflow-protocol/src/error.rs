@@ -12,9 +12,11 @@ use ts_rs::TS;
 /// Declares [`Kind`]: a row a kind, with its code, its name on the wire and its meaning.
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident = $code:literal, $name:literal;)*) => {
-        /// Why a call was refused.
+        /// Why a call was refused: the stable name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, TS)]
         #[serde(rename_all = "camelCase")]
+        #[schemars(rename = "ErrorKind")]
+        #[ts(rename = "ErrorKind")]
         pub enum Kind {
             $($(#[doc = $doc])+ $kind,)*
         }

@@ -85,6 +85,11 @@ session_bound! {
     }
 }
 
+/// An event of which nothing is needed.
+#[derive(Debug, Default, Deserialize, JsonSchema, TS)]
+#[ts(type = "Record<string, unknown>")]
+pub struct AnyEvent {}
+
 /// Declares events: everything that is not named is ignored.
 macro_rules! events {
     ($($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* })*) => {$(
@@ -113,10 +118,6 @@ events! {
         pub prompt: Option<Text<'a>>,
     }
 
-    /// An event of which nothing is needed.
-    #[derive(Default)]
-    pub struct AnyEvent {}
-
     /// What the host says of a turn.
     #[derive(Default)]
     pub struct TurnEvent {
@@ -133,7 +134,7 @@ events! {
         #[serde(borrow, default)]
         #[ts(optional, as = "Option<String>")]
         pub tool_call_id: Text<'a>,
-        /// The arguments, as text of the line.
+        /// The arguments.
         #[serde(borrow)]
         #[ts(optional, type = "unknown")]
         pub input: Option<&'a RawValue>,
@@ -148,11 +149,11 @@ events! {
         #[serde(borrow, default)]
         #[ts(optional, as = "Option<String>")]
         pub tool_call_id: Text<'a>,
-        /// The arguments, as text of the line.
+        /// The arguments.
         #[serde(borrow)]
         #[ts(optional, type = "unknown")]
         pub input: Option<&'a RawValue>,
-        /// What the model will read, as text of the line.
+        /// What the model will read.
         #[serde(borrow)]
         #[ts(optional, type = "unknown")]
         pub content: Option<&'a RawValue>,

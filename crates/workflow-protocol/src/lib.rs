@@ -26,6 +26,7 @@ mod branch;
 mod command;
 mod diagnostic;
 mod error;
+pub mod generate;
 mod hook;
 mod host;
 mod lenient;
@@ -38,7 +39,6 @@ mod session;
 mod state;
 mod text;
 mod tool;
-pub mod typescript;
 mod workflow;
 
 pub use action::{Action, Delivery, Level, Message, MessageOptions, Placement};

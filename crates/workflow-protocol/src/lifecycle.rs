@@ -87,6 +87,7 @@ pub enum Clock {
 /// No parameters at all.
 #[derive(Debug, Deserialize, JsonSchema, TS)]
 #[serde(deny_unknown_fields)]
+#[ts(type = "Record<string, never>")]
 pub struct NoParams {}
 
 /// `shutdown` takes no parameters.

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::generate::Declarations;
 use crate::read::read;
-use crate::typescript::Declarations;
 use crate::{
     AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
     BeforeAgentStartResult, BranchParams, BranchResult, ClockAdvanceParams, ClockAdvanceResult,

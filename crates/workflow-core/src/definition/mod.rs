@@ -1,52 +1,47 @@
 //! What the files say: loading workflow directories into a [`Catalog`].
+//!
+//! Bytes become a tree with source spans, the tree becomes meaning and *all* diagnostics, the tiers
+//! are merged, references are resolved. Nothing here reads a file: the [`Files`] port does.
+//!
+//! ```
+//! use workflow_core::definition::{MemoryFiles, Tier, load};
+//!
+//! let files = MemoryFiles::new()
+//!     .with(Tier::Project, "fix/workflow.yaml", r#"
+//! name: Fix
+//! commandName: fix
+//! initialMessage: "Fix {description}"
+//! phases: [look.md]
+//! "#)
+//!     .with(Tier::Project, "fix/look.md", "---\nid: look\nname: Look\nemoji: 👀\n---\nFind the cause.");
+//! let loaded = load(&files);
+//! assert!(loaded.diagnostics.is_empty());
+//! assert_eq!(loaded.catalog.get("fix").unwrap().phases.len(), 1);
+//! ```
 
+mod checked;
+mod continue_rule;
+mod directory;
+mod files;
+mod findings;
+mod frontmatter;
+mod json5;
+mod keys;
+mod load;
 mod model;
+mod node;
+mod phase;
+mod references;
+mod settings;
+mod source;
+mod tokens;
+mod values;
+mod workflow;
+mod yaml;
 
+pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
+pub use load::{Listing, Loaded, Standing, load};
 pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
-
-// STUB until the loader lands
-use crate::diagnostic::Diagnostic;
-use std::sync::Arc;
-/// x
-#[derive(Debug, Default)]
-pub struct Loaded {
-    /// x
-    pub catalog: Arc<Catalog>,
-    /// x
-    pub settings: Settings,
-    /// x
-    pub diagnostics: Vec<Diagnostic>,
-}
-impl Loaded {
-    /// x
-    pub fn problems_of(&self, _name: &str) -> impl Iterator<Item = &Diagnostic> {
-        self.diagnostics.iter()
-    }
-}
-impl Catalog {
-    /// x
-    #[must_use]
-    pub fn checked(workflows: Vec<Workflow>) -> Option<Self> {
-        Some(Self::new(workflows))
-    }
-}
-
-impl std::fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{}:", place.file)?;
-            if let (Some(line), Some(column)) = (place.line(), place.column()) {
-                write!(f, "{line}:{column}:")?;
-            }
-            f.write_str(" ")?;
-        }
-        write!(f, "{}", self.message)?;
-        match &self.help {
-            Some(help) => write!(f, " ({help})"),
-            None => Ok(()),
-        }
-    }
-}

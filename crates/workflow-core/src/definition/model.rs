@@ -112,7 +112,7 @@ pub enum ToolAccess {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContinueRule {
-    /// `continue: wait`: the phase waits for the user, nothing is pushed.
+    /// `continue: wait`: the phase waits for the user, nothing is pushed. A map says `false`.
     pub wait: Option<bool>,
     /// Pushes in a row without an advance.
     pub max: Option<Bound>,
@@ -126,6 +126,22 @@ pub struct ContinueRule {
     pub on_limit: Option<OnLimit>,
     /// Seconds between the stop and the push.
     pub countdown: Option<u32>,
+}
+
+impl ContinueRule {
+    /// This rule, and what `outer` says where this one is silent.
+    #[must_use]
+    pub fn within(&self, outer: &Self) -> Self {
+        Self {
+            wait: self.wait.or(outer.wait),
+            max: self.max.or(outer.max),
+            max_stale: self.max_stale.or(outer.max_stale),
+            on_error: self.on_error.or(outer.on_error),
+            on_question: self.on_question.or(outer.on_question),
+            on_limit: self.on_limit.or(outer.on_limit),
+            countdown: self.countdown.or(outer.countdown),
+        }
+    }
 }
 
 /// A count that may be unlimited.

@@ -7,6 +7,7 @@ use crate::Session;
 use crate::definition::ContextMode;
 use crate::guard::Pace;
 use crate::output::{Output, Reply};
+use crate::white_space;
 
 /// The custom type of the context message.
 pub(crate) const CONTEXT_MESSAGE: &str = "workflow:context";
@@ -17,7 +18,9 @@ impl Session {
         self.forget_cancel();
         self.turn_moved = None;
         let reminder = self.reminder_sent.take();
-        let ours = reminder.is_some_and(|reminder| prompt.is_none_or(|prompt| prompt == reminder));
+        let ours = reminder.is_some_and(|reminder| {
+            prompt.is_none_or(|prompt| white_space::trim(prompt) == white_space::trim(&reminder))
+        });
         if !ours {
             self.user_spoke(out);
         }
