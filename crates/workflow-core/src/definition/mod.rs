@@ -19,7 +19,6 @@
 //! assert_eq!(loaded.catalog.get("fix").unwrap().phases.len(), 1);
 //! ```
 
-mod checked;
 mod continue_rule;
 mod directory;
 mod files;
