@@ -4,5 +4,6 @@
 //! the two together. Start reading at [`serve`].
 
 pub mod cli;
+mod disk;
 pub mod serve;
 mod wire;

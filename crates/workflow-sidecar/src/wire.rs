@@ -2,9 +2,13 @@
 //!
 //! The one place where both are known. Owns the keys and options that are constant on the wire.
 
+use std::collections::HashMap;
+
 use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::value::to_raw_value;
-use workflow_core::definition::{Bound, Loaded, PhaseEntry, Show, Tier, Workflow};
+use workflow_core::definition::{
+    Bound, Listing, Loaded, PhaseEntry, Show, Standing, Tier, Workflow,
+};
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::guard::Parked;
 use workflow_core::output::{Action, AnswerKind, Level, Output, Reply, ToolAnswer};
@@ -228,15 +232,28 @@ pub(crate) fn command_complete_result<'a>(
     }
 }
 
+/// The workflows in force. Those that were left out are in the diagnostics, with what is wrong with them.
 pub(crate) fn workflow_list_result(loaded: &Loaded) -> protocol::WorkflowListResult {
+    let in_force = loaded.index.iter();
+    let in_force = in_force.filter(|listing| listing.standing == Standing::Loaded);
+    let listings: HashMap<&str, &Listing> = in_force
+        .map(|listing| (listing.key.as_str(), listing))
+        .collect();
     protocol::WorkflowListResult {
-        workflows: loaded.catalog.iter().map(workflow_summary).collect(),
+        workflows: loaded
+            .catalog
+            .iter()
+            .filter_map(|workflow| {
+                let listing = listings.get(workflow.key.as_str())?;
+                Some(workflow_summary(workflow, listing))
+            })
+            .collect(),
         diagnostics: diagnostics(&loaded.diagnostics),
         actions: Vec::new(),
     }
 }
 
-fn workflow_summary(workflow: &Workflow) -> protocol::WorkflowSummary {
+fn workflow_summary(workflow: &Workflow, listing: &Listing) -> protocol::WorkflowSummary {
     protocol::WorkflowSummary {
         key: workflow.key.clone(),
         name: workflow.name.clone(),
@@ -245,9 +262,9 @@ fn workflow_summary(workflow: &Workflow) -> protocol::WorkflowSummary {
             Show::User => protocol::Show::User,
             Show::Workflows => protocol::Show::Workflows,
         },
-        source: source(Tier::Project),
+        source: source(listing.tier),
         phases: workflow.phases.iter().map(phase_summary).collect(),
-        shadows: None,
+        shadows: listing.shadows.then_some(protocol::Source::Global),
     }
 }
 
