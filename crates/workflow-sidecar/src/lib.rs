@@ -4,6 +4,7 @@
 //! the two together. Start reading at [`serve`].
 
 pub mod cli;
+mod demo;
 mod disk;
 pub mod serve;
 mod wire;

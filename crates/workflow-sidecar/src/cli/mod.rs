@@ -2,6 +2,7 @@
 //!
 //! Owns arguments, logging and exit codes: 0 is well, 1 is a failure, 2 is a wrong command line.
 
+mod demo;
 mod serve;
 
 use std::io::{self, IsTerminal};
@@ -15,6 +16,7 @@ const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
+  workflow-sidecar demo                         see what it does
   workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
   workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
 
@@ -31,6 +33,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Arguments),
     Serve(serve::Arguments),
 }
 
@@ -40,17 +43,25 @@ pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     log_to_stderr();
     let done = match arguments.command {
+        Some(Command::Demo(arguments)) => demo::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments),
         None if io::stdin().is_terminal() => Arguments::command().print_help().map_err(Into::into),
         None => serve::run(&serve::Arguments::default()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output has read enough, as `head` does.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("workflow-sidecar: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = error.root_cause().downcast_ref::<io::Error>();
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Stdout carries the protocol and nothing else.
