@@ -118,7 +118,7 @@ impl<'d> Host<'d> {
                 "cwd": self.directory,
                 "agentDir": self.directory.join("agent"),
                 "capabilities": { "dialogs": true, "widgets": true },
-                "clock": { "virtual": { "now": NOW, "seed": 1 } },
+                "clock": { "virtual": { "now": NOW, "seed": self.branch.len() } },
             }),
         )
     }
