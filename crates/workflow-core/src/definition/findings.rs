@@ -39,6 +39,16 @@ impl Finding {
         Self::new(Severity::Warning, code, span, message)
     }
 
+    #[cfg(test)]
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    #[cfg(test)]
+    pub(super) fn help_text(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
