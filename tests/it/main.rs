@@ -1,0 +1,6 @@
+//! Conformance: the sidecar as a host sees it, in memory and as the real binary.
+
+mod connection;
+mod host;
+mod transcript;
+mod transcripts;
