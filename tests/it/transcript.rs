@@ -169,17 +169,17 @@ impl Directories {
 
     fn with_paths(&self, text: &str) -> String {
         let names = self.names();
-        names
-            .iter()
-            .fold(text.to_owned(), |text, (name, path)| text.replace(name, path))
+        names.iter().fold(text.to_owned(), |text, (name, path)| {
+            text.replace(name, path)
+        })
     }
 
     /// A line of the sidecar as it stands in a transcript.
     fn readable(&self, line: &str) -> String {
         let names = self.names();
-        names
-            .iter()
-            .fold(unescaped(line), |text, (name, path)| text.replace(path, name))
+        names.iter().fold(unescaped(line), |text, (name, path)| {
+            text.replace(path, name)
+        })
     }
 }
 
@@ -239,5 +239,8 @@ fn difference(place: &str, expected: &str, heard: &str) -> String {
 
 #[test]
 fn escapes_become_characters() {
-    assert_eq!(unescaped(r#"a\ud83d\udd04b\u23f3\n\\u23f3\u0007"#), "a🔄b⏳\\n\\\\u23f3\\u0007");
+    assert_eq!(
+        unescaped(r#"a\ud83d\udd04b\u23f3\n\\u23f3\u0007"#),
+        "a🔄b⏳\\n\\\\u23f3\\u0007"
+    );
 }
