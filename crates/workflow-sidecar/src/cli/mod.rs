@@ -8,9 +8,13 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
-/// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
+/// What is logged: a level, or levels by module, as `warn` or `warn,workflow_sidecar=debug`.
 const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
@@ -53,12 +57,15 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Stdout carries the protocol and nothing else.
+/// Stdout carries the protocol and nothing else. A filter that cannot be read is as good as none.
 fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(false)
+    let filter = std::env::var(LOG_VARIABLE).ok();
+    let filter = filter.filter(|filter| !filter.trim().is_empty());
+    let filter: Option<Targets> = filter.and_then(|filter| filter.parse().ok());
+    let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let lines = layer().with_writer(io::stderr).with_ansi(false);
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(filter)
         .init();
 }
