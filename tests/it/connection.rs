@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use workflow_sidecar::serve::Memory;
@@ -12,7 +12,7 @@ use workflow_sidecar::serve::Memory;
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Lines to a sidecar and from it.
-pub trait Connection {
+pub(crate) trait Connection {
     /// Sends bytes as they are; a line's end is theirs to bring.
     fn send(&mut self, bytes: &[u8]);
 
@@ -31,7 +31,7 @@ pub trait Connection {
 
 /// The dispatch in memory.
 #[derive(Default)]
-pub struct InMemory {
+pub(crate) struct InMemory {
     sidecar: Memory,
     lines: VecDeque<String>,
 }
@@ -54,7 +54,7 @@ impl Connection for InMemory {
 }
 
 /// The binary, with a thread that reads what it says.
-pub struct Process {
+pub(crate) struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -62,19 +62,19 @@ pub struct Process {
 
 impl Process {
     /// The binary with `serve` and these arguments.
-    pub fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::spawn(Self::command().arg("serve").args(arguments))
     }
 
     /// The binary, without the surroundings of this machine.
-    pub fn command() -> Command {
+    pub(crate) fn command() -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_workflow-sidecar"));
         command.env_remove("PI_CODING_AGENT_DIR");
         command.env_remove("WORKFLOW_SIDECAR_LOG");
         command
     }
 
-    pub fn spawn(command: &mut Command) -> Self {
+    pub(crate) fn spawn(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -96,17 +96,17 @@ impl Process {
         }
     }
 
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// Closes its standard input.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.stdin = None;
     }
 
     /// How it ended, which it must soon.
-    pub fn wait(&mut self) -> ExitStatus {
+    pub(crate) fn wait(&mut self) -> ExitStatus {
         let started = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -125,10 +125,7 @@ impl Connection for Process {
     }
 
     fn receive_within(&mut self, time: Duration) -> Option<String> {
-        match self.lines.recv_timeout(time) {
-            Ok(line) => Some(line),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.lines.recv_timeout(time).ok()
     }
 
     fn finish(&mut self) -> Vec<String> {

@@ -18,7 +18,7 @@ use crate::connection::Connection;
 const ANY: &str = "\"*\"";
 
 /// A transcript, read.
-pub struct Transcript {
+pub(crate) struct Transcript {
     path: PathBuf,
     lines: Vec<Line>,
 }
@@ -35,7 +35,7 @@ enum Line {
 }
 
 impl Transcript {
-    pub fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).unwrap();
         let lines = text.lines().enumerate().map(|(at, line)| {
             serde_json::from_str(line)
@@ -48,7 +48,7 @@ impl Transcript {
     }
 
     /// Plays the host's part and compares what it hears; the message shows the first difference.
-    pub fn replay(&self, connection: &mut dyn Connection) -> Result<(), String> {
+    pub(crate) fn replay(&self, connection: &mut dyn Connection) -> Result<(), String> {
         let directories = Directories::new();
         for (at, line) in self.lines.iter().enumerate() {
             let place = || format!("{}:{}", self.path.display(), at + 1);
@@ -77,7 +77,7 @@ impl Transcript {
     }
 
     /// Plays the host's part in memory and writes down what it hears.
-    pub fn bless(&self, connection: &mut dyn Connection) {
+    pub(crate) fn bless(&self, connection: &mut dyn Connection) {
         let directories = Directories::new();
         let mut text = String::new();
         let mut lines = self.lines.iter().peekable();
@@ -240,7 +240,7 @@ fn difference(place: &str, expected: &str, heard: &str) -> String {
 #[test]
 fn escapes_become_characters() {
     assert_eq!(
-        unescaped(r#"a\ud83d\udd04b\u23f3\n\\u23f3\u0007"#),
+        unescaped(r"a\ud83d\udd04b\u23f3\n\\u23f3\u0007"),
         "a🔄b⏳\\n\\\\u23f3\\u0007"
     );
 }
