@@ -1,9 +1,7 @@
-//! The process.
+//! Makes a coding agent follow a workflow.
 
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "used as soon as the process serves")
-)]
-mod disk;
+use std::process::ExitCode;
 
-fn main() {}
+fn main() -> ExitCode {
+    workflow_sidecar::cli::run()
+}

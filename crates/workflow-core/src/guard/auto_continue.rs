@@ -33,15 +33,7 @@ impl Continue {
     /// `max: unlimited` restores the package's behaviour: with it the other bounds are off
     /// as well, unless a level sets them.
     pub fn of<'r>(levels: impl Iterator<Item = &'r ContinueRule>) -> Self {
-        let rule = levels.fold(ContinueRule::default(), |inner, outer| ContinueRule {
-            wait: inner.wait.or(outer.wait),
-            max: inner.max.or(outer.max),
-            max_stale: inner.max_stale.or(outer.max_stale),
-            on_error: inner.on_error.or(outer.on_error),
-            on_question: inner.on_question.or(outer.on_question),
-            on_limit: inner.on_limit.or(outer.on_limit),
-            countdown: inner.countdown.or(outer.countdown),
-        });
+        let rule = levels.fold(ContinueRule::default(), |inner, outer| inner.within(outer));
         let max = rule.max.unwrap_or(Bound::Times(8));
         let (max_stale, on_stop) = match max {
             Bound::Times(_) => (Bound::Times(3), OnStop::Pause),

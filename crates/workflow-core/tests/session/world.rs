@@ -13,10 +13,10 @@ use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
 
 /// The moment at which every test starts.
-pub const NOW: u64 = 1_747_234_567_890;
+pub(crate) const NOW: u64 = 1_747_234_567_890;
 
 /// A phase whose id, name and instructions follow from one word.
-pub fn phase(word: &str) -> Phase {
+pub(crate) fn phase(word: &str) -> Phase {
     Phase {
         id: word.to_owned(),
         name: word.to_uppercase(),
@@ -29,7 +29,7 @@ pub fn phase(word: &str) -> Phase {
 }
 
 /// A phase with a blacklist.
-pub fn guarded(word: &str, blacklist: &[&str]) -> Phase {
+pub(crate) fn guarded(word: &str, blacklist: &[&str]) -> Phase {
     let names = blacklist.iter().map(|&name| name.to_owned()).collect();
     Phase {
         tools: Some(ToolAccess::Blacklist(names)),
@@ -38,7 +38,7 @@ pub fn guarded(word: &str, blacklist: &[&str]) -> Phase {
 }
 
 /// A workflow named after its key; a word in braces is a subworkflow, any other a phase.
-pub fn workflow(key: &str, entries: &[&str]) -> Workflow {
+pub(crate) fn workflow(key: &str, entries: &[&str]) -> Workflow {
     let entry = |word: &&str| match word
         .strip_prefix('{')
         .and_then(|rest| rest.strip_suffix('}'))
@@ -63,20 +63,20 @@ pub fn workflow(key: &str, entries: &[&str]) -> Workflow {
 }
 
 /// A host and its session.
-pub struct World {
-    pub session: Session,
-    pub now: u64,
-    pub workflows: Vec<Workflow>,
-    pub settings: Settings,
-    pub branch: Vec<(String, Box<RawValue>)>,
+pub(crate) struct World {
+    pub(crate) session: Session,
+    pub(crate) now: u64,
+    pub(crate) workflows: Vec<Workflow>,
+    pub(crate) settings: Settings,
+    pub(crate) branch: Vec<(String, Box<RawValue>)>,
     /// The questions that wait for an answer.
-    pub asked: Vec<QuestionId>,
+    pub(crate) asked: Vec<QuestionId>,
     tickets: u64,
 }
 
 impl World {
     /// A session with an interface and dialogs, started over an empty branch.
-    pub fn new(workflows: Vec<Workflow>) -> Self {
+    pub(crate) fn new(workflows: Vec<Workflow>) -> Self {
         let mut world = Self {
             session: Session::new(
                 Abilities {
@@ -97,14 +97,14 @@ impl World {
     }
 
     /// The same, with a run of the first workflow.
-    pub fn started(workflows: Vec<Workflow>) -> Self {
+    pub(crate) fn started(workflows: Vec<Workflow>) -> Self {
         let key = workflows[0].key.clone();
         let mut world = Self::new(workflows);
         world.command(&format!("{key} the task"));
         world
     }
 
-    pub fn loaded(&self) -> Arc<Loaded> {
+    pub(crate) fn loaded(&self) -> Arc<Loaded> {
         Arc::new(Loaded {
             catalog: Arc::new(Catalog::new(self.workflows.clone())),
             settings: self.settings.clone(),
@@ -113,7 +113,7 @@ impl World {
     }
 
     /// Puts an input in and tells what came out, a line an effect.
-    pub fn step(&mut self, input: Input<'_>) -> Vec<String> {
+    pub(crate) fn step(&mut self, input: Input<'_>) -> Vec<String> {
         let out = self.session.step(self.now, input);
         self.tell(out)
     }
@@ -173,7 +173,7 @@ impl World {
     }
 
     /// The session is loaded again, over the branch as it stands.
-    pub fn reload(&mut self) -> Vec<String> {
+    pub(crate) fn reload(&mut self) -> Vec<String> {
         let branch = std::mem::take(&mut self.branch);
         let entries = branch
             .iter()
@@ -192,7 +192,7 @@ impl World {
         lines
     }
 
-    pub fn command(&mut self, arguments: &str) -> Vec<String> {
+    pub(crate) fn command(&mut self, arguments: &str) -> Vec<String> {
         self.tickets += 1;
         let command = Command::Workflow {
             arguments,
@@ -204,7 +204,7 @@ impl World {
         })
     }
 
-    pub fn cancel_command(&mut self) -> Vec<String> {
+    pub(crate) fn cancel_command(&mut self) -> Vec<String> {
         self.tickets += 1;
         self.step(Input::Command {
             ticket: Ticket(self.tickets),
@@ -212,7 +212,7 @@ impl World {
         })
     }
 
-    pub fn answer(&mut self, confirmed: bool) -> Vec<String> {
+    pub(crate) fn answer(&mut self, confirmed: bool) -> Vec<String> {
         let question = self.asked.pop().expect("a question waits");
         self.step(Input::Answer {
             question,
@@ -220,23 +220,23 @@ impl World {
         })
     }
 
-    pub fn tool(&mut self, action: &str) -> Vec<String> {
+    pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
         self.step(Input::Step {
             action: Some(action),
         })
     }
 
-    pub fn tool_call(&mut self, tool: &str) -> Vec<String> {
+    pub(crate) fn tool_call(&mut self, tool: &str) -> Vec<String> {
         self.step(Input::ToolCall { tool })
     }
 
-    pub fn prompt(&mut self, prompt: &str) -> Vec<String> {
+    pub(crate) fn prompt(&mut self, prompt: &str) -> Vec<String> {
         self.step(Input::BeforeAgentStart {
             prompt: Some(prompt),
         })
     }
 
-    pub fn stop(&mut self, reason: &str) -> Vec<String> {
+    pub(crate) fn stop(&mut self, reason: &str) -> Vec<String> {
         let last = LastAssistant {
             stop_reason: Some(reason),
             text_tail: Some("Done."),
@@ -245,7 +245,7 @@ impl World {
     }
 
     /// Lets time pass, in one go.
-    pub fn wait(&mut self, millis: u64) -> Vec<String> {
+    pub(crate) fn wait(&mut self, millis: u64) -> Vec<String> {
         self.now += millis;
         match self.session.deadline() {
             Some(due) if due <= self.now => self.step(Input::Tick),
@@ -254,7 +254,7 @@ impl World {
     }
 
     /// The state entry appended last.
-    pub fn last_state(&self) -> serde_json::Value {
+    pub(crate) fn last_state(&self) -> serde_json::Value {
         let entry = self
             .branch
             .iter()
@@ -265,7 +265,7 @@ impl World {
     }
 
     /// Appends an entry as somebody else would have.
-    pub fn append(&mut self, custom_type: &str, data: serde_json::Value) {
+    pub(crate) fn append(&mut self, custom_type: &str, data: serde_json::Value) {
         self.branch.push((
             custom_type.to_owned(),
             serde_json::value::to_raw_value(&data).expect("a value is JSON"),
@@ -274,7 +274,7 @@ impl World {
 }
 
 /// The user messages among some lines.
-pub fn user_messages(lines: &[String]) -> usize {
+pub(crate) fn user_messages(lines: &[String]) -> usize {
     lines
         .iter()
         .filter(|line| line.starts_with("user "))
@@ -282,7 +282,7 @@ pub fn user_messages(lines: &[String]) -> usize {
 }
 
 /// The first line that starts with a word.
-pub fn line<'l>(lines: &'l [String], word: &str) -> &'l str {
+pub(crate) fn line<'l>(lines: &'l [String], word: &str) -> &'l str {
     lines
         .iter()
         .find(|line| line.starts_with(word))

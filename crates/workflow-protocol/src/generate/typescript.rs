@@ -2,6 +2,7 @@
 //!
 //! Owns the collecting of declarations, each once and in the order of their names, and the module they go into.
 
+use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -67,7 +68,7 @@ fn interface(
 /// Declarations of TypeScript types, by name.
 pub struct Declarations {
     config: Config,
-    by_name: BTreeMap<String, String>,
+    by_name: BTreeMap<String, (TypeId, String)>,
 }
 
 impl Declarations {
@@ -89,7 +90,9 @@ impl Declarations {
 
     /// The declarations, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.by_name.values().map(String::as_str)
+        self.by_name
+            .values()
+            .map(|(_, declaration)| declaration.as_str())
     }
 }
 
@@ -104,12 +107,13 @@ impl TypeVisitor for Declarations {
         // Only what ts-rs would give a file of its own is declared; the rest is written in place.
         if T::output_path().is_some() {
             let name = T::ident(&self.config);
-            if self.by_name.contains_key(&name) {
+            if let Some((known, _)) = self.by_name.get(&name) {
+                assert_eq!(*known, TypeId::of::<T>(), "two types are called `{name}`");
                 return;
             }
             let docs = T::docs().unwrap_or_default();
             let declaration = laid_out(&format!("{docs}export {}", T::decl(&self.config)));
-            self.by_name.insert(name, declaration);
+            self.by_name.insert(name, (TypeId::of::<T>(), declaration));
         }
         T::visit_dependencies(self);
         T::visit_generics(self);

@@ -1,0 +1,90 @@
+//! The command line: one variant a command, one file each.
+//!
+//! Owns arguments, logging and exit codes: 0 is well, 1 is a failure, 2 is a wrong command line.
+
+mod demo;
+mod serve;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
+const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar demo                         see what it does
+  workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
+  workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
+
+A host speaks JSON-RPC 2.0, one message a line, on stdin and stdout. Logs go to stderr;
+WORKFLOW_SIDECAR_LOG=debug shows more of them.";
+
+/// Makes a coding agent follow a workflow.
+#[derive(Debug, Parser)]
+#[command(name = "workflow-sidecar", version, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Demo(demo::Arguments),
+    Serve(serve::Arguments),
+}
+
+/// Reads the command line and does what it says.
+#[must_use]
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    log_to_stderr();
+    let done = match arguments.command {
+        Some(Command::Demo(arguments)) => demo::run(&arguments),
+        Some(Command::Serve(arguments)) => serve::run(&arguments),
+        None if io::stdin().is_terminal() => Arguments::command().print_help().map_err(Into::into),
+        None => serve::run(&serve::Arguments::default()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output has read enough, as `head` does.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("workflow-sidecar: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = error.root_cause().downcast_ref::<io::Error>();
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Stdout carries the protocol and nothing else.
+///
+/// The filter is a list of targets and levels without patterns: those of `EnvFilter` bring a
+/// regular expression engine, which an idle process would carry about in memory.
+fn log_to_stderr() {
+    let wanted = std::env::var(LOG_VARIABLE).unwrap_or_default();
+    let filter = match wanted.parse::<Targets>() {
+        Ok(filter) if !wanted.is_empty() => filter,
+        Ok(_) => Targets::new().with_default(LevelFilter::WARN),
+        Err(problem) => {
+            eprintln!("workflow-sidecar: {LOG_VARIABLE}={wanted}: {problem}; warnings are logged");
+            Targets::new().with_default(LevelFilter::WARN)
+        }
+    };
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(io::stderr)
+        .with_ansi(false);
+    tracing_subscriber::registry()
+        .with(layer.with_filter(filter))
+        .init();
+}
