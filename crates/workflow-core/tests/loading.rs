@@ -249,6 +249,39 @@ fn a_flood_of_mistakes_is_cut_and_still_counts() {
 }
 
 #[test]
+fn many_broken_workflows_are_each_told_and_no_more() {
+    let unknown = numbered(100, "unknown", ": 1\n");
+    let mut files = MemoryFiles::new();
+    for at in 0..100 {
+        let path = format!("w{at}/workflow.yaml");
+        files = files.with(Tier::Global, &path, format!("{unknown}name: 3\n"));
+    }
+    let loaded = load(&files);
+    check_loaded(&loaded).unwrap();
+    assert!(loaded.diagnostics.len() < 2400);
+}
+
+#[test]
+fn all_files_together_are_limited() {
+    let mut files = MemoryFiles::new()
+        .with_settings(Tier::Project, "{limits: {maxTotalBytes: 2000}}")
+        .with(Tier::Global, "p.md", PHASE.to_owned() + &"x".repeat(900));
+    for at in 0..5 {
+        files = files.with(Tier::Global, &format!("w{at}/workflow.yaml"), internal(&[]));
+    }
+    let loaded = load(&files);
+    check_loaded(&loaded).unwrap();
+    assert_eq!(loaded.catalog.iter().count(), 2);
+    assert!(
+        loaded
+            .diagnostics
+            .iter()
+            .all(|found| found.code == Code::OverLimit)
+    );
+    assert_eq!(loaded.diagnostics.len(), 3);
+}
+
+#[test]
 fn a_flood_of_unknown_variables_is_cut() {
     let body = numbered(50_000, "{unknown", "} ");
     let loaded = load(&files(WORKFLOW, &format!("{PHASE}{body}"), PART));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::directory::{Directory, Draft, Found, Summary, read_map};
-use super::files::{FilePath, FileProblem, Files, TierEntry};
+use super::files::{FilePath, FileProblem, Files, Metered, TierEntry};
 use super::findings::{Findings, Reader};
 use super::json5;
 use super::model::{Catalog, Limits, Settings, Show, Tier};
@@ -86,8 +86,9 @@ pub enum Standing {
 pub fn load(files: &dyn Files) -> Loaded {
     let mut diagnostics = Vec::new();
     let settings = load_settings(files, &mut diagnostics);
+    let files = Metered::new(files, settings.limits.max_total_bytes);
     let [global, project] = [Tier::Global, Tier::Project]
-        .map(|tier| load_tier(files, tier, &settings.limits, &mut diagnostics));
+        .map(|tier| load_tier(&files, tier, &settings.limits, &mut diagnostics));
     let mut index = listings(&global, &project);
     let drafts = merge(global, project, &mut diagnostics);
     let max_nesting = settings.limits.max_nesting;
@@ -126,7 +127,7 @@ fn load_settings_of(
         }
     };
     let source = Source::new(&files.shown(&path), bytes);
-    let mut findings = Findings::about(None, &source);
+    let mut findings = Findings::about(None, &source, Findings::SHOWN);
     let tree_limits = TreeLimits {
         depth: limits.max_depth as usize,
         size: limits.max_file_bytes as usize,
