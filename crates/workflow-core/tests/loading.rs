@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use workflow_core::definition::{
-    Loaded, MemoryFiles, PhaseEntry, Standing, Tier, ToolAccess, load,
-};
+use workflow_core::definition::{Loaded, MemoryFiles, Outcome, PhaseEntry, Tier, ToolAccess, load};
 use workflow_core::diagnostic::{Code, Severity, render};
 
 const WORKFLOW: &str = "\
@@ -53,10 +51,10 @@ fn check_loaded(loaded: &Loaded) -> Result<(), TestCaseError> {
         let error = loaded.diagnostics.iter().any(|found| {
             found.severity == Severity::Error && found.workflow.as_deref() == Some(&*listing.key)
         });
-        let left_out = listing.standing == Standing::LeftOut;
+        let left_out = listing.outcome == Outcome::LeftOut;
         prop_assert_eq!(left_out, error, "{:?}", listing);
         let in_catalog = loaded.catalog.get(&listing.key).is_some();
-        prop_assert_eq!(listing.standing == Standing::Loaded, in_catalog);
+        prop_assert_eq!(listing.outcome == Outcome::Loaded, in_catalog);
     }
     for workflow in loaded.catalog.iter() {
         prop_assert!(!workflow.phases.is_empty());

@@ -34,7 +34,7 @@ impl Loaded {
         let left_out = self
             .index
             .iter()
-            .filter(|listing| listing.standing == Standing::LeftOut)
+            .filter(|listing| listing.outcome == Outcome::LeftOut)
             .filter(|listing| listing.command_name == name || listing.key == name);
         let keys: Vec<&str> = left_out.map(|listing| &*listing.key).collect();
         self.diagnostics.iter().filter(move |found| {
@@ -64,12 +64,12 @@ pub struct Listing {
     /// Whether it takes the place of a global workflow with the same key.
     pub shadows: bool,
     /// What became of it.
-    pub standing: Standing,
+    pub outcome: Outcome,
 }
 
 /// What became of a workflow that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum Outcome {
     /// It is in the catalog.
     Loaded,
     /// The project's workflow of the same key takes its place.
@@ -239,10 +239,10 @@ fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
         show,
         phases,
         shadows: shadows && sound,
-        standing: if sound {
-            Standing::Shadowed
+        outcome: if sound {
+            Outcome::Shadowed
         } else {
-            Standing::LeftOut
+            Outcome::LeftOut
         },
     }
 }
@@ -294,21 +294,21 @@ fn resolve(
     let settled = settle(&drafts, &found, max_nesting);
     diagnostics.extend(settled.diagnostics);
 
-    let standing: HashMap<(&str, Tier), Standing> = drafts
+    let standing: HashMap<(&str, Tier), Outcome> = drafts
         .iter()
         .zip(&settled.kept)
         .map(|(draft, &kept)| {
             let standing = if kept {
-                Standing::Loaded
+                Outcome::Loaded
             } else {
-                Standing::LeftOut
+                Outcome::LeftOut
             };
             ((&*draft.workflow.key, draft.tier), standing)
         })
         .collect();
     for listing in index {
         if let Some(&standing) = standing.get(&(&*listing.key, listing.tier)) {
-            listing.standing = standing;
+            listing.outcome = standing;
         }
     }
     drafts
