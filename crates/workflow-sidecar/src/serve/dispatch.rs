@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use jsonrpsee::types::{ErrorObjectOwned, Id, Params};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
+use serde::Deserialize;
 use tokio::sync::Notify;
-use workflow_protocol::{Error, Kind, Method, Text, for_each_method, method};
+use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method};
 
 use super::envelope::{Call, Invalid, Message, NO_ID, classify};
-use super::handlers::Answered;
+use super::handlers::{Answered, unsupported};
 use super::outbox::Outbox;
 use super::server::{Server, not_initialized};
 use super::usual::glance;
@@ -178,13 +179,31 @@ fn call<M: Method>(
     let answer = if server.host.is_none() && M::NAME != method::Initialize::NAME {
         Err(not_initialized())
     } else {
-        M::read(params.as_str()).and_then(|params| M::call(&mut *server, params))
+        let read = M::read(params.as_str());
+        let read = read.map_err(|error| other_version::<M>(params).unwrap_or(error));
+        read.and_then(|params| M::call(&mut *server, params))
     };
     match answer {
         Ok(Answered::Now(result)) => Ok(Some(Arc::new(result))),
         Ok(Answered::Later) => Ok(None),
         Err(error) => Err(wire::error(&error)),
     }
+}
+
+/// What is wrong first with parameters that cannot be read: a later version may have others.
+#[cold]
+fn other_version<M: Method>(params: &Params<'_>) -> Option<Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        protocol_version: u32,
+    }
+    if M::NAME != method::Initialize::NAME {
+        return None;
+    }
+    let version: Version = serde_json::from_str(params.as_str()?).ok()?;
+    let is_other = version.protocol_version != PROTOCOL_VERSION;
+    is_other.then(|| unsupported(version.protocol_version))
 }
 
 fn refuse(id: &str, why: Invalid, out: &mut Outbox) {
