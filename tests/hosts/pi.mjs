@@ -14,6 +14,7 @@ import { spawn } from 'node:child_process';
  * @property {string[]} args                  the command line
  * @property {Record<string, string>} env     the whole environment
  * @property {string} cwd
+ * @property {boolean} listens               it reads commands; without, its standard input is closed at once
  * @property {(record: PiRecord) => void} [observe]  called with each record as it arrives
  */
 
@@ -49,13 +50,14 @@ export class Pi {
   #exit;
 
   /** @param {Start} start */
-  constructor({ host, args, env, cwd, observe = () => {} }) {
+  constructor({ host, args, env, cwd, listens, observe = () => {} }) {
     this.#host = host;
     this.#observe = observe;
     this.#child = spawn(host.node, [host.cli, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child.stdout.on('data', (bytes) => this.#take(bytes));
     this.#child.stderr.on('data', (bytes) => (this.stderr += bytes));
     this.#child.stdin.on('error', () => {}); // it may be dead: whoever waits for an answer will see that
+    if (!listens) this.#child.stdin.end();
     this.#exit = new Promise((resolve) => {
       this.#child.on('close', (code, signal) => {
         this.ended = { code, signal };
@@ -119,14 +121,15 @@ export class Pi {
   }
 
   /**
-   * Waits until the run that the last prompt started, or will start, is over.
+   * Waits until the run that the last prompt started, or will start, is over; or several, where more follow by themselves.
    *
+   * @param {number} [runs]
    * @param {number} [within]
    */
-  async settled(within = PATIENCE_MS) {
+  async settled(runs = 1, within = PATIENCE_MS) {
     const count = (/** @type {string} */ type) => this.latest.filter((record) => record.type === type).length;
     const over = () =>
-      count('agent_end') > 0 && count('agent_end') >= count('agent_start') && (!this.#host.settles || this.#settledSinceEnd());
+      count('agent_end') >= runs && count('agent_end') >= count('agent_start') && (!this.#host.settles || this.#settledSinceEnd());
     await this.#wait(over, 'the end of the run', within);
     await this.quiet(within);
   }

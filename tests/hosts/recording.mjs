@@ -17,11 +17,16 @@ export class Recorder {
   blocks = [];
 
   #clean;
+  #forgets;
   #previous = /** @type {{messages: string[][], tools: string, system: string} | null} */ (null);
 
-  /** @param {Cleaner} clean */
-  constructor(clean) {
+  /**
+   * @param {Cleaner} clean
+   * @param {(block: Block) => boolean} [forgets]  what a scenario leaves out because it hangs on the machine's speed
+   */
+  constructor(clean, forgets = () => false) {
     this.#clean = clean;
+    this.#forgets = forgets;
   }
 
   /**
@@ -31,7 +36,8 @@ export class Recorder {
    */
   add(stream, head, text) {
     const body = text === undefined || text === '' ? [] : this.#clean.text(text).split('\n');
-    this.blocks.push({ stream, head: this.#clean.text(head), body });
+    const block = { stream, head: this.#clean.text(head), body };
+    if (!this.#forgets(block)) this.blocks.push(block);
   }
 
   /** A record of pi's RPC or JSON mode. @param {import('./pi.mjs').PiRecord} record */
@@ -58,12 +64,13 @@ export class Recorder {
    * @param {import('./model.mjs').Request} request
    * @param {number} index
    */
-  request({ messages, tools, reply }, index) {
+  request({ messages, tools, source }, index) {
     const system = messages.filter(({ role }) => isSystem(role)).map(({ content }) => textOf(content)).join('\n');
     const told = messages.filter(({ role }) => !isSystem(role)).map((message) => asked(message, this.#clean));
     const names = tools.map((tool) => tool.function.name).join(' ');
     const before = this.#previous;
-    this.add('requests', `request ${index + 1}${reply === null ? ' (beyond the script)' : ''}`);
+    if (source === 'summary') return this.add('requests', `request ${index + 1} for a summary`);
+    this.add('requests', `request ${index + 1}${source === 'beyond' ? ' (beyond the script)' : ''}`);
     if (names !== before?.tools) this.#tools(tools, names);
     if (system !== before?.system) this.add('requests', 'system prompt on workflows', aboutWorkflows(system));
 
@@ -169,6 +176,16 @@ export class Cleaner {
     return /** @type {string} */ (this.#tasks.get(id));
   }
 }
+
+/**
+ * The texts of a stream's blocks, in order: head and lines.
+ *
+ * @param {Recording} recording
+ * @param {Stream} stream
+ * @param {RegExp} [head]
+ */
+export const texts = ({ blocks }, stream, head = /(?:)/) =>
+  blocks.filter((block) => block.stream === stream && head.test(block.head)).map((block) => [block.head, ...block.body].join('\n'));
 
 /** The whole recording as text, for people. @param {Recording} recording */
 export const asText = ({ blocks }) =>

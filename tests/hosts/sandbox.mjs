@@ -83,7 +83,7 @@ const provider = (modelUrl) => ({
 const quietSettings = {
   quietStartup: true,
   enableInstallTelemetry: false,
-  retry: { enabled: false },
+  retry: { enabled: false, provider: { maxRetries: 0 } },
   compaction: { enabled: false },
 };
 

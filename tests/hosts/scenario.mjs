@@ -33,7 +33,8 @@ const probe = join(here, 'probe.js');
  * @property {(stage: Stage) => Promise<void>} play
  * @property {(seen: Seen) => void} [expect]
  * @property {string[]} [differences]             ids of intended differences seen here; `id@host` on one host only
- * @property {boolean} [sidecar]                  it is about the sidecar's process: not for the reference
+ * @property {(block: import('./recording.mjs').Block) => boolean} [forgets]  blocks that hang on the machine's speed
+ * @property {boolean} [ours]                     it is about what the reference does not have: the sidecar, keys of our own
  * @property {boolean} [wraps]                    the probe loads the extension and learns its commands
  */
 
@@ -90,6 +91,7 @@ export class Stage {
       args: [...commandLine(place), ...subject, '--extension', probe, ...args],
       env: settings,
       cwd: place.cwd,
+      listens: args.includes('rpc'),
       observe: (record) => recorder.record(record),
     });
     this.started.push(pi);
@@ -122,7 +124,7 @@ export async function playScenario(name, scenario, host, extension) {
   const model = new ScriptedModel(scenario.replies, (request, index) => recorder?.request(request, index));
   const url = await model.listen();
   const place = sandbox(scenario, url);
-  recorder = new Recorder(new Cleaner(places(place, url, extension)));
+  recorder = new Recorder(new Cleaner(places(place, url, extension)), scenario.forgets);
   const stage = new Stage({ host, extension, wraps: scenario.wraps ?? false, model, place, recorder });
   try {
     await scenario.play(stage);
