@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+
+import { demo } from '../definitions.mjs';
+import { hold, say } from '../model.mjs';
+import { sleep } from '../pi.mjs';
+import { texts } from '../recording.mjs';
+
+/** @type {import('../scenario.mjs').Scenario} */
+export default {
+  about: 'A prompt during the countdown stops it: the reminder does not come while the agent answers.',
+  workflows: { demo },
+  replies: [say('I stop here.'), hold(say('It is a greeting.'))],
+  async play(stage) {
+    const pi = stage.start();
+    await pi.prompt('/workflow demo the greeting');
+    await pi.settled();
+    await pi.prompt('What is it?');
+    await sleep(3_300);
+    stage.model.release();
+    await pi.settled();
+  },
+  expect({ recording, reference }) {
+    const reminders = texts(recording, 'errors', /send_user_message/);
+    assert.equal(reminders.length, reference ? 1 : 0);
+  },
+};

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+
+import { demo } from '../definitions.mjs';
+import { call, say } from '../model.mjs';
+import { sleep } from '../pi.mjs';
+import { texts } from '../recording.mjs';
+
+/** @type {import('../scenario.mjs').Scenario} */
+export default {
+  about: 'After a reload in the middle of a run its phase and rules hold, and an old countdown is gone.',
+  workflows: { demo },
+  replies: [call('workflow_step', { action: 'next' }), say('I stop here.'), call('bash', { command: 'echo no' }), call('workflow_step', { action: 'next' }), say('On.')],
+  async play(stage) {
+    const pi = stage.start();
+    await pi.prompt('/workflow demo the greeting');
+    await pi.settled();
+    await pi.prompt('/probe reload');
+    await sleep(3_300);
+    await pi.quiet();
+    await pi.prompt('Go on');
+    await pi.settled();
+  },
+  expect({ recording, reference }) {
+    assert.match(texts(recording, 'messages', /^result of bash/)[0], /\(error\).*Build/s);
+    assert.match(texts(recording, 'messages', /^result of workflow_step/)[1], /Build → ✅ Check/);
+    if (!reference) assert.equal(texts(recording, 'messages', /^user$/).length, 2);
+  },
+};

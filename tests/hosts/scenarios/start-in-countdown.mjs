@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+
+import { demo, nested } from '../definitions.mjs';
+import { hold, say } from '../model.mjs';
+import { sleep } from '../pi.mjs';
+import { texts } from '../recording.mjs';
+
+/** @type {import('../scenario.mjs').Scenario} */
+export default {
+  about: 'A second start during the countdown of the first: the first one\'s reminder never reaches the second.',
+  workflows: { demo, ...nested },
+  replies: [say('I stop here.'), hold(say('On the film.'))],
+  async play(stage) {
+    const pi = stage.start();
+    await pi.prompt('/workflow demo the greeting');
+    await pi.settled();
+    pi.answer(true);
+    await pi.prompt('/workflow outer the film');
+    await sleep(3_300);
+    stage.model.release();
+    await pi.settled();
+  },
+  expect({ recording, reference }) {
+    assert.equal(texts(recording, 'errors').length, reference ? 1 : 0);
+  },
+};
