@@ -128,6 +128,7 @@ export class Connection {
 
   /** Lets it finish what it has read, and ends it by force if that takes longer than `graceMs`. */
   async close(graceMs: number): Promise<void> {
+    this.#holdOpen(true);
     this.#child.stdin?.end();
     const timer = setTimeout(() => this.kill(), graceMs);
     await this.ended;
@@ -175,6 +176,7 @@ export class Connection {
 
   /** A pending call must not let our process end; an idle sidecar must not keep it alive. */
   #holdOpen(open: boolean): void {
+    if (!open && this.#child.stdin?.writableEnded) return; // it is being closed, which is waited for
     const { stdin, stdout, stderr } = this.#child;
     for (const held of [this.#child, stdin as Socket | null, stdout as Socket | null, stderr as Socket | null]) {
       if (open) held?.ref?.();
