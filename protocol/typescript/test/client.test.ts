@@ -256,11 +256,11 @@ async function run(t: import("node:test").TestContext, fake: Parameters<typeof p
   const { directory, env } = place(t, fake);
   const began = Date.now();
   const source = `
-    const { Client } = await import(${JSON.stringify(new URL("../src/client.ts", import.meta.url).href)});
+    import { Client } from ${JSON.stringify(fileURLToPath(new URL("../src/client.ts", import.meta.url)))};
     const client = new Client({ command: process.execPath, args: [${JSON.stringify(fileURLToPath(new URL("fake-sidecar.mjs", import.meta.url)))}],
       deadlineMs: 60_000, initialize: () => ({ protocolVersion: 1, host: { name: "t", version: "1" }, cwd: "/" }) });
     ${program}`;
-  const file = join(directory, "program.mjs");
+  const file = join(directory, "program.ts");
   writeFileSync(file, source);
   const child = spawn(process.execPath, ["--import", "jiti/register", file], { env, cwd: fileURLToPath(new URL("..", import.meta.url)), stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";

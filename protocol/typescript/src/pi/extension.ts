@@ -50,6 +50,9 @@ class Shim {
   #active = false;
   #complained = false;
   #lastWords = "";
+  /** How many messages were sent in the user's place. */
+  #said = 0;
+  #kept: Action[] = [];
 
   constructor(pi: PiApi, options: ShimOptions) {
     this.#pi = pi;
@@ -183,6 +186,7 @@ class Shim {
     if (!client) return;
     // A sidecar that is gone already is not started again to be told.
     if (client.pid !== undefined) await this.#forward("session_shutdown", event, ctx);
+    for (const action of this.#kept.splice(0)) perform(action, this.#pi, ctx, false);
     this.#ctx = undefined;
     this.#client = undefined;
     this.#over.abort();
@@ -220,8 +224,11 @@ class Shim {
     if (!offline && !ctx.isIdle()) await ctx.waitForIdle();
     if (!this.#ctx) return;
     this.#ctx = ctx;
+    const said = this.#said;
     try {
       await this.#ask("command/run", { name, arguments: args }, undefined, true);
+      // Without an interface pi ends when its command line is done with, and with it the run that a command began.
+      if (!ctx.hasUI && this.#said > said) await this.#settling.next(ctx);
     } catch (error) {
       if (offline) this.#runOffline(offline, ctx);
       else this.#complain(error);
@@ -332,14 +339,21 @@ class Shim {
       const ctx = this.#ctx;
       if (!ctx) return;
       try {
-        perform(action, this.#pi, ctx, timed);
+        if (this.#keepsBack(action, ctx)) this.#kept.push(action);
+        else perform(action, this.#pi, ctx, timed);
         this.#painted.note(action);
+        if (action.type === "sendUserMessage") this.#said += 1;
         if (action.type === "appendEntry") this.#note(action.customType, action.data);
       } catch (error) {
         if (isStale(error)) this.#ctx = undefined;
         else if (action.type === "appendEntry") this.#client?.resync().catch(() => {});
       }
     }
+  }
+
+  /** Print mode prints the last message if it is the assistant's: what only a person should see is stored at the end. */
+  #keepsBack(action: Action, ctx: PiContext): boolean {
+    return action.type === "sendMessage" && !ctx.hasUI && ctx.mode !== "json" && this.#hidden.has(action.message.customType);
   }
 
   /** What the newest entry says of activity holds until another one says something else. */

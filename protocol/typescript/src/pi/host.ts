@@ -38,6 +38,8 @@ export interface PiContext {
   readonly cwd: string;
   readonly sessionManager: PiSession;
   readonly signal: AbortSignal | undefined;
+  /** From 0.78: `tui`, `rpc`, `json` or `print`. */
+  readonly mode?: string;
   isIdle(): boolean;
   /** From 0.79: whether the project's own files may be used. */
   isProjectTrusted?(): boolean;

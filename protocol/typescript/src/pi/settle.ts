@@ -9,6 +9,8 @@ import type { PiApi, PiContext, PiEvent } from "./host.ts";
 
 /** The pauses before the retries of hosts without `agent_settled`, and a little more. */
 const RETRY_MS = [2_500, 4_500, 8_500];
+const LOOK_MS = 50;
+const IDLE_LOOKS = 40;
 
 export class Settling {
   readonly #tell: (event: PiEvent, ctx: PiContext) => unknown;
@@ -17,6 +19,7 @@ export class Settling {
   #errors = 0;
   #held: NodeJS.Timeout | undefined;
   #known = false;
+  #waiting: (() => void)[] = [];
 
   constructor(pi: PiApi, tell: (event: PiEvent, ctx: PiContext) => unknown, retryMs: readonly number[] = RETRY_MS) {
     this.#tell = tell;
@@ -33,6 +36,15 @@ export class Settling {
     return this.#known;
   }
 
+  /** Resolves when the next ending has been told, or when the agent seems not to start at all. */
+  async next(ctx: PiContext): Promise<void> {
+    let told = false;
+    this.#waiting.push(() => (told = true));
+    for (let idle = 0; !told && idle < IDLE_LOOKS; idle = ctx.isIdle() && !this.#held ? idle + 1 : 0) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
   /** Forgets an ending that is held back. */
   cancel(): void {
     clearTimeout(this.#held);
@@ -45,7 +57,6 @@ export class Settling {
     const pause = this.#pause(event);
     if (pause === undefined) return this.#flush(ctx);
     this.#held = setTimeout(() => void this.#flush(ctx), pause);
-    this.#held.unref();
     return undefined;
   }
 
@@ -55,10 +66,13 @@ export class Settling {
     return this.#flush(ctx);
   }
 
-  #flush(ctx: PiContext): unknown {
+  async #flush(ctx: PiContext): Promise<unknown> {
     const ended = this.#ended;
     this.#ended = undefined;
-    return ended && this.#tell(ended, ctx);
+    if (!ended) return undefined;
+    const answer = await this.#tell(ended, ctx);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    return answer;
   }
 
   #pause(event: PiEvent): number | undefined {
