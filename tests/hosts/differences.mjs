@@ -47,14 +47,18 @@ export function differences(first, second) {
  * @param {Difference[]} found
  * @param {string[]} ids                        the ids that are intended here
  * @param {Record<string, Intended>} intended
+ * @param {string} [rest]                       an id that explains whatever the others do not
  * @returns {{differences: Difference[], unseen: string[]}}
  */
-export function explain(found, ids, intended) {
+export function explain(found, ids, intended, rest) {
+  const marked = ids.map((id) => ({ id, marks: known(id, intended).marks }));
+  if (rest !== undefined) known(rest, intended);
   const explained = found.map((difference) => {
-    const id = ids.find((candidate) => known(candidate, intended).marks.some((mark) => matches(mark, difference)));
+    const id = marked.find(({ marks }) => marks.some((mark) => matches(mark, difference)))?.id ?? rest;
     return id === undefined ? difference : { ...difference, id };
   });
-  return { differences: explained, unseen: ids.filter((id) => !explained.some((difference) => difference.id === id)) };
+  const expected = rest === undefined ? ids : [...ids, rest];
+  return { differences: explained, unseen: expected.filter((id) => !explained.some((difference) => difference.id === id)) };
 }
 
 /** A difference as text. @param {Difference} difference */

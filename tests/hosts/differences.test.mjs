@@ -44,6 +44,13 @@ test('a mark without added lines does not explain added lines', () => {
   assert.deepEqual(explain(found, ['X'], intended).unseen, ['X']);
 });
 
+test('where two runs part, one id explains the rest, and has to', () => {
+  const intended = { A: { says: '', marks: [{ missing: /a/ }] }, P: { says: '', marks: [] } };
+  const found = differences([block('messages', 'c', 'a', 'x', 'b')], [block('messages', 'c', 'x', 'c')]);
+  assert.deepEqual(explain(found, ['A'], intended, 'P').differences.map(({ id }) => id), ['A', 'P']);
+  assert.deepEqual(explain([], [], intended, 'P').unseen, ['P']);
+});
+
 test('an id that is not in the table is an error', () => {
-  assert.throws(() => explain([{ stream: 's', head: 'h', missing: ['a'], added: [] }], ['Z99'], {}), /Z99/);
+  assert.throws(() => explain([], ['Z99'], {}), /Z99/);
 });

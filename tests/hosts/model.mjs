@@ -89,6 +89,15 @@ export class ScriptedModel {
     return this.#waiting.length;
   }
 
+  /** Waits until a reply is held. @param {number} [within] milliseconds */
+  async heldReply(within = 10_000) {
+    const deadline = Date.now() + within;
+    while (this.holding === 0) {
+      if (Date.now() > deadline) throw new Error('no reply was held');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
   /** Lets every held reply end. */
   release() {
     for (const resume of this.#waiting.splice(0)) resume();

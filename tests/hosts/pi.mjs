@@ -212,7 +212,7 @@ export class Pi {
   #late(what) {
     const fate = this.ended ? `pi ended (${this.ended.code ?? this.ended.signal})` : 'pi is still running';
     const tail = this.records.slice(-12).map((record) => `  ${JSON.stringify(record).slice(0, 240)}`);
-    return new Error([`waited in vain for ${what}; ${fate}; its last records:`, ...tail, this.stderr].join('\n'));
+    return new Error([`waited in vain for ${what}; ${fate}; its last records:`, ...tail, this.stderr.slice(-1_000)].join('\n'));
   }
 
   /** @param {object} record */

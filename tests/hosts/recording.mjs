@@ -18,6 +18,8 @@ export class Recorder {
 
   #clean;
   #forgets;
+  /** @type {Map<string, string>} */
+  #statuses = new Map();
   #previous = /** @type {{messages: string[][], tools: string, system: string} | null} */ (null);
 
   /**
@@ -36,8 +38,7 @@ export class Recorder {
    */
   add(stream, head, text) {
     const body = text === undefined || text === '' ? [] : this.#clean.text(text).split('\n');
-    const block = { stream, head: this.#clean.text(head), body };
-    if (!this.#forgets(block)) this.blocks.push(block);
+    this.#keep({ stream, head: this.#clean.text(head), body });
   }
 
   /** A record of pi's RPC or JSON mode. @param {import('./pi.mjs').PiRecord} record */
@@ -78,7 +79,8 @@ export class Recorder {
     if (before && kept < before.messages.length) {
       this.add('requests', `takes back ${before.messages.length - kept} of ${before.messages.length} messages`);
     }
-    for (const [head, ...body] of told.slice(kept)) this.blocks.push({ stream: 'requests', head, body });
+    // What the agent said and what its tools gave is in the messages already.
+    for (const [head, ...body] of told.slice(kept)) this.#keep({ stream: 'requests', head, body: head === '+ user' ? body : [] });
     this.#previous = { messages: told, tools: names, system };
   }
 
@@ -87,21 +89,29 @@ export class Recorder {
     const entries = jsonl.split('\n').filter(Boolean).map((line) => JSON.parse(line));
     this.add('entries', `session file ${name}`);
     const told = entries.filter((entry) => !HOST_ENTRIES.has(entry.type) && !isSystem(entry.message?.role));
-    const numbers = new Map(told.map(({ id }, index) => [id, index + 1]));
+    const heads = new Map(told.map((entry) => [entry.id, entryHead(entry)]));
     const parents = new Map(entries.map(({ id, parentId }) => [id, parentId]));
     for (const [index, entry] of told.entries()) {
       let parent = entry.parentId;
-      while (parent && !numbers.has(parent)) parent = parents.get(parent);
-      const follows = (numbers.get(parent) ?? 0) === index ? '' : ` (after ${parent ? `entry ${numbers.get(parent)}` : 'nothing'})`;
+      while (parent && !heads.has(parent)) parent = parents.get(parent);
+      const follows = (parent ?? undefined) === told[index - 1]?.id ? '' : ` (after ${heads.get(parent) ?? 'nothing'})`;
       this.add('entries', `${entryHead(entry)}${follows}`, entryBody(entry, this.#clean));
     }
+  }
+
+  /** @param {Block} block */
+  #keep(block) {
+    if (!this.#forgets(block)) this.blocks.push(block);
   }
 
   /** @param {any[]} tools @param {string} names */
   #tools(tools, names) {
     this.add('requests', `tools ${names}`);
     const step = tools.find((tool) => tool.function.name === 'workflow_step');
-    if (step) this.add('requests', 'tool workflow_step', JSON.stringify({ ...step.function, strict: undefined }, null, 1));
+    if (!step) return;
+    const { description, parameters } = step.function;
+    this.add('requests', 'tool workflow_step', shapeOf(parameters));
+    this.add('requests', 'description of workflow_step', description);
   }
 
   /** @param {any} message */
@@ -129,11 +139,17 @@ export class Recorder {
     if (stopReason !== 'stop' && stopReason !== 'toolUse') this.add('messages', `ended by ${stopReason}`, errorMessage);
   }
 
+  /** Saying again what is shown already shows nothing. @param {string} key @param {string} text */
+  #status(key, text) {
+    if ((this.#statuses.get(key) ?? '(cleared)') !== text) this.add('status', `${key}: ${text}`);
+    this.#statuses.set(key, text);
+  }
+
   /** @param {any} request */
   #shown(request) {
     switch (request.method) {
       case 'setStatus':
-        return this.add('status', `${request.statusKey}: ${request.statusText ?? '(cleared)'}`);
+        return this.#status(request.statusKey, request.statusText ?? '(cleared)');
       case 'setWidget':
         return this.add('widget', `${request.widgetKey}${request.widgetLines ? '' : ' (cleared)'}`, request.widgetLines?.join('\n'));
       case 'notify':
@@ -167,7 +183,7 @@ export class Cleaner {
 
   /** @param {unknown} value */
   json(value) {
-    return this.text(JSON.stringify(value));
+    return this.text(JSON.stringify(sorted(value)));
   }
 
   /** @param {string} id */
@@ -191,6 +207,16 @@ export const texts = ({ blocks }, stream, head = /(?:)/) =>
 export const asText = ({ blocks }) =>
   blocks.map(({ stream, head, body }) => [`${stream.padEnd(9)} ${head}`, ...body.map((line) => `          | ${line}`)].join('\n')).join('\n');
 
+/** The same value with its keys in order: their order means nothing. @param {any} value @returns {any} */
+function sorted(value) {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
+}
+
+/** Of an entry: a definition that is stored whole needs no more to be recognised. */
+const LONGEST_LINE = 300;
+
 const HOST_ENTRIES = new Set(['session', 'model_change', 'thinking_level_change']);
 
 const isSystem = (/** @type {string} */ role) => role === 'system' || role === 'developer';
@@ -206,6 +232,12 @@ function asked(message, clean) {
   const text = textOf(message.content);
   const calls = (message.tool_calls ?? []).map((/** @type {any} */ made) => `calls ${made.function.name} ${made.function.arguments}`);
   return [`+ ${message.role}`, ...(text === '' ? [] : clean.text(text).split('\n')), ...calls];
+}
+
+/** A tool's parameters without the prose. @param {any} schema */
+function shapeOf({ properties, required }) {
+  const shape = (/** @type {any} */ { type, enum: values }) => (values ? values.join(' | ') : type);
+  return Object.entries(properties).map(([name, property]) => `${name}${required?.includes(name) ? '' : '?'}: ${shape(property)}`).join('\n');
 }
 
 /** @param {string[][]} before @param {string[][]} after */
@@ -236,6 +268,6 @@ function entryHead(entry) {
 /** Messages are told elsewhere; what an extension stored is told here. @param {any} entry @param {Cleaner} clean */
 function entryBody(entry, clean) {
   if (entry.type !== 'custom') return undefined;
-  const lines = Object.entries(entry.data ?? {}).map(([key, value]) => `${key} ${clean.json(value)}`);
+  const lines = Object.entries(entry.data ?? {}).map(([key, value]) => `${key} ${clean.json(value)}`.slice(0, LONGEST_LINE));
   return lines.sort().join('\n');
 }

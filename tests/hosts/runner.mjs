@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 
 import { asText as differenceText, differences, explain } from './differences.mjs';
 import { host as hostOf, referencePackage, versions } from './hosts.mjs';
-import { intended } from './intended.mjs';
+import { everywhere, intended } from './intended.mjs';
 import { asText as recordingText } from './recording.mjs';
 import { extensionAt, playScenario } from './scenario.mjs';
 
@@ -65,7 +65,7 @@ export async function main() {
   const extension = extensionAt(options.extension, options.sidecar);
   const hosts = (options.host === 'all' ? versions : [options.host]).map((version) => hostOf(/** @type {any} */ (version)));
   const jobs = hosts.flatMap((host) =>
-    scenarios.filter(([, { ours }]) => !(ours && extension.reference)).map(([name, scenario]) => ({ host, name, scenario })),
+    scenarios.filter(([, scenario]) => plays(scenario, extension)).map(([name, scenario]) => ({ host, name, scenario })),
   );
   if (jobs.length === 0) {
     console.error('no scenario has that name');
@@ -76,6 +76,9 @@ export async function main() {
   console.log(`${jobs.length - failed} of ${jobs.length} held, ${seconds(began)}`);
   return failed === 0 ? 0 : 1;
 }
+
+/** Whether a scenario makes sense with that extension. @param {Scenario} scenario @param {Extension} extension */
+const plays = ({ ours, needsBinary }, { reference: isReference, sidecar }) => !(ours && isReference) && !(needsBinary && !sidecar);
 
 /** @param {string[]} parts @returns {Promise<[string, Scenario][]>} */
 async function load(parts) {
@@ -129,21 +132,18 @@ async function judge(job, extension) {
     scenario.expect?.(seen);
   } catch (error) {
     complaints.push(error instanceof Error ? error.message : String(error));
-    if (seen.stderr) complaints.push(`stderr:\n${seen.stderr}`);
+    if (seen.stderr) complaints.push(`stderr ends in:\n${seen.stderr.slice(-1_000)}`);
   }
   if (extension.reference || scenario.ours) return complaints;
 
-  const ids = idsOn(scenario, host.version);
+  const here = (/** @type {string[]} */ ids) => ids.map((id) => id.split('@')).filter(([, only]) => only === undefined || only === host.version).map(([id]) => id);
+  const [rest] = here(scenario.parts ? [scenario.parts] : []);
   const found = differences((await reference(job)).blocks, seen.recording.blocks);
-  const { differences: explained, unseen } = explain(found, ids, intended);
+  const { differences: explained, unseen } = explain(found, here([...everywhere, ...(scenario.differences ?? [])]), intended, rest);
   complaints.push(...explained.filter(({ id }) => id === undefined).map(differenceText));
-  complaints.push(...unseen.map((id) => `${id} was to differ and does not: ${intended[id].says}`));
+  complaints.push(...unseen.filter((id) => !here(everywhere).includes(id)).map((id) => `${id} was to differ and does not: ${intended[id].says}`));
   return complaints;
 }
-
-/** The ids of intended differences on that host. @param {Scenario} scenario @param {string} version */
-const idsOn = ({ differences: ids = [] }, version) =>
-  ids.map((id) => id.split('@')).filter(([, only]) => only === undefined || only === version).map(([id]) => id);
 
 /** The package's recording: the kept one, if it is still good. @param {Job} job @returns {Promise<import('./recording.mjs').Recording>} */
 async function reference(job) {

@@ -12,6 +12,7 @@ import { ScriptedModel } from './model.mjs';
 import { Pi } from './pi.mjs';
 import { Cleaner, Recorder } from './recording.mjs';
 import { clear, commandLine, sandbox } from './sandbox.mjs';
+import { Sidecars } from './sidecars.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const probe = join(here, 'probe.js');
@@ -34,7 +35,10 @@ const probe = join(here, 'probe.js');
  * @property {(seen: Seen) => void} [expect]
  * @property {string[]} [differences]             ids of intended differences seen here; `id@host` on one host only
  * @property {(block: import('./recording.mjs').Block) => boolean} [forgets]  blocks that hang on the machine's speed
+ * @property {string} [parts]                     id of the difference from which on the runs are about different things:
+ *                                                it explains what no other id does, and `expect` judges
  * @property {boolean} [ours]                     it is about what the reference does not have: the sidecar, keys of our own
+ * @property {boolean} [needsBinary]              it gets at the sidecar's process: only with --sidecar
  * @property {boolean} [wraps]                    the probe loads the extension and learns its commands
  */
 
@@ -67,6 +71,7 @@ export class Stage {
     this.place = place;
     this.recorder = recorder;
     this.wraps = wraps;
+    this.sidecars = new Sidecars(place.root, extension.sidecar);
   }
 
   /** The pi that runs now. */
@@ -84,7 +89,7 @@ export class Stage {
   start(args = ['--mode', 'rpc'], env = {}) {
     const { extension, host, place, recorder } = this;
     const subject = this.wraps ? [] : ['--extension', extension.path];
-    const settings = { ...place.env, ...(extension.sidecar ? { WORKFLOW_SIDECAR_BINARY: extension.sidecar } : {}), ...env };
+    const settings = { ...place.env, ...this.sidecars.env, ...env };
     if (this.wraps) settings.PROBE_WRAPS = entryPoint(extension.path);
     const pi = new Pi({
       host,
@@ -140,6 +145,7 @@ export async function playScenario(name, scenario, host, extension) {
     };
   } finally {
     for (const pi of stage.started) await pi.destroy();
+    stage.sidecars.destroy();
     model.close();
     clear(place);
   }

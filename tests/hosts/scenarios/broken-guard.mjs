@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A guard of a wrong type or a mistyped name: ours does not start the workflow without it, and says why.',
+  parts: 'Strict keys',
   workflows: {
     demo,
     mistyped: workflow('Mistyped', [phase('Open', '🚪', { tools: { whitlist: ['read'] } })]),

@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'The commands say what they need, what is unknown, and ask before a second start.',
+  differences: ['B03', 'B31'],
   workflows: { demo, ...nested },
   forgets: ticks,
   replies: [say('First.'), say('Second.')],

@@ -6,6 +6,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'The names of workflows are completed: those of the project too, hidden ones not.',
+  differences: ['B29'],
   workflows: nested,
   project: { '.pi': { workflows: { demo } } },
   replies: [],

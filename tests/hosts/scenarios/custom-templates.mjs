@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'Every text that a workflow may replace is replaced, with its variables.',
+  differences: ['host-moved@0.74.2'],
   workflows: {
     worded: workflow(
       'Worded',
@@ -21,7 +22,7 @@ export default {
         roleInstruction: 'You lead {workflowName}, in {phaseName}.',
         advanceReminder: 'Then {toolName} leads to {nextPhaseName}.',
         blockReasonTemplate: '{toolName} is closed in {phaseName} of {workflowName}; open: {allowedTools}.',
-        completionMessage: '{workflowName}: {taskDescription} took {phaseCount} phases ({taskId}).',
+        completionMessage: '✅ **{workflowName}**: {taskDescription} took {phaseCount} phases ({taskId}).',
         notDoneReminder: 'Not done with {phaseEmoji} {phaseName} of {workflowName} ({workflowKey}): {taskDescription}. {phaseInstructions}',
       },
     ),
@@ -38,6 +39,6 @@ export default {
     assert.deepEqual(texts(recording, 'session'), ['name "Job: a long d…"']);
     assert.match(texts(recording, 'messages', /^result of write/)[0], /write is closed in One of Worded; open: all except: write, bash\./);
     assert.match(texts(recording, 'messages', /^user$/)[1], /Not done with 1️⃣ One of Worded \(worded\): a long description\./);
-    assert.match(texts(recording, 'messages', /^workflow:complete/)[0], /Worded: a long description took 2 phases/);
+    assert.match(texts(recording, 'messages', /^workflow:complete/)[0], /Worded\*\*: a long description took 2 phases/);
   },
 };

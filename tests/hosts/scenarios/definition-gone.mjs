@@ -9,6 +9,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'When the files of a running workflow are gone, ours goes on with the definition stored with the run, and says so.',
+  parts: 'Definition gone',
   workflows: { demo },
   forgets: ticks,
   replies: [say('Exploring.'), call('write', { path: 'a.txt', content: 'x' }), call('workflow_step', { action: 'status' }), call('workflow_step', { action: 'next' }), say('On.')],

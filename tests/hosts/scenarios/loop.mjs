@@ -10,6 +10,7 @@ const loop = call('workflow_step', { action: 'loop' });
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'loop goes back to the first phase of the scope, also where that is a subworkflow; a workflow may forbid it.',
+  parts: 'B07',
   workflows: {
     rounds: workflow('Rounds', ['once', phase('Rest', '🛌')]),
     once: workflow('Once', [phase('Run', '🏃'), phase('Breathe', '💨')], { show: 'workflows', loopable: false }),
@@ -26,6 +27,6 @@ export default {
   expect({ recording }) {
     const results = texts(recording, 'messages', /^result of workflow_step/);
     assert.match(results[0], /⚠️/);
-    assert.match(results[3], /Looped 'Rounds'.*Run/);
+    assert.match(results[3], /Looped '\w+' back to: 🏃 Run/);
   },
 };

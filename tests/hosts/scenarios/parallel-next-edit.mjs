@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'next and a call that only the new phase allows, in one message: ours judges the second call in the new phase.',
+  parts: 'host-sequential',
   workflows: { demo },
   project: { 'a.txt': 'old\n' },
   replies: [

@@ -9,6 +9,7 @@ const next = call('workflow_step', { action: 'next' });
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'Two next in one message: ours does not let the second skip a phase that nobody has read.',
+  parts: 'host-sequential',
   workflows: { demo },
   replies: [together(next, next), call('workflow_step', { action: 'status' }), next, say('Done.')],
   async play(stage) {

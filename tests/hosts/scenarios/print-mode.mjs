@@ -18,8 +18,10 @@ export default {
     await printing.end();
     stage.recorder.add('process', `pi --print ended: ${printing.ended?.signal ?? printing.ended?.code}`, printing.stdout);
   },
-  expect({ recording, requests }) {
-    assert.equal(texts(recording, 'process', /print/)[0], 'pi --print ended: 0\nNow in Build.\n');
+  expect({ recording, requests, reference, host }) {
+    // The host prints the last message if it is the agent's: one sent at the end of a run takes its place.
+    const answer = reference && host === '1.5.2' ? '' : '\nNow in Build.\n';
+    assert.equal(texts(recording, 'process', /print/)[0], `pi --print ended: 0${answer}`);
     assert.equal(requests.length, 4);
   },
 };

@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A workflow of the project is found beside the user\'s own, and replaces one of the same name.',
+  differences: ['host-moved@0.74.2'],
   workflows: { demo, other: workflow('Other', [phase('There', '📍')]) },
   project: { '.pi': { workflows: { demo: workflow('Demo', [phase('Here', '🏠')]) } } },
   replies: [call('workflow_step', { action: 'next' }), say('Done.'), say('Yes.')],

@@ -8,6 +8,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A prompt during the countdown stops it: the reminder does not come while the agent answers.',
+  parts: 'B13',
   workflows: { demo },
   replies: [say('I stop here.'), hold(say('It is a greeting.'))],
   async play(stage) {

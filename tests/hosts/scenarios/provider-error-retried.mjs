@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A provider error that the host retries by itself is neither an early stop nor an end.',
+  differences: ['Auto-continue'],
   workflows: { demo },
   settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 100, provider: { maxRetries: 0 } } },
   replies: [fail(503, 'overloaded'), call('workflow_step', { action: 'next' }), say('Here I am.')],

@@ -7,6 +7,7 @@ import { sleep } from '../pi.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A provider error is no early stop: ours does not push the agent into the next failing request.',
+  parts: 'Auto-continue',
   workflows: { demo },
   replies: [fail(500, 'out of order'), fail(500, 'still out of order'), say('Back again.')],
   async play(stage) {

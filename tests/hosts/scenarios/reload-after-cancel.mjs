@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A workflow cancelled while the agent answers is announced once, also after a reload.',
+  parts: 'B01',
   workflows: { demo },
   replies: [hold(say('Here I am.')), say('Yes.'), say('Yes again.')],
   async play(stage) {

@@ -8,6 +8,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A second start during the countdown of the first: the first one\'s reminder never reaches the second.',
+  parts: 'B12',
   workflows: { demo, ...nested },
   replies: [say('I stop here.'), hold(say('On the film.'))],
   async play(stage) {

@@ -8,6 +8,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: '/workflow while the agent answers: ours starts when it has finished, with its first message.',
+  parts: 'host-busy',
   workflows: { demo },
   replies: [hold(say('Hello to you too.')), say('On the greeting.')],
   async play(stage) {

@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A run goes through its phases in one answer of the agent, and its end is announced once.',
+  differences: ['host-moved@0.74.2'],
   workflows: { demo },
   project: { 'a.txt': 'old\n' },
   replies: [
