@@ -57,6 +57,7 @@ export class Client {
   #connection: Connection | undefined;
   /** Whether that one has been ready. */
   #served = false;
+  #startedAt = 0;
   /** The sidecar, once it has been started and restored. */
   #ready: Promise<Connection> | undefined;
   #manifest: Manifest | undefined;
@@ -102,7 +103,8 @@ export class Client {
         // It may have moved on with an answer that nobody applied.
         if (connection && error.kind === "aborted") this.resync().catch(() => {});
         if (connection && error.isLoss) this.#lose(connection, error);
-        if (!error.isLoss || asked > 1 || this.#closed) throw error;
+        const again = connection ? error.isLoss : error.kind === "exited";
+        if (!again || asked > 1 || this.#closed) throw error;
       }
     }
   }
@@ -150,6 +152,7 @@ export class Client {
     const connection = this.#spawned();
     this.#connection = connection;
     this.#served = false;
+    this.#startedAt = Date.now();
     void connection.ended.then((why) => this.#lose(connection, why));
     try {
       this.#manifest = (await this.#ask(connection)("initialize", this.#options.initialize())) as Manifest;
@@ -209,17 +212,17 @@ export class Client {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     this.#ready = undefined;
-    this.#failed();
+    this.#failed(this.#served ? 0 : Date.now() - this.#startedAt);
     connection.kill();
     if (this.#served) this.#options.onLost?.(why);
   }
 
-  /** The first start after a loss is immediate, each further one waits twice as long. */
-  #failed(): void {
+  /** The first start after a loss is immediate, each further one waits twice as long; one that took its time at least as long again. */
+  #failed(tookMs = 0): void {
     const { firstMs, maxMs } = this.#options.backOff ?? BACK_OFF;
     const pause = this.#failures === 0 ? 0 : Math.min(firstMs * 2 ** (this.#failures - 1), maxMs);
     this.#failures += 1;
-    this.#restUntil = Date.now() + pause;
+    this.#restUntil = Date.now() + Math.max(pause, tookMs);
   }
 
   async #rested(): Promise<void> {

@@ -51,6 +51,8 @@ interface Pending {
 }
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
+/** What a sidecar may write that cannot be used; a program that begins with such a line is none. */
+const MAX_NOISE = 100;
 /** What was written before the end is read within this time, even if a descendant keeps the pipe open. */
 const LAST_WORDS_MS = 100;
 
@@ -64,6 +66,7 @@ export class Connection {
   readonly #over = new AbortController();
   #ids = 0;
   #questions = 0;
+  #noises = MAX_NOISE;
   #end: SidecarError | undefined;
   #settleEnd!: (error: SidecarError) => void;
 
@@ -146,8 +149,7 @@ export class Connection {
       try {
         feed();
       } catch (error) {
-        this.#finish(new SidecarError("malformed", `the sidecar's output cannot be read: ${(error as Error).message}`, { cause: error }));
-        this.kill();
+        this.#giveUp((error as Error).message);
       }
     };
     stdout?.on("data", (chunk: Buffer) => take(() => lines.push(chunk)));
@@ -221,6 +223,7 @@ export class Connection {
     } else if (!("result" in message) || (message.result !== null && !isObject(message.result))) {
       pending.reject(new SidecarError("malformed", "the sidecar's answer holds no result"));
     } else {
+      this.#noises = 0;
       this.#options.onResult?.(message.result, pending.sessionId);
       pending.resolve(message.result);
     }
@@ -252,6 +255,13 @@ export class Connection {
 
   #noise(what: string): void {
     this.#options.onNoise?.(what);
+    this.#noises += 1;
+    if (this.#noises > MAX_NOISE) this.#giveUp(what);
+  }
+
+  #giveUp(why: string): void {
+    this.#finish(new SidecarError("malformed", `the sidecar's output cannot be understood: ${why}`));
+    this.kill();
   }
 }
 

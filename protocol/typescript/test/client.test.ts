@@ -64,6 +64,22 @@ test("what is no answer is told and passed over", async (t) => {
   assert.equal(noise.length, 6);
 });
 
+test("a program that writes nonsense without end is given up at once", async (t) => {
+  const client = clientOf(t, place(t, {}), { command: "yes", args: [], deadlineMs: 60_000 });
+  await assert.rejects(client.request("hook/turn_end", {}), kindOf("malformed"));
+});
+
+test("a program that begins with nonsense is given up at once", async (t) => {
+  const client = clientOf(t, place(t, {}), { args: ["-e", "console.log('hello'); process.stdin.resume()"], deadlineMs: 60_000 });
+  await assert.rejects(client.request("hook/turn_end", {}), kindOf("malformed"));
+});
+
+test("a sidecar that hangs at its start is not waited for by each call", async (t) => {
+  const client = clientOf(t, place(t, { hang: ["initialize"] }), { deadlineMs: 2_000 });
+  await assert.rejects(client.request("hook/turn_end", {}), kindOf("late"));
+  await assert.rejects(client.request("hook/turn_end", {}), kindOf("resting"));
+});
+
 test("an answer without a usable result is malformed", async (t) => {
   for (const result of [`"result":"yes"`, `"result":[]`, `"nothing":1`]) {
     const client = clientOf(t, place(t, { raw: { "hook/tool_call": `{"id":<id>,${result}}\n` } }));
@@ -253,16 +269,16 @@ test("close ends a sidecar that does not end by itself", async (t) => {
 
 /** Runs a program that uses the client, and gives how it ended and what it printed. */
 async function run(t: import("node:test").TestContext, fake: Parameters<typeof place>[1], program: string): Promise<[number | null, string, number]> {
-  const { directory, env } = place(t, fake);
+  const { directory, args } = place(t, fake);
   const began = Date.now();
   const source = `
     import { Client } from ${JSON.stringify(fileURLToPath(new URL("../src/client.ts", import.meta.url)))};
-    const client = new Client({ command: process.execPath, args: [${JSON.stringify(fileURLToPath(new URL("fake-sidecar.mjs", import.meta.url)))}],
+    const client = new Client({ command: process.execPath, args: ${JSON.stringify(args)},
       deadlineMs: 60_000, initialize: () => ({ protocolVersion: 1, host: { name: "t", version: "1" }, cwd: "/" }) });
     ${program}`;
   const file = join(directory, "program.ts");
   writeFileSync(file, source);
-  const child = spawn(process.execPath, ["--import", "jiti/register", file], { env, cwd: fileURLToPath(new URL("..", import.meta.url)), stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--import", "jiti/register", file], { cwd: fileURLToPath(new URL("..", import.meta.url)), stdio: ["ignore", "pipe", "inherit"] });
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (text) => (printed += text));
   const [code] = await once(child, "close");

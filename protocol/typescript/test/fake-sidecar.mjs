@@ -1,17 +1,17 @@
 /**
  * A sidecar for tests: answers as it is told, and misbehaves as it is told.
  *
- * Its behaviour comes in the variable FAKE as JSON: {answers: {method: result}, hang: [method], die: [method],
- * once: file, errors: {method: error}, before: {method: [message]}, raw: {method: text}}. A method in `hang` or `die` does so
- * only until `once` exists, if that is given. Each call is appended to FAKE_LOG.
+ * Its behaviour comes as an argument or in the variable FAKE, as JSON: {answers: {method: result}, hang: [method], die: [method],
+ * once: file, log: file, errors: {method: error}, before: {method: [message]}, raw: {method: text}}. A method in `hang` or `die` does so
+ * only until `once` exists, if that is given. Each call is appended to `log`.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 
-const { answers = {}, hang = [], die = [], errors = {}, before = {}, raw = {}, once, stderr } = JSON.parse(process.env.FAKE ?? "{}");
+const { answers = {}, hang = [], die = [], errors = {}, before = {}, raw = {}, once, stderr, log: logFile = process.env.FAKE_LOG } = JSON.parse(process.argv[2] ?? process.env.FAKE ?? "{}");
 if (stderr) process.stderr.write(stderr);
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-const log = (entry) => process.env.FAKE_LOG && appendFileSync(process.env.FAKE_LOG, `${JSON.stringify(entry)}\n`);
+const log = (entry) => logFile && appendFileSync(logFile, `${JSON.stringify(entry)}\n`);
 
 /** Whether to misbehave still. */
 function still() {

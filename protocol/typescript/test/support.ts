@@ -25,12 +25,13 @@ export interface Fake {
 
 export interface Place {
   directory: string;
-  env: NodeJS.ProcessEnv;
+  /** What to give to Node to run the fake so. */
+  args: string[];
   /** The calls that sidecars of this place got, oldest first. */
   calls(): { id?: unknown; method?: string; params?: any; result?: unknown; error?: any }[];
 }
 
-/** A directory for one test, and the environment in which the fake behaves so. */
+/** A directory for one test, and the arguments with which the fake behaves so. */
 export function place(t: TestContext, fake: Fake): Place {
   const directory = mkdtempSync(join(tmpdir(), "sidecar-client-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -38,17 +39,16 @@ export function place(t: TestContext, fake: Fake): Place {
   const behaviour = { ...fake, once: fake.once ? join(directory, "once") : undefined };
   return {
     directory,
-    env: { ...process.env, FAKE: JSON.stringify(behaviour), FAKE_LOG: log },
+    args: [fakeSidecar, JSON.stringify({ ...behaviour, log })],
     calls: () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : []),
   };
 }
 
 /** A client of the fake, closed when the test ends. */
-export function clientOf(t: TestContext, { env }: Place, options: Partial<ClientOptions> = {}): Client {
+export function clientOf(t: TestContext, { args }: Place, options: Partial<ClientOptions> = {}): Client {
   const client = new Client({
     command: process.execPath,
-    args: [fakeSidecar],
-    env,
+    args,
     deadlineMs: 5_000,
     initialize: () => ({ protocolVersion: 1, host: { name: "test", version: "1" }, cwd: "/" }),
     ...options,

@@ -7,7 +7,8 @@ import { texts } from '../recording.mjs';
 export default {
   about: 'Workflows of a project that the user does not trust are not offered, where the host knows of trust.',
   workflows: { demo },
-  project: { '.pi': { workflows: { foreign: workflow('Foreign', [phase('Trap', '🪤')]) } } },
+  // pi asks for trust only where there are settings or code; without, it says that the project is trusted.
+  project: { '.pi': { 'settings.json': '{}', workflows: { foreign: workflow('Foreign', [phase('Trap', '🪤')]) } } },
   replies: [],
   async play(stage) {
     const pi = stage.start();
