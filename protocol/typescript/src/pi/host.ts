@@ -92,8 +92,8 @@ export interface PiMessage {
 }
 
 export interface PiApi {
-  /** Gives a function that takes the handler back, from 0.86. */
-  on(event: string, handler: (event: PiEvent, ctx: PiContext) => unknown): unknown;
+  /** Gives a function that takes the handler back, from 0.86. pi declares an event type for each name; which names there will be is not known here. */
+  on(event: string, handler: (event: any, ctx: any) => unknown): unknown;
   registerTool(tool: PiTool): void;
   registerCommand(name: string, command: PiCommand): void;
   registerMessageRenderer(customType: string, renderer: (message: { content: unknown }, options: unknown, theme: PiTheme) => PiComponent | undefined): void;
