@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isActive, newestEntries } from "../src/pi/branch.ts";
+import { fromLeaf, isActive, newestOf } from "../src/branch.ts";
+import { withOffline } from "../src/offline.ts";
 import { manifest } from "../src/pi/manifest.ts";
-import { withOffline } from "../src/pi/offline.ts";
 import { MockPi } from "./mock-pi.ts";
 
 const { entryTypes } = withOffline(manifest);
@@ -17,7 +17,7 @@ function session(...entries: ([string, unknown] | string)[]): MockPi {
   return pi;
 }
 
-const newest = (pi: MockPi) => newestEntries(pi.ctx.sessionManager, entryTypes).map(({ customType, data }) => [customType, data]);
+const newest = (pi: MockPi) => newestOf(fromLeaf(pi.ctx.sessionManager), entryTypes).map(({ customType, data }) => [customType, data]);
 
 const state = (step: number) => ["workflow:state", { workflowKey: "demo", active: true, step }] as [string, unknown];
 
@@ -29,7 +29,7 @@ test("the newest entry of each type is found, oldest first", () => {
 
 test("the walk ends as soon as every type is found", () => {
   const pi = session(...Array<string>(1_000).fill("message"), state(1), ["workflow:definition", {}], ["workflow:run", {}], "message");
-  newest(pi);
+  assert.equal(newest(pi).length, 3);
   assert.equal(pi.looks, 4);
 });
 

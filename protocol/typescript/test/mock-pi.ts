@@ -3,9 +3,11 @@
  *
  * `old` is 0.74: `agent_end` is the last word, handlers cannot be taken back, no mode, no project trust.
  */
-import type { PiApi, PiCommand, PiCommandContext, PiComponent, PiContext, PiEntry, PiEvent, PiTool } from "../src/pi/host.ts";
+import type { TreeEntry } from "../src/branch.ts";
+import type { HookEvent } from "../src/events.ts";
+import type { PiApi, PiCommand, PiCommandContext, PiComponent, PiContext, PiTool } from "../src/pi/host.ts";
 
-type Handler = (event: PiEvent, ctx: PiContext) => unknown;
+type Handler = (event: HookEvent, ctx: PiContext) => unknown;
 
 export const generations = ["old", "new"] as const;
 export type Generation = (typeof generations)[number];
@@ -30,7 +32,7 @@ export class MockPi {
   readonly renderers = new Map<string, (message: { content: unknown }, options: unknown, theme: any) => PiComponent | undefined>();
   /** What the extension did, in order: `status workflow=…`, `notify error …`, … */
   readonly done: string[] = [];
-  readonly entries = new Map<string, PiEntry & { id: string }>();
+  readonly entries = new Map<string, TreeEntry & { id: string }>();
   leaf: string | null = null;
   looks = 0;
   idle = true;
@@ -132,7 +134,7 @@ export class MockPi {
   }
 
   /** Appends an entry to the session and makes it the leaf. */
-  append(entry: Omit<PiEntry, "parentId">): string {
+  append(entry: Omit<TreeEntry, "parentId">): string {
     const id = `e${this.entries.size + 1}`;
     this.entries.set(id, { ...entry, id, parentId: this.leaf });
     this.leaf = id;
@@ -145,7 +147,7 @@ export class MockPi {
   }
 
   /** Emits an event as pi does: handlers in order, each awaited; the last result counts. */
-  async emit(type: string, event: PiEvent = {}): Promise<any> {
+  async emit(type: string, event: HookEvent = {}): Promise<any> {
     let result: unknown;
     for (const handler of this.#handlers.get(type) ?? []) result = (await handler({ type, ...event }, this.ctx)) ?? result;
     return result;

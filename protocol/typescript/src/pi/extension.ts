@@ -6,15 +6,15 @@
  * session, reload included, and everything is in that call's `Shim`: pi does not always load the module anew.
  */
 import { sidecarBinary } from "../binary.ts";
+import { fromLeaf, isActive, newestOf } from "../branch.ts";
 import { Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
 import { SidecarError } from "../error.ts";
+import { type HookEvent, returned, select } from "../events.ts";
+import { type OfflineCommand, type OfflineManifest, undecided, waysOut, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
 import { Painted, perform, tell } from "./actions.ts";
-import { isActive, newestEntries } from "./branch.ts";
-import { returned, select } from "./events.ts";
-import type { PiApi, PiCommandContext, PiContext, PiEvent, PiToolResult } from "./host.ts";
-import { type OfflineCommand, type OfflineManifest, withOffline } from "./offline.ts";
+import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
 import { Settling } from "./settle.ts";
 
@@ -121,7 +121,7 @@ class Shim {
   // Hooks.
 
   /** The session starts, or stands somewhere else: its entries are the truth. */
-  async #begin(name: string, event: PiEvent, ctx: PiContext): Promise<void> {
+  async #begin(name: string, event: HookEvent, ctx: PiContext): Promise<void> {
     this.#ctx = ctx;
     this.#active = isActive(this.#entries(ctx), this.#manifest.entryTypes);
     this.#settling.cancel();
@@ -139,7 +139,7 @@ class Shim {
     }
   }
 
-  #restoring: { name: string; event: PiEvent } | undefined;
+  #restoring: { name: string; event: HookEvent } | undefined;
 
   /** Tells a sidecar where the session stands, after its start or when it may be out of step. */
   async #restore(request: Request): Promise<void> {
@@ -151,7 +151,7 @@ class Shim {
     await request(hook, { event: select(event, ["reason"]), context });
   }
 
-  async #forward(name: string, event: PiEvent, ctx: PiContext): Promise<object | undefined> {
+  async #forward(name: string, event: HookEvent, ctx: PiContext): Promise<object | undefined> {
     const hook = this.#hook(name);
     if (!hook || !this.#ctx) return undefined;
     this.#ctx = ctx;
@@ -168,20 +168,15 @@ class Shim {
   }
 
   /** A tool call that the sidecar could not decide: closed while something is active, open otherwise. */
-  #judge(event: PiEvent, error: unknown): object | undefined {
+  #judge(event: HookEvent, error: unknown): object | undefined {
     // pi 0.74 runs the tool of an aborted run if nothing blocks it.
     if (error instanceof SidecarError && error.kind === "aborted") return { block: true, reason: "Operation aborted" };
     const ours = this.#manifest.tools.some((tool) => tool.name === event.toolName); // it fails by itself, and says why
     if (!this.#active || ours) return undefined;
-    return {
-      block: true,
-      reason:
-        `The tool "${String(event.toolName)}" is blocked: a workflow is active, and its sidecar cannot be asked whether the tool may run (${words(error)}). ` +
-        `Stop and tell the user. ${this.#wayOut()}`,
-    };
+    return { block: true, reason: undecided(event.toolName, words(error), this.#wayOut()) };
   }
 
-  async #end(event: PiEvent, ctx: PiContext): Promise<void> {
+  async #end(event: HookEvent, ctx: PiContext): Promise<void> {
     const client = this.#client;
     if (!client) return;
     // A sidecar that is gone already is not started again to be told.
@@ -199,7 +194,7 @@ class Shim {
   #over = new AbortController();
 
   /** Takes out of a request what only the user should see: from the first one on, so that its beginning stays the same. */
-  #filter(event: PiEvent): object | undefined {
+  #filter(event: HookEvent): object | undefined {
     const messages = event.messages as { customType?: string }[];
     const kept = messages.filter(({ customType }) => customType === undefined || !this.#hidden.has(customType));
     return kept.length === messages.length ? undefined : { messages: kept };
@@ -312,7 +307,7 @@ class Shim {
   }
 
   #entries(ctx: PiContext) {
-    return newestEntries(ctx.sessionManager, this.#manifest.entryTypes);
+    return newestOf(fromLeaf(ctx.sessionManager), this.#manifest.entryTypes);
   }
 
   #handlers(): HostHandlers {
@@ -393,7 +388,7 @@ class Shim {
   }
 
   #wayOut(): string {
-    const commands = this.#manifest.commands.filter((command) => command.offline).map((command) => `/${command.name}`);
+    const commands = waysOut(this.#manifest);
     return commands.length === 0 ? "" : `The user can end it with ${commands.join(" or ")}, which works without the sidecar.`;
   }
 }

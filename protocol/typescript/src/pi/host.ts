@@ -4,9 +4,7 @@
  * Members that only some versions have are optional and are looked for, never guessed from a version. That the
  * hosts' own declarations fit these is checked against both of them.
  */
-
-/** An event, as pi emits it. */
-export type PiEvent = Record<string, unknown>;
+import type { Tree } from "../branch.ts";
 
 export interface PiUi {
   confirm(title: string, message: string, options?: { signal?: AbortSignal }): Promise<boolean>;
@@ -17,17 +15,7 @@ export interface PiUi {
   setWidget(key: string, lines: string[] | undefined, options?: { placement?: "aboveEditor" | "belowEditor" }): void;
 }
 
-/** An entry of the session's tree. */
-export interface PiEntry {
-  type: string;
-  parentId: string | null;
-  customType?: string;
-  data?: unknown;
-}
-
-export interface PiSession {
-  getLeafId(): string | null;
-  getEntry(id: string): object | undefined;
+export interface PiSession extends Tree {
   getSessionFile(): string | undefined;
 }
 

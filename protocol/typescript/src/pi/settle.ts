@@ -5,7 +5,8 @@
  * `agent_end`, after which the host may try again when the provider failed: an ending with an error is held back for
  * as long as that takes. Never tells of one ending twice.
  */
-import type { PiApi, PiContext, PiEvent } from "./host.ts";
+import type { HookEvent } from "../events.ts";
+import type { PiApi, PiContext } from "./host.ts";
 
 /** The pauses before the retries of hosts without `agent_settled`, and a little more. */
 const RETRY_MS = [2_500, 4_500, 8_500];
@@ -13,15 +14,15 @@ const LOOK_MS = 50;
 const IDLE_LOOKS = 40;
 
 export class Settling {
-  readonly #tell: (event: PiEvent, ctx: PiContext) => unknown;
+  readonly #tell: (event: HookEvent, ctx: PiContext) => unknown;
   readonly #retryMs: readonly number[];
-  #ended: PiEvent | undefined;
+  #ended: HookEvent | undefined;
   #errors = 0;
   #held: NodeJS.Timeout | undefined;
   #known = false;
   #waiting: (() => void)[] = [];
 
-  constructor(pi: PiApi, tell: (event: PiEvent, ctx: PiContext) => unknown, retryMs: readonly number[] = RETRY_MS) {
+  constructor(pi: PiApi, tell: (event: HookEvent, ctx: PiContext) => unknown, retryMs: readonly number[] = RETRY_MS) {
     this.#tell = tell;
     this.#retryMs = retryMs;
     pi.on("agent_end", (event, ctx) => this.#onEnd(event, ctx));
@@ -51,7 +52,7 @@ export class Settling {
     this.#held = undefined;
   }
 
-  #onEnd(event: PiEvent, ctx: PiContext): unknown {
+  #onEnd(event: HookEvent, ctx: PiContext): unknown {
     this.#ended = event;
     if (this.#known) return undefined;
     const pause = this.#pause(event);
@@ -75,7 +76,7 @@ export class Settling {
     return answer;
   }
 
-  #pause(event: PiEvent): number | undefined {
+  #pause(event: HookEvent): number | undefined {
     const messages = Array.isArray(event.messages) ? event.messages : [];
     const failed = messages.findLast((message) => message?.role === "assistant")?.stopReason === "error";
     const pause = failed ? this.#retryMs[this.#errors] : undefined;

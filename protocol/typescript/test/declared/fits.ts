@@ -14,7 +14,8 @@ import type {
   ToolDefinition,
 } from "@earendil-works/pi-coding-agent";
 import workflows from "../../src/pi/index.ts";
-import type { PiApi, PiCommand, PiCommandContext, PiContext, PiEntry, PiTool } from "../../src/pi/host.ts";
+import type { TreeEntry } from "../../src/branch.ts";
+import type { PiApi, PiCommand, PiCommandContext, PiContext, PiTool } from "../../src/pi/host.ts";
 
 export const factory: ExtensionFactory = workflows;
 
@@ -22,7 +23,7 @@ export const factory: ExtensionFactory = workflows;
 export const api = (given: ExtensionAPI): PiApi => given;
 export const context = (given: ExtensionContext): PiContext => given;
 export const commandContext = (given: ExtensionCommandContext): PiCommandContext => given;
-export const customEntry = (given: SessionEntry & { type: "custom" }): PiEntry => given;
+export const customEntry = (given: SessionEntry & { type: "custom" }): TreeEntry => given;
 
 // What pi takes.
 export const tool = (ours: PiTool): ToolDefinition => ours as Omit<PiTool, "parameters"> & { parameters: object };

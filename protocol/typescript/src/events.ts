@@ -1,13 +1,15 @@
 /**
- * What of pi's events goes to the sidecar, and what its answers mean to pi.
+ * What of a host's events goes to the sidecar, and what its answers mean to pi.
  *
  * Nothing here decides anything: an answer is translated, whatever hook it answers.
  */
-import { isObject } from "../error.ts";
-import type { PiEvent } from "./host.ts";
+import { isObject } from "./error.ts";
+
+/** An event, as the host emits it. */
+export type HookEvent = Record<string, unknown>;
 
 /** The fields that the manifest asks for, where the event has them. */
-export function select(event: PiEvent, fields: readonly string[]): Record<string, unknown> {
+export function select(event: HookEvent, fields: readonly string[]): Record<string, unknown> {
   const selected: Record<string, unknown> = {};
   for (const field of fields) {
     if (event[field] === undefined) continue;
@@ -30,7 +32,7 @@ function lastAssistant(messages: unknown): object[] {
 }
 
 /** What pi's handler returns for an answer. */
-export function returned(result: unknown, event: PiEvent): object | undefined {
+export function returned(result: unknown, event: HookEvent): object | undefined {
   if (!isObject(result)) return undefined;
   const { block, inject, mutation } = result;
   if (block !== undefined && block !== null) {

@@ -4,7 +4,7 @@
  * These members are not in every sidecar's manifest; `withOffline` fills in what the entries of version 1 mean.
  * Nothing else in the extension knows what is in an entry.
  */
-import type { CommandDeclaration, EntryType, Manifest } from "../types.ts";
+import type { CommandDeclaration, EntryType, Manifest } from "./types.ts";
 
 /** How to tell from an entry whether something is active. */
 export interface ActiveMark {
@@ -53,3 +53,10 @@ export function withOffline(manifest: Manifest): OfflineManifest {
 function fill<T extends object, K extends string, V>(into: T, member: K, value: V | undefined): T & { [k in K]?: V } {
   return value === undefined || member in into ? into : { ...into, [member]: value };
 }
+
+/** The commands that work without a sidecar. */
+export const waysOut = (manifest: OfflineManifest): string[] => manifest.commands.filter((command) => command.offline).map((command) => `/${command.name}`);
+
+/** What the agent is told of a tool call that nobody could decide. */
+export const undecided = (tool: unknown, why: string, wayOut: string): string =>
+  `The tool "${String(tool)}" is blocked: a workflow is active, and its sidecar cannot be asked whether the tool may run (${why}). Stop and tell the user. ${wayOut}`.trim();
