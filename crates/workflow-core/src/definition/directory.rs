@@ -9,7 +9,7 @@ use super::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
 use super::node::{Kind, Map, Node, TreeLimits};
 use super::phase::{ReadPhase, read_phase};
 use super::source::{Source, Span};
-use super::values::{Text, wrong_type};
+use super::values::Text;
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
 use super::{json5, yaml};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
@@ -79,7 +79,11 @@ impl Directory<'_> {
                 diagnostics.extend(self.misnamed());
                 return None;
             }
-            (yaml, Err(FileProblem::Missing)) => (Format::Yaml, YAML_NAME, yaml),
+            // Where nothing more may be read, it is not known whether there is a second one.
+            (yaml @ Err(FileProblem::TooMuch { .. }), _)
+            | (yaml, Err(FileProblem::Missing | FileProblem::TooMuch { .. })) => {
+                (Format::Yaml, YAML_NAME, yaml)
+            }
             (Err(FileProblem::Missing), json5) => (Format::Json5, JSON5_NAME, json5),
             (Ok(_) | Err(_), Ok(_) | Err(_)) => {
                 diagnostics.push(self.two_definitions());
@@ -94,7 +98,7 @@ impl Directory<'_> {
             }
         };
         let source = Source::new(&self.shown(name), bytes);
-        let mut findings = Findings::about(Some(self.key), &source);
+        let mut findings = Findings::about(Some(self.key), &source, shown_of(diagnostics.len()));
         let found = self.read_definition(&source, format, &mut findings);
         diagnostics.extend(findings.finish());
         Some(found)
@@ -163,10 +167,10 @@ impl Directory<'_> {
             Format::Yaml => yaml::parse(source.text(), 0, limits),
             Format::Json5 => json5::parse(source.text(), limits),
         };
-        let Some(map) = read_map(reader, "a definition", node) else {
+        let Some((map, span)) = read_map(reader, "the definition", node) else {
             return found;
         };
-        let read = read_workflow(reader, self.key, map, self.limits);
+        let read = read_workflow(reader, self.key, map, span, self.limits);
         found.summary = Summary {
             name: read.workflow.name.clone(),
             command_name: read.workflow.command_name.clone(),
@@ -254,11 +258,18 @@ impl Directory<'_> {
     }
 }
 
+/// How many diagnostics of the next workflow are shown, after so many of others.
+fn shown_of(before: usize) -> usize {
+    const MANY: usize = 2000;
+    if before < MANY { Findings::SHOWN } else { 1 }
+}
+
 fn code_of(problem: &FileProblem) -> Code {
     match problem {
         FileProblem::Missing => Code::MissingFile,
         FileProblem::Escapes => Code::PathRefused,
         FileProblem::TooLarge { .. } => Code::FileTooLarge,
+        FileProblem::TooMuch { .. } => Code::OverLimit,
         FileProblem::NotAFile | FileProblem::NameNotUtf8 | FileProblem::Unreadable(_) => {
             Code::Unreadable
         }
@@ -295,7 +306,7 @@ fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<Read
         Ok(Node {
             kind: Kind::Null, ..
         }) => Map::default(),
-        node => read_map(reader, "the frontmatter", node)?,
+        node => read_map(reader, "the frontmatter", node)?.0,
     };
     let body = Text {
         value: parts.body.into(),
@@ -321,12 +332,12 @@ fn no_frontmatter(problem: NoFrontmatter) -> Finding {
     Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
 }
 
-/// The map a file must be, without duplicate keys. `what` names the file's content.
+/// The map a file must be, without duplicate keys, and where it is. `what` names it.
 pub(super) fn read_map<'s>(
     reader: &mut Reader<'_>,
     what: &str,
     node: Result<Node<'s>, Finding>,
-) -> Option<Map<'s>> {
+) -> Option<(Map<'s>, Option<Span>)> {
     if let Some(span) = reader.source.not_utf8() {
         let message = "the file is not UTF-8: what cannot be read is replaced";
         reader.report(Finding::warning(Code::NotUtf8, Some(span), message));
@@ -345,10 +356,15 @@ pub(super) fn read_map<'s>(
         reader.report(Finding::error(Code::DuplicateKey, span, message));
     }
     match node.kind {
-        Kind::Map(map) => Some(map),
+        Kind::Map(map) => Some((map, node.span)),
+        Kind::Null => {
+            let message = format!("{what} is empty");
+            reader.report(Finding::error(Code::MissingKey, node.span, message));
+            None
+        }
         kind => {
-            let finding = wrong_type(Severity::Error, what, "a map", &kind, node.span);
-            reader.report(finding);
+            let message = format!("{what} must be a map, not {}", kind.words());
+            reader.report(Finding::error(Code::WrongType, node.span, message));
             None
         }
     }

@@ -5,7 +5,7 @@
 use super::continue_rule::{read_context, read_continue};
 use super::findings::{Finding, Reader};
 use super::keys::{self, Level};
-use super::model::{HIGHEST_LIMITS, Limits, Settings};
+use super::model::{Limits, Settings};
 use super::node::{Kind, Map};
 use super::values::{present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity};
@@ -18,7 +18,7 @@ pub(super) struct ReadSettings {
 }
 
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
-type LimitsSaid = [Option<u32>; 5];
+type LimitsSaid = [Option<u32>; 6];
 
 /// Reads a settings file's map.
 pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSettings {
@@ -64,7 +64,7 @@ fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {
         return said;
     };
     keys::check(reader, Level::Limits, &limits);
-    let mut highest = HIGHEST_LIMITS;
+    let mut highest = Limits::HIGHEST;
     let highest = limits_mut(&mut highest).map(|limit| *limit);
     for ((said, key), highest) in said.iter_mut().zip(Level::Limits.keys()).zip(highest) {
         *said = read_limit(reader, &mut limits, key, highest);
@@ -96,9 +96,10 @@ fn read_limit(
 }
 
 /// The limits in the order of [`Level::Limits`]' keys.
-fn limits_mut(limits: &mut Limits) -> [&mut u32; 5] {
+fn limits_mut(limits: &mut Limits) -> [&mut u32; 6] {
     let Limits {
         max_file_bytes,
+        max_total_bytes,
         max_depth,
         max_phases,
         max_workflows,
@@ -106,6 +107,7 @@ fn limits_mut(limits: &mut Limits) -> [&mut u32; 5] {
     } = limits;
     [
         max_file_bytes,
+        max_total_bytes,
         max_depth,
         max_phases,
         max_workflows,

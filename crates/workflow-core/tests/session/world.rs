@@ -7,7 +7,7 @@ use workflow_core::definition::{
     Catalog, ContinueRule, Loaded, Phase, PhaseEntry, Settings, Show, Templates, ToolAccess,
     Workflow,
 };
-use workflow_core::input::{Command, Entry, LastAssistant, QuestionId, Ticket};
+use workflow_core::input::{Author, Command, Entry, LastAssistant, QuestionId, Ticket};
 use workflow_core::output::{Action, Reply, ToolAnswer};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
@@ -81,7 +81,7 @@ impl World {
             session: Session::new(
                 Abilities {
                     dialogs: true,
-                    widgets: true,
+                    widgets: Some(true),
                 },
                 7,
             ),
@@ -230,6 +230,12 @@ impl World {
         self.step(Input::ToolCall { tool })
     }
 
+    pub(crate) fn user_input(&mut self) -> Vec<String> {
+        self.step(Input::UserInput {
+            author: Some(Author::Person),
+        })
+    }
+
     pub(crate) fn prompt(&mut self, prompt: &str) -> Vec<String> {
         self.step(Input::BeforeAgentStart {
             prompt: Some(prompt),
@@ -264,11 +270,17 @@ impl World {
             .expect("entries are JSON")
     }
 
+    /// Appends an entry whose data is this text.
+    pub(crate) fn append_text(&mut self, custom_type: &str, data: &str) {
+        let data = RawValue::from_string(data.to_owned()).expect("the text is JSON");
+        self.branch.push((custom_type.to_owned(), data));
+    }
+
     /// Appends an entry as somebody else would have.
-    pub(crate) fn append(&mut self, custom_type: &str, data: serde_json::Value) {
+    pub(crate) fn append(&mut self, custom_type: &str, data: &serde_json::Value) {
         self.branch.push((
             custom_type.to_owned(),
-            serde_json::value::to_raw_value(&data).expect("a value is JSON"),
+            serde_json::value::to_raw_value(data).expect("a value is JSON"),
         ));
     }
 }

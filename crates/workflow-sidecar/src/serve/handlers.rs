@@ -13,7 +13,7 @@ use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
 use super::clock::Clock;
-use super::definitions::Directories;
+use super::definitions::Definitions;
 use super::envelope::text;
 use super::manifest::{CANCEL_COMMAND, START_COMMAND, STEP_TOOL, manifest};
 use super::server::{Host, Seed, Server};
@@ -59,7 +59,7 @@ impl Handlers for Server {
                 dialogs: params.capabilities.dialogs,
                 widgets: params.capabilities.widgets,
             },
-            directories: Directories::new(params.agent_dir.as_deref(), &params.cwd),
+            definitions: Definitions::new(params.agent_dir.as_deref(), &params.cwd),
             seed,
         });
         now(manifest())
@@ -214,7 +214,7 @@ impl Handlers for Server {
     ) -> Answer<protocol::CommandCompleteResult> {
         match &*params.name {
             START_COMMAND => {
-                let loaded = self.definitions(&params.session_id, &params.context)?;
+                let loaded = self.recent_definitions(&params.session_id, &params.context)?;
                 let names = command::complete(&loaded.catalog, &params.prefix);
                 now(wire::command_complete_result(names))
             }

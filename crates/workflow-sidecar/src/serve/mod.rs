@@ -19,6 +19,7 @@ mod peer;
 mod server;
 mod session;
 mod stdio;
+mod usual;
 
 pub use frame::DEFAULT_MAX_LINE;
 pub use memory::Memory;

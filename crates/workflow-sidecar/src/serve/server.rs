@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use workflow_protocol::method::{HostApply, UiConfirm};
 use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound};
 
 use super::clock::Clock;
-use super::definitions::{Directories, definitions};
+use super::definitions::Definitions;
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer};
 use super::session::Slot;
@@ -51,7 +51,7 @@ pub(super) struct Server {
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) abilities: Abilities,
-    pub(super) directories: Directories,
+    pub(super) definitions: Definitions,
     pub(super) seed: Seed,
 }
 
@@ -139,15 +139,24 @@ impl Server {
 
     /// The definitions as the files stand now, for a session or for none.
     pub(super) fn definitions(
-        &self,
+        &mut self,
         session: &str,
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
-        let host = self.host.as_ref().ok_or_else(not_initialized)?;
-        let said = context.cwd.as_deref().map(Path::new);
-        let remembered = || self.sessions.get(session)?.cwd.as_deref();
-        let cwd: Option<PathBuf> = said.or_else(remembered).map(Path::to_path_buf);
-        Ok(definitions(&host.directories, cwd.as_deref()))
+        let host = self.host.as_mut().ok_or_else(not_initialized)?;
+        let cwd = cwd(context, self.sessions.get(session));
+        Ok(host.definitions.load(cwd))
+    }
+
+    /// The definitions as the files stood a moment ago, for a session or for none.
+    pub(super) fn recent_definitions(
+        &mut self,
+        session: &str,
+        context: &Context<'_>,
+    ) -> Result<Arc<Loaded>, Error> {
+        let host = self.host.as_mut().ok_or_else(not_initialized)?;
+        let cwd = cwd(context, self.sessions.get(session));
+        Ok(host.definitions.recent(cwd))
     }
 
     fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
@@ -287,6 +296,12 @@ impl Server {
     pub(super) fn keep_waiting(&mut self, ticket: Ticket, id: &str) {
         self.waiting.insert(ticket, id.to_owned());
     }
+}
+
+/// The directory a call is about, where the host ever said it.
+fn cwd<'a>(context: &'a Context<'_>, slot: Option<&'a Slot>) -> Option<&'a Path> {
+    let said = context.cwd.as_deref().map(Path::new);
+    said.or_else(|| slot?.cwd.as_deref())
 }
 
 fn unknown_session(id: &str) -> Error {
