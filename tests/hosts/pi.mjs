@@ -18,7 +18,7 @@ import { spawn } from 'node:child_process';
  * @property {(record: PiRecord) => void} [observe]  called with each record as it arrives
  */
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 20_000;
 const QUIET_MS = 150;
 
 /** Dialogs that wait for an answer; the other UI requests only show something. */
