@@ -43,5 +43,8 @@ export const nested = {
   deep: workflow('Deep', [phase('Cut', '🔪', { does: places, tools: { blacklist: ['bash'] } }), phase('Glue', '🧴', { does: places })], { show: 'workflows' }),
 };
 
+/** How long to wait for a countdown of three seconds that must not end in anything. */
+export const BEYOND_COUNTDOWN_MS = 3_600;
+
 /** The countdown's ticks, in scenarios that are not about it. @param {import('./recording.mjs').Block} block */
 export const ticks = ({ stream, body }) => stream === 'widget' && /\b[12]s\b/.test(body.join());

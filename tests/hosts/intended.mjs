@@ -91,6 +91,11 @@ export const intended = {
       { stream: 'widget', head: /\(cleared\)$/, missing: /./ },
     ],
   },
+  'host-print': {
+    says: 'a message that is only shown does not take the place of the printed answer',
+    marks: [{ stream: 'process', head: /--print/, added: /./ }, { stream: 'entries', head: /^custom_message workflow:countdown/, missing: /./ }],
+  },
+  'host-trust': { says: 'workflows of a project that is not trusted are left out', marks: [{ stream: 'dialogs', head: /^notify/, missing: /foreign/ }] },
   'host-busy': { says: 'a start while the agent answers waits until it has finished', marks: [] },
   'host-order': {
     says: 'on 0.74.2 the end is announced at once, not with the next prompt',

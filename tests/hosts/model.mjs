@@ -90,7 +90,7 @@ export class ScriptedModel {
   }
 
   /** Waits until a reply is held. @param {number} [within] milliseconds */
-  async heldReply(within = 10_000) {
+  async heldReply(within = 20_000) {
     const deadline = Date.now() + within;
     while (this.holding === 0) {
       if (Date.now() > deadline) throw new Error('no reply was held');

@@ -18,7 +18,7 @@ import { spawn } from 'node:child_process';
  * @property {(record: PiRecord) => void} [observe]  called with each record as it arrives
  */
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 20_000;
 const QUIET_MS = 150;
 
 /** Dialogs that wait for an answer; the other UI requests only show something. */
@@ -31,6 +31,9 @@ export class Pi {
   /** What pi wrote that is not a record: in print mode, all of it. */
   stdout = '';
   stderr = '';
+
+  /** How long to wait for anything, in milliseconds, where a wait does not say. */
+  patience = PATIENCE_MS;
 
   /** How the process ended, once it has. @type {{code: number | null, signal: string | null} | null} */
   ended = null;
@@ -113,7 +116,7 @@ export class Pi {
    * @param {number} [within]  milliseconds
    * @returns {Promise<PiRecord>}
    */
-  async until(matches, what, within = PATIENCE_MS) {
+  async until(matches, what, within = this.patience) {
     /** @type {PiRecord | undefined} */
     let found;
     await this.#wait(() => (found = this.latest.find(matches)) !== undefined, what, within);
@@ -126,7 +129,7 @@ export class Pi {
    * @param {number} [runs]
    * @param {number} [within]
    */
-  async settled(runs = 1, within = PATIENCE_MS) {
+  async settled(runs = 1, within = this.patience) {
     const count = (/** @type {string} */ type) => this.latest.filter((record) => record.type === type).length;
     const over = () =>
       count('agent_end') >= runs && count('agent_end') >= count('agent_start') && (!this.#host.settles || this.#settledSinceEnd());
@@ -139,7 +142,7 @@ export class Pi {
    *
    * @param {number} [within]
    */
-  async quiet(within = PATIENCE_MS) {
+  async quiet(within = this.patience) {
     const deadline = Date.now() + within;
     while (Date.now() - this.#lastArrival < QUIET_MS) {
       if (Date.now() > deadline) throw this.#late('silence');
@@ -160,7 +163,7 @@ export class Pi {
   }
 
   /** Waits for the process to end by itself. @param {number} [within] */
-  async end(within = PATIENCE_MS) {
+  async end(within = this.patience) {
     await this.#wait(() => this.ended !== null, 'its end', within);
   }
 

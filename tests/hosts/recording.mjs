@@ -196,7 +196,7 @@ export class Cleaner {
 /**
  * The texts of a stream's blocks, in order: head and lines.
  *
- * @param {Recording} recording
+ * @param {Pick<Recording, 'blocks'>} recording
  * @param {Stream} stream
  * @param {RegExp} [head]
  */

@@ -5,8 +5,8 @@ import { Cleaner, Recorder, texts } from './recording.mjs';
 
 const recorder = () => new Recorder(new Cleaner([['/tmp/x/project', '<project>'], ['/tmp/x', '<root>']]));
 
-/** @param {Recorder} recorder @param {import('./recording.mjs').Stream} stream */
-const told = ({ blocks }, stream) => texts({ host: '', scenario: '', blocks }, stream);
+/** @param {Recorder} recorded @param {import('./recording.mjs').Stream} stream */
+const told = (recorded, stream) => texts(recorded, stream);
 
 /** @param {string} role @param {string} content */
 const message = (role, content) => ({ role, content });

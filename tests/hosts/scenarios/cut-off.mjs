@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { demo } from '../definitions.mjs';
+import { BEYOND_COUNTDOWN_MS, demo } from '../definitions.mjs';
 import { cutOff, say } from '../model.mjs';
 import { sleep } from '../pi.mjs';
 
@@ -13,8 +13,8 @@ export default {
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('/workflow demo the greeting');
-    await pi.settled();
-    await sleep(3_500);
+    await pi.settled(stage.extension.reference ? 2 : 1);
+    if (!stage.extension.reference) await sleep(BEYOND_COUNTDOWN_MS);
     await pi.quiet();
   },
   expect({ requests, reference }) {

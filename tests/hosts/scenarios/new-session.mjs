@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { demo } from '../definitions.mjs';
+import { BEYOND_COUNTDOWN_MS, demo } from '../definitions.mjs';
 import { call, say } from '../model.mjs';
 import { sleep } from '../pi.mjs';
 import { texts } from '../recording.mjs';
@@ -16,7 +16,7 @@ export default {
     await pi.prompt('/workflow demo the greeting');
     await pi.settled();
     await pi.command({ type: 'new_session' });
-    await sleep(3_300);
+    await sleep(BEYOND_COUNTDOWN_MS);
     await pi.prompt('What runs?');
     await pi.settled();
   },

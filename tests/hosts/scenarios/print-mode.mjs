@@ -7,6 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'Print mode ends by itself; what a run in RPC mode began, it goes on with, under the phase\'s rules.',
+  differences: ['host-print@1.5.2'],
   workflows: { demo },
   replies: [say('Exploring.'), call('write', { path: 'a.txt', content: 'no' }), call('workflow_step', { action: 'next' }), say('Now in Build.')],
   async play(stage) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { demo } from '../definitions.mjs';
+import { BEYOND_COUNTDOWN_MS, demo } from '../definitions.mjs';
 import { hold, say } from '../model.mjs';
 import { sleep } from '../pi.mjs';
 import { texts } from '../recording.mjs';
@@ -16,7 +16,8 @@ export default {
     await pi.prompt('/workflow demo the greeting');
     await pi.settled();
     await pi.prompt('What is it?');
-    await sleep(3_300);
+    if (stage.extension.reference) await pi.until(({ type }) => type === 'extension_error', 'the refused reminder');
+    else await sleep(BEYOND_COUNTDOWN_MS);
     stage.model.release();
     await pi.settled();
   },

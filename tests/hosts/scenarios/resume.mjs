@@ -20,7 +20,7 @@ export default {
   ],
   async play(stage) {
     const first = stage.start();
-    await first.prompt('/workflow demo the greeting');
+    await first.prompt('/workflow demo the greeting\u2028in two lines 🎉');
     await first.settled();
     await stage.close();
     const second = stage.start(['--mode', 'rpc', '--continue']);

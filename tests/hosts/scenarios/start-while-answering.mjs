@@ -15,11 +15,12 @@ export default {
     const pi = stage.start();
     await pi.prompt('Hello');
     await pi.until(({ type }) => type === 'message_update', 'the first words');
-    await pi.prompt('/workflow demo the greeting');
-    stage.model.release();
-    await pi.until(({ type }) => type === 'agent_end', 'the end of the answer');
-    await sleep(500);
+    const started = pi.prompt('/workflow demo the greeting'); // ours answers it when it has started
     await pi.quiet();
+    stage.model.release();
+    await started;
+    await pi.settled(stage.extension.reference ? 1 : 2);
+    if (stage.extension.reference) await sleep(500);
   },
   expect({ recording, requests, reference }) {
     assert.equal(requests.length, reference ? 1 : 2);

@@ -6,8 +6,9 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'Workflows of a project that the user does not trust are not offered, where the host knows of trust.',
+  differences: ['host-trust@1.5.2'],
   workflows: { demo },
-  // pi asks for trust only where there are settings or code; without, it says that the project is trusted.
+  // The host asks for trust only where there is something it would load itself, such as settings.
   project: { '.pi': { 'settings.json': '{}', workflows: { foreign: workflow('Foreign', [phase('Trap', '🪤')]) } } },
   replies: [],
   async play(stage) {
