@@ -105,7 +105,10 @@ impl Session {
             Input::Session { entries, loaded } => self.session_changed(&entries, &loaded, &mut out),
             Input::Shutdown => self.session_closed(&mut out),
             Input::BeforeAgentStart { prompt } => self.before_agent_start(prompt, &mut out),
-            Input::AgentStart => self.agent_is_running(&mut out),
+            // A text of nobody's may be our own reminder: the counts wait until the agent starts on it.
+            Input::AgentStart | Input::UserInput { author: None } => {
+                self.agent_is_running(&mut out);
+            }
             Input::TurnStart => self.turn_started(&mut out),
             Input::TurnEnd => self.turn_ended(&mut out),
             Input::AgentEnd { last } => self.agent_ended(now, last, &mut out),
@@ -116,8 +119,6 @@ impl Session {
             Input::UserInput {
                 author: Some(Author::Person),
             } => self.user_spoke(&mut out),
-            // It may be our own reminder: the counts wait until the agent starts on it.
-            Input::UserInput { author: None } => self.agent_is_running(&mut out),
             Input::Compacted => self.context_given = false,
             Input::Step { action } => self.step_tool(action, &mut out),
             Input::Command {
@@ -139,9 +140,9 @@ impl Session {
         out
     }
 
-    /// Whether a person can be asked (B53).
+    /// Whether a person can be asked: what the host says of itself, whatever it shows (A14).
     pub(crate) fn can_ask(&self) -> bool {
-        self.abilities.dialogs && self.has_ui != Some(false)
+        self.abilities.dialogs
     }
 
     /// Whether a widget is seen.

@@ -55,6 +55,16 @@ struct Fields<'a> {
     cancelled: Option<&'a RawValue>,
 }
 
+/// A segment of a stored path.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Segment<'a> {
+    #[serde(borrow)]
+    workflow_key: &'a RawValue,
+    #[serde(borrow)]
+    phase_index: &'a RawValue,
+}
+
 /// A field that is there, `null` included: `Option` alone would take that for absent.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
@@ -114,14 +124,6 @@ impl Fields<'_> {
         let stored = self.current_path.filter(|path| is_truthy(path));
         if let (Some(index), None) = (self.current_phase_index, stored) {
             return Ok(Path::root(workflow_key, index_from(index)?));
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Segment<'a> {
-            #[serde(borrow)]
-            workflow_key: &'a RawValue,
-            #[serde(borrow)]
-            phase_index: &'a RawValue,
         }
         let segments =
             stored.and_then(|path| serde_json::from_str::<Vec<Segment<'_>>>(path.get()).ok());

@@ -307,10 +307,10 @@ fn the_bound_holds_whatever_the_host_makes_of_our_reminder() {
     type Start = fn(&mut World, &str);
     let hosts: [(&str, Start); 4] = [
         ("no prompt", |world, _| {
-            drop(world.step(Input::BeforeAgentStart { prompt: None }))
+            drop(world.step(Input::BeforeAgentStart { prompt: None }));
         }),
         ("decorated", |world, reminder| {
-            drop(world.prompt(&format!("[12:01] {reminder}\n")))
+            drop(world.prompt(&format!("[12:01] {reminder}\n")));
         }),
         ("restarted", |world, reminder| {
             world.reload();

@@ -176,13 +176,6 @@ fn a_description_may_be_long_and_survives_but_has_an_end() {
 }
 
 #[test]
-fn a_host_whose_session_has_no_interface_is_not_asked() {
-    let mut world = World::started(vec![workflow("w", &["a"])]);
-    world.session.set_has_ui(false);
-    assert!(line(&world.command("w two"), "notify Warning").contains("/cancel-workflow"));
-}
-
-#[test]
 fn a_yes_holds_only_for_the_run_it_was_asked_about() {
     let mut world = World::started(vec![workflow("w", &["a"]), workflow("v", &["x"])]);
     world.command("v one");

@@ -4,7 +4,9 @@ use std::io::{self, IsTerminal};
 
 use anyhow::Context;
 
-use crate::serve::{DEFAULT_MAX_LINE, serve};
+use clap::builder::RangedU64ValueParser;
+
+use crate::serve::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE, serve};
 
 /// What a person who types sees first.
 const HINT: &str = "\
@@ -16,8 +18,12 @@ Ctrl-D ends it.";
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// How many bytes a line may have; a longer one is refused and skipped
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE)]
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE, value_parser = max_line())]
     max_line: usize,
+}
+
+fn max_line() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
 }
 
 impl Default for Arguments {

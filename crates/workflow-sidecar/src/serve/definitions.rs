@@ -2,6 +2,7 @@
 //!
 //! Owns which directories are looked into, and when. Must not know what stands in the files.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,7 +39,7 @@ impl Definitions {
     /// Looks where the host says, and in the usual place of what it leaves out.
     pub(super) fn new(agent: Option<&str>, cwd: &str) -> Self {
         Self {
-            agent: agent.map_or_else(usual_agent_dir, PathBuf::from),
+            agent: agent_dir_of(agent),
             cwd: PathBuf::from(cwd),
             last: None,
         }
@@ -75,9 +76,12 @@ impl Definitions {
     }
 }
 
-fn usual_agent_dir() -> PathBuf {
+/// The host's directory of the user's own definitions; what it leaves out is where pi has it (B30).
+fn agent_dir_of(said: Option<&str>) -> PathBuf {
     let home = std::env::home_dir().unwrap_or_default();
-    agent_dir(std::env::var_os(AGENT_DIR_VARIABLE).as_deref(), &home)
+    let variable = std::env::var_os(AGENT_DIR_VARIABLE);
+    let said = said.filter(|said| !said.is_empty()).map(OsStr::new);
+    agent_dir(said.or(variable.as_deref()), &home)
 }
 
 #[cfg(test)]

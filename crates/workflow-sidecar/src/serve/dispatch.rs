@@ -49,6 +49,9 @@ impl Dispatch {
         let Ok(line) = std::str::from_utf8(line) else {
             return refuse(NO_ID, Invalid::NotUtf8, out);
         };
+        if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            return;
+        }
         if let Some((id, call)) = glance(line) {
             let response = self.call(&call);
             // Nothing was done where there is an error, unless it is that doing it failed.
@@ -87,6 +90,15 @@ impl Dispatch {
         out.append(&mut self.server().outbox);
     }
 
+    /// Answers what still waits: nothing more will come.
+    pub(super) fn finish(&self, out: &mut Outbox) {
+        let result = catch_unwind(AssertUnwindSafe(|| self.server().close_all()));
+        if let Err(panic) = result {
+            tracing::error!(panic = panic_text(&*panic), "a session could not be closed");
+        }
+        out.append(&mut self.server().outbox);
+    }
+
     pub(super) fn due_in(&self) -> Option<Duration> {
         self.server().due_in()
     }
@@ -98,7 +110,8 @@ impl Dispatch {
 
     fn answer(&self, id: &str, response: &MethodResponse, out: &mut Outbox) {
         let mut server = self.server();
-        // Answers to earlier requests come before this one's, questions of this one after it.
+        // Answers to earlier requests come before this one's. A call that asks is answered later, so
+        // that its question, which is among them, stands alone.
         let mut before = std::mem::take(&mut server.outbox);
         out.append(&mut before);
         match server.take_deferred() {
@@ -134,9 +147,14 @@ impl Dispatch {
                 false
             }
         };
-        let mut server = self.server();
-        server.answered(&id, confirmed);
-        out.append(&mut server.outbox);
+        let result = catch_unwind(AssertUnwindSafe(|| self.server().answered(&id, confirmed)));
+        if let Err(panic) = result {
+            tracing::error!(
+                panic = panic_text(&*panic),
+                "the host's answer could not be taken"
+            );
+        }
+        out.append(&mut self.server().outbox);
     }
 
     /// Calls a method. A panic costs this one answer; what the session holds stays.

@@ -21,6 +21,6 @@ mod session;
 mod stdio;
 mod usual;
 
-pub use frame::DEFAULT_MAX_LINE;
+pub use frame::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 pub use memory::Memory;
 pub use stdio::serve;
