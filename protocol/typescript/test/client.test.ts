@@ -153,11 +153,11 @@ test("the deadline does not run while the sidecar waits for a person", async (t)
   const question = { id: "s1", method: "ui/confirm", params: { title: "Sure?", message: "" } };
   const raw = { "hook/tool_call": `${JSON.stringify(question)}\n` };
   const at = place(t, { raw });
-  const client = clientOf(t, at, { handlers: { "ui/confirm": () => sleep(600).then(() => true) } });
+  const client = clientOf(t, at, { handlers: { "ui/confirm": () => sleep(1_200).then(() => true) } });
   await client.start();
   const began = Date.now();
-  await assert.rejects(client.request("hook/tool_call", toolCall, { deadlineMs: 150 }), kindOf("late"));
-  assert.ok(Date.now() - began > 600);
+  await assert.rejects(client.request("hook/tool_call", toolCall, { deadlineMs: 500 }), kindOf("late"));
+  assert.ok(Date.now() - began > 1_200);
   assert.equal(at.calls().find(({ id }) => id === "s1")?.result, true);
 });
 
