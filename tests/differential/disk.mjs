@@ -17,6 +17,8 @@ export class Disk {
     this.agentDir = join(root, "agent");
     this.tiers = { project: join(this.cwd, ".pi", "workflows"), global: join(this.agentDir, "workflows") };
     this.written = {};
+    /** Counts the changes, so that what was read from the disk can be kept until the next one. */
+    this.version = 0;
   }
 
   /** @param {import("./types.mjs").Definitions} definitions */
@@ -33,6 +35,7 @@ export class Disk {
     const key = JSON.stringify(tree);
     if (this.written[name] === key) return;
     this.written[name] = key;
+    this.version++;
     rmSync(directory, { recursive: true, force: true });
     if (name === "project" || Object.keys(tree).length > 0) mkdirSync(directory, { recursive: true });
     for (const [path, content] of Object.entries(tree)) put(join(directory, path), content, directory);

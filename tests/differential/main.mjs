@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { DIFFERENCES } from "./differences.mjs";
 import { Disk } from "./disk.mjs";
 import { entangled } from "./differences/files.mjs";
 import { generate } from "./generate.mjs";
@@ -27,8 +28,14 @@ const { values: options } = parseArgs({
     binary: { type: "string" },
     "self-check": { type: "boolean", default: false },
     "most-failures": { type: "string", default: "5" },
+    list: { type: "boolean", default: false },
   },
 });
+
+if (options.list) {
+  for (const [id, says] of DIFFERENCES) console.log(`${id}: ${says}`);
+  process.exit(0);
+}
 
 const base = mkdtempSync(join(tmpdir(), "differential-"));
 const peer = new Peer();
@@ -43,6 +50,8 @@ async function play(case_, makeOurs) {
   const ours = makeOurs({ cwd, agentDir, now: case_.now, seed: case_.seed, hasUI: case_.hasUI });
   try {
     return await new CaseRun(case_, { peer, ours, ...disks }).run();
+  } catch (error) {
+    throw new Error(`the harness failed in case ${case_.seed}`, { cause: error });
   } finally {
     ours.stop?.();
     rmSync(root, { recursive: true, force: true });
@@ -128,7 +137,7 @@ async function selfCheck() {
       missed++;
     }
     for (const mutation of Object.keys(MUTATIONS)) {
-      const mirror = new Mirror({ mutation, seed: caseSeed, skip: mix(caseSeed, 7) % 12 });
+      const mirror = new Mirror({ mutation, seed: caseSeed, skip: mix(caseSeed, 7) % 40 });
       const { unexplained } = await play(case_, () => mirror);
       if (!mirror.made) continue;
       const key = `${mutation}: ${mirror.made.kind}`;

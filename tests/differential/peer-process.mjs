@@ -125,7 +125,6 @@ function survey(directory) {
 /** Does one operation; what the package returns or throws is an effect like what it asks for. */
 async function perform(operation) {
   const { op, event = {} } = operation;
-  const extra = {};
   switch (op) {
     case "session_start":
     case "session_tree":
@@ -167,16 +166,24 @@ async function perform(operation) {
     default:
       await session.hook(op, event);
   }
-  return extra;
 }
+
+const isStart = ({ op, name }) => op === "command" && name === "workflow";
 
 /** Which operations make the package read its definitions and keep them. */
 function loads(operation) {
-  if (SESSION_EVENTS.has(operation.op)) return true;
-  return operation.op === "command" && operation.name === "workflow" && /^\s*\S+\s+\S/.test(operation.arguments);
+  return SESSION_EVENTS.has(operation.op) || (isStart(operation) && /^\s*\S+\s+\S/.test(operation.arguments));
 }
 
-async function answer({ operation, branch }) {
+/** What `loaded` said of the definitions that lie on the disk, by the version of what lies there. */
+let known = { version: undefined, workflows: [] };
+
+function loadedOf(version) {
+  if (version === undefined || version !== known.version) known = { version, workflows: loaded(session.cwd) };
+  return known.workflows;
+}
+
+async function answer({ operation, branch, version }) {
   session.effects = [];
   session.hasUI = operation.hasUI ?? true;
   session.answer = operation.confirm ?? false;
@@ -186,11 +193,13 @@ async function answer({ operation, branch }) {
   } catch (error) {
     session.record({ kind: "throws", text: `${error?.name}: ${error?.message}` });
   }
+  const lists = operation.op === "complete" || isStart(operation);
+  const workflows = loads(operation) || lists ? loadedOf(version) : undefined;
   return {
     effects: session.effects,
     timers: clock.kinds(),
-    ...(loads(operation) ? { loaded: loaded(session.cwd) } : {}),
-    ...(operation.op === "complete" || operation.op === "command" ? { listed: loaded(session.cwd) } : {}),
+    ...(loads(operation) ? { loaded: workflows } : {}),
+    ...(lists ? { listed: workflows } : {}),
     ...(SESSION_EVENTS.has(operation.op) ? { state: restored() } : {}),
   };
 }

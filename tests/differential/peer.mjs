@@ -54,10 +54,15 @@ export class Peer {
     await this.ask({ open: place });
   }
 
-  /** @param {import("./types.mjs").Operation} operation @param {import("./types.mjs").Entry[]} branch @returns {Promise<import("./types.mjs").Outcome>} */
-  async apply(operation, branch) {
-    const reply = await this.ask({ operation, branch });
-    return { effects: [], ...reply, loaded: reply.loaded && byKey(reply.loaded) };
+  /**
+   * @param {import("./types.mjs").Operation} operation
+   * @param {import("./types.mjs").Entry[]} [branch]   the session's entries, for a session event
+   * @param {string} [version]    names what lies on the disk; what is told of the definitions is kept by it
+   * @returns {Promise<import("./types.mjs").Outcome>}
+   */
+  async apply(operation, branch, version) {
+    const reply = await this.ask({ operation, branch, version });
+    return { effects: [], ...reply };
   }
 
   /** What the package makes of each tier's directories. @param {Record<string, string>} directories by tier @returns {Promise<any | null>} */
@@ -69,11 +74,4 @@ export class Peer {
     this.child?.kill("SIGKILL");
     this.child = null;
   }
-}
-
-/** A record without a prototype, so that a workflow may be called `constructor`. */
-function byKey(workflows) {
-  const record = Object.create(null);
-  for (const workflow of workflows) record[workflow.key] = workflow;
-  return record;
 }

@@ -9,7 +9,8 @@
  */
 
 import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
-import { EXPECTED, ON_TOP, withoutStandIns } from "./differences/effects.mjs";
+import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
+import { withoutStandIns, withStandIns } from "./differences/keys.mjs";
 import { bounded, countPush, NO_WIDGET, stopsCountdown } from "./differences/pushing.mjs";
 import { normal, sameEffects, TaskIds } from "./effects.mjs";
 import { place } from "./navigation.mjs";
@@ -87,6 +88,13 @@ export class CaseRun {
     return this.report;
   }
 
+  /** Asks the package; odd keys go by their stand-ins there. @returns {Promise<import("./types.mjs").Outcome>} */
+  async package(operation, branch) {
+    const outcome = await this.peer.apply(operation, branch && withStandIns(branch), `${this.peerDisk.root}#${this.peerDisk.version}`);
+    const { loaded, ...rest } = withoutStandIns(outcome);
+    return { ...rest, loaded: loaded && byKey(loaded) };
+  }
+
   /** Puts the definitions on both disks. @returns {Promise<boolean>} false if the package died over them */
   async placeDefinitions(note) {
     this.oursDisk.write(this.definitions);
@@ -121,9 +129,9 @@ export class CaseRun {
     if (isSession) this.takeBranch(operation);
     const stop = world.countdown ? stopsCountdown(operation, world) : null;
     if (this.mustForgetCancel(operation)) await this.putBack("A03");
-    if (stop && !isSession) await this.peer.apply({ op: "drop_timers" });
+    if (stop && !isSession) await this.package({ op: "drop_timers" });
     const second = this.isSecondMove(operation);
-    const theirs = second ? { effects: [], skipped: true } : isSession ? await this.restore(operation) : await this.peer.apply(operation);
+    const theirs = second ? { effects: [], skipped: true } : isSession ? await this.restore(operation) : await this.package(operation);
     const ours = this.ours.reflect ? this.reflected(operation, theirs, stop) : await this.ours.apply(operation, isSession ? this.branch : undefined);
     const step = this.compared(operation, theirs, ours, stop);
     if (theirs.died || ours.died) {
@@ -151,7 +159,7 @@ export class CaseRun {
   /** Applies the rules to what both sides did. */
   compared(operation, theirs, ours, stop) {
     const { world } = this;
-    const package_ = withoutStandIns(normal(theirs.effects));
+    const package_ = normal(theirs.effects);
     if (this.ids.meet(package_, normal(ours.effects))) this.note("A17");
     const step = {
       operation,
@@ -188,7 +196,7 @@ export class CaseRun {
   /** Brings world and package to where the operation left ours. */
   async follow(step, theirs) {
     const { operation } = step;
-    if (step.dropTimers) theirs.timers = (await this.peer.apply({ op: "drop_timers" })).timers;
+    if (step.dropTimers) theirs.timers = (await this.package({ op: "drop_timers" })).timers;
     this.world.countdown = (theirs.timers ?? []).length > 0;
     if (SESSION_EVENTS.includes(operation.op)) {
       this.world.restored(step.restored ?? null, step.workflows, this.branch);
@@ -219,7 +227,7 @@ export class CaseRun {
     step.wordingIsOurs = true;
     const ours = step.actual.find((e) => e.kind === "result");
     const isRefusal = ours?.resultType === "error" && ours.details?.advanced === false && ours.content?.[0]?.text?.includes(this.world.place.phase.name);
-    step.expected = [isRefusal ? structuredClone(ours) : { kind: "result", content: "a refusal that names the phase", resultType: "error" }];
+    step.expected = [isRefusal ? structuredClone(ours) : { kind: "result", content: [{ type: "text", text: "a refusal that names the phase" }], resultType: "error" }];
   }
 
   /** A03: the package would still take the next cancel for the second one. */
@@ -244,8 +252,8 @@ export class CaseRun {
   /** A session event, for the package: from the entries as ours reads them. */
   async restore(operation) {
     const branch = readAsOurs(this.branch, this.note);
-    let outcome = await this.peer.apply(operation, branch);
-    const again = (changed) => this.peer.apply(operation, changed);
+    let outcome = await this.package(operation, branch);
+    const again = (changed) => this.package(operation, changed);
     const stale = staleAsOurs(outcome.state, outcome.loaded ?? {});
     if (stale) {
       this.note(stale.id);
@@ -276,9 +284,9 @@ export class CaseRun {
     const branch = readAsOurs(this.branch, () => {});
     const operation = { op: "session_start", event: {} };
     if (this.adopted !== this.steered) this.peerDisk.write(this.adopted);
-    const outcome = await this.peer.apply(operation, branch);
+    const outcome = await this.package(operation, branch);
     const stale = staleAsOurs(outcome.state, outcome.loaded ?? {});
-    if (stale) await this.peer.apply(operation, changedNewest(branch, stale.change));
+    if (stale) await this.package(operation, changedNewest(branch, stale.change));
     if (this.adopted !== this.steered) this.peerDisk.write(this.steered);
   }
 
@@ -360,6 +368,13 @@ export class CaseRun {
   fail(index, operation, { package: package_ = [], expected = [], actual = [], why, diagnostics = [] }) {
     this.report.unexplained = { index, operation, package: package_, expected, actual, why, diagnostics };
   }
+}
+
+/** A record without a prototype, so that a workflow may be called `constructor`. */
+function byKey(workflows) {
+  const record = Object.create(null);
+  for (const workflow of workflows) record[workflow.key] = workflow;
+  return record;
 }
 
 /** Whether the operation puts the definitions it loaded in force on ours' side. */

@@ -7,9 +7,6 @@
  */
 
 import { contextVariables, drilled, entryAt, fill, following, place, statusText } from "../navigation.mjs";
-import { PROTO_STAND_IN } from "./files.mjs";
-import { NO_SUCH_KEY } from "./entries.mjs";
-import { mapStrings } from "../effects.mjs";
 
 /**
  * @typedef {object} Step
@@ -364,9 +361,4 @@ function drop(step, isOnTop, most = Infinity) {
   const changed = kept.length < step.actual.length;
   step.actual = kept;
   return changed;
-}
-
-/** Takes the stand-ins for odd keys out of what the package said. */
-export function withoutStandIns(effects) {
-  return mapStrings(effects, (text) => text.replaceAll(PROTO_STAND_IN, "__proto__").replaceAll(NO_SUCH_KEY, ""));
 }

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { NO_SUCH_KEY } from "./keys.mjs";
+
 const FIELDS = ["active", "workflowKey", "currentPath", "globalStepCount", "taskId", "taskDescription", "startedAt", "completionNotified", "cancelled"];
 const LAST_MOMENT = 8.64e15;
 
@@ -90,9 +92,6 @@ function packageAccepts(d) {
     optional(d.cancelled, "boolean")
   );
 }
-
-/** The suffix that makes a key one that no definition has, and no object inherits. */
-export const NO_SUCH_KEY = "\u0001";
 
 /**
  * B20 and B44 depend on the definitions: keys that only JavaScript's objects know, and paths whose

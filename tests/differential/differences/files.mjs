@@ -8,6 +8,7 @@
  */
 
 import { parse } from "yaml";
+import { PROTO_STAND_IN } from "./keys.mjs";
 import { joined } from "../generate/definitions.mjs";
 
 /** @typedef {import("../types.mjs").Tree} Tree */
@@ -16,9 +17,6 @@ import { joined } from "../generate/definitions.mjs";
 
 const yamlOf = (key) => `${key}/workflow.yaml`;
 const isText = (content) => typeof content === "string";
-
-/** The name that stands in for `__proto__` on the package's side; it sorts right behind it. */
-export const PROTO_STAND_IN = "__proto__~";
 
 /** Repairs that depend on one tier alone. @param {Tree} tree @param {Note} note @returns {Tree} */
 export function repaired(tree, note) {
