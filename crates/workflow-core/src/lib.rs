@@ -1,1 +1,29 @@
-//! The engine.
+//! The engine of workflow-sidecar: pure, without I/O, clock or randomness of its own.
+//!
+//! One value, [`Session`], with one way in ([`Input`] and a time) and one way out ([`Output`]).
+//! Everything the world must do is a value in the output; everything the world did comes back
+//! as an input. So a whole session runs in a unit test, and a recording replays byte for byte.
+//!
+//! Start reading at [`session`], then `hook/`, then [`run`]; [`definition`] is a world of its own.
+
+pub mod command;
+mod context;
+pub mod definition;
+pub mod diagnostic;
+pub mod guard;
+mod hook;
+pub mod input;
+pub mod output;
+mod random;
+pub mod run;
+pub mod session;
+mod standing;
+pub mod template;
+mod text;
+mod tool;
+pub mod view;
+pub mod white_space;
+
+pub use input::Input;
+pub use output::Output;
+pub use session::Session;

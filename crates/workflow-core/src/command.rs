@@ -1,0 +1,259 @@
+//! The commands `/workflow` and `/cancel-workflow`, and the completion of their arguments.
+
+use std::sync::Arc;
+
+use crate::Session;
+use crate::definition::{Catalog, Loaded, Show, Workflow};
+use crate::guard::Pace;
+use crate::hook::{COMPLETE_MESSAGE, resolve_end};
+use crate::input::{Millis, QuestionId, Ticket};
+use crate::output::{Action, Level, Output, Question, Reply, Settled};
+use crate::run::{cancel, first_phase, start};
+use crate::session::{Run, notify};
+use crate::white_space;
+use crate::{template, text};
+
+/// A start that waits for the person to confirm it.
+#[derive(Debug)]
+pub(crate) struct PendingStart {
+    pub(crate) ticket: Ticket,
+    loaded: Arc<Loaded>,
+    workflow_key: String,
+    description: String,
+}
+
+impl Session {
+    /// `/workflow {name} {description}`: lists, refuses, asks, or starts.
+    ///
+    /// The definitions it was given are adopted only by a start (B35).
+    pub(crate) fn workflow_command(
+        &mut self,
+        now: Millis,
+        ticket: Ticket,
+        arguments: &str,
+        loaded: Arc<Loaded>,
+        out: &mut Output,
+    ) {
+        let arguments = white_space::trim(arguments);
+        if arguments.is_empty() {
+            out.actions
+                .push(notify(Level::Info, usage(&loaded.catalog)));
+            return;
+        }
+        let (name, description) = white_space::split_first_word(arguments);
+        if description.is_empty() {
+            out.actions.push(notify(
+                Level::Warning,
+                format!("Usage: /workflow {name} {{description}}"),
+            ));
+            return;
+        }
+        let workflow = match find(name, &loaded) {
+            Ok(workflow) => workflow,
+            Err(refusal) => {
+                out.actions.push(notify(Level::Error, refusal));
+                return;
+            }
+        };
+        let pending = PendingStart {
+            ticket,
+            workflow_key: workflow.key.clone(),
+            description: description.to_owned(),
+            loaded,
+        };
+        match self.run.as_ref().filter(|run| run.state.active) {
+            None => self.start_run(now, pending, out),
+            Some(_) if !self.can_ask() => out.actions.push(notify(
+                Level::Warning,
+                "A workflow is already active, and this host cannot ask whether to replace it. Run /cancel-workflow first.",
+            )),
+            Some(run) => {
+                let message = confirmation(run, &pending.loaded.catalog);
+                let id = self.next_question();
+                self.starts.insert(id, pending);
+                out.questions.push(Question { id, title: "Workflow already active".to_owned(), message });
+                out.reply = Reply::Later;
+            }
+        }
+    }
+
+    /// The person answered whether to replace the active run.
+    pub(crate) fn start_answered(
+        &mut self,
+        now: Millis,
+        question: QuestionId,
+        confirmed: bool,
+        out: &mut Output,
+    ) {
+        let Some(pending) = self.starts.remove(&question) else {
+            return;
+        };
+        let ticket = pending.ticket;
+        let mut settled = Output::default();
+        if confirmed {
+            self.start_run(now, pending, &mut settled);
+        }
+        out.settled.push(Settled {
+            ticket,
+            actions: settled.actions,
+        });
+    }
+
+    fn start_run(&mut self, now: Millis, pending: PendingStart, out: &mut Output) {
+        let PendingStart {
+            loaded,
+            workflow_key,
+            description,
+            ..
+        } = pending;
+        let catalog = Arc::clone(&loaded.catalog);
+        let Some(workflow) = catalog.get(&workflow_key) else {
+            return;
+        };
+        let task_id = self.random.task_id(now);
+        let state = start(
+            workflow,
+            &catalog,
+            task_id,
+            &description,
+            i64::try_from(now).unwrap_or(i64::MAX),
+        );
+        let standing = crate::standing::Standing::of(&state, &catalog, &loaded.settings);
+        self.settings = loaded.settings.clone();
+        self.reminder_sent = None;
+        self.run = Some(Run {
+            state: state.clone(),
+            catalog: Arc::clone(&catalog),
+            standing,
+            cancel_pending: false,
+            pace: Pace::default(),
+            stored_pace: Pace::default(),
+            definition_stored: false,
+        });
+        self.enter(state, out);
+        let prefix = workflow
+            .session_name_prefix
+            .as_deref()
+            .unwrap_or(text::SESSION_NAME_PREFIX);
+        let max = workflow
+            .session_name_max_length
+            .unwrap_or(text::SESSION_NAME_MAX_LENGTH);
+        out.actions.push(Action::SetSessionName {
+            name: format!("{prefix}{}", text::shortened(&description, max)),
+        });
+        out.actions.push(Action::SendUserMessage {
+            content: initial_message(workflow, &catalog, &description),
+        });
+    }
+
+    /// `/cancel-workflow`: ends the run at once. Its entry says that the end was announced (B01).
+    pub(crate) fn cancel_command(&mut self, out: &mut Output) {
+        let Some(mut run) = self.run.take_if(|run| run.state.active) else {
+            out.actions
+                .push(notify(Level::Info, "No active workflow to cancel."));
+            return;
+        };
+        self.agent_is_running(out);
+        self.reminder_sent = None;
+        run.state = cancel(&run.state);
+        run.state.completion_notified = true;
+        run.store(out);
+        out.actions.push(Action::SetStatus { text: None });
+        let own = run
+            .catalog
+            .get(&run.state.workflow_key)
+            .and_then(|workflow| workflow.templates.cancelled_message.as_deref());
+        let content = resolve_end(own.unwrap_or(text::CANCELLED_BY_COMMAND), &run);
+        out.actions.push(Action::SendMessage {
+            custom_type: COMPLETE_MESSAGE,
+            content,
+        });
+        out.actions.push(notify(Level::Info, "Workflow cancelled."));
+    }
+}
+
+/// The names that `/workflow` can go on with, and what each is called.
+pub fn complete<'c>(
+    catalog: &'c Catalog,
+    prefix: &str,
+) -> impl Iterator<Item = (&'c str, &'c str)> {
+    let names = catalog
+        .startable()
+        .map(|workflow| (workflow.command_name.as_str(), workflow.name.as_str()));
+    names.filter(move |(name, _)| name.starts_with(prefix))
+}
+
+fn usage(catalog: &Catalog) -> String {
+    let lines: Vec<String> = catalog
+        .startable()
+        .map(|workflow| format!("  {} — {}", workflow.command_name, workflow.name))
+        .collect();
+    format!(
+        "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",
+        lines.join("\n")
+    )
+}
+
+/// Finds what a person can start under a name, visible ones first (B32), or says why there is nothing.
+fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
+    let catalog = &loaded.catalog;
+    if let Some(workflow) = catalog
+        .startable()
+        .find(|workflow| workflow.command_name == name)
+    {
+        return Ok(workflow);
+    }
+    if catalog
+        .iter()
+        .any(|workflow| workflow.show == Show::Workflows && workflow.command_name == name)
+    {
+        return Err(format!(
+            "\"{name}\" is a subworkflow that can only run as part of another workflow. It cannot be started directly."
+        ));
+    }
+    let names: Vec<&str> = catalog
+        .startable()
+        .map(|workflow| workflow.command_name.as_str())
+        .collect();
+    let available = if names.is_empty() {
+        "(none)".to_owned()
+    } else {
+        names.join(", ")
+    };
+    let problems: Vec<String> = loaded.problems_of(name).map(ToString::to_string).collect();
+    let unknown = format!("Unknown workflow: \"{name}\". Available: {available}");
+    Err(if problems.is_empty() {
+        unknown
+    } else {
+        format!(
+            "{unknown}\n\n\"{name}\" is defined, but has errors:\n{}",
+            problems.join("\n")
+        )
+    })
+}
+
+fn confirmation(run: &Run, catalog: &Catalog) -> String {
+    let phase = crate::run::Position::of(&run.state, catalog)
+        .map_or("unknown", |position| &position.phase.name);
+    format!(
+        "Phase: {phase}\nTask: {}\n\nStart a new one?",
+        run.state.task_description
+    )
+}
+
+fn initial_message(workflow: &Workflow, catalog: &Catalog, description: &str) -> String {
+    let Ok(first) = first_phase(workflow, catalog) else {
+        return workflow.initial_message.clone();
+    };
+    let profiles = text::list(first.available_profiles.as_deref().unwrap_or_default());
+    template::resolve(&workflow.initial_message, |name| match name {
+        "workflowName" => Some(&workflow.name),
+        "workflowKey" => Some(&workflow.key),
+        "description" => Some(description),
+        "firstPhaseId" => Some(&first.id),
+        "firstPhaseName" => Some(&first.name),
+        "firstPhaseEmoji" => Some(&first.emoji),
+        "firstPhaseProfiles" => Some(&profiles),
+        _ => None,
+    })
+}

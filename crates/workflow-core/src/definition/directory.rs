@@ -1,0 +1,355 @@
+//! Reads one workflow directory: its definition and its phase files.
+
+use std::collections::HashSet;
+
+use super::files::{FilePath, FileProblem, Files};
+use super::findings::{Finding, Findings, Reader};
+use super::frontmatter::{self, NoFrontmatter};
+use super::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
+use super::node::{Kind, Map, Node, TreeLimits};
+use super::phase::{ReadPhase, read_phase};
+use super::source::{Source, Span};
+use super::values::{Text, wrong_type};
+use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
+use super::{json5, yaml};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
+
+/// A workflow that was found, sound or not.
+pub(super) struct Found {
+    /// The path of its definition, as it is shown.
+    pub(super) source: String,
+    /// What it says about itself, as far as it could be read.
+    pub(super) summary: Summary,
+    /// The workflow, if nothing is wrong with it.
+    pub(super) draft: Option<Draft>,
+}
+
+/// What a listing needs, from a workflow that may be broken.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Summary {
+    pub(super) name: String,
+    pub(super) command_name: String,
+    pub(super) show: Show,
+    pub(super) phases: usize,
+}
+
+/// A sound workflow whose references are still to be checked.
+pub(super) struct Draft {
+    pub(super) workflow: Workflow,
+    /// Where it was found.
+    pub(super) tier: Tier,
+    /// The definition as a whole.
+    pub(super) file: Place,
+    /// Where its command name stands.
+    pub(super) command_name: Place,
+    /// The index in `phases` of each reference, and where it stands.
+    pub(super) references: Vec<(usize, Place)>,
+}
+
+/// The formats a definition may have.
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    Yaml,
+    Json5,
+}
+
+const YAML_NAME: &str = "workflow.yaml";
+const JSON5_NAME: &str = "workflow.json5";
+/// Names that people give a definition and that nothing reads.
+const MISNAMED: &[&str] = &["workflow.yml", "workflow.json"];
+
+/// Values of one file, with what aliases repeat.
+const MOST_VALUES: usize = 250_000;
+
+/// A workflow directory about to be read.
+pub(super) struct Directory<'a> {
+    pub(super) files: &'a dyn Files,
+    pub(super) tier: Tier,
+    pub(super) key: &'a str,
+    pub(super) limits: &'a Limits,
+}
+
+impl Directory<'_> {
+    /// Reads the directory; `None` if it holds no definition.
+    pub(super) fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
+        let yaml = self.bytes(YAML_NAME);
+        let json5 = self.bytes(JSON5_NAME);
+        let (format, name, bytes) = match (yaml, json5) {
+            (Err(FileProblem::Missing), Err(FileProblem::Missing)) => {
+                diagnostics.extend(self.misnamed());
+                return None;
+            }
+            (yaml, Err(FileProblem::Missing)) => (Format::Yaml, YAML_NAME, yaml),
+            (Err(FileProblem::Missing), json5) => (Format::Json5, JSON5_NAME, json5),
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => {
+                diagnostics.push(self.two_definitions());
+                return Some(self.left_out(YAML_NAME));
+            }
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(problem) => {
+                diagnostics.push(self.unreadable(name, &problem));
+                return Some(self.left_out(name));
+            }
+        };
+        let source = Source::new(&self.shown(name), bytes);
+        let mut findings = Findings::about(Some(self.key), &source);
+        let found = self.read_definition(&source, format, &mut findings);
+        diagnostics.extend(findings.finish());
+        Some(found)
+    }
+
+    fn bytes(&self, name: &str) -> Result<Vec<u8>, FileProblem> {
+        let path = FilePath::definition(self.tier, self.key, name);
+        self.files.read(&path, self.limits.max_file_bytes)
+    }
+
+    fn shown(&self, name: &str) -> String {
+        let path = FilePath::definition(self.tier, self.key, name);
+        self.files.shown(&path)
+    }
+
+    fn left_out(&self, name: &str) -> Found {
+        Found {
+            source: self.shown(name),
+            summary: Summary::default(),
+            draft: None,
+        }
+    }
+
+    fn misnamed(&self) -> Option<Diagnostic> {
+        let name = MISNAMED.iter().find(|name| self.bytes(name).is_ok())?;
+        let diagnostic = Diagnostic::new(
+            Code::MisnamedDefinition,
+            Severity::Warning,
+            format!("`{name}` is not read"),
+        );
+        Some(
+            diagnostic
+                .at(Place::file(self.shown(name)))
+                .about(self.key)
+                .with_help(format!("name it `{YAML_NAME}` or `{JSON5_NAME}`")),
+        )
+    }
+
+    fn two_definitions(&self) -> Diagnostic {
+        let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
+        Diagnostic::new(Code::TwoDefinitions, Severity::Error, message)
+            .at(Place::file(self.shown(JSON5_NAME)))
+            .about(self.key)
+            .with_help("keep one of them")
+    }
+
+    fn unreadable(&self, name: &str, problem: &FileProblem) -> Diagnostic {
+        Diagnostic::new(
+            code_of(problem),
+            Severity::Error,
+            format!("`{name}` {problem}"),
+        )
+        .at(Place::file(self.shown(name)))
+        .about(self.key)
+    }
+
+    fn read_definition(&self, source: &Source, format: Format, findings: &mut Findings) -> Found {
+        let reader = &mut Reader { source, findings };
+        let mut found = Found {
+            source: source.file().to_owned(),
+            summary: Summary::default(),
+            draft: None,
+        };
+        let limits = self.tree_limits();
+        let node = match format {
+            Format::Yaml => yaml::parse(source.text(), 0, limits),
+            Format::Json5 => json5::parse(source.text(), limits),
+        };
+        let Some(map) = read_map(reader, "a definition", node) else {
+            return found;
+        };
+        let read = read_workflow(reader, self.key, map, self.limits);
+        found.summary = Summary {
+            name: read.workflow.name.clone(),
+            command_name: read.workflow.command_name.clone(),
+            show: read.workflow.show,
+            phases: read.entries.len(),
+        };
+        let draft = self.read_phases(reader, read);
+        found.draft = (!findings.broken()).then_some(draft);
+        found
+    }
+
+    fn tree_limits(&self) -> TreeLimits {
+        TreeLimits {
+            depth: self.limits.max_depth as usize,
+            size: MOST_VALUES,
+        }
+    }
+
+    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> Draft {
+        let mut draft = Draft {
+            workflow: read.workflow,
+            tier: self.tier,
+            file: reader.source.place(None),
+            command_name: reader.source.place(read.command_name_span),
+            references: Vec::new(),
+        };
+        let mut ids = HashSet::new();
+        for entry in read.entries {
+            let phase = match entry {
+                ReadEntry::Subworkflow(target) => {
+                    let place = reader.source.place(target.span);
+                    draft.references.push((draft.workflow.phases.len(), place));
+                    Some(PhaseEntry::Subworkflow(target.value.into_owned()))
+                }
+                ReadEntry::Inline(map, span) => {
+                    let start = map.first_key().or(span);
+                    let phase = read_phase(reader, map, start, None);
+                    unique(reader, &mut ids, phase).map(PhaseEntry::Phase)
+                }
+                ReadEntry::File(path) => self
+                    .read_phase_file(reader, &mut ids, &path)
+                    .map(PhaseEntry::Phase),
+            };
+            draft.workflow.phases.extend(phase);
+        }
+        draft
+    }
+
+    fn read_phase_file(
+        &self,
+        reader: &mut Reader<'_>,
+        ids: &mut HashSet<String>,
+        entry: &Text<'_>,
+    ) -> Option<Phase> {
+        let (path, bytes) = match self.open_phase_file(entry) {
+            Ok(opened) => opened,
+            Err(finding) => {
+                reader.report(finding);
+                return None;
+            }
+        };
+        let source = Source::new(&self.files.shown(&path), bytes);
+        let reader = &mut Reader {
+            source: &source,
+            findings: reader.findings,
+        };
+        let phase = read_phase_source(reader, self.tree_limits());
+        unique(reader, ids, phase)
+    }
+
+    fn open_phase_file(&self, entry: &Text<'_>) -> Result<(FilePath, Vec<u8>), Finding> {
+        let name = shown(&entry.value);
+        let path = FilePath::in_workflow(self.tier, self.key, &entry.value).map_err(|problem| {
+            let message = format!("the path `{name}` {problem}");
+            Finding::error(Code::PathRefused, entry.span, message)
+                .help("name a file of this workflow, or one beside it: `../_shared/review.md`")
+        })?;
+        match self.files.read(&path, self.limits.max_file_bytes) {
+            Ok(bytes) => Ok((path, bytes)),
+            Err(problem) => {
+                let message = format!("the phase file `{name}` {problem}");
+                Err(Finding::error(code_of(&problem), entry.span, message))
+            }
+        }
+    }
+}
+
+fn code_of(problem: &FileProblem) -> Code {
+    match problem {
+        FileProblem::Missing => Code::MissingFile,
+        FileProblem::Escapes => Code::PathRefused,
+        FileProblem::TooLarge { .. } => Code::FileTooLarge,
+        FileProblem::NotAFile | FileProblem::NameNotUtf8 | FileProblem::Unreadable(_) => {
+            Code::Unreadable
+        }
+    }
+}
+
+/// Takes a phase whose id no phase before it has.
+fn unique(
+    reader: &mut Reader<'_>,
+    ids: &mut HashSet<String>,
+    read: Option<ReadPhase>,
+) -> Option<Phase> {
+    let ReadPhase { phase, id_span } = read?;
+    if !ids.insert(phase.id.clone()) {
+        let message = format!("duplicate phase id `{}`", shown(&phase.id));
+        reader.report(Finding::error(Code::DuplicatePhaseId, id_span, message));
+        return None;
+    }
+    Some(phase)
+}
+
+fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<ReadPhase> {
+    let text = reader.source.text();
+    let parts = match frontmatter::split(text) {
+        Ok(parts) => parts,
+        Err(problem) => {
+            reader.report(no_frontmatter(problem));
+            return None;
+        }
+    };
+    let node = yaml::parse(parts.yaml, parts.yaml_start, limits);
+    let map = match node {
+        // As the host: no text between the lines is an empty map.
+        Ok(Node {
+            kind: Kind::Null, ..
+        }) => Map::default(),
+        node => read_map(reader, "the frontmatter", node)?,
+    };
+    let body = Text {
+        value: parts.body.into(),
+        span: Some(Span::new(
+            parts.body_start,
+            parts.body_start + parts.body.len(),
+        )),
+    };
+    read_phase(reader, map, Some(frontmatter::opening()), Some(body))
+}
+
+fn no_frontmatter(problem: NoFrontmatter) -> Finding {
+    let (message, help) = match problem {
+        NoFrontmatter::NotOpened => (
+            "a phase file must start with frontmatter",
+            "start it with a `---` line, `id`, `name`, `emoji`, and a `---` line",
+        ),
+        NoFrontmatter::NotClosed => (
+            "the frontmatter does not end",
+            "end it with a `---` line of its own",
+        ),
+    };
+    Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
+}
+
+/// The map a file must be, without duplicate keys. `what` names the file's content.
+pub(super) fn read_map<'s>(
+    reader: &mut Reader<'_>,
+    what: &str,
+    node: Result<Node<'s>, Finding>,
+) -> Option<Map<'s>> {
+    if let Some(span) = reader.source.not_utf8() {
+        let message = "the file is not UTF-8: what cannot be read is replaced";
+        reader.report(Finding::warning(Code::NotUtf8, Some(span), message));
+    }
+    let mut node = match node {
+        Ok(node) => node,
+        Err(finding) => {
+            reader.report(finding);
+            return None;
+        }
+    };
+    let mut dropped = Vec::new();
+    node.drop_duplicates(&mut dropped);
+    for (key, span) in dropped {
+        let message = format!("the key `{}` is there twice", shown(&key));
+        reader.report(Finding::error(Code::DuplicateKey, span, message));
+    }
+    match node.kind {
+        Kind::Map(map) => Some(map),
+        kind => {
+            let finding = wrong_type(Severity::Error, what, "a map", &kind, node.span);
+            reader.report(finding);
+            None
+        }
+    }
+}

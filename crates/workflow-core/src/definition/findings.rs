@@ -1,0 +1,132 @@
+//! What is found wrong while one workflow, or one settings file, is read.
+
+use std::sync::Arc;
+
+use super::source::{Source, Span};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity};
+
+/// Something wrong in a source that is at hand.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Finding {
+    pub(super) code: Code,
+    severity: Severity,
+    span: Option<Span>,
+    message: String,
+    help: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn new(
+        severity: Severity,
+        code: Code,
+        span: Option<Span>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            severity,
+            span,
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    pub(super) fn error(code: Code, span: Option<Span>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, span, message)
+    }
+
+    pub(super) fn warning(code: Code, span: Option<Span>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, span, message)
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The diagnostics of one workflow, or of a settings file, in the making.
+///
+/// Collects up to a limit, so that a hostile file cannot flood anyone; an error counts all the same.
+pub(super) struct Findings {
+    workflow: Option<String>,
+    diagnostics: Vec<Diagnostic>,
+    /// The files that something was found in, as they were first read.
+    files: Vec<Arc<str>>,
+    broken: bool,
+    not_shown: usize,
+}
+
+/// Diagnostics of one workflow that are shown.
+const SHOWN: usize = 100;
+
+impl Findings {
+    /// Findings about a workflow, or about none in particular, whose first file is this.
+    pub(super) fn about(workflow: Option<&str>, source: &Source) -> Self {
+        Self {
+            workflow: workflow.map(str::to_owned),
+            diagnostics: Vec::new(),
+            files: vec![source.place(None).file],
+            broken: false,
+            not_shown: 0,
+        }
+    }
+
+    /// Adds what is wrong in a source.
+    pub(super) fn add(&mut self, source: &Source, finding: Finding) {
+        self.broken |= finding.severity == Severity::Error;
+        if self.diagnostics.len() == SHOWN {
+            self.not_shown += 1;
+            return;
+        }
+        let place = source.place(finding.span);
+        if !self.files.contains(&place.file) {
+            self.files.push(Arc::clone(&place.file));
+        }
+        self.diagnostics.push(Diagnostic {
+            code: finding.code,
+            severity: finding.severity,
+            message: finding.message,
+            place: Some(place),
+            workflow: self.workflow.clone(),
+            help: finding.help,
+        });
+    }
+
+    /// Whether there was an error, and so nothing to use.
+    pub(super) fn broken(&self) -> bool {
+        self.broken
+    }
+
+    /// The diagnostics, file by file as they were first read, in the order of their lines.
+    pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        let files = self.files;
+        self.diagnostics.sort_by_key(|found| {
+            let place = found.place.as_ref();
+            (
+                place.and_then(|place| files.iter().position(|file| *file == place.file)),
+                place.and_then(Place::line),
+                place.and_then(Place::column),
+            )
+        });
+        if self.not_shown > 0 {
+            let message = format!("{} more problems are not shown", self.not_shown);
+            let mut more = Diagnostic::new(Code::MoreNotShown, Severity::Info, message);
+            more.workflow.clone_from(&self.workflow);
+            self.diagnostics.push(more);
+        }
+        self.diagnostics
+    }
+}
+
+/// One source being read, and where to say what is wrong in it.
+pub(super) struct Reader<'a> {
+    pub(super) source: &'a Source,
+    pub(super) findings: &'a mut Findings,
+}
+
+impl Reader<'_> {
+    pub(super) fn report(&mut self, finding: Finding) {
+        self.findings.add(self.source, finding);
+    }
+}

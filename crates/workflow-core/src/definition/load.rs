@@ -1,0 +1,353 @@
+//! Loads everything there is: settings, both tiers, references. Never stops at the first mistake.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::directory::{Directory, Draft, Found, Summary, read_map};
+use super::files::{FilePath, FileProblem, Files, TierEntry};
+use super::findings::{Findings, Reader};
+use super::json5;
+use super::model::{Catalog, Limits, Settings, Show, Tier};
+use super::node::TreeLimits;
+use super::references::settle;
+use super::settings::{ReadSettings, merged, read_settings};
+use super::source::Source;
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
+
+/// What the files say, and all that is wrong with them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Loaded {
+    /// The workflows that can run.
+    pub catalog: Arc<Catalog>,
+    /// Every workflow that was found, global ones first, in byte order of their keys.
+    pub index: Vec<Listing>,
+    /// The settings in force.
+    pub settings: Settings,
+    /// Everything that is wrong: settings, then workflow by workflow, then what they are to each other.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// What keeps the workflows that a person would start under a name from being started.
+    pub fn problems_of<'a>(
+        &'a self,
+        command_name: &'a str,
+    ) -> impl Iterator<Item = &'a Diagnostic> {
+        let left_out = move |key: &str| {
+            let mut listings = self.index.iter();
+            listings.any(|listing| {
+                let named = listing.command_name == command_name || listing.key == command_name;
+                named && listing.key == key && listing.standing == Standing::LeftOut
+            })
+        };
+        self.diagnostics.iter().filter(move |problem| {
+            problem.severity == Severity::Error && problem.workflow.as_deref().is_some_and(left_out)
+        })
+    }
+}
+
+/// A workflow that was found, in the catalog or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// Its directory's name.
+    pub key: String,
+    /// Where it was found.
+    pub tier: Tier,
+    /// The path of its definition, as it is shown.
+    pub source: String,
+    /// Its name; empty if it could not be read.
+    pub name: String,
+    /// Its command name; empty if it has none or it could not be read.
+    pub command_name: String,
+    /// Who may start it.
+    pub show: Show,
+    /// The number of its phase entries.
+    pub phases: usize,
+    /// Whether it takes the place of a global workflow with the same key.
+    pub shadows: bool,
+    /// What became of it.
+    pub standing: Standing,
+}
+
+/// What became of a workflow that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is in the catalog.
+    Loaded,
+    /// The project's workflow of the same key takes its place.
+    Shadowed,
+    /// Something is wrong with it, or with what it refers to.
+    LeftOut,
+}
+
+/// Loads settings and workflows.
+///
+/// Each tier is read and validated alone; then the tiers are merged, so that a broken override does
+/// not hide a sound global workflow (B24); then references are resolved over what is left.
+#[must_use]
+pub fn load(files: &dyn Files) -> Loaded {
+    let mut diagnostics = Vec::new();
+    let settings = load_settings(files, &mut diagnostics);
+    let [global, project] = [Tier::Global, Tier::Project]
+        .map(|tier| load_tier(files, tier, &settings.limits, &mut diagnostics));
+    let mut index = listings(&global, &project);
+    let drafts = merge(global, project, &mut diagnostics);
+    let max_nesting = settings.limits.max_nesting;
+    let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
+    duplicate_commands(&drafts, &mut diagnostics);
+    Loaded {
+        catalog: Arc::new(Catalog::new(
+            drafts.into_iter().map(|draft| draft.workflow).collect(),
+        )),
+        index,
+        settings,
+        diagnostics,
+    }
+}
+
+fn load_settings(files: &dyn Files, diagnostics: &mut Vec<Diagnostic>) -> Settings {
+    let [global, project] = [Tier::Global, Tier::Project]
+        .map(|tier| load_settings_of(files, tier, diagnostics).unwrap_or_default());
+    merged(&global, &project)
+}
+
+fn load_settings_of(
+    files: &dyn Files,
+    tier: Tier,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<ReadSettings> {
+    let limits = Limits::default();
+    let path = FilePath::settings(tier);
+    let bytes = match files.read(&path, limits.max_file_bytes) {
+        Ok(bytes) => bytes,
+        Err(FileProblem::Missing) => return None,
+        Err(problem) => {
+            let message = format!("the settings file {problem}");
+            let place = Place::file(files.shown(&path));
+            diagnostics.push(Diagnostic::new(Code::Unreadable, Severity::Error, message).at(place));
+            return None;
+        }
+    };
+    let source = Source::new(&files.shown(&path), bytes);
+    let mut findings = Findings::about(None, &source);
+    let tree_limits = TreeLimits {
+        depth: limits.max_depth as usize,
+        size: limits.max_file_bytes as usize,
+    };
+    let node = json5::parse(source.text(), tree_limits);
+    let reader = &mut Reader {
+        source: &source,
+        findings: &mut findings,
+    };
+    let settings =
+        read_map(reader, "the settings file", node).map(|map| read_settings(reader, map));
+    diagnostics.extend(findings.finish());
+    settings
+}
+
+/// The workflows of a tier, in byte order of their keys.
+fn load_tier(
+    files: &dyn Files,
+    tier: Tier,
+    limits: &Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<(String, Found)> {
+    let entries = match files.entries(tier) {
+        Ok(entries) => entries,
+        Err(problem) => {
+            let message = format!("the {} workflows directory {problem}", name_of(tier));
+            diagnostics.push(Diagnostic::new(Code::Unreadable, Severity::Error, message));
+            return Vec::new();
+        }
+    };
+    let most = limits.max_workflows as usize;
+    if entries.len() > most {
+        let message = format!(
+            "more than {most} directories in the {} workflows directory: only the first {most} are read",
+            name_of(tier)
+        );
+        diagnostics.push(Diagnostic::new(Code::OverLimit, Severity::Error, message));
+    }
+    let mut found = Vec::new();
+    for entry in entries.into_iter().take(most) {
+        match entry {
+            TierEntry::Skipped { name, problem } => {
+                diagnostics.push(skipped(tier, &name, &problem));
+            }
+            TierEntry::Directory(key) => {
+                let directory = Directory {
+                    files,
+                    tier,
+                    key: &key,
+                    limits,
+                };
+                if let Some(workflow) = directory.read(diagnostics) {
+                    found.push((key, workflow));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn name_of(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Global => "global",
+        Tier::Project => "project's",
+    }
+}
+
+/// B25: what is not followed is said.
+fn skipped(tier: Tier, name: &str, problem: &FileProblem) -> Diagnostic {
+    let message = format!(
+        "`{}` in the {} workflows directory is skipped: it {problem}",
+        shown(name),
+        name_of(tier)
+    );
+    Diagnostic::new(Code::EntrySkipped, Severity::Warning, message)
+}
+
+fn listings(global: &[(String, Found)], project: &[(String, Found)]) -> Vec<Listing> {
+    let global_keys: HashSet<&str> = global.iter().map(|(key, _)| &**key).collect();
+    let of_tier = |tier, found: &[(String, Found)]| -> Vec<Listing> {
+        found
+            .iter()
+            .map(|(key, found)| {
+                let shadows = tier == Tier::Project && global_keys.contains(&**key);
+                listing(tier, key, found, shadows)
+            })
+            .collect()
+    };
+    let mut index = of_tier(Tier::Global, global);
+    index.extend(of_tier(Tier::Project, project));
+    index
+}
+
+/// The listing of a workflow before it is known what takes its place.
+fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
+    let Summary {
+        name,
+        command_name,
+        show,
+        phases,
+    } = found.summary.clone();
+    let sound = found.draft.is_some();
+    Listing {
+        key: key.to_owned(),
+        tier,
+        source: found.source.clone(),
+        name,
+        command_name,
+        show,
+        phases,
+        shadows: shadows && sound,
+        standing: if sound {
+            Standing::Shadowed
+        } else {
+            Standing::LeftOut
+        },
+    }
+}
+
+/// The sound workflows of both tiers: global keys first, an override in the place of what it overrides.
+fn merge(
+    global: Vec<(String, Found)>,
+    project: Vec<(String, Found)>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Draft> {
+    let mut overrides = BTreeMap::new();
+    let mut broken = HashMap::new();
+    for (key, found) in project {
+        match found.draft {
+            Some(draft) => drop(overrides.insert(key, draft)),
+            None => drop(broken.insert(key, found.source)),
+        }
+    }
+    let mut merged = Vec::new();
+    for (key, found) in global {
+        let Some(draft) = found.draft else { continue };
+        if let Some(file) = broken.get(&key) {
+            diagnostics.push(override_left_out(&key, file));
+        }
+        merged.push(overrides.remove(&key).unwrap_or(draft));
+    }
+    merged.extend(overrides.into_values());
+    merged
+}
+
+fn override_left_out(key: &str, file: &str) -> Diagnostic {
+    let message = format!(
+        "the project's workflow \"{}\" is broken: the global one is used",
+        shown(key)
+    );
+    Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message)
+        .at(Place::file(file))
+        .about(key)
+}
+
+/// The drafts whose references are sound; notes in the index what became of each.
+fn resolve(
+    drafts: Vec<Draft>,
+    index: &mut [Listing],
+    max_nesting: u32,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Draft> {
+    let found: BTreeSet<&str> = index.iter().map(|listing| &*listing.key).collect();
+    let settled = settle(&drafts, &found, max_nesting);
+    diagnostics.extend(settled.diagnostics);
+
+    let standing: HashMap<(&str, Tier), Standing> = drafts
+        .iter()
+        .zip(&settled.kept)
+        .map(|(draft, &kept)| {
+            let standing = if kept {
+                Standing::Loaded
+            } else {
+                Standing::LeftOut
+            };
+            ((&*draft.workflow.key, draft.tier), standing)
+        })
+        .collect();
+    for listing in index {
+        if let Some(&standing) = standing.get(&(&*listing.key, listing.tier)) {
+            listing.standing = standing;
+        }
+    }
+    drafts
+        .into_iter()
+        .zip(settled.kept)
+        .filter_map(|(draft, kept)| kept.then_some(draft))
+        .collect()
+}
+
+/// Two workflows with one command name: it starts the first visible one (B32).
+fn duplicate_commands(drafts: &[Draft], diagnostics: &mut Vec<Diagnostic>) {
+    let visible = |draft: &&Draft| draft.workflow.show == Show::User;
+    let hidden = |draft: &&Draft| draft.workflow.show == Show::Workflows;
+    let mut started: HashMap<&str, &Draft> = HashMap::new();
+    for draft in drafts
+        .iter()
+        .filter(visible)
+        .chain(drafts.iter().filter(hidden))
+    {
+        let command = &*draft.workflow.command_name;
+        if command.is_empty() {
+            continue;
+        }
+        let first = *started.entry(command).or_insert(draft);
+        if first.workflow.key == draft.workflow.key {
+            continue;
+        }
+        let message = format!(
+            "Duplicate commandName \"{}\" in workflows \"{}\" and \"{}\". The first one found will be used.",
+            shown(command),
+            shown(&first.workflow.key),
+            shown(&draft.workflow.key)
+        );
+        diagnostics.push(
+            Diagnostic::new(Code::DuplicateCommandName, Severity::Warning, message)
+                .at(draft.command_name.clone())
+                .about(&draft.workflow.key),
+        );
+    }
+}

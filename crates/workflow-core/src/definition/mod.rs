@@ -1,0 +1,47 @@
+//! What the files say: loading workflow directories into a [`Catalog`].
+//!
+//! Bytes become a tree with source spans, the tree becomes meaning and *all* diagnostics, the tiers
+//! are merged, references are resolved. Nothing here reads a file: the [`Files`] port does.
+//!
+//! ```
+//! use workflow_core::definition::{MemoryFiles, Tier, load};
+//!
+//! let files = MemoryFiles::new()
+//!     .with(Tier::Project, "fix/workflow.yaml", r#"
+//! name: Fix
+//! commandName: fix
+//! initialMessage: "Fix {description}"
+//! phases: [look.md]
+//! "#)
+//!     .with(Tier::Project, "fix/look.md", "---\nid: look\nname: Look\nemoji: 👀\n---\nFind the cause.");
+//! let loaded = load(&files);
+//! assert!(loaded.diagnostics.is_empty());
+//! assert_eq!(loaded.catalog.get("fix").unwrap().phases.len(), 1);
+//! ```
+
+mod checked;
+mod continue_rule;
+mod directory;
+mod files;
+mod findings;
+mod frontmatter;
+mod json5;
+mod keys;
+mod load;
+mod model;
+mod node;
+mod phase;
+mod references;
+mod settings;
+mod source;
+mod tokens;
+mod values;
+mod workflow;
+mod yaml;
+
+pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
+pub use load::{Listing, Loaded, Standing, load};
+pub use model::{
+    Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
+    Settings, Show, Templates, Tier, ToolAccess, Workflow,
+};

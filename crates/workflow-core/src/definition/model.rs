@@ -1,0 +1,274 @@
+//! What a definition means, once it is loaded.
+//!
+//! Owns the types only. It must not know files, formats or spans: a workflow that came
+//! from YAML, from JSON5 or from a session's stored entry is the same value.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A workflow: its name, its templates and its phase entries in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Workflow {
+    /// The directory name: what a subworkflow reference and a path segment name.
+    pub key: String,
+    /// The name shown to people.
+    pub name: String,
+    /// First argument of `/workflow`; empty for an internal workflow without one.
+    pub command_name: String,
+    /// Sent to the agent when a run starts; empty for an internal workflow without one.
+    pub initial_message: String,
+    /// Who may start it.
+    pub show: Show,
+    /// Whether `loop` may restart this scope.
+    pub loopable: bool,
+    /// What stands before the description in the session's name.
+    pub session_name_prefix: Option<String>,
+    /// UTF-16 units of the description kept in the session's name.
+    pub session_name_max_length: Option<u32>,
+    /// The texts this workflow puts in place of the defaults.
+    pub templates: Templates,
+    /// How a run goes on when the agent stops early, as far as this workflow says.
+    #[serde(default, rename = "continue")]
+    pub auto_continue: ContinueRule,
+    /// How often the context message is given in full, if this workflow says.
+    pub context: Option<ContextMode>,
+    /// The phase entries, at least one.
+    pub phases: Vec<PhaseEntry>,
+}
+
+/// Who may start a workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Show {
+    /// Listed, and started with `/workflow`.
+    #[default]
+    User,
+    /// Only a part of other workflows.
+    Workflows,
+}
+
+/// The texts a workflow may put in place of the defaults.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Templates {
+    /// Opens the context message.
+    pub role_instruction: Option<String>,
+    /// Closes the context message.
+    pub advance_reminder: Option<String>,
+    /// The reason a blocked tool call gets.
+    pub block_reason_template: Option<String>,
+    /// Announces a completed run (and a cancelled one without `cancelledMessage`).
+    pub completion_message: Option<String>,
+    /// Announces a cancelled run.
+    pub cancelled_message: Option<String>,
+    /// Sent to the agent that stopped early.
+    pub not_done_reminder: Option<String>,
+}
+
+/// One entry of a workflow's phases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PhaseEntry {
+    /// A phase of this workflow.
+    Phase(Phase),
+    /// The key of the workflow that runs here as a subworkflow.
+    Subworkflow(String),
+}
+
+/// A phase: what to do, and with which tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Phase {
+    /// Unique in its workflow.
+    pub id: String,
+    /// The name shown to people.
+    pub name: String,
+    /// Stands before the name in the status line.
+    pub emoji: String,
+    /// What the agent is told to do.
+    pub instructions: String,
+    /// Which tools it may use; `None` is all of them.
+    pub tools: Option<ToolAccess>,
+    /// Subagent profiles named in the context message.
+    pub available_profiles: Option<Vec<String>>,
+    /// How a run goes on when the agent stops early, as far as this phase says.
+    #[serde(default, rename = "continue")]
+    pub auto_continue: ContinueRule,
+}
+
+/// Which tools a phase allows. `workflow_step` is always allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolAccess {
+    /// All but these.
+    Blacklist(Vec<String>),
+    /// Only these.
+    Whitelist(Vec<String>),
+}
+
+/// What one level (settings, workflow, phase) says about auto-continue; an inner level wins key by key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContinueRule {
+    /// `continue: wait`: the phase waits for the user, nothing is pushed. A map says `false`.
+    pub wait: Option<bool>,
+    /// Pushes in a row without an advance.
+    pub max: Option<Bound>,
+    /// Pushes in a row in which the agent called no tool.
+    pub max_stale: Option<Bound>,
+    /// What a provider error or a length stop does.
+    pub on_error: Option<OnStop>,
+    /// What an open question to the user does.
+    pub on_question: Option<OnStop>,
+    /// What reaching a limit does.
+    pub on_limit: Option<OnLimit>,
+    /// Seconds between the stop and the push.
+    pub countdown: Option<u32>,
+}
+
+impl ContinueRule {
+    /// This rule, and what `outer` says where this one is silent.
+    #[must_use]
+    pub fn within(&self, outer: &Self) -> Self {
+        Self {
+            wait: self.wait.or(outer.wait),
+            max: self.max.or(outer.max),
+            max_stale: self.max_stale.or(outer.max_stale),
+            on_error: self.on_error.or(outer.on_error),
+            on_question: self.on_question.or(outer.on_question),
+            on_limit: self.on_limit.or(outer.on_limit),
+            countdown: self.countdown.or(outer.countdown),
+        }
+    }
+}
+
+/// A count that may be unlimited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// At most this many.
+    Times(u32),
+    /// No limit.
+    Unlimited,
+}
+
+/// What a stop that is not the agent's own choice does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnStop {
+    /// The run is parked.
+    Pause,
+    /// The agent is pushed as after any other stop.
+    Continue,
+}
+
+/// What reaching a limit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnLimit {
+    /// The run is parked: a user message resumes it.
+    Park,
+    /// The run is cancelled.
+    Cancel,
+}
+
+/// How often the context message is given in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContextMode {
+    /// When a phase is entered, and when the model may have lost it.
+    ByChange,
+    /// At every start of the agent.
+    EveryTurn,
+}
+
+/// What a settings file (`workflow-sidecar.json5`) says; the project's wins over the global one, key by key.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Settings {
+    /// Defaults for `continue`.
+    #[serde(rename = "continue")]
+    pub auto_continue: ContinueRule,
+    /// Default for `context`.
+    pub context: Option<ContextMode>,
+    /// Limits on what is loaded.
+    pub limits: Limits,
+}
+
+/// Limits on what is loaded. Over one of them is an error with the place, never a hang.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Limits {
+    /// Bytes of one definition file.
+    pub max_file_bytes: u32,
+    /// Levels of nesting inside one file.
+    pub max_depth: u32,
+    /// Phase entries of one workflow.
+    pub max_phases: u32,
+    /// Workflow directories of one tier.
+    pub max_workflows: u32,
+    /// Levels of subworkflows inside each other.
+    pub max_nesting: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_file_bytes: 1 << 20,
+            max_depth: 64,
+            max_phases: 1000,
+            max_workflows: 10_000,
+            max_nesting: 32,
+        }
+    }
+}
+
+/// Which directory a definition comes from; the project's wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// `<agent directory>/workflows`.
+    Global,
+    /// `<cwd>/.pi/workflows`.
+    Project,
+}
+
+/// The workflows that can run, in order: global keys first, an override keeps the global's place.
+///
+/// Every reference in a catalog leads to a workflow of the catalog, and no workflow contains itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Catalog {
+    workflows: Vec<Workflow>,
+    by_key: BTreeMap<String, usize>,
+}
+
+impl Catalog {
+    /// Takes workflows whose references are known to be sound; the last of equal keys wins.
+    #[must_use]
+    pub fn new(workflows: Vec<Workflow>) -> Self {
+        let by_key = workflows
+            .iter()
+            .enumerate()
+            .map(|(at, workflow)| (workflow.key.clone(), at))
+            .collect();
+        Self { workflows, by_key }
+    }
+
+    /// The workflow of this key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Workflow> {
+        self.by_key.get(key).map(|&at| &self.workflows[at])
+    }
+
+    /// All workflows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
+        self.workflows.iter()
+    }
+
+    /// The workflows a person can start, in order.
+    pub fn startable(&self) -> impl Iterator<Item = &Workflow> {
+        self.iter().filter(|workflow| workflow.show == Show::User)
+    }
+}

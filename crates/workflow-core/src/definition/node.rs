@@ -1,0 +1,119 @@
+//! The tree both formats are read into: values with spans, and nothing of what they mean.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::findings::Finding;
+use super::source::Span;
+use crate::diagnostic::Code;
+
+/// A value and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node<'s> {
+    pub(super) kind: Kind<'s>,
+    /// `None` where a format's positions could not be matched: then only the file is known.
+    pub(super) span: Option<Span>,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind<'s> {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(Cow<'s, str>),
+    List(Vec<Node<'s>>),
+    Map(Map<'s>),
+}
+
+impl Kind<'_> {
+    /// What it is, in words.
+    pub(super) fn words(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Bool(_) => "true or false",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a map",
+        }
+    }
+}
+
+/// Entries in the order they stand in.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Map<'s> {
+    pub(super) entries: Vec<Entry<'s>>,
+}
+
+/// A key and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry<'s> {
+    pub(super) key: Cow<'s, str>,
+    pub(super) key_span: Option<Span>,
+    pub(super) value: Node<'s>,
+}
+
+impl<'s> Map<'s> {
+    /// Takes the entry of a key out of the map.
+    pub(super) fn take(&mut self, key: &str) -> Option<Entry<'s>> {
+        let at = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.swap_remove(at))
+    }
+
+    /// Where the map's first key stands: a place for what is missing in it.
+    pub(super) fn first_key(&self) -> Option<Span> {
+        self.entries.first().and_then(|entry| entry.key_span)
+    }
+}
+
+impl Node<'_> {
+    /// Drops every entry whose key stands before it in the same map, and says which.
+    pub(super) fn drop_duplicates(&mut self, dropped: &mut Vec<(String, Option<Span>)>) {
+        match &mut self.kind {
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => {}
+            Kind::List(items) => {
+                for item in items {
+                    item.drop_duplicates(dropped);
+                }
+            }
+            Kind::Map(map) => {
+                let mut seen = HashSet::with_capacity(map.entries.len());
+                map.entries.retain(|entry| {
+                    let first = seen.insert(entry.key.clone());
+                    if !first {
+                        dropped.push((entry.key.clone().into_owned(), entry.key_span));
+                    }
+                    first
+                });
+                for entry in &mut map.entries {
+                    entry.value.drop_duplicates(dropped);
+                }
+            }
+        }
+    }
+}
+
+/// What a tree may hold. The nodes bound what aliases and long lists of nothing cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TreeLimits {
+    /// Levels of maps and lists inside each other.
+    pub(super) depth: usize,
+    /// Values, keys and bytes copied by aliases, together.
+    pub(super) size: usize,
+}
+
+impl TreeLimits {
+    pub(super) fn too_deep(self, span: Option<Span>) -> Finding {
+        let message = format!("more than {} levels of maps and lists", self.depth);
+        Finding::error(Code::OverLimit, span, message)
+    }
+
+    pub(super) fn too_large(self, span: Option<Span>) -> Finding {
+        let message = format!(
+            "more than {} values, counting what aliases repeat",
+            self.size
+        );
+        Finding::error(Code::OverLimit, span, message)
+    }
+}

@@ -1,0 +1,360 @@
+//! Resolves subworkflow references: cycles, broken references, nesting.
+//!
+//! Works on indexes and edges, never on the text of a message (B08), and walks no links while it
+//! changes them (B09). After it, every reference leads to a workflow that is left, and none leads back.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+
+use super::directory::Draft;
+use super::keys::nearest;
+use super::model::PhaseEntry;
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
+
+/// What is left of the drafts, and why the others are not.
+pub(super) struct Settled {
+    /// For each draft, whether it is left.
+    pub(super) kept: Vec<bool>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Checks the references of all workflows against each other.
+///
+/// `found` are the keys of all directories with a definition: a reference to one of them that is not
+/// among the drafts leads to a workflow that was left out for its own errors.
+pub(super) fn settle(drafts: &[Draft], found: &BTreeSet<&str>, max_nesting: u32) -> Settled {
+    let graph = Graph::new(drafts);
+    let mut settling = Settling {
+        kept: vec![true; drafts.len()],
+        diagnostics: Vec::new(),
+        suggestions_left: 20,
+        drafts,
+        found,
+        graph,
+    };
+    let groups = strongly_connected(&settling.graph.targets);
+    settling.leave_out_cycles(&groups);
+    settling.leave_out_broken();
+    // The groups come targets first, and those left are single workflows.
+    let order: Vec<usize> = groups.into_iter().flatten().collect();
+    settling.leave_out_deep(&order, max_nesting);
+    Settled {
+        kept: settling.kept,
+        diagnostics: settling.diagnostics,
+    }
+}
+
+/// A reference: what it names and where it stands.
+struct Reference<'d> {
+    key: &'d str,
+    target: Option<usize>,
+    place: &'d Place,
+}
+
+struct Graph<'d> {
+    references: Vec<Vec<Reference<'d>>>,
+    /// The workflows each one refers to.
+    targets: Vec<Vec<usize>>,
+    /// The workflows that refer to each one.
+    referrers: Vec<Vec<usize>>,
+}
+
+impl<'d> Graph<'d> {
+    fn new(drafts: &'d [Draft]) -> Self {
+        let by_key: HashMap<&str, usize> = drafts
+            .iter()
+            .enumerate()
+            .map(|(at, draft)| (&*draft.workflow.key, at))
+            .collect();
+        let references: Vec<Vec<Reference<'d>>> = drafts
+            .iter()
+            .map(|draft| references_of(draft, &by_key))
+            .collect();
+        let targets: Vec<Vec<usize>> = references
+            .iter()
+            .map(|of| of.iter().filter_map(|reference| reference.target).collect())
+            .collect();
+        let mut referrers = vec![Vec::new(); drafts.len()];
+        for (from, targets) in targets.iter().enumerate() {
+            for &target in targets {
+                referrers[target].push(from);
+            }
+        }
+        Self {
+            references,
+            targets,
+            referrers,
+        }
+    }
+}
+
+fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Reference<'d>> {
+    let keyed =
+        draft
+            .references
+            .iter()
+            .filter_map(|(at, place)| match &draft.workflow.phases[*at] {
+                PhaseEntry::Subworkflow(key) => Some((&**key, place)),
+                PhaseEntry::Phase(_) => None,
+            });
+    keyed
+        .map(|(key, place)| Reference {
+            key,
+            target: by_key.get(key).copied(),
+            place,
+        })
+        .collect()
+}
+
+struct Settling<'d> {
+    kept: Vec<bool>,
+    diagnostics: Vec<Diagnostic>,
+    /// Each suggestion compares a key with all others.
+    suggestions_left: usize,
+    drafts: &'d [Draft],
+    found: &'d BTreeSet<&'d str>,
+    graph: Graph<'d>,
+}
+
+impl Settling<'_> {
+    fn key(&self, at: usize) -> &str {
+        &self.drafts[at].workflow.key
+    }
+
+    fn error(&mut self, code: Code, at: usize, place: Place, message: String) -> &mut Diagnostic {
+        let diagnostic = Diagnostic::new(code, Severity::Error, message)
+            .at(place)
+            .about(self.key(at));
+        self.diagnostics.push(diagnostic);
+        let last = self.diagnostics.len() - 1;
+        &mut self.diagnostics[last]
+    }
+
+    /// Leaves out every workflow that contains itself, directly or through others.
+    fn leave_out_cycles(&mut self, groups: &[Vec<usize>]) {
+        let mut cycles: Vec<Vec<usize>> = groups
+            .iter()
+            .filter(|group| group.len() > 1 || self.graph.targets[group[0]].contains(&group[0]))
+            .cloned()
+            .collect();
+        for cycle in &mut cycles {
+            cycle.sort_unstable();
+        }
+        cycles.sort_unstable();
+        for cycle in cycles {
+            self.leave_out_cycle(&cycle);
+        }
+    }
+
+    fn leave_out_cycle(&mut self, members: &[usize]) {
+        let first = members[0];
+        let inside: HashSet<usize> = members.iter().copied().collect();
+        for &member in members {
+            self.kept[member] = false;
+            let references = &self.graph.references[member];
+            let place = references
+                .iter()
+                .find(|reference| {
+                    reference
+                        .target
+                        .is_some_and(|target| inside.contains(&target))
+                })
+                .map_or(&self.drafts[member].file, |reference| reference.place)
+                .clone();
+            let (key, first_key) = (shown(self.key(member)), shown(self.key(first)));
+            let message = if member == first {
+                let round = self.round(first, &inside);
+                format!("Cycle detected: {round}. Skipping workflow \"{key}\".")
+            } else {
+                format!("Workflow \"{key}\" is in a cycle with \"{first_key}\". Skipping.")
+            };
+            self.error(Code::Cycle, member, place, message);
+        }
+    }
+
+    /// A shortest way from a workflow back to itself, in words.
+    fn round(&self, start: usize, inside: &HashSet<usize>) -> String {
+        const NAMED: usize = 8;
+        let mut came_from: HashMap<usize, usize> = HashMap::new();
+        let mut queue = VecDeque::from([start]);
+        'search: while let Some(at) = queue.pop_front() {
+            for &target in &self.graph.targets[at] {
+                if target == start {
+                    came_from.insert(start, at);
+                    break 'search;
+                }
+                if inside.contains(&target) && !came_from.contains_key(&target) {
+                    came_from.insert(target, at);
+                    queue.push_back(target);
+                }
+            }
+        }
+        let mut way = vec![start];
+        let mut at = start;
+        while let Some(&before) = came_from.get(&at).filter(|&&before| before != start) {
+            way.push(before);
+            at = before;
+        }
+        way.push(start);
+        way.reverse();
+        let mut names: Vec<String> = way.iter().map(|&at| shown(self.key(at))).collect();
+        if names.len() > NAMED {
+            names.splice(NAMED - 2..names.len() - 1, ["…".to_owned()]);
+        }
+        names.join(" → ")
+    }
+
+    /// Leaves out what refers to nothing, then what refers to that, and so on (B10, B50).
+    fn leave_out_broken(&mut self) {
+        let mut round: BTreeSet<usize> = (0..self.drafts.len()).collect();
+        while !round.is_empty() {
+            let broken: Vec<usize> = round
+                .into_iter()
+                .filter(|&at| self.kept[at] && self.is_broken(at))
+                .collect();
+            for &at in &broken {
+                self.report_broken(at);
+            }
+            for &at in &broken {
+                self.kept[at] = false;
+            }
+            round = broken
+                .iter()
+                .flat_map(|&at| self.graph.referrers[at].iter().copied())
+                .collect();
+        }
+    }
+
+    fn leads_nowhere(&self, reference: &Reference<'_>) -> bool {
+        reference.target.is_none_or(|target| !self.kept[target])
+    }
+
+    fn is_broken(&self, at: usize) -> bool {
+        let references = &self.graph.references[at];
+        references
+            .iter()
+            .any(|reference| self.leads_nowhere(reference))
+    }
+
+    fn report_broken(&mut self, at: usize) {
+        let mut named = HashSet::new();
+        let broken: Vec<(&str, Place)> = self.graph.references[at]
+            .iter()
+            .filter(|reference| self.leads_nowhere(reference) && named.insert(reference.key))
+            .map(|reference| (reference.key, reference.place.clone()))
+            .collect();
+        for (target, place) in broken {
+            let message = format!(
+                "Workflow \"{}\" references non-existent subworkflow \"{}\". Skipping.",
+                shown(self.key(at)),
+                shown(target)
+            );
+            let help = self.help_for(target);
+            self.error(Code::BrokenReference, at, place, message).help = help;
+        }
+    }
+
+    fn help_for(&mut self, target: &str) -> Option<String> {
+        if self.found.contains(target) {
+            return Some("it was left out for its own errors".into());
+        }
+        if target.contains('/') {
+            return Some(
+                "name a directory of the workflows directory: none further down is looked for"
+                    .into(),
+            );
+        }
+        self.suggestions_left = self.suggestions_left.checked_sub(1)?;
+        let near = nearest(target, self.found.iter().copied())?;
+        Some(format!("did you mean `{near}`?"))
+    }
+
+    /// Leaves out what has more levels of subworkflows than allowed. `order` has targets first.
+    fn leave_out_deep(&mut self, order: &[usize], max_nesting: u32) {
+        let mut levels = vec![0_u32; self.drafts.len()];
+        let mut deep = BTreeSet::new();
+        for &at in order.iter().filter(|&&at| self.kept[at]) {
+            let targets = &self.graph.targets[at];
+            levels[at] = targets
+                .iter()
+                .map(|&target| levels[target] + 1)
+                .max()
+                .unwrap_or(0);
+            if levels[at] > max_nesting {
+                deep.insert(at);
+            }
+        }
+        for at in deep {
+            self.kept[at] = false;
+            let references = &self.graph.references[at];
+            let deepest = references
+                .iter()
+                .max_by_key(|reference| reference.target.map(|target| levels[target]));
+            let place = deepest
+                .map_or(&self.drafts[at].file, |reference| reference.place)
+                .clone();
+            let message = format!(
+                "Workflow \"{}\" has {} levels of subworkflows: at most {max_nesting} are allowed. Skipping.",
+                shown(self.key(at)),
+                levels[at]
+            );
+            self.error(Code::NestedTooDeep, at, place, message);
+        }
+    }
+}
+
+/// Groups of nodes that reach each other (Tarjan), each after all groups it leads to. Without recursion.
+fn strongly_connected(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    const UNSEEN: usize = usize::MAX;
+    let mut index = vec![UNSEEN; targets.len()];
+    let mut low = vec![0; targets.len()];
+    let mut on_stack = vec![false; targets.len()];
+    let (mut stack, mut groups) = (Vec::new(), Vec::new());
+    let mut next_index = 0;
+    // The nodes being visited, each with the number of its targets seen so far.
+    let mut visits: Vec<(usize, usize)> = Vec::new();
+
+    for root in 0..targets.len() {
+        if index[root] == UNSEEN {
+            visits.push((root, 0));
+        }
+        while let Some((node, seen)) = visits.last_mut() {
+            let node = *node;
+            if *seen == 0 {
+                index[node] = next_index;
+                low[node] = next_index;
+                next_index += 1;
+                stack.push(node);
+                on_stack[node] = true;
+            }
+            let Some(&target) = targets[node].get(*seen) else {
+                visits.pop();
+                if let Some(&(parent, _)) = visits.last() {
+                    low[parent] = low[parent].min(low[node]);
+                }
+                if low[node] == index[node] {
+                    groups.push(pop_group(&mut stack, &mut on_stack, node));
+                }
+                continue;
+            };
+            *seen += 1;
+            if index[target] == UNSEEN {
+                visits.push((target, 0));
+            } else if on_stack[target] {
+                low[node] = low[node].min(index[target]);
+            }
+        }
+    }
+    groups
+}
+
+fn pop_group(stack: &mut Vec<usize>, on_stack: &mut [bool], root: usize) -> Vec<usize> {
+    let mut group = Vec::new();
+    while let Some(node) = stack.pop() {
+        on_stack[node] = false;
+        group.push(node);
+        if node == root {
+            break;
+        }
+    }
+    group
+}

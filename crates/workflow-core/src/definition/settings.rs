@@ -1,0 +1,123 @@
+//! Reads the settings files: `continue`, `context`, `limits`; the project's wins, key by key.
+//!
+//! A settings file with a mistake keeps its valid keys: what it says about guards still holds.
+
+use super::continue_rule::{read_context, read_continue};
+use super::findings::{Finding, Reader};
+use super::keys::{self, Level};
+use super::model::{Limits, Settings};
+use super::node::{Kind, Map};
+use super::values::{present, whole_number, wrong_type};
+use crate::diagnostic::{Code, Severity};
+
+/// What one settings file says: a limit it does not name is absent.
+#[derive(Debug, Default)]
+pub(super) struct ReadSettings {
+    settings: Settings,
+    limits: LimitsSaid,
+}
+
+/// The limits a file names, in the order of [`Level::Limits`]' keys.
+type LimitsSaid = [Option<u32>; 5];
+
+/// What limits may be raised to. More would make one file cost minutes or gigabytes.
+const HIGHEST: Limits = Limits {
+    max_file_bytes: 16 << 20,
+    max_depth: 128,
+    max_phases: 10_000,
+    max_workflows: 100_000,
+    max_nesting: 128,
+};
+
+/// Reads a settings file's map.
+pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSettings {
+    keys::check(reader, Level::Settings, &map);
+    let auto_continue = read_continue(reader, &mut map);
+    let context = read_context(reader, &mut map);
+    let limits = read_limits(reader, &mut map);
+    ReadSettings {
+        settings: Settings {
+            auto_continue,
+            context,
+            limits: Limits::default(),
+        },
+        limits,
+    }
+}
+
+/// The settings in force.
+pub(super) fn merged(global: &ReadSettings, project: &ReadSettings) -> Settings {
+    let (outer, inner) = (&global.settings, &project.settings);
+    let mut limits = Limits::default();
+    for said in [global.limits, project.limits] {
+        for (limit, said) in limits_mut(&mut limits).into_iter().zip(said) {
+            *limit = said.unwrap_or(*limit);
+        }
+    }
+    Settings {
+        auto_continue: inner.auto_continue.within(&outer.auto_continue),
+        context: inner.context.or(outer.context),
+        limits,
+    }
+}
+
+fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {
+    let mut said = LimitsSaid::default();
+    let Some(entry) = present(reader, map, "limits") else {
+        return said;
+    };
+    let span = entry.value.span;
+    let Kind::Map(mut limits) = entry.value.kind else {
+        let kind = &entry.value.kind;
+        reader.report(wrong_type(Severity::Error, "limits", "a map", kind, span));
+        return said;
+    };
+    keys::check(reader, Level::Limits, &limits);
+    let mut highest = HIGHEST;
+    let highest = limits_mut(&mut highest).map(|limit| *limit);
+    for ((said, key), highest) in said.iter_mut().zip(Level::Limits.keys()).zip(highest) {
+        *said = read_limit(reader, &mut limits, key, highest);
+    }
+    said
+}
+
+fn read_limit(
+    reader: &mut Reader<'_>,
+    limits: &mut Map<'_>,
+    key: &str,
+    highest: u32,
+) -> Option<u32> {
+    let entry = limits.take(key)?;
+    let span = entry.value.span;
+    match whole_number(&entry.value) {
+        None | Some(0) => {
+            let message = format!("`{key}` must be a whole number from 1 on: the default is used");
+            reader.report(Finding::warning(Code::InvalidValue, span, message));
+            None
+        }
+        Some(limit) if limit > highest => {
+            let message = format!("`{key}` can be at most {highest}: that is used");
+            reader.report(Finding::warning(Code::LimitTooHigh, span, message));
+            Some(highest)
+        }
+        limit => limit,
+    }
+}
+
+/// The limits in the order of [`Level::Limits`]' keys.
+fn limits_mut(limits: &mut Limits) -> [&mut u32; 5] {
+    let Limits {
+        max_file_bytes,
+        max_depth,
+        max_phases,
+        max_workflows,
+        max_nesting,
+    } = limits;
+    [
+        max_file_bytes,
+        max_depth,
+        max_phases,
+        max_workflows,
+        max_nesting,
+    ]
+}

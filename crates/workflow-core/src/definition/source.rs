@@ -1,0 +1,245 @@
+//! The text of one file, and where in it a span lies.
+//!
+//! Line breaks become `\n` and one byte order mark is dropped (B47), so that offsets mean the same
+//! for every format; lines and columns stay what an editor shows.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use crate::diagnostic::{Excerpt, Place, Region, push_visible};
+
+/// A stretch of a source, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Span {
+    pub(super) fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+}
+
+/// A file's text and the path people know it by.
+#[derive(Debug)]
+pub(super) struct Source {
+    file: Arc<str>,
+    text: String,
+    /// Where lines start; found when the first place is asked for.
+    lines: OnceCell<Vec<usize>>,
+    /// Where the first byte lies that was not UTF-8.
+    not_utf8: Option<Span>,
+}
+
+impl Source {
+    pub(super) fn new(file: &str, bytes: Vec<u8>) -> Self {
+        let (mut text, not_utf8) = decoded(bytes);
+        if text.starts_with('\u{feff}') {
+            text.drain(..'\u{feff}'.len_utf8());
+        }
+        if text.contains('\r') {
+            text = text.replace("\r\n", "\n").replace('\r', "\n");
+        }
+        let not_utf8 = not_utf8
+            .and_then(|()| text.find(char::REPLACEMENT_CHARACTER))
+            .map(|at| Span::new(at, at + char::REPLACEMENT_CHARACTER.len_utf8()));
+        Self {
+            file: file.into(),
+            text,
+            lines: OnceCell::new(),
+            not_utf8,
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
+    pub(super) fn not_utf8(&self) -> Option<Span> {
+        self.not_utf8
+    }
+
+    /// The place of a span, or of the whole file.
+    pub(super) fn place(&self, span: Option<Span>) -> Place {
+        Place {
+            file: Arc::clone(&self.file),
+            region: span.map(|span| self.region(span)),
+        }
+    }
+
+    fn region(&self, span: Span) -> Region {
+        let start = self.char_start(span.start);
+        let end = self.char_start(span.end).max(start);
+        // A span that ends with its line's break ends before it.
+        let end = start + self.text[start..end].trim_end_matches('\n').len();
+        let (line, line_start) = self.line_of(start);
+        let (end_line, end_line_start) = self.line_of(end);
+        let line_text = self.text[line_start..].split('\n').next().unwrap_or("");
+        Region {
+            line: number(line),
+            column: number(self.text[line_start..start].chars().count()),
+            end_line: number(end_line),
+            end_column: number(self.text[end_line_start..end].chars().count()),
+            excerpt: excerpt(line_text, start - line_start, end - line_start),
+        }
+    }
+
+    /// The nearest character boundary at or before an offset, inside the text.
+    fn char_start(&self, offset: usize) -> usize {
+        let mut at = offset.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+
+    /// The index of an offset's line, and where the line starts.
+    fn line_of(&self, offset: usize) -> (usize, usize) {
+        let lines = self.lines.get_or_init(|| {
+            let breaks = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(breaks).collect()
+        });
+        let line = lines.partition_point(|&start| start <= offset) - 1;
+        (line, lines[line])
+    }
+}
+
+/// The text, and whether something in it had to be replaced.
+fn decoded(bytes: Vec<u8>) -> (String, Option<()>) {
+    match String::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => (
+            String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            Some(()),
+        ),
+    }
+}
+
+/// A line or column as it is shown: counted from 1.
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// Cuts a line around `start..end` (in bytes) and makes its characters visible.
+fn excerpt(line: &str, start: usize, end: usize) -> Excerpt {
+    const BEFORE: usize = 60;
+    const AFTER: usize = 60;
+    const MARKED: usize = 80;
+    let end = end.min(line.len());
+    let mut out = Excerpt {
+        text: String::new(),
+        start: 0,
+        end: 0,
+    };
+
+    let (before, marked, after) = (&line[..start], &line[start..end], &line[end..]);
+    let skipped = before
+        .char_indices()
+        .rev()
+        .nth(BEFORE - 1)
+        .map_or(0, |(at, _)| at);
+    if skipped > 0 {
+        out.text.push('…');
+    }
+    before[skipped..]
+        .chars()
+        .for_each(|c| push(&mut out.text, c));
+    out.start = out.text.len();
+    marked
+        .chars()
+        .take(MARKED)
+        .for_each(|c| push(&mut out.text, c));
+    out.end = out.text.len();
+    // What is marked and too long already says that the line goes on.
+    let rest = if marked.chars().nth(MARKED).is_some() {
+        0
+    } else {
+        AFTER
+    };
+    after
+        .chars()
+        .take(rest)
+        .for_each(|c| push(&mut out.text, c));
+    if rest == 0 || after.chars().nth(rest).is_some() {
+        out.text.push('…');
+    }
+    out
+}
+
+/// A tab stays a tab: indentation must look as it does in the file.
+fn push(out: &mut String, c: char) {
+    if c == '\t' {
+        out.push(c);
+    } else {
+        push_visible(out, c);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(text: &str, start: usize, end: usize) -> Region {
+        let source = Source::new("f", text.as_bytes().to_vec());
+        source.place(Some(Span::new(start, end))).region.unwrap()
+    }
+
+    #[test]
+    fn lines_and_columns_count_from_one_in_characters() {
+        let found = region("a\näö: x\n", 6, 7);
+        assert_eq!((found.line, found.column), (2, 3));
+        assert_eq!((found.end_line, found.end_column), (2, 4));
+        assert_eq!(found.excerpt.text, "äö: x");
+        assert_eq!(
+            &found.excerpt.text[found.excerpt.start..found.excerpt.end],
+            ":"
+        );
+    }
+
+    #[test]
+    fn every_kind_of_line_break_is_one_line() {
+        let found = region("a\r\nb\rc\nd", 6, 7);
+        assert_eq!((found.line, found.column), (4, 1));
+    }
+
+    #[test]
+    fn a_byte_order_mark_takes_no_column() {
+        let found = region("\u{feff}abc", 1, 2);
+        assert_eq!((found.line, found.column), (1, 2));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let line = "x".repeat(5000);
+        let found = region(&line, 3000, 3003);
+        assert_eq!(found.column, 3001);
+        assert!(found.excerpt.text.len() < 200);
+        assert_eq!(found.excerpt.end - found.excerpt.start, 3);
+        assert!(found.excerpt.text.starts_with('…') && found.excerpt.text.ends_with('…'));
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        let found = region("a\u{1b}[31mb", 0, 7);
+        assert_eq!(found.excerpt.text, "a\\u{1b}[31mb");
+    }
+
+    #[test]
+    fn an_offset_past_the_end_is_the_end() {
+        let found = region("ab\n", 90, 95);
+        assert_eq!((found.line, found.column), (2, 1));
+        assert_eq!(region("", 0, 0).line, 1);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_replaced_and_remembered() {
+        let source = Source::new("f", b"ab\xff".to_vec());
+        assert_eq!(source.not_utf8(), Some(Span::new(2, 5)));
+        assert_eq!(Source::new("f", "\u{fffd}".into()).not_utf8(), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! The text form of a diagnostic, in the way of rustc.
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+
+use super::{Diagnostic, Place, Region, Severity};
+
+/// The diagnostic as a few lines of text, without a newline at the end.
+#[must_use]
+pub fn render(diagnostic: &Diagnostic, color: bool) -> String {
+    let renderer = if color {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    renderer.render(&groups(diagnostic))
+}
+
+fn groups(diagnostic: &Diagnostic) -> Vec<Group<'_>> {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    };
+    let title = level
+        .clone()
+        .primary_title(diagnostic.message.as_str())
+        .id(diagnostic.code.as_str());
+    let group = Group::with_title(title);
+    let help = diagnostic.help.as_deref();
+    let below = help.map(|help| Level::HELP.message(help));
+    match &diagnostic.place {
+        None => vec![group.elements(below)],
+        Some(Place { file, region: None }) => {
+            vec![group.element(Origin::path(&**file)).elements(below)]
+        }
+        Some(Place {
+            file,
+            region: Some(region),
+        }) => {
+            let snippet = snippet(region, help);
+            if shows_its_column(region) {
+                return vec![group.element(snippet.path(&**file))];
+            }
+            let origin = Origin::path(&**file)
+                .line(region.line as usize)
+                .char_column(region.column as usize);
+            vec![
+                group.element(origin),
+                Group::with_level(level).element(snippet),
+            ]
+        }
+    }
+}
+
+/// Whether the excerpt starts where its line does, so that the column can be counted in it.
+fn shows_its_column(region: &Region) -> bool {
+    let before = region.excerpt.text.get(..region.excerpt.start);
+    before.is_some_and(|before| before.chars().count() + 1 == region.column as usize)
+}
+
+fn snippet<'a>(region: &'a Region, help: Option<&'a str>) -> Snippet<'a, Annotation<'a>> {
+    let excerpt = &region.excerpt;
+    Snippet::source(excerpt.text.as_str())
+        .line_start(region.line as usize)
+        .annotation(
+            AnnotationKind::Primary
+                .span(excerpt.start..excerpt.end)
+                .label(help),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Code, Excerpt};
+
+    fn misspelt() -> Diagnostic {
+        let region = Region {
+            line: 6,
+            column: 3,
+            end_line: 6,
+            end_column: 11,
+            excerpt: Excerpt {
+                text: "  whitlist: [read, grep]".into(),
+                start: 2,
+                end: 10,
+            },
+        };
+        Diagnostic::new(
+            Code::UnknownGuardKey,
+            Severity::Error,
+            "unknown key `whitlist`: a guard must not be dropped",
+        )
+        .at(Place {
+            file: ".pi/workflows/bugfix/reproduce.md".into(),
+            region: Some(region),
+        })
+        .with_help("did you mean `whitelist`?")
+    }
+
+    #[test]
+    fn shows_the_place_and_the_cure() {
+        insta::assert_snapshot!(render(&misspelt(), false), @r"
+        error[WF012]: unknown key `whitlist`: a guard must not be dropped
+         --> .pi/workflows/bugfix/reproduce.md:6:3
+          |
+        6 |   whitlist: [read, grep]
+          |   ^^^^^^^^ did you mean `whitelist`?
+        ");
+    }
+
+    #[test]
+    fn a_cut_line_keeps_its_real_column() {
+        let mut diagnostic = misspelt();
+        if let Some(region) = diagnostic
+            .place
+            .as_mut()
+            .and_then(|place| place.region.as_mut())
+        {
+            region.column = 3001;
+            region.excerpt.text = "…whitlist: [read…".into();
+            region.excerpt.start = 3;
+            region.excerpt.end = 11;
+        }
+        insta::assert_snapshot!(render(&diagnostic, false), @r"
+        error[WF012]: unknown key `whitlist`: a guard must not be dropped
+         --> .pi/workflows/bugfix/reproduce.md:6:3001
+          |
+          |
+        6 | …whitlist: [read…
+          |  ^^^^^^^^ did you mean `whitelist`?
+        ");
+    }
+
+    #[test]
+    fn a_file_without_a_region_and_no_place_at_all() {
+        let mut diagnostic = misspelt();
+        diagnostic.place = Some(Place::file("a/workflow.yaml"));
+        insta::assert_snapshot!(render(&diagnostic, false), @r"
+        error[WF012]: unknown key `whitlist`: a guard must not be dropped
+        --> a/workflow.yaml
+         = help: did you mean `whitelist`?
+        ");
+        diagnostic.place = None;
+        insta::assert_snapshot!(render(&diagnostic, false), @r"
+        error[WF012]: unknown key `whitlist`: a guard must not be dropped
+         |
+         = help: did you mean `whitelist`?
+        ");
+    }
+
+    #[test]
+    fn color_adds_escapes_and_plain_text_has_none() {
+        assert!(render(&misspelt(), true).contains('\u{1b}'));
+        assert!(!render(&misspelt(), false).contains('\u{1b}'));
+    }
+}

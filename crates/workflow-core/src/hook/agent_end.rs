@@ -1,0 +1,220 @@
+//! `agent_end`: the run is announced, the agent is pushed on, or nothing (hook-lifecycle: "handleAgentEnd").
+
+use crate::Session;
+use crate::guard::{Parked, Push};
+use crate::input::{LastAssistant, Millis};
+use crate::output::{Action, Mutation, Output, Reply};
+use crate::run::{RunState, cancel};
+use crate::session::Run;
+use crate::standing::Standing;
+use crate::{template, text};
+
+/// The custom type of the message that ends a run.
+pub(crate) const COMPLETE_MESSAGE: &str = "workflow:complete";
+/// The custom type of the countdown where there is no widget.
+const COUNTDOWN_MESSAGE: &str = "workflow:countdown";
+/// The custom type of the message that says why a run is parked.
+const PARKED_MESSAGE: &str = "workflow:parked";
+
+/// The grace period before the agent is pushed on.
+#[derive(Debug)]
+pub(crate) struct Countdown {
+    pub(crate) seconds_left: u32,
+    due: Millis,
+}
+
+impl Countdown {
+    pub(crate) fn deadline(&self) -> Millis {
+        self.due
+    }
+}
+
+impl Session {
+    pub(crate) fn agent_ended(
+        &mut self,
+        now: Millis,
+        last: Option<LastAssistant<'_>>,
+        out: &mut Output,
+    ) {
+        self.agent_is_running(out);
+        self.forget_cancel();
+        self.turn_moved = None;
+        out.reply = Reply::Mutation(match &self.run {
+            Some(run) if run.state.active => self.stopped_early(now, last, out),
+            Some(_) => self.announce_end(out),
+            None => Mutation::default(),
+        });
+    }
+
+    /// Case A. One entry makes sure that the end is never announced twice, for a cancelled run too (A01, A02).
+    fn announce_end(&mut self, out: &mut Output) -> Mutation {
+        let Some(mut run) = self.run.take() else {
+            return Mutation::default();
+        };
+        run.state.completion_notified = true;
+        run.store(out);
+        out.actions.push(Action::SendMessage {
+            custom_type: COMPLETE_MESSAGE,
+            content: end_message(&run),
+        });
+        out.actions.push(Action::SetStatus { text: None });
+        Mutation {
+            unload: true,
+            persist: !run.state.cancelled,
+        }
+    }
+
+    /// Case B.
+    fn stopped_early(
+        &mut self,
+        now: Millis,
+        last: Option<LastAssistant<'_>>,
+        out: &mut Output,
+    ) -> Mutation {
+        let Some(run) = &mut self.run else {
+            return Mutation::default();
+        };
+        let Ok(standing) = &run.standing else {
+            return Mutation::default();
+        };
+        let rule = standing.auto_continue;
+        let (pace, push) = run.pace.after_stop(&rule, last, self.used_tools);
+        run.pace = pace;
+        match push {
+            Push::Rest => {}
+            Push::Count => self.count_down(now, rule.countdown, out),
+            Push::Park(why) => {
+                run.pace.parked = Some(why);
+                let content = parked_message(standing, run.pace.pushes, why);
+                run.store_pace(out);
+                out.actions.push(Action::SendMessage {
+                    custom_type: PARKED_MESSAGE,
+                    content,
+                });
+            }
+            Push::Cancel(_) => {
+                run.state = cancel(&run.state);
+                return self.announce_end(out);
+            }
+        }
+        Mutation::default()
+    }
+
+    fn count_down(&mut self, now: Millis, seconds: u32, out: &mut Output) {
+        if seconds > 0 {
+            let text = |what: &str| format!("{what} in {seconds}s... (type anything to interrupt)");
+            out.actions.push(if self.has_ui {
+                Action::SetWidget {
+                    lines: Some(vec![text("⏳ Auto-continuing")]),
+                }
+            } else {
+                Action::SendMessage {
+                    custom_type: COUNTDOWN_MESSAGE,
+                    content: text("Auto-continuing workflow"),
+                }
+            });
+        }
+        let first = if seconds == 0 { 0 } else { 1000 };
+        self.countdown = Some(Countdown {
+            seconds_left: seconds,
+            due: now.saturating_add(first),
+        });
+    }
+
+    /// Shows the seconds that passed, and pushes the agent on when none are left.
+    pub(crate) fn time_passed(&mut self, now: Millis, out: &mut Output) {
+        while let Some(countdown) = self
+            .countdown
+            .as_mut()
+            .filter(|countdown| countdown.due <= now)
+        {
+            countdown.seconds_left = countdown.seconds_left.saturating_sub(1);
+            countdown.due = countdown.due.saturating_add(1000);
+            let left = countdown.seconds_left;
+            if left == 0 {
+                self.push_on(out);
+            } else if self.has_ui {
+                let line = format!("⏳ Auto-continuing in {left}s... (type anything to interrupt)");
+                out.actions.push(Action::SetWidget {
+                    lines: Some(vec![line]),
+                });
+            }
+        }
+    }
+
+    /// Sends the reminder, made for where the run stands now (B13).
+    fn push_on(&mut self, out: &mut Output) {
+        self.countdown = None;
+        let Some(run) = self.run.as_mut().filter(|run| run.state.active) else {
+            return;
+        };
+        let Ok(standing) = &run.standing else { return };
+        let content = standing.reminder.clone();
+        run.pace.pushes = run.pace.pushes.saturating_add(1);
+        run.store_pace(out);
+        self.used_tools = false;
+        self.reminder_sent = Some(content.clone());
+        if self.has_ui {
+            out.actions.push(Action::SetWidget { lines: None });
+        }
+        out.actions.push(Action::SendUserMessage { content });
+    }
+}
+
+/// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
+fn end_message(run: &Run) -> String {
+    let workflow = run.catalog.get(&run.state.workflow_key);
+    let templates = workflow.map(|workflow| &workflow.templates);
+    let completion = templates.and_then(|templates| templates.completion_message.as_deref());
+    let template = if run.state.cancelled {
+        let cancelled = templates.and_then(|templates| templates.cancelled_message.as_deref());
+        cancelled.or(completion).unwrap_or(text::CANCELLED)
+    } else {
+        completion.unwrap_or(text::COMPLETION)
+    };
+    resolve_end(template, run)
+}
+
+/// Resolves a template that announces the end of a run.
+pub(crate) fn resolve_end(template: &str, run: &Run) -> String {
+    let RunState {
+        workflow_key,
+        task_description,
+        task_id,
+        current_path,
+        ..
+    } = &run.state;
+    let workflow = run.catalog.get(workflow_key);
+    // A run that is done stands on its last entry, so that the count is known without the definition.
+    let phases = workflow.map_or(current_path.segments()[0].phase_index + 1, |workflow| {
+        workflow.phases.len()
+    });
+    let phases = phases.to_string();
+    template::resolve(template, |name| match name {
+        "workflowName" => Some(workflow.map_or(workflow_key, |workflow| &workflow.name)),
+        "taskDescription" => Some(task_description),
+        "taskId" => Some(task_id),
+        "phaseCount" => Some(&phases),
+        _ => None,
+    })
+}
+
+fn parked_message(standing: &Standing, pushes: u32, why: Parked) -> String {
+    let why = match why {
+        Parked::Max => format!("{pushes} reminders in a row did not bring it to the next phase"),
+        Parked::MaxStale => "the agent called no tool after the last reminders".to_owned(),
+        Parked::Error => {
+            "the model's last answer ended in an error or at its length limit".to_owned()
+        }
+        Parked::Question => "the agent asked a question".to_owned(),
+    };
+    let Standing {
+        workflow_name,
+        phase,
+        ..
+    } = standing;
+    format!(
+        "⏸ **{workflow_name} is parked** in {} {}: {why}.\nAny message resumes it; /cancel-workflow ends it.",
+        phase.emoji, phase.name
+    )
+}

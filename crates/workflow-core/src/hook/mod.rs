@@ -1,0 +1,9 @@
+//! What each hook event of the host comes to, one file an event.
+
+mod agent_end;
+mod before_agent_start;
+mod session;
+mod tool_call;
+mod turn;
+
+pub(crate) use agent_end::{COMPLETE_MESSAGE, Countdown, resolve_end};

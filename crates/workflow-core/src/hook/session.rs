@@ -1,0 +1,177 @@
+//! `session_start`, `session_tree`, `session_switch`, `session_shutdown`: where a run comes from and goes.
+
+use std::sync::Arc;
+
+use crate::Session;
+use crate::definition::{Catalog, Loaded, Settings};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::input::Entry;
+use crate::output::{Action, Level, Output, Settled};
+use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
+use crate::session::{Run, notify};
+use crate::standing::Standing;
+
+/// How many problems are told in one notification.
+const PROBLEMS_TOLD: usize = 5;
+
+impl Session {
+    /// Takes the session's entries for the truth, whatever was in memory.
+    pub(crate) fn session_changed(
+        &mut self,
+        entries: &[Entry<'_>],
+        loaded: &Loaded,
+        out: &mut Output,
+    ) {
+        self.session_closed(out);
+        self.settings = loaded.settings.clone();
+        let mut restored = restore(entries);
+        out.diagnostics.clone_from(&loaded.diagnostics);
+        out.diagnostics.append(&mut restored.diagnostics);
+        self.run = take_up(
+            restored,
+            &loaded.catalog,
+            &loaded.settings,
+            &mut out.diagnostics,
+        );
+        self.show_problems(out);
+        out.actions.push(Action::SetStatus {
+            text: self.status(),
+        });
+    }
+
+    /// Lets go of everything that belongs to the session as it was.
+    pub(crate) fn session_closed(&mut self, out: &mut Output) {
+        self.agent_is_running(out);
+        self.run = None;
+        self.turn_moved = None;
+        self.reminder_sent = None;
+        self.used_tools = false;
+        self.context_given = false;
+        for (_, start) in std::mem::take(&mut self.starts) {
+            out.settled.push(Settled {
+                ticket: start.ticket,
+                actions: Vec::new(),
+            });
+        }
+    }
+
+    /// Tells the person what is wrong, once per change (B49).
+    fn show_problems(&mut self, out: &mut Output) {
+        let is_told = |problem: &&Diagnostic| {
+            problem.severity == Severity::Error || is_about_run(problem.code)
+        };
+        let serious = out.diagnostics.iter().filter(is_told);
+        let lines: Vec<String> = serious.map(ToString::to_string).collect();
+        let mut told = lines
+            .iter()
+            .take(PROBLEMS_TOLD)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("\n");
+        if lines.len() > PROBLEMS_TOLD {
+            told = format!("{told}\n… and {} more", lines.len() - PROBLEMS_TOLD);
+        }
+        if !told.is_empty() && told != self.problems_shown {
+            out.actions
+                .push(notify(Level::Warning, format!("[workflow] {told}")));
+        }
+        self.problems_shown = told;
+    }
+}
+
+/// Whether a problem is about the session's run, and so is told even when the run goes on.
+fn is_about_run(code: Code) -> bool {
+    matches!(
+        code,
+        Code::StoredDamaged | Code::DefinitionGone | Code::DefinitionChanged | Code::DefinitionLost
+    )
+}
+
+/// Chooses the definitions a restored run goes on with (behaviour: "Definition gone").
+fn take_up(
+    restored: Restored,
+    files: &Arc<Catalog>,
+    settings: &Settings,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<Run> {
+    let Restored {
+        state,
+        definition,
+        pace,
+        ..
+    } = restored;
+    let state = state.filter(|state| state.active || !state.completion_notified)?;
+    let (catalog, definition_stored) = match definition {
+        Some((stored, _)) if !fits(&state, files) && fits(&state, &stored) => {
+            problems.push(gone(&state));
+            (Arc::new(stored), true)
+        }
+        Some((_, hash)) => {
+            let same =
+                StoredDefinition::of(&state.workflow_key, files, &state.task_id).hash == hash;
+            if !same && fits(&state, files) {
+                problems.push(changed(&state));
+            }
+            (Arc::clone(files), same)
+        }
+        None => (Arc::clone(files), false),
+    };
+    let standing = Standing::of(&state, &catalog, settings);
+    if let (Err(stale), true) = (&standing, state.active) {
+        problems.push(lost(&state, stale));
+    }
+    Some(Run {
+        state,
+        catalog,
+        standing,
+        cancel_pending: false,
+        pace,
+        stored_pace: pace,
+        definition_stored,
+    })
+}
+
+/// Whether a run can go on with a catalog; a run that ended only needs its workflow's name and texts.
+fn fits(state: &RunState, catalog: &Catalog) -> bool {
+    if state.active {
+        Position::of(state, catalog).is_ok()
+    } else {
+        catalog.get(&state.workflow_key).is_some()
+    }
+}
+
+fn gone(state: &RunState) -> Diagnostic {
+    Diagnostic::new(
+        Code::DefinitionGone,
+        Severity::Warning,
+        format!(
+            "the files of workflow `{}` are missing, broken, or do not fit the run any more: it goes on with the \
+             definition stored in the session",
+            state.workflow_key
+        ),
+    )
+    .with_help("restore the files and reload to use them")
+}
+
+fn lost(state: &RunState, why: &Stale) -> Diagnostic {
+    Diagnostic::new(
+        Code::DefinitionLost,
+        Severity::Error,
+        format!(
+            "workflow `{}` cannot go on, and blocks no tools: {why}",
+            state.workflow_key
+        ),
+    )
+    .with_help("restore its definition and reload, or end the run with /cancel-workflow")
+}
+
+fn changed(state: &RunState) -> Diagnostic {
+    Diagnostic::new(
+        Code::DefinitionChanged,
+        Severity::Info,
+        format!(
+            "workflow `{}` changed since this run started: the run goes on with the new definition",
+            state.workflow_key
+        ),
+    )
+}

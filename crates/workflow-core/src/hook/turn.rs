@@ -1,0 +1,21 @@
+//! `turn_start` and `turn_end`: one response of the model and its tool calls.
+
+use crate::Session;
+use crate::output::{Action, Output};
+
+impl Session {
+    pub(crate) fn turn_started(&mut self, out: &mut Output) {
+        self.agent_is_running(out);
+        self.turn_moved = Some(false);
+    }
+
+    /// Shows where the run stands (hook-lifecycle: "updateStatus").
+    ///
+    /// A first `cancel` survives this: the model can confirm only in its next response (A03).
+    pub(crate) fn turn_ended(&mut self, out: &mut Output) {
+        self.turn_moved = None;
+        out.actions.push(Action::SetStatus {
+            text: self.status(),
+        });
+    }
+}

@@ -1,0 +1,115 @@
+//! The way in: everything that can happen to a [`Session`](crate::Session).
+//!
+//! Half of the whole border; the other half is [`output`](crate::output).
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use crate::definition::Loaded;
+
+/// Milliseconds since the Unix epoch, on whatever clock the caller keeps.
+pub type Millis = u64;
+
+/// Something that happened, as far as the engine must know.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// The session was loaded, created, switched, or moved in its tree.
+    Session {
+        /// The session's entries of ours, oldest first: the branch is the truth.
+        entries: Vec<Entry<'a>>,
+        /// The definitions as the files stand now.
+        loaded: Arc<Loaded>,
+    },
+    /// The session is closed: nothing may come of it any more.
+    Shutdown,
+    /// The agent is about to start on a prompt.
+    BeforeAgentStart {
+        /// The prompt, where the host tells it.
+        prompt: Option<&'a str>,
+    },
+    /// The agent started.
+    AgentStart,
+    /// One response of the model begins.
+    TurnStart,
+    /// One response of the model, with its tool calls, ended.
+    TurnEnd,
+    /// The agent stopped.
+    AgentEnd {
+        /// Its last message, where there is one.
+        last: Option<LastAssistant<'a>>,
+    },
+    /// The agent wants to run a tool.
+    ToolCall {
+        /// The tool's name.
+        tool: &'a str,
+    },
+    /// Text was submitted.
+    UserInput {
+        /// Whether an extension sent it, as our own reminders are sent.
+        by_extension: bool,
+    },
+    /// The host replaced older messages by a summary.
+    Compacted,
+    /// The agent runs `workflow_step`.
+    Step {
+        /// The `action` argument, where it is a string.
+        action: Option<&'a str>,
+    },
+    /// A person runs one of our commands.
+    Command {
+        /// Names the request, should its answer have to wait.
+        ticket: Ticket,
+        /// Which command.
+        command: Command<'a>,
+    },
+    /// The host answered a question.
+    Answer {
+        /// The question.
+        question: QuestionId,
+        /// Whether it was confirmed; a dismissed or failed dialog is a no.
+        confirmed: bool,
+    },
+    /// Time passed.
+    Tick,
+}
+
+/// A command of ours.
+#[derive(Debug)]
+pub enum Command<'a> {
+    /// `/workflow {name} {description}`.
+    Workflow {
+        /// What stands after the command's name.
+        arguments: &'a str,
+        /// The definitions as the files stand now.
+        loaded: Arc<Loaded>,
+    },
+    /// `/cancel-workflow`.
+    CancelWorkflow,
+}
+
+/// An entry of the session whose custom type is one of ours.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// Its custom type, as `workflow:state`.
+    pub custom_type: &'a str,
+    /// Its data, as JSON text.
+    pub data: Option<&'a RawValue>,
+}
+
+/// The last message of an agent that stopped.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LastAssistant<'a> {
+    /// Why it stopped: `stop`, `aborted`, `error`, `length`, `toolUse`, …
+    pub stop_reason: Option<&'a str>,
+    /// The end of its last text.
+    pub text_tail: Option<&'a str>,
+}
+
+/// Names a request whose answer may come later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// Names a question of this session to its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QuestionId(pub u64);

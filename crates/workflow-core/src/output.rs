@@ -1,0 +1,157 @@
+//! The way out: everything the world must do for a [`Session`](crate::Session).
+//!
+//! The other half of the border is [`input`](crate::input).
+
+use serde_json::value::RawValue;
+
+use crate::diagnostic::Diagnostic;
+use crate::input::{QuestionId, Ticket};
+
+/// What one input came to.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// The answer to the input itself.
+    pub reply: Reply,
+    /// What the host must do, in order.
+    pub actions: Vec<Action>,
+    /// What is wrong with definitions or stored entries.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What to ask the host.
+    pub questions: Vec<Question>,
+    /// Earlier requests that are answered now.
+    pub settled: Vec<Settled>,
+}
+
+/// The answer to an input.
+#[derive(Debug, Default, PartialEq)]
+pub enum Reply {
+    /// Nothing beyond the actions.
+    #[default]
+    None,
+    /// The answer comes later, as [`Settled`].
+    Later,
+    /// The tool call must not run.
+    Block {
+        /// What the agent is told.
+        reason: String,
+    },
+    /// A message to put into the conversation before the agent starts.
+    Inject {
+        /// Its custom type.
+        custom_type: &'static str,
+        /// Its text.
+        content: String,
+    },
+    /// What `agent_end` did to the run.
+    Mutation(Mutation),
+    /// What `workflow_step` answers.
+    Tool(ToolAnswer),
+}
+
+/// What `agent_end` did to the run (hook-lifecycle: `HookStateMutation`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mutation {
+    /// The run is unloaded.
+    pub unload: bool,
+    /// Its state was persisted.
+    pub persist: bool,
+}
+
+/// What a tool answers the model.
+#[derive(Debug, PartialEq)]
+pub struct ToolAnswer {
+    /// The text the model reads.
+    pub text: String,
+    /// The same for programs.
+    pub details: serde_json::Value,
+    /// What kind of answer it is, where it is not plain progress.
+    pub kind: Option<AnswerKind>,
+}
+
+/// What kind of answer a tool gave (`resultType`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerKind {
+    /// It could not do what was asked.
+    Error,
+    /// It asks for, or confirms, a cancellation.
+    Cancel,
+    /// The run is complete.
+    Complete,
+}
+
+/// Something the host must do.
+#[derive(Debug)]
+pub enum Action {
+    /// Append an entry to the session.
+    AppendEntry {
+        /// Its custom type.
+        custom_type: &'static str,
+        /// Its data, as JSON text.
+        data: Box<RawValue>,
+    },
+    /// Show a message that triggers no turn.
+    SendMessage {
+        /// Its custom type.
+        custom_type: &'static str,
+        /// Its text.
+        content: String,
+    },
+    /// Send a message to the agent as the user would.
+    SendUserMessage {
+        /// Its text.
+        content: String,
+    },
+    /// Name the session.
+    SetSessionName {
+        /// The name.
+        name: String,
+    },
+    /// Set or clear our status line.
+    SetStatus {
+        /// The text, `None` to clear it.
+        text: Option<String>,
+    },
+    /// Set or clear the countdown above the editor.
+    SetWidget {
+        /// Its lines, `None` to clear it.
+        lines: Option<Vec<String>>,
+    },
+    /// Tell the person something.
+    Notify {
+        /// The text.
+        message: String,
+        /// How much it matters.
+        level: Level,
+    },
+}
+
+/// How much a notification matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Look at it.
+    Warning,
+    /// Something did not happen.
+    Error,
+}
+
+/// A question to the person, asked through the host.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Comes back with the answer.
+    pub id: QuestionId,
+    /// The dialog's title.
+    pub title: String,
+    /// The dialog's text; the answer is yes or no.
+    pub message: String,
+}
+
+/// An earlier request that is answered now.
+#[derive(Debug)]
+pub struct Settled {
+    /// The request.
+    pub ticket: Ticket,
+    /// What the host must do.
+    pub actions: Vec<Action>,
+}

@@ -1,0 +1,13 @@
+//! One run: its state, its transitions, its place in the definitions, its way back from a session.
+
+mod resolve;
+mod restore;
+mod state;
+mod stored;
+mod transition;
+
+pub use resolve::{Level, Position, Stale, entry_name, first_phase};
+pub use restore::{Restored, restore};
+pub use state::{Path, PathSegment, RunState};
+pub use stored::{StoredDefinition, StoredRun, entry_type};
+pub use transition::{TransitionError, advance, cancel, repeat, start};

@@ -1,0 +1,189 @@
+//! Where a run stands in its definitions (state-management: "`ActiveWorkflow` Resolution").
+
+use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
+
+use super::RunState;
+
+/// Why a run does not fit its definitions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stale {
+    /// A workflow of the path is not defined (any more).
+    #[error("workflow `{0}` is not defined")]
+    WorkflowGone(String),
+    /// The path points behind a workflow's last entry.
+    #[error("workflow `{workflow}` has {phases} phase entries, the run stands on number {number}")]
+    PhaseGone {
+        /// The workflow.
+        workflow: String,
+        /// How many entries it has.
+        phases: usize,
+        /// The entry the path names, counted from 1.
+        number: usize,
+    },
+    /// A segment is not what the one around it refers to (B44).
+    #[error("workflow `{outer}` does not run `{inner}` at the place where the run stands")]
+    NotNested {
+        /// The workflow around.
+        outer: String,
+        /// The workflow inside.
+        inner: String,
+    },
+}
+
+/// A run's place, resolved down to a phase.
+#[derive(Debug)]
+pub struct Position<'c> {
+    /// The workflow and the entry of each segment, root first; never empty.
+    pub levels: Vec<Level<'c>>,
+    /// The entry the innermost segment names.
+    pub entry: &'c PhaseEntry,
+    /// Levels below a reference the run stands on, down to the phase; empty on a phase.
+    pub drilled: Vec<Level<'c>>,
+    /// The phase that holds.
+    pub phase: &'c Phase,
+}
+
+/// A workflow and the place in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Level<'c> {
+    /// The workflow of this scope.
+    pub workflow: &'c Workflow,
+    /// The entry's index.
+    pub index: usize,
+}
+
+impl<'c> Position<'c> {
+    /// Resolves a state, or says why it does not fit.
+    pub fn of(state: &RunState, catalog: &'c Catalog) -> Result<Self, Stale> {
+        let mut levels: Vec<Level<'c>> = Vec::with_capacity(state.current_path.depth());
+        let mut inside: Option<&PhaseEntry> = None;
+        for segment in state.current_path.segments() {
+            let key = &segment.workflow_key;
+            let workflow = catalog
+                .get(key)
+                .ok_or_else(|| Stale::WorkflowGone(key.clone()))?;
+            let follows = match (levels.last(), inside) {
+                (Some(_), Some(PhaseEntry::Subworkflow(inner))) => inner == key,
+                (Some(_), _) => false,
+                (None, _) => *key == state.workflow_key,
+            };
+            if !follows {
+                let outer = levels.last().map_or(state.workflow_key.clone(), |level| {
+                    level.workflow.key.clone()
+                });
+                return Err(Stale::NotNested {
+                    outer,
+                    inner: key.clone(),
+                });
+            }
+            inside = Some(entry_at(workflow, segment.phase_index)?);
+            levels.push(Level {
+                workflow,
+                index: segment.phase_index,
+            });
+        }
+        let innermost = state.current_path.innermost();
+        let entry = inside.ok_or_else(|| Stale::WorkflowGone(innermost.workflow_key.clone()))?;
+        let (drilled, phase) = drill(entry, catalog)?;
+        Ok(Self {
+            levels,
+            entry,
+            drilled,
+            phase,
+        })
+    }
+
+    /// The root workflow: its templates hold for the whole run.
+    #[must_use]
+    pub fn root(&self) -> &'c Workflow {
+        self.levels[0].workflow
+    }
+
+    /// The innermost workflow of the path.
+    #[must_use]
+    pub fn scope(&self) -> &'c Workflow {
+        self.innermost().workflow
+    }
+
+    /// The innermost level of the path.
+    #[must_use]
+    pub fn innermost(&self) -> Level<'c> {
+        self.levels[self.levels.len() - 1]
+    }
+
+    /// The workflow names from the root to the innermost scope.
+    #[must_use]
+    pub fn breadcrumb(&self) -> String {
+        let names: Vec<&str> = self
+            .levels
+            .iter()
+            .map(|level| level.workflow.name.as_str())
+            .collect();
+        names.join(" > ")
+    }
+}
+
+impl<'c> Level<'c> {
+    fn entry(self) -> Option<&'c PhaseEntry> {
+        self.workflow.phases.get(self.index)
+    }
+
+    /// The entry before this one.
+    #[must_use]
+    pub fn previous(self) -> Option<&'c PhaseEntry> {
+        self.workflow.phases.get(self.index.checked_sub(1)?)
+    }
+
+    /// `{what} [{n}/{m}]`, as the status line shows a level.
+    #[must_use]
+    pub fn progress(self, catalog: &Catalog) -> String {
+        let what = match self.entry() {
+            Some(PhaseEntry::Phase(phase)) => format!("{} {}", phase.emoji, phase.name),
+            Some(entry) => entry_name(entry, catalog).to_owned(),
+            None => String::new(),
+        };
+        format!("{what} [{}/{}]", self.index + 1, self.workflow.phases.len())
+    }
+}
+
+/// The name of an entry: the phase's, or the subworkflow's.
+#[must_use]
+pub fn entry_name<'c>(entry: &'c PhaseEntry, catalog: &'c Catalog) -> &'c str {
+    match entry {
+        PhaseEntry::Phase(phase) => &phase.name,
+        PhaseEntry::Subworkflow(key) => catalog.get(key).map_or(key, |workflow| &workflow.name),
+    }
+}
+
+/// The first phase of a workflow, through any depth of subworkflows.
+pub fn first_phase<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> Result<&'c Phase, Stale> {
+    drill(entry_at(workflow, 0)?, catalog).map(|(_, phase)| phase)
+}
+
+fn entry_at(workflow: &Workflow, index: usize) -> Result<&PhaseEntry, Stale> {
+    workflow.phases.get(index).ok_or_else(|| Stale::PhaseGone {
+        workflow: workflow.key.clone(),
+        phases: workflow.phases.len(),
+        number: index.saturating_add(1),
+    })
+}
+
+/// Follows references to their first entries. Ends, as no workflow contains itself.
+fn drill<'c>(
+    mut entry: &'c PhaseEntry,
+    catalog: &'c Catalog,
+) -> Result<(Vec<Level<'c>>, &'c Phase), Stale> {
+    let mut levels = Vec::new();
+    loop {
+        match entry {
+            PhaseEntry::Phase(phase) => return Ok((levels, phase)),
+            PhaseEntry::Subworkflow(key) => {
+                let workflow = catalog
+                    .get(key)
+                    .ok_or_else(|| Stale::WorkflowGone(key.clone()))?;
+                entry = entry_at(workflow, 0)?;
+                levels.push(Level { workflow, index: 0 });
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The state of a run, exactly as it is stored (state-management: "`WorkflowState` Fields").
+
+use serde::{Deserialize, Serialize};
+
+/// A run: one task from `/workflow` to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunState {
+    /// Whether the agent should be working on phases.
+    pub active: bool,
+    /// The key of the root workflow.
+    pub workflow_key: String,
+    /// Where the run stands.
+    pub current_path: Path,
+    /// One more at every transition.
+    pub global_step_count: u64,
+    /// `wf-{milliseconds}-{six base-36 characters}`.
+    pub task_id: String,
+    /// What the user asked for.
+    pub task_description: String,
+    /// When the run was started, in milliseconds since the Unix epoch.
+    pub started_at: i64,
+    /// Whether the end of the run was announced.
+    pub completion_notified: bool,
+    /// Whether it was cancelled rather than completed.
+    pub cancelled: bool,
+}
+
+/// Where a run stands: one segment a scope, root first, never empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Path(Vec<PathSegment>);
+
+/// One scope of a path (state-management: "`PathSegment`").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PathSegment {
+    /// The workflow this scope runs.
+    pub workflow_key: String,
+    /// The place in its phase entries.
+    pub phase_index: usize,
+}
+
+impl Path {
+    /// The path of a run that stands on an entry of its root workflow.
+    #[must_use]
+    pub fn root(workflow_key: &str, phase_index: usize) -> Self {
+        Self(vec![PathSegment {
+            workflow_key: workflow_key.to_owned(),
+            phase_index,
+        }])
+    }
+
+    /// Takes segments, root first; none is no path.
+    #[must_use]
+    pub fn new(segments: Vec<PathSegment>) -> Option<Self> {
+        (!segments.is_empty()).then_some(Self(segments))
+    }
+
+    /// Its segments, root first.
+    #[must_use]
+    pub fn segments(&self) -> &[PathSegment] {
+        &self.0
+    }
+
+    /// How many scopes it has.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The innermost scope.
+    #[must_use]
+    pub fn innermost(&self) -> &PathSegment {
+        &self.0[self.0.len() - 1]
+    }
+
+    /// The same scopes, the innermost on another entry.
+    #[must_use]
+    pub fn moved_to(&self, phase_index: usize) -> Self {
+        let mut path = self.clone();
+        let last = path.0.len() - 1;
+        path.0[last].phase_index = phase_index;
+        path
+    }
+
+    /// One scope more, on its first entry.
+    #[must_use]
+    pub fn entered(&self, workflow_key: &str) -> Self {
+        let mut path = self.clone();
+        path.0.push(PathSegment {
+            workflow_key: workflow_key.to_owned(),
+            phase_index: 0,
+        });
+        path
+    }
+
+    /// One scope less; the root has none around it.
+    #[must_use]
+    pub fn left(&self) -> Option<Self> {
+        let outer = &self.0[..self.0.len() - 1];
+        (!outer.is_empty()).then(|| Self(outer.to_vec()))
+    }
+}

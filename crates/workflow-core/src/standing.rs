@@ -1,0 +1,236 @@
+//! What holds where a run stands: rules, texts, status.
+//!
+//! Made once per change of the run, so that a hook only looks things up: no call walks the
+//! path or the catalog.
+
+use std::collections::HashSet;
+
+use crate::context::ContextVariables;
+use crate::definition::{Catalog, ContextMode, Phase, PhaseEntry, Settings, Workflow};
+use crate::guard::{Continue, ToolGuard};
+use crate::run::{Position, RunState, Stale, advance};
+use crate::{context, template, text};
+
+/// What holds where a run stands.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    /// The root workflow's name.
+    pub(crate) workflow_name: String,
+    /// The names from the root to the innermost scope.
+    pub(crate) breadcrumb: Vec<Crumb>,
+    /// The phase that holds; its instructions with their variables resolved (B05).
+    pub(crate) phase: Phase,
+    /// The place in the innermost scope, from 1, and how many entries it has.
+    pub(crate) progress: (usize, usize),
+    /// The status line.
+    pub(crate) status: String,
+    /// Which tools may run.
+    pub(crate) tools: ToolGuard,
+    block_reason: String,
+    /// The context message in full.
+    pub(crate) context: String,
+    /// The context message in one line.
+    pub(crate) context_line: String,
+    /// How often it is given in full.
+    pub(crate) context_mode: ContextMode,
+    /// What an agent is told that stopped early.
+    pub(crate) reminder: String,
+    /// How pushing goes here.
+    pub(crate) auto_continue: Continue,
+}
+
+/// A scope of the path, as people read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crumb {
+    /// The workflow's key.
+    pub workflow_key: String,
+    /// The workflow's name.
+    pub name: String,
+    /// The phase's name in the innermost scope, the workflow's in the others.
+    pub phase_name: String,
+    /// The phase's emoji in the innermost scope, empty in the others.
+    pub emoji: String,
+}
+
+impl Standing {
+    /// Works out what holds, or says why the run does not fit its definitions.
+    pub(crate) fn of(
+        state: &RunState,
+        catalog: &Catalog,
+        settings: &Settings,
+    ) -> Result<Self, Stale> {
+        let position = Position::of(state, catalog)?;
+        let root = position.root();
+        let variables = ContextVariables::of(state, &position, next_name(state, catalog)?, catalog);
+        let instructions = variables.resolve(&position.phase.instructions);
+        let innermost = position.innermost();
+        let header = context::header(&position);
+        Ok(Self {
+            workflow_name: root.name.clone(),
+            breadcrumb: breadcrumb(&position),
+            progress: (innermost.index + 1, innermost.workflow.phases.len()),
+            status: status(&position, catalog),
+            tools: ToolGuard::new(position.phase.tools.as_ref()),
+            block_reason: root
+                .templates
+                .block_reason_template
+                .as_deref()
+                .unwrap_or(text::BLOCK_REASON)
+                .to_owned(),
+            context: context::message(
+                state,
+                &position,
+                &variables,
+                &instructions,
+                &all_profiles(root, catalog),
+            ),
+            context_line: format!("{header} rules and instructions unchanged"),
+            context_mode: root
+                .context
+                .or(settings.context)
+                .unwrap_or(ContextMode::ByChange),
+            reminder: reminder(state, &position),
+            auto_continue: auto_continue(&position, settings),
+            phase: Phase {
+                instructions,
+                ..position.phase.clone()
+            },
+        })
+    }
+
+    /// The reason a tool call is blocked with, if it is (hook-lifecycle: "Block Reason Template").
+    pub(crate) fn blocks(&self, tool: &str) -> Option<String> {
+        let allowed = self.tools.blocks(tool)?;
+        Some(template::resolve(&self.block_reason, |name| match name {
+            "workflowName" => Some(&self.workflow_name),
+            "phaseName" => Some(&self.phase.name),
+            "toolName" => Some(tool),
+            "allowedTools" => Some(allowed),
+            _ => None,
+        }))
+    }
+
+    /// The names from the root to the innermost scope, in one text.
+    pub(crate) fn breadcrumb_names(&self) -> String {
+        let names: Vec<&str> = self
+            .breadcrumb
+            .iter()
+            .map(|crumb| crumb.name.as_str())
+            .collect();
+        names.join(" > ")
+    }
+
+    /// The name of the innermost scope.
+    pub(crate) fn scope_name(&self) -> &str {
+        self.breadcrumb.last().map_or("", |crumb| &crumb.name)
+    }
+}
+
+/// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).
+fn status(position: &Position<'_>, catalog: &Catalog) -> String {
+    let levels = position.levels.iter().chain(&position.drilled);
+    let parts = std::iter::once(position.root().name.clone())
+        .chain(levels.map(|level| level.progress(catalog)));
+    parts.collect::<Vec<_>>().join(" > ")
+}
+
+/// state-management: "Breadcrumb construction".
+fn breadcrumb(position: &Position<'_>) -> Vec<Crumb> {
+    let last = position.levels.len() - 1;
+    let crumb = |(at, workflow): (usize, &Workflow)| {
+        let (phase_name, emoji) = if at == last {
+            (&position.phase.name, position.phase.emoji.clone())
+        } else {
+            (&workflow.name, String::new())
+        };
+        Crumb {
+            workflow_key: workflow.key.clone(),
+            name: workflow.name.clone(),
+            phase_name: phase_name.clone(),
+            emoji,
+        }
+    };
+    position
+        .levels
+        .iter()
+        .map(|level| level.workflow)
+        .enumerate()
+        .map(crumb)
+        .collect()
+}
+
+/// The phase that `next` really enters; `DONE` only when it completes the run (B04).
+fn next_name(state: &RunState, catalog: &Catalog) -> Result<String, Stale> {
+    let next = advance(state, catalog)?;
+    if !next.active {
+        return Ok("DONE".to_owned());
+    }
+    Ok(Position::of(&next, catalog)?.phase.name.clone())
+}
+
+/// Every profile a workflow names, each once, in order; each workflow is visited once.
+fn all_profiles(root: &Workflow, catalog: &Catalog) -> Vec<String> {
+    fn visit<'c>(
+        workflow: &'c Workflow,
+        catalog: &'c Catalog,
+        met: &mut HashSet<&'c str>,
+        names: &mut Vec<String>,
+    ) {
+        if !met.insert(&workflow.key) {
+            return;
+        }
+        for entry in &workflow.phases {
+            match entry {
+                PhaseEntry::Phase(phase) => {
+                    for name in phase.available_profiles.iter().flatten() {
+                        if !names.contains(name) {
+                            names.push(name.clone());
+                        }
+                    }
+                }
+                PhaseEntry::Subworkflow(key) => {
+                    if let Some(inner) = catalog.get(key) {
+                        visit(inner, catalog, met, names);
+                    }
+                }
+            }
+        }
+    }
+    let mut names = Vec::new();
+    visit(root, catalog, &mut HashSet::new(), &mut names);
+    names
+}
+
+/// hook-lifecycle: Case B, step 3. The instructions stand in it as they are written.
+fn reminder(state: &RunState, position: &Position<'_>) -> String {
+    let root = position.root();
+    let template = root
+        .templates
+        .not_done_reminder
+        .as_deref()
+        .unwrap_or(text::NOT_DONE);
+    template::resolve(template, |name| match name {
+        "workflowName" => Some(&root.name),
+        "phaseName" => Some(&position.phase.name),
+        "phaseEmoji" => Some(&position.phase.emoji),
+        "phaseInstructions" => Some(&position.phase.instructions),
+        "taskDescription" => Some(&state.task_description),
+        "taskId" => Some(&state.task_id),
+        "workflowKey" => Some(&state.workflow_key),
+        _ => None,
+    })
+}
+
+/// The phase speaks first, then the scopes from the innermost to the root, then the settings.
+fn auto_continue(position: &Position<'_>, settings: &Settings) -> Continue {
+    let scopes = position
+        .levels
+        .iter()
+        .chain(&position.drilled)
+        .rev()
+        .map(|level| &level.workflow.auto_continue);
+    let levels = std::iter::once(&position.phase.auto_continue)
+        .chain(scopes)
+        .chain([&settings.auto_continue]);
+    Continue::of(levels)
+}

@@ -1,0 +1,142 @@
+//! `{variable}` templates: one pass, values are not scanned again.
+
+/// Where a template is used, and so which variables it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// `initialMessage`.
+    InitialMessage,
+    /// Phase instructions, `roleInstruction` and `advanceReminder`.
+    Context,
+    /// `blockReasonTemplate`.
+    BlockReason,
+    /// `completionMessage` and `cancelledMessage`.
+    Completion,
+    /// `notDoneReminder`.
+    NotDone,
+}
+
+impl Place {
+    /// The variables a template in this place may use.
+    #[must_use]
+    pub fn variables(self) -> &'static [&'static str] {
+        match self {
+            Self::InitialMessage => &[
+                "workflowName",
+                "workflowKey",
+                "description",
+                "firstPhaseId",
+                "firstPhaseName",
+                "firstPhaseEmoji",
+                "firstPhaseProfiles",
+            ],
+            Self::Context => &[
+                "workflowName",
+                "workflowKey",
+                "description",
+                "taskId",
+                "phaseId",
+                "phaseName",
+                "previousPhaseName",
+                "nextPhaseName",
+                "blockedToolsList",
+                "toolName",
+                "breadcrumbPath",
+                "globalStepCount",
+            ],
+            Self::BlockReason => &["workflowName", "phaseName", "toolName", "allowedTools"],
+            Self::Completion => &["workflowName", "taskDescription", "taskId", "phaseCount"],
+            Self::NotDone => &[
+                "workflowName",
+                "phaseName",
+                "phaseEmoji",
+                "phaseInstructions",
+                "taskDescription",
+                "taskId",
+                "workflowKey",
+            ],
+        }
+    }
+}
+
+/// A piece of a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Text that stands for itself.
+    Text(&'a str),
+    /// `{name}`, with the name without braces and the byte offset of the brace.
+    Variable(&'a str, usize),
+}
+
+/// Splits a template into text and variables; `\w` is ASCII, as in the package.
+pub fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = template.get(at..).filter(|rest| !rest.is_empty())?;
+        if let Some(name) = variable_at(rest) {
+            let start = at;
+            at += name.len() + 2;
+            return Some(Piece::Variable(name, start));
+        }
+        let text = rest
+            .char_indices()
+            .skip(1)
+            .find(|&(i, c)| c == '{' && variable_at(&rest[i..]).is_some());
+        let end = text.map_or(rest.len(), |(i, _)| i);
+        at += end;
+        Some(Piece::Text(&rest[..end]))
+    })
+}
+
+/// The name of the variable that opens this text.
+fn variable_at(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('{')?;
+    let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
+    (end > 0 && inner[end..].starts_with('}')).then(|| &inner[..end])
+}
+
+/// Puts values in place of the variables that `value_of` knows; others stay as they are.
+#[must_use]
+pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
+    let mut out = String::with_capacity(template.len());
+    for piece in pieces(template) {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Variable(name, start) => match value_of(name) {
+                Some(value) => out.push_str(value),
+                None => out.push_str(&template[start..start + name.len() + 2]),
+            },
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(template: &str, expect: &str) {
+        let value_of = |name: &str| match name {
+            "a" => Some("1"),
+            "b" => Some("{a}$&"),
+            _ => None,
+        };
+        assert_eq!(resolve(template, value_of), expect);
+    }
+
+    #[test]
+    fn known_variables_are_replaced_and_unknown_ones_stay() {
+        check("{a}-{x}-{a}", "1-{x}-1");
+        check("{constructor}", "{constructor}");
+    }
+
+    #[test]
+    fn values_are_not_scanned_again() {
+        check("{b}", "{a}$&");
+    }
+
+    #[test]
+    fn braces_around_anything_but_a_name_are_text() {
+        check("{}{ a}{{a}}{ä}{a", "{}{ a}{1}{ä}{a");
+        check("", "");
+    }
+}

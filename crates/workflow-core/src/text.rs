@@ -1,0 +1,103 @@
+//! The texts the engine says when a definition has none of its own, and how texts are made fit.
+//!
+//! hook-lifecycle holds the defaults; the model reads them, so their wording is behaviour.
+
+/// Opens the context message.
+pub(crate) const ROLE_INSTRUCTION: &str = "You are the ORCHESTRATOR for this workflow. You must NOT use the edit or \
+     write tools directly. All implementation work must be delegated to subagents via the delegate_to_subagents tool. \
+     Follow the phase instructions precisely.";
+
+/// Closes the context message.
+pub(crate) const ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' \
+     to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
+
+/// The reason a blocked tool call gets.
+pub(crate) const BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\n\
+     Refer to the current phase instructions for allowed tools and approaches.\n\
+     When finished, call workflow_step to advance to the next phase.";
+
+/// Announces a completed run.
+pub(crate) const COMPLETION: &str = "✅ **{workflowName} Complete**\n\n\
+     **Task:** {taskDescription}\n\
+     **Task ID:** {taskId}\n\
+     **Phases completed:** {phaseCount}";
+
+/// Announces a cancelled run.
+pub(crate) const CANCELLED: &str = "❌ **{workflowName} Cancelled**\n\n\
+     **Task:** {taskDescription}\n\
+     **Task ID:** {taskId}";
+
+/// Announces a run that `/cancel-workflow` ended.
+pub(crate) const CANCELLED_BY_COMMAND: &str = "❌ **Workflow Cancelled**\n\n\
+     **Task:** {taskDescription}\n\
+     **Task ID:** {taskId}";
+
+/// Sent to the agent that stopped early.
+pub(crate) const NOT_DONE: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\n\
+     You must NOT stop yet. The workflow requires you to complete the current phase \
+     and call workflow_step to advance.\n\n\
+     Current phase instructions:\n{phaseInstructions}\n\n\
+     Continue working on the current phase and call workflow_step when done.";
+
+/// What stands before the description in a session's name.
+pub(crate) const SESSION_NAME_PREFIX: &str = "Workflow: ";
+
+/// UTF-16 units of the description kept in a session's name.
+pub(crate) const SESSION_NAME_MAX_LENGTH: u32 = 50;
+
+/// Names joined as people read them; none is `(none)` (B51).
+pub(crate) fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        "(none)".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// The first `max` UTF-16 units, with an ellipsis if there is more.
+///
+/// Counts as ECMAScript does, but a pair is never split (B16).
+pub(crate) fn shortened(text: &str, max: u32) -> String {
+    let mut left = max as usize;
+    let end = text
+        .char_indices()
+        .find(|(_, c)| match left.checked_sub(c.len_utf16()) {
+            Some(rest) => {
+                left = rest;
+                false
+            }
+            None => true,
+        });
+    match end {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A moment as ECMAScript prints it; one without such a form as its number (B22).
+pub(crate) fn moment(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis)
+        .map_or_else(|_| millis.to_string(), |moment| format!("{moment:.3}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_cut_by_utf16_units_and_keeps_pairs_whole() {
+        assert_eq!(shortened("abcd", 4), "abcd");
+        assert_eq!(shortened("abcd", 3), "abc…");
+        assert_eq!(shortened("ab😀😀", 3), "ab…");
+        assert_eq!(shortened("ab😀😀", 4), "ab😀…");
+        assert_eq!(shortened("x", 0), "…");
+        assert_eq!(shortened("", 0), "");
+    }
+
+    #[test]
+    fn a_moment_has_milliseconds_even_when_they_are_zero() {
+        assert_eq!(moment(1_747_234_567_890), "2025-05-14T14:56:07.890Z");
+        assert_eq!(moment(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(moment(8_640_000_000_000_000), "8640000000000000");
+    }
+}

@@ -1,0 +1,121 @@
+//! Loads every directory of `tests/definitions` and compares what comes of it with a snapshot.
+//!
+//! A case is laid out as on a disk: `agent/workflows/<key>/…`, `agent/workflow-sidecar.json5` and
+//! `project/.pi/workflows/<key>/…`. Its name says the behaviour.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use workflow_core::definition::{
+    Loaded, MemoryFiles, SETTINGS_FILE, Standing, Tier, Workflow, load,
+};
+use workflow_core::diagnostic::{Severity, render};
+
+fn cases(kind: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/definitions");
+    let mut cases: Vec<PathBuf> = fs::read_dir(root.join(kind))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    cases.sort();
+    assert!(!cases.is_empty());
+    cases
+}
+
+fn name_of(case: &Path) -> &str {
+    case.file_name().unwrap().to_str().unwrap()
+}
+
+fn load_case(case: &Path) -> Loaded {
+    let tiers = [
+        (Tier::Global, case.join("agent")),
+        (Tier::Project, case.join("project/.pi")),
+    ];
+    let mut files = MemoryFiles::new();
+    for (tier, root) in tiers {
+        if let Ok(settings) = fs::read(root.join(SETTINGS_FILE)) {
+            files = files.with_settings(tier, settings);
+        }
+        files = with_directory(files, tier, &root.join("workflows"), "");
+    }
+    load(&files)
+}
+
+fn with_directory(
+    mut files: MemoryFiles,
+    tier: Tier,
+    directory: &Path,
+    prefix: &str,
+) -> MemoryFiles {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return files;
+    };
+    for entry in entries {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        if entry.file_type().unwrap().is_dir() {
+            files = with_directory(files, tier, &entry.path(), &format!("{name}/"));
+        } else {
+            files = files.with(tier, &name, fs::read(entry.path()).unwrap());
+        }
+    }
+    files
+}
+
+fn rendered(loaded: &Loaded) -> String {
+    let texts = loaded.diagnostics.iter().map(|found| render(found, false));
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+fn outcome(loaded: &Loaded) -> String {
+    let lines = loaded.index.iter().map(|listing| {
+        let shadows = if listing.shadows { ", shadows" } else { "" };
+        let (tier, key, standing) = (listing.tier, &listing.key, listing.standing);
+        format!("{tier:?} {key}: {standing:?}{shadows}")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn valid_directories_load_without_a_word() {
+    for case in cases("valid") {
+        let name = name_of(&case);
+        let loaded = load_case(&case);
+        assert_eq!(rendered(&loaded), "", "{name}");
+        let workflows: Vec<&Workflow> = loaded.catalog.iter().collect();
+        insta::with_settings!({ snapshot_suffix => name, prepend_module_to_snapshot => false }, {
+            insta::assert_json_snapshot!("valid", (outcome(&loaded), &loaded.settings, workflows));
+        });
+    }
+}
+
+#[test]
+fn invalid_directories_say_all_that_is_wrong() {
+    for case in cases("invalid") {
+        let name = name_of(&case);
+        let loaded = load_case(&case);
+        assert!(!loaded.diagnostics.is_empty(), "{name}");
+        let text = format!("{}\n\n{}", outcome(&loaded), rendered(&loaded));
+        insta::with_settings!({ snapshot_suffix => name, prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!("invalid", text);
+        });
+    }
+}
+
+#[test]
+fn a_workflow_with_an_error_is_left_out() {
+    for case in cases("invalid") {
+        let loaded = load_case(&case);
+        let errors = loaded
+            .diagnostics
+            .iter()
+            .filter(|found| found.severity == Severity::Error);
+        for key in errors.filter_map(|found| found.workflow.as_deref()) {
+            let left_out = loaded
+                .index
+                .iter()
+                .any(|listing| listing.key == key && listing.standing == Standing::LeftOut);
+            assert!(left_out, "{}: {key}", name_of(&case));
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! `agent_end`: announcing, counting down, pushing, parking.
+
+use workflow_core::Input;
+use workflow_core::definition::{Bound, ContinueRule, OnLimit, PhaseEntry};
+
+use crate::world::{World, line, phase, user_messages, workflow};
+
+fn linear() -> World {
+    World::started(vec![workflow("w", &["a", "b"]), workflow("v", &["x"])])
+}
+
+fn with_rule(rule: ContinueRule) -> World {
+    let mut own = workflow("w", &["a", "b"]);
+    own.auto_continue = rule;
+    World::started(vec![own])
+}
+
+/// Stops the agent, lets the countdown run out, and starts the agent on what it was sent.
+fn push_once(world: &mut World) -> bool {
+    world.stop("stop");
+    let lines = world.wait(3000);
+    if user_messages(&lines) == 0 {
+        return false;
+    }
+    let reminder = line(&lines, "user ").trim_start_matches("user ").to_owned();
+    world.prompt(&reminder);
+    true
+}
+
+#[test]
+fn a_completed_run_is_announced_once() {
+    let mut world = linear();
+    world.tool("next");
+    world.tool("next");
+    let lines = world.stop("stop");
+    assert_eq!(lines[0], "unload, persist true");
+    assert_eq!(lines[1], "entry workflow:state");
+    assert!(lines[2].starts_with(
+        "message workflow:complete ✅ **N-w Complete**\n\n**Task:** the task\n**Task ID:** wf-"
+    ));
+    assert!(lines[2].ends_with("\n**Phases completed:** 2"));
+    assert_eq!(lines[3], "status -");
+    assert_eq!(world.last_state()["completionNotified"], true);
+    assert!(world.stop("stop").is_empty());
+    world.reload();
+    assert!(world.stop("stop").is_empty());
+}
+
+#[test]
+fn a_cancelled_run_is_announced_once_and_not_persisted_as_done() {
+    let mut world = linear();
+    world.tool("cancel");
+    world.tool("cancel");
+    let lines = world.stop("stop");
+    assert_eq!(lines[0], "unload, persist false");
+    assert!(line(&lines, "message").contains("❌ **N-w Cancelled**"));
+    world.reload();
+    assert!(world.stop("stop").is_empty());
+}
+
+#[test]
+fn the_end_is_announced_even_when_the_definition_is_gone() {
+    let mut world = linear();
+    world.tool("next");
+    world.tool("next");
+    world
+        .branch
+        .retain(|(custom_type, _)| custom_type == "workflow:state");
+    world.workflows.clear();
+    world.reload();
+    let lines = world.stop("stop");
+    assert!(line(&lines, "message").starts_with("message workflow:complete ✅ **w Complete**"));
+    assert!(line(&lines, "message").ends_with("**Phases completed:** 2"));
+}
+
+#[test]
+fn an_early_stop_counts_down_and_pushes() {
+    let mut world = linear();
+    let text =
+        |left| format!("widget ⏳ Auto-continuing in {left}s... (type anything to interrupt)");
+    assert_eq!(world.stop("stop"), [text(3)]);
+    assert!(world.wait(999).is_empty());
+    assert_eq!(world.wait(1), [text(2)]);
+    assert_eq!(world.wait(1000), [text(1)]);
+    let lines = world.wait(1000);
+    assert_eq!(lines[..2], ["entry workflow:run", "widget -"]);
+    assert!(lines[2].starts_with(
+        "user ⚠️ The N-w is still active. Current phase: 🔹 A.\n\nYou must NOT stop yet."
+    ));
+    assert_eq!(world.session.deadline(), None);
+}
+
+#[test]
+fn without_an_interface_the_countdown_is_one_message() {
+    let mut world = linear();
+    world.session.set_has_ui(false);
+    let message =
+        "message workflow:countdown Auto-continuing workflow in 3s... (type anything to interrupt)";
+    assert_eq!(world.stop("stop"), [message]);
+    assert!(world.wait(2999).is_empty());
+    assert_eq!(user_messages(&world.wait(1)), 1);
+}
+
+#[test]
+fn a_clock_that_jumps_pushes_once() {
+    let mut world = linear();
+    world.stop("stop");
+    assert_eq!(user_messages(&world.wait(1_000_000)), 1);
+    assert!(world.wait(1_000_000).is_empty());
+}
+
+#[test]
+fn a_countdown_of_no_seconds_pushes_at_the_next_tick() {
+    let mut world = with_rule(ContinueRule {
+        countdown: Some(0),
+        ..ContinueRule::default()
+    });
+    assert!(world.stop("stop").is_empty());
+    assert_eq!(user_messages(&world.wait(0)), 1);
+}
+
+#[test]
+fn whatever_happens_stops_the_countdown() {
+    type Event = fn(&mut World);
+    let events: [(&str, Event); 11] = [
+        ("prompt", |world| drop(world.prompt("wait"))),
+        ("input", |world| {
+            drop(world.step(Input::UserInput {
+                by_extension: false,
+            }))
+        }),
+        ("agent start", |world| drop(world.step(Input::AgentStart))),
+        ("turn start", |world| drop(world.step(Input::TurnStart))),
+        ("tool call", |world| drop(world.tool_call("read"))),
+        ("next", |world| drop(world.tool("next"))),
+        ("loop", |world| drop(world.tool("loop"))),
+        ("cancel command", |world| drop(world.cancel_command())),
+        ("aborted stop", |world| drop(world.stop("aborted"))),
+        ("reload", |world| drop(world.reload())),
+        ("shutdown", |world| drop(world.step(Input::Shutdown))),
+    ];
+    for (name, event) in events {
+        let mut world = linear();
+        world.stop("stop");
+        event(&mut world);
+        assert_eq!(world.session.deadline(), None, "{name}");
+        assert!(world.wait(10_000).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_stopped_countdown_clears_its_widget() {
+    let mut world = linear();
+    world.stop("stop");
+    assert_eq!(world.reload()[0], "widget -");
+}
+
+#[test]
+fn another_run_never_gets_the_reminder_of_the_first() {
+    let mut world = linear();
+    world.stop("stop");
+    world.command("v other");
+    world.answer(true);
+    assert!(world.wait(10_000).is_empty());
+}
+
+#[test]
+fn two_stops_make_one_countdown() {
+    let mut world = linear();
+    world.session.set_has_ui(false);
+    world.stop("stop");
+    world.session.set_has_ui(true);
+    world.stop("stop");
+    let lines = [world.wait(3000), world.wait(3000)].concat();
+    assert_eq!(user_messages(&lines), 1);
+}
+
+#[test]
+fn a_user_who_stopped_the_agent_is_left_in_peace() {
+    let mut world = linear();
+    assert!(world.stop("aborted").is_empty());
+}
+
+#[test]
+fn pushing_without_progress_ends_in_parking_and_a_word_resumes() {
+    let mut world = linear();
+    let mut pushes = 0;
+    while push_once(&mut world) {
+        pushes += 1;
+    }
+    assert_eq!(pushes, 3, "maxStale: three pushes without a tool call");
+    assert!(world.stop("stop").is_empty(), "a parked run stays quiet");
+    world.prompt("go on");
+    assert!(push_once(&mut world));
+}
+
+#[test]
+fn pushing_ends_after_eight_pushes_even_when_the_agent_works() {
+    let mut world = linear();
+    let mut pushes = 0;
+    loop {
+        world.tool_call("read");
+        let lines = world.stop("stop");
+        if lines
+            .iter()
+            .any(|line| line.starts_with("message workflow:parked"))
+        {
+            assert_eq!(lines[0], "entry workflow:run");
+            assert!(
+                line(&lines, "message")
+                    .contains("Any message resumes it; /cancel-workflow ends it.")
+            );
+            break;
+        }
+        pushes += user_messages(&world.wait(3000));
+        assert!(pushes < 100, "pushing must end");
+    }
+    assert_eq!(pushes, 8);
+}
+
+#[test]
+fn an_advance_starts_the_counts_anew() {
+    let mut world = linear();
+    push_once(&mut world);
+    push_once(&mut world);
+    world.tool("next");
+    let mut pushes = 0;
+    while push_once(&mut world) {
+        pushes += 1;
+    }
+    assert_eq!(pushes, 3);
+}
+
+#[test]
+fn a_provider_error_parks_and_unlimited_restores_the_package() {
+    let mut world = linear();
+    assert!(line(&world.stop("error"), "message").contains("ended in an error"));
+    let mut world = with_rule(ContinueRule {
+        max: Some(Bound::Unlimited),
+        ..ContinueRule::default()
+    });
+    for _ in 0..20 {
+        world.stop("error");
+        assert_eq!(user_messages(&world.wait(3000)), 1);
+    }
+}
+
+#[test]
+fn a_phase_that_waits_is_never_pushed() {
+    let mut own = workflow("w", &["a"]);
+    let waits = ContinueRule {
+        wait: Some(true),
+        ..ContinueRule::default()
+    };
+    own.phases[0] = PhaseEntry::Phase(workflow_core::definition::Phase {
+        auto_continue: waits,
+        ..phase("a")
+    });
+    let mut world = World::started(vec![own]);
+    assert!(world.stop("stop").is_empty());
+}
+
+#[test]
+fn a_limit_may_cancel_the_run() {
+    let rule = ContinueRule {
+        max: Some(Bound::Times(1)),
+        on_limit: Some(OnLimit::Cancel),
+        ..ContinueRule::default()
+    };
+    let mut world = with_rule(rule);
+    assert!(push_once(&mut world));
+    let lines = world.stop("stop");
+    assert_eq!(lines[0], "unload, persist false");
+    assert!(line(&lines, "message").contains("❌ **N-w Cancelled**"));
+    assert_eq!(world.last_state()["cancelled"], true);
+}
+
+#[test]
+fn the_counts_survive_a_restart() {
+    let mut world = linear();
+    push_once(&mut world);
+    push_once(&mut world);
+    world.reload();
+    let mut pushes = 0;
+    while push_once(&mut world) {
+        pushes += 1;
+        assert!(pushes < 10, "pushing must end");
+    }
+    assert!(
+        pushes <= 2,
+        "two of the pushes were made before the restart, {pushes} after it"
+    );
+    world.reload();
+    assert!(world.stop("stop").is_empty(), "still parked");
+}

@@ -1,0 +1,125 @@
+//! `before_agent_start` and `tool_call`.
+
+use workflow_core::Input;
+use workflow_core::definition::{ContextMode, PhaseEntry};
+
+use crate::world::{World, guarded, line, workflow};
+
+const LINE: &str = "inject [Workflow path: N-w ▸ 🔹 A] rules and instructions unchanged";
+
+fn linear() -> World {
+    World::started(vec![workflow("w", &["a", "b"])])
+}
+
+#[test]
+fn the_context_is_given_in_full_once_per_phase() {
+    let mut world = linear();
+    assert!(line(&world.prompt("go"), "inject").contains("**What to do in this phase:**\nDo a."));
+    assert_eq!(line(&world.prompt("and?"), "inject"), LINE);
+    world.tool("next");
+    assert!(line(&world.prompt("go on"), "inject").contains("Do b."));
+}
+
+#[test]
+fn the_context_is_given_again_when_the_model_may_have_lost_it() {
+    let mut world = linear();
+    world.prompt("go");
+    world.step(Input::Compacted);
+    assert!(line(&world.prompt("go"), "inject").contains("Do a."));
+    world.reload();
+    assert!(line(&world.prompt("go"), "inject").contains("Do a."));
+    world.tool("loop");
+    assert!(line(&world.prompt("go"), "inject").contains("Do a."));
+}
+
+#[test]
+fn every_turn_restores_the_full_message() {
+    let mut own = workflow("w", &["a"]);
+    own.context = Some(ContextMode::EveryTurn);
+    let mut world = World::started(vec![own]);
+    world.prompt("go");
+    assert!(line(&world.prompt("go"), "inject").contains("Do a."));
+}
+
+#[test]
+fn the_message_has_the_sections_of_hook_lifecycle_in_order() {
+    let mut world = World::started(vec![
+        workflow("w", &["a", "{s}", "b"]),
+        workflow("s", &["x", "y"]),
+    ]);
+    world.tool("next");
+    let lines = world.prompt("go");
+    let message = line(&lines, "inject");
+    let sections = [
+        "[Workflow path: N-w > N-s ▸ 🔹 X]\n\nYou are the ORCHESTRATOR",
+        "precisely.\n\n**Task:** the task\n**Task ID:** wf-1747234567890-",
+        "\n**Current Phase:** 🔹 X\n**Progress:** Step 1 (1/2 in current scope)\n\n",
+        "**What to do in this phase:**\nDo x.\n\n**Available subagent profiles for this phase:** (none)\n**All profiles:** \n\n",
+        "When you finish this phase, call the workflow_step tool with action='next' to advance to the next phase.",
+    ];
+    let mut from = 0;
+    for section in sections {
+        let at = message[from..]
+            .find(section)
+            .unwrap_or_else(|| panic!("`{section}` is missing in {message}"));
+        from += at;
+    }
+}
+
+#[test]
+fn the_names_around_a_phase_follow_the_run_through_its_scopes() {
+    let mut own = workflow("w", &["a", "{s}", "b"]);
+    own.templates.role_instruction =
+        Some("{previousPhaseName}/{phaseName}/{nextPhaseName}".to_owned());
+    let mut world = World::started(vec![own, workflow("s", &["x", "y"])]);
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        seen.push(
+            line(&world.prompt("go"), "inject")
+                .lines()
+                .nth(2)
+                .unwrap_or_default()
+                .to_owned(),
+        );
+        world.tool("next");
+    }
+    assert_eq!(seen, ["(start)/A/X", "A/X/Y", "X/Y/B", "N-s/B/DONE"]);
+}
+
+#[test]
+fn a_blocked_tool_gets_the_reason_and_workflow_step_always_runs() {
+    let mut own = workflow("w", &["a", "b"]);
+    own.phases[0] = PhaseEntry::Phase(guarded("a", &["edit", "workflow_step"]));
+    let mut world = World::started(vec![own]);
+    let reason = "block [workflow] The tool \"edit\" is blocked during the A phase.\n\
+                  Refer to the current phase instructions for allowed tools and approaches.\n\
+                  When finished, call workflow_step to advance to the next phase.";
+    assert_eq!(world.tool_call("edit"), [reason]);
+    assert!(world.tool_call("workflow_step").is_empty());
+    assert!(world.tool_call("read").is_empty());
+    world.tool("next");
+    assert!(world.tool_call("edit").is_empty());
+}
+
+#[test]
+fn the_reason_may_be_a_template() {
+    let mut own = workflow("w", &["a"]);
+    own.templates.block_reason_template =
+        Some("{toolName}! {allowedTools} in {workflowName}/{phaseName} {x}".to_owned());
+    own.phases[0] = PhaseEntry::Phase(guarded("a", &["edit", "write"]));
+    let mut world = World::started(vec![own]);
+    assert_eq!(
+        world.tool_call("edit"),
+        ["block edit! all except: edit, write in N-w/A {x}"]
+    );
+}
+
+#[test]
+fn nothing_is_blocked_or_injected_without_an_active_run() {
+    let mut own = workflow("w", &["a"]);
+    own.phases[0] = PhaseEntry::Phase(guarded("a", &["edit"]));
+    let mut world = World::started(vec![own]);
+    world.tool("next");
+    assert!(world.tool_call("edit").is_empty());
+    assert!(world.prompt("thanks").is_empty());
+}

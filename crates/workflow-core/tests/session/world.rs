@@ -1,0 +1,290 @@
+//! A host made of values: a session, a clock that moves by hand, and the branch it keeps.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use workflow_core::definition::{
+    Catalog, ContinueRule, Loaded, Phase, PhaseEntry, Settings, Show, Templates, ToolAccess,
+    Workflow,
+};
+use workflow_core::input::{Command, Entry, LastAssistant, QuestionId, Ticket};
+use workflow_core::output::{Action, Reply, ToolAnswer};
+use workflow_core::session::Abilities;
+use workflow_core::{Input, Output, Session};
+
+/// The moment at which every test starts.
+pub(crate) const NOW: u64 = 1_747_234_567_890;
+
+/// A phase whose id, name and instructions follow from one word.
+pub(crate) fn phase(word: &str) -> Phase {
+    Phase {
+        id: word.to_owned(),
+        name: word.to_uppercase(),
+        emoji: "🔹".to_owned(),
+        instructions: format!("Do {word}."),
+        tools: None,
+        available_profiles: None,
+        auto_continue: ContinueRule::default(),
+    }
+}
+
+/// A phase with a blacklist.
+pub(crate) fn guarded(word: &str, blacklist: &[&str]) -> Phase {
+    let names = blacklist.iter().map(|&name| name.to_owned()).collect();
+    Phase {
+        tools: Some(ToolAccess::Blacklist(names)),
+        ..phase(word)
+    }
+}
+
+/// A workflow named after its key; a word in braces is a subworkflow, any other a phase.
+pub(crate) fn workflow(key: &str, entries: &[&str]) -> Workflow {
+    let entry = |word: &&str| match word
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+    {
+        Some(inner) => PhaseEntry::Subworkflow(inner.to_owned()),
+        None => PhaseEntry::Phase(phase(word)),
+    };
+    Workflow {
+        key: key.to_owned(),
+        name: format!("N-{key}"),
+        command_name: key.to_owned(),
+        initial_message: "Start {workflowName}: {description}".to_owned(),
+        show: Show::User,
+        loopable: true,
+        session_name_prefix: None,
+        session_name_max_length: None,
+        templates: Templates::default(),
+        auto_continue: ContinueRule::default(),
+        context: None,
+        phases: entries.iter().map(entry).collect(),
+    }
+}
+
+/// A host and its session.
+pub(crate) struct World {
+    pub(crate) session: Session,
+    pub(crate) now: u64,
+    pub(crate) workflows: Vec<Workflow>,
+    pub(crate) settings: Settings,
+    pub(crate) branch: Vec<(String, Box<RawValue>)>,
+    /// The questions that wait for an answer.
+    pub(crate) asked: Vec<QuestionId>,
+    tickets: u64,
+}
+
+impl World {
+    /// A session with an interface and dialogs, started over an empty branch.
+    pub(crate) fn new(workflows: Vec<Workflow>) -> Self {
+        let mut world = Self {
+            session: Session::new(
+                Abilities {
+                    dialogs: true,
+                    widgets: true,
+                },
+                7,
+            ),
+            now: NOW,
+            workflows,
+            settings: Settings::default(),
+            branch: Vec::new(),
+            asked: Vec::new(),
+            tickets: 0,
+        };
+        world.reload();
+        world
+    }
+
+    /// The same, with a run of the first workflow.
+    pub(crate) fn started(workflows: Vec<Workflow>) -> Self {
+        let key = workflows[0].key.clone();
+        let mut world = Self::new(workflows);
+        world.command(&format!("{key} the task"));
+        world
+    }
+
+    pub(crate) fn loaded(&self) -> Arc<Loaded> {
+        Arc::new(Loaded {
+            catalog: Arc::new(Catalog::new(self.workflows.clone())),
+            settings: self.settings.clone(),
+            ..Loaded::default()
+        })
+    }
+
+    /// Puts an input in and tells what came out, a line an effect.
+    pub(crate) fn step(&mut self, input: Input<'_>) -> Vec<String> {
+        let out = self.session.step(self.now, input);
+        self.tell(out)
+    }
+
+    fn tell(&mut self, out: Output) -> Vec<String> {
+        let mut lines = Vec::new();
+        match out.reply {
+            Reply::None => {}
+            Reply::Later => lines.push("later".to_owned()),
+            Reply::Block { reason } => lines.push(format!("block {reason}")),
+            Reply::Inject { content, .. } => lines.push(format!("inject {content}")),
+            Reply::Mutation(mutation) => {
+                if mutation.unload {
+                    lines.push(format!("unload, persist {}", mutation.persist));
+                }
+            }
+            Reply::Tool(ToolAnswer { text, .. }) => lines.push(format!("tool {text}")),
+        }
+        for problem in out.diagnostics {
+            lines.push(format!("{} {}", problem.code, problem.message));
+        }
+        self.take(out.actions, &mut lines);
+        for question in out.questions {
+            lines.push(format!("ask {}: {}", question.title, question.message));
+            self.asked.push(question.id);
+        }
+        for settled in out.settled {
+            lines.push("settled".to_owned());
+            self.take(settled.actions, &mut lines);
+        }
+        lines
+    }
+
+    fn take(&mut self, actions: Vec<Action>, lines: &mut Vec<String>) {
+        for action in actions {
+            lines.push(match action {
+                Action::AppendEntry { custom_type, data } => {
+                    self.branch.push((custom_type.to_owned(), data));
+                    format!("entry {custom_type}")
+                }
+                Action::SendMessage {
+                    custom_type,
+                    content,
+                } => format!("message {custom_type} {content}"),
+                Action::SendUserMessage { content } => format!("user {content}"),
+                Action::SetSessionName { name } => format!("name {name}"),
+                Action::SetStatus { text } => {
+                    format!("status {}", text.unwrap_or_else(|| "-".to_owned()))
+                }
+                Action::SetWidget { lines } => format!(
+                    "widget {}",
+                    lines.map_or("-".to_owned(), |lines| lines.join("/"))
+                ),
+                Action::Notify { message, level } => format!("notify {level:?} {message}"),
+            });
+        }
+    }
+
+    /// The session is loaded again, over the branch as it stands.
+    pub(crate) fn reload(&mut self) -> Vec<String> {
+        let branch = std::mem::take(&mut self.branch);
+        let entries = branch
+            .iter()
+            .map(|(custom_type, data)| Entry {
+                custom_type,
+                data: Some(data),
+            })
+            .collect();
+        let lines = self.step(Input::Session {
+            entries,
+            loaded: self.loaded(),
+        });
+        // What the session appends on loading stands behind what was there.
+        let appended = std::mem::replace(&mut self.branch, branch);
+        self.branch.extend(appended);
+        lines
+    }
+
+    pub(crate) fn command(&mut self, arguments: &str) -> Vec<String> {
+        self.tickets += 1;
+        let command = Command::Workflow {
+            arguments,
+            loaded: self.loaded(),
+        };
+        self.step(Input::Command {
+            ticket: Ticket(self.tickets),
+            command,
+        })
+    }
+
+    pub(crate) fn cancel_command(&mut self) -> Vec<String> {
+        self.tickets += 1;
+        self.step(Input::Command {
+            ticket: Ticket(self.tickets),
+            command: Command::CancelWorkflow,
+        })
+    }
+
+    pub(crate) fn answer(&mut self, confirmed: bool) -> Vec<String> {
+        let question = self.asked.pop().expect("a question waits");
+        self.step(Input::Answer {
+            question,
+            confirmed,
+        })
+    }
+
+    pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
+        self.step(Input::Step {
+            action: Some(action),
+        })
+    }
+
+    pub(crate) fn tool_call(&mut self, tool: &str) -> Vec<String> {
+        self.step(Input::ToolCall { tool })
+    }
+
+    pub(crate) fn prompt(&mut self, prompt: &str) -> Vec<String> {
+        self.step(Input::BeforeAgentStart {
+            prompt: Some(prompt),
+        })
+    }
+
+    pub(crate) fn stop(&mut self, reason: &str) -> Vec<String> {
+        let last = LastAssistant {
+            stop_reason: Some(reason),
+            text_tail: Some("Done."),
+        };
+        self.step(Input::AgentEnd { last: Some(last) })
+    }
+
+    /// Lets time pass, in one go.
+    pub(crate) fn wait(&mut self, millis: u64) -> Vec<String> {
+        self.now += millis;
+        match self.session.deadline() {
+            Some(due) if due <= self.now => self.step(Input::Tick),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The state entry appended last.
+    pub(crate) fn last_state(&self) -> serde_json::Value {
+        let entry = self
+            .branch
+            .iter()
+            .rev()
+            .find(|(custom_type, _)| custom_type == "workflow:state");
+        serde_json::from_str(entry.expect("a state was appended").1.get())
+            .expect("entries are JSON")
+    }
+
+    /// Appends an entry as somebody else would have.
+    pub(crate) fn append(&mut self, custom_type: &str, data: serde_json::Value) {
+        self.branch.push((
+            custom_type.to_owned(),
+            serde_json::value::to_raw_value(&data).expect("a value is JSON"),
+        ));
+    }
+}
+
+/// The user messages among some lines.
+pub(crate) fn user_messages(lines: &[String]) -> usize {
+    lines
+        .iter()
+        .filter(|line| line.starts_with("user "))
+        .count()
+}
+
+/// The first line that starts with a word.
+pub(crate) fn line<'l>(lines: &'l [String], word: &str) -> &'l str {
+    lines
+        .iter()
+        .find(|line| line.starts_with(word))
+        .unwrap_or_else(|| panic!("no `{word}` in {lines:#?}"))
+}

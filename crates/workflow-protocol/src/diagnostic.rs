@@ -1,0 +1,47 @@
+//! What is wrong with a definition, or was noticed on the way.
+//!
+//! Owns the shape on the wire. The codes are the engine's.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ts_rs::TS;
+
+/// Something the user should know about a definition or a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct Diagnostic {
+    /// The stable code, for example `WF012`.
+    pub code: String,
+    /// How grave it is.
+    pub severity: Severity,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// The file it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column in characters, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The key of the workflow it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+/// How grave a diagnostic is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// The definition cannot be started as it stands.
+    Error,
+    /// It works, and probably not as meant.
+    Warning,
+    /// Good to know.
+    Info,
+}

@@ -1,0 +1,144 @@
+//! What a refused call is answered with.
+//!
+//! Owns the kinds of errors, their codes and their names. A broken definition is no error: it is a diagnostic in a
+//! result. Must not know the transport's own error type.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ts_rs::TS;
+
+/// Declares [`Kind`]: a row a kind, with its code, its name on the wire and its meaning.
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $code:literal, $name:literal;)*) => {
+        /// Why a call was refused: the stable name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, TS)]
+        #[serde(rename_all = "camelCase")]
+        #[schemars(rename = "ErrorKind")]
+        #[ts(rename = "ErrorKind")]
+        pub enum Kind {
+            $($(#[doc = $doc])+ $kind,)*
+        }
+
+        impl Kind {
+            /// Every kind, in the order of the contract's table.
+            pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
+
+            /// The JSON-RPC error code.
+            #[must_use]
+            pub const fn code(self) -> i32 {
+                match self {
+                    $(Self::$kind => $code,)*
+                }
+            }
+
+            /// The stable name, `error.data.kind` on the wire.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// What the kind means, in one sentence.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$kind => concat!($($doc,)+).trim_ascii(),)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The line is not JSON.
+    ParseError = -32700, "parseError";
+    /// The line is JSON, but no request: a batch, for example.
+    InvalidRequest = -32600, "invalidRequest";
+    /// There is no such method.
+    MethodNotFound = -32601, "methodNotFound";
+    /// The parameters do not fit; `path` says where.
+    InvalidParams = -32602, "invalidParams";
+    /// The sidecar failed; it lives on and serves the next call.
+    Internal = -32603, "internal";
+    /// The call came before `initialize`.
+    NotInitialized = -32050, "notInitialized";
+    /// `initialize` came a second time.
+    AlreadyInitialized = -32051, "alreadyInitialized";
+    /// The sidecar does not speak this version of the protocol; `supported` says which ones it does.
+    UnsupportedVersion = -32052, "unsupportedVersion";
+    /// There is no such session: no `hook/session_start` named it, or it has ended.
+    UnknownSession = -32053, "unknownSession";
+    /// The manifest has no such tool.
+    UnknownTool = -32054, "unknownTool";
+    /// The manifest has no such command.
+    UnknownCommand = -32055, "unknownCommand";
+    /// The line is longer than the limit and was skipped.
+    LineTooLong = -32056, "lineTooLong";
+    /// The clock is the system's and cannot be advanced.
+    ClockIsNotVirtual = -32057, "clockIsNotVirtual";
+}
+
+/// A refused call: the `error` object of a JSON-RPC response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// Why the call was refused.
+    pub kind: Kind,
+    /// What happened, in one sentence for a person.
+    pub message: String,
+    /// Where in the parameters, for [`Kind::InvalidParams`].
+    pub path: Option<String>,
+}
+
+impl Error {
+    /// An error of this kind with its message.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            path: None,
+        }
+    }
+
+    /// What goes into `error.data`.
+    #[must_use]
+    pub fn data(&self) -> ErrorData {
+        ErrorData {
+            kind: self.kind,
+            path: self.path.clone(),
+            supported: match self.kind {
+                Kind::UnsupportedVersion => vec![crate::PROTOCOL_VERSION],
+                _ => Vec::new(),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "{path}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The `data` of an error object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct ErrorData {
+    /// The stable name of what went wrong.
+    pub kind: Kind,
+    /// Where in the parameters it went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The versions of the protocol that the sidecar speaks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[ts(optional, as = "Option<_>")]
+    pub supported: Vec<u32>,
+}

@@ -1,0 +1,268 @@
+//! The methods: a row each, everything else follows from the rows.
+//!
+//! Owns both tables, the traits a row implements and [`Handlers`], which has a function a row. Must not know how a call
+//! is transported or when it is answered.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::generate::Declarations;
+use crate::read::read;
+use crate::{
+    AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
+    BeforeAgentStartResult, BranchParams, BranchResult, ClockAdvanceParams, ClockAdvanceResult,
+    CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult,
+    ConfirmParams, Error, ExecParams, ExecResult, HookResult, HostApplyParams, InitializeParams,
+    InputDialogParams, InputParams, LogParams, Manifest, SelectParams, SessionHookParams,
+    SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams, ToolCallResult,
+    ToolExecuteParams, ToolExecuteResult, ToolResultParams, ToolResultResult, TurnParams,
+    WorkflowListParams, WorkflowListResult,
+};
+
+/// A method that the host calls.
+pub trait Method {
+    /// The method's name on the wire.
+    const NAME: &'static str;
+    /// What it is for, in one or two sentences.
+    const SUMMARY: &'static str;
+    /// Its parameters, borrowed from the line.
+    type Params<'a>: Deserialize<'a>;
+    /// Its result.
+    type Result: Serialize;
+
+    /// Reads the parameters from the text of `params`; without any it is read as an empty object.
+    ///
+    /// An array is refused: parameters are named. The error says where they do not fit.
+    fn read(params: Option<&str>) -> Result<Self::Params<'_>, Error> {
+        read(params.unwrap_or("{}"))
+    }
+
+    /// Calls the handler of this row.
+    fn call<H: Handlers>(handlers: &mut H, params: Self::Params<'_>) -> H::Answer<Self::Result>;
+}
+
+/// A method that the sidecar calls.
+pub trait HostMethod {
+    /// The method's name on the wire.
+    const NAME: &'static str;
+    /// What it is for, in one or two sentences.
+    const SUMMARY: &'static str;
+    /// Whether it is answered.
+    const KIND: MethodKind;
+    /// Its parameters.
+    type Params: Serialize;
+    /// What the host answers; nothing for a notification.
+    type Result: DeserializeOwned;
+}
+
+/// Whether a call is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MethodKind {
+    /// It has an id and is answered exactly once.
+    Request,
+    /// It has no id and is never answered.
+    Notification,
+}
+
+/// Who calls a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// The host calls the sidecar.
+    ToSidecar,
+    /// The sidecar calls the host.
+    ToHost,
+}
+
+/// A row of the contract, for whoever walks them.
+#[derive(Debug, Clone, Copy)]
+pub struct MethodInfo {
+    /// The method's name on the wire.
+    pub name: &'static str,
+    /// What it is for, in one or two sentences.
+    pub summary: &'static str,
+    /// Who calls it.
+    pub direction: Direction,
+    /// Whether it is answered.
+    pub kind: MethodKind,
+    /// Its parameters.
+    pub params: TypeInfo,
+    /// Its result; nothing for a notification.
+    pub result: TypeInfo,
+}
+
+/// How a type of the contract describes itself.
+#[derive(Debug, Clone, Copy)]
+pub struct TypeInfo {
+    /// Its JSON Schema, as a reference into the generator's definitions.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Its name in TypeScript; it and what it is made of are added to the declarations.
+    pub typescript: fn(&mut Declarations) -> String,
+}
+
+impl TypeInfo {
+    const fn of<T: JsonSchema + TS + 'static>() -> Self {
+        Self {
+            schema: SchemaGenerator::subschema_for::<T>,
+            typescript: Declarations::declare::<T>,
+        }
+    }
+}
+
+/// Gives the rows of the host's calls to a macro, so that nobody has to list them again.
+///
+/// A row is `/// summary`, `Row: handler = "name" (Params) -> Result;`. The types named in it have to be in scope only
+/// where the callback uses them; the parameters' type takes a lifetime.
+///
+/// ```
+/// macro_rules! names {
+///     ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
+///         vec![$($name),*]
+///     };
+/// }
+/// assert!(workflow_protocol::for_each_method!(names).contains(&"hook/tool_call"));
+/// ```
+#[macro_export]
+macro_rules! for_each_method {
+    ($callback:ident) => {
+        $callback! {
+            /// Says who the host is and what it can do; comes first. Answers what to forward, register and show.
+            Initialize: initialize = "initialize" (InitializeParams) -> Manifest;
+            /// The session was loaded or created: definitions are loaded and the run is restored from the branch.
+            HookSessionStart: hook_session_start = "hook/session_start" (SessionHookParams) -> HookResult;
+            /// The user moved in the session's tree: the run is restored from the branch as it stands.
+            HookSessionTree: hook_session_tree = "hook/session_tree" (SessionHookParams) -> HookResult;
+            /// The host went over to another session: the run is restored from that one's branch.
+            HookSessionSwitch: hook_session_switch = "hook/session_switch" (SessionHookParams) -> HookResult;
+            /// The conversation was compacted: the next context message is the full one.
+            HookSessionCompact: hook_session_compact = "hook/session_compact" (SessionHookParams) -> HookResult;
+            /// The session ends: its timers stop.
+            HookSessionShutdown: hook_session_shutdown = "hook/session_shutdown" (SessionHookParams) -> HookResult;
+            /// The agent is about to start. Answers what it has to know of the current phase.
+            HookBeforeAgentStart: hook_before_agent_start = "hook/before_agent_start" (BeforeAgentStartParams) -> BeforeAgentStartResult;
+            /// The agent has started: a countdown that still runs is stopped.
+            HookAgentStart: hook_agent_start = "hook/agent_start" (AgentStartParams) -> HookResult;
+            /// A turn of the agent has started.
+            HookTurnStart: hook_turn_start = "hook/turn_start" (TurnParams) -> HookResult;
+            /// The agent wants to run a tool. Answers whether it may.
+            HookToolCall: hook_tool_call = "hook/tool_call" (ToolCallParams) -> ToolCallResult;
+            /// A tool has run. Answers what to change in its result.
+            HookToolResult: hook_tool_result = "hook/tool_result" (ToolResultParams) -> ToolResultResult;
+            /// A turn of the agent has ended: the status bar is refreshed.
+            HookTurnEnd: hook_turn_end = "hook/turn_end" (TurnParams) -> HookResult;
+            /// The agent has stopped: the end of the run is announced, or the agent is told to go on.
+            HookAgentEnd: hook_agent_end = "hook/agent_end" (AgentEndParams) -> AgentEndResult;
+            /// Somebody submitted a message: a countdown stops and a parked run resumes.
+            HookInput: hook_input = "hook/input" (InputParams) -> HookResult;
+            /// The user goes back to an earlier turn. Answers what to leave out.
+            HookBranch: hook_branch = "hook/branch" (BranchParams) -> BranchResult;
+            /// Runs a tool of the manifest.
+            ToolExecute: tool_execute = "tool/execute" (ToolExecuteParams) -> ToolExecuteResult;
+            /// Runs a command of the manifest.
+            CommandRun: command_run = "command/run" (CommandRunParams) -> CommandRunResult;
+            /// Proposes what the argument of a command could be.
+            CommandComplete: command_complete = "command/complete" (CommandCompleteParams) -> CommandCompleteResult;
+            /// Lists the workflows in force and everything that is wrong with the definitions.
+            WorkflowList: workflow_list = "workflow/list" (WorkflowListParams) -> WorkflowListResult;
+            /// Says where the session stands.
+            SessionState: session_state = "session/state" (SessionStateParams) -> SessionStateResult;
+            /// Moves the virtual clock. Answers what came due.
+            ClockAdvance: clock_advance = "clock/advance" (ClockAdvanceParams) -> ClockAdvanceResult;
+            /// Ends the sidecar, which exits after answering.
+            Shutdown: shutdown = "shutdown" (ShutdownParams) -> ();
+        }
+    };
+}
+
+/// Declares what follows from the host's rows.
+macro_rules! to_sidecar {
+    ($($(#[doc = $summary:literal])+ $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
+        $(
+            $(#[doc = $summary])+
+            #[derive(Debug, Clone, Copy)]
+            pub struct $row;
+
+            impl Method for $row {
+                const NAME: &'static str = $name;
+                const SUMMARY: &'static str = concat!($($summary,)+).trim_ascii();
+                type Params<'a> = $params<'a>;
+                type Result = $result;
+
+                fn call<H: Handlers>(handlers: &mut H, params: $params<'_>) -> H::Answer<$result> {
+                    handlers.$handler(params)
+                }
+            }
+        )*
+
+        /// Answers the host's calls: a function a row.
+        ///
+        /// When an answer is there is the implementer's business: `Answer<R>` may be a result, or one that comes once a
+        /// person has been asked.
+        pub trait Handlers {
+            /// What a call is answered with, now or later.
+            type Answer<R>;
+
+            $(
+                $(#[doc = $summary])+
+                fn $handler(&mut self, params: $params<'_>) -> Self::Answer<$result>;
+            )*
+        }
+
+        /// The methods that the host calls.
+        pub const METHODS: &[MethodInfo] = &[$(MethodInfo {
+            name: $row::NAME,
+            summary: $row::SUMMARY,
+            direction: Direction::ToSidecar,
+            kind: MethodKind::Request,
+            params: TypeInfo::of::<$params<'static>>(),
+            result: TypeInfo::of::<$result>(),
+        },)*];
+    };
+}
+
+for_each_method!(to_sidecar);
+
+/// Declares what follows from the sidecar's rows.
+macro_rules! to_host {
+    ($($(#[doc = $summary:literal])+ $row:ident: $kind:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
+        $(
+            $(#[doc = $summary])+
+            #[derive(Debug, Clone, Copy)]
+            pub struct $row;
+
+            impl HostMethod for $row {
+                const NAME: &'static str = $name;
+                const SUMMARY: &'static str = concat!($($summary,)+).trim_ascii();
+                const KIND: MethodKind = MethodKind::$kind;
+                type Params = $params;
+                type Result = $result;
+            }
+        )*
+
+        /// The methods that the sidecar calls.
+        pub const HOST_METHODS: &[MethodInfo] = &[$(MethodInfo {
+            name: $row::NAME,
+            summary: $row::SUMMARY,
+            direction: Direction::ToHost,
+            kind: MethodKind::$kind,
+            params: TypeInfo::of::<$params>(),
+            result: TypeInfo::of::<$result>(),
+        },)*];
+    };
+}
+
+to_host! {
+    /// Applies actions that time caused: the countdown's ticks and its end, the result of a gate.
+    HostApply: Notification = "host/apply" (HostApplyParams) -> ();
+    /// Asks the user for yes or no. Answered with a boolean.
+    UiConfirm: Request = "ui/confirm" (ConfirmParams) -> bool;
+    /// Asks the user for one of several options. Answered with the option, or null if none was taken.
+    UiSelect: Request = "ui/select" (SelectParams) -> Option<String>;
+    /// Asks the user for a line of text. Answered with the text, or null if none was given.
+    UiInput: Request = "ui/input" (InputDialogParams) -> Option<String>;
+    /// Runs a command, if the host offers to.
+    HostExec: Request = "host/exec" (ExecParams) -> ExecResult;
+    /// Hands over a line of the log.
+    Log: Notification = "$/log" (LogParams) -> ();
+}

@@ -1,0 +1,41 @@
+//! Reading parameters strictly.
+//!
+//! Owns the way from the text of `params` to a type and the error if it does not fit. The quick reading keeps no track
+//! of where it is; only what failed is read a second time to find the place.
+
+use serde::Deserialize;
+
+use crate::{Error, Kind};
+
+/// Reads the parameters of a call from their text.
+pub(crate) fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, Error> {
+    if !params.trim_ascii_start().starts_with('{') {
+        return Err(Error::new(
+            Kind::InvalidParams,
+            "parameters are an object with named members",
+        ));
+    }
+    serde_json::from_str(params).map_err(|error| located::<T>(params, &error))
+}
+
+/// The error of a reading that failed, with its place.
+#[cold]
+fn located<'a, T: Deserialize<'a>>(params: &'a str, error: &serde_json::Error) -> Error {
+    let mut text = serde_json::Deserializer::from_str(params);
+    let place = serde_path_to_error::deserialize::<_, T>(&mut text)
+        .err()
+        .map(|error| error.path().to_string());
+    Error {
+        kind: Kind::InvalidParams,
+        message: without_position(&error.to_string()),
+        path: place.filter(|place| place != "."),
+    }
+}
+
+/// The message without "at line 1 column 7": a request is one line, and the path says more.
+fn without_position(message: &str) -> String {
+    message
+        .rsplit_once(" at line ")
+        .map_or(message, |(text, _)| text)
+        .to_owned()
+}

@@ -1,0 +1,7 @@
+//! The contract: what is read, what is written, and that every generated file says the same.
+
+mod answers;
+mod generated;
+mod reading;
+mod rows;
+mod schemas;

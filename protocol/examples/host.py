@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""A whole agent host in about 60 lines: python3 host.py COMMAND [ARGUMENT...]
+
+COMMAND is the sidecar, for example: python3 host.py workflow-sidecar serve
+Type /workflow, or `tool NAME`, `step ACTION`, `stop`; the workflows are those of ./.pi/workflows.
+"""
+import itertools, json, os, subprocess, sys, threading
+
+sidecar = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+ids = itertools.count(1)
+answers, arrived = {}, threading.Condition()
+branch = []  # the session's entries: the only thing a host has to keep
+
+
+def send(message):
+    sidecar.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    sidecar.stdin.flush()
+
+
+def call(method, **params):
+    id = next(ids)
+    send({"id": id, "method": method, "params": params})
+    with arrived:
+        arrived.wait_for(lambda: id in answers)
+        answer = answers.pop(id)
+    if "error" in answer:
+        sys.exit(f"{method}: {answer['error']['message']}")
+    apply(answer["result"])
+    return answer["result"]
+
+
+def apply(result):
+    for action in (result or {}).get("actions", []):
+        if action["type"] == "appendEntry":
+            branch.append({"type": "custom", "customType": action["customType"], "data": action["data"]})
+        elif action["type"] == "sendUserMessage":  # a real host starts its agent on this
+            print("AGENT <-", action["content"], flush=True)
+            threading.Thread(target=start_agent, args=(action["content"],)).start()
+        else:
+            print(action["type"], json.dumps({k: v for k, v in action.items() if k != "type"}, ensure_ascii=False), flush=True)
+
+
+def start_agent(prompt):
+    inject = call("hook/before_agent_start", event={"prompt": prompt}).get("inject")
+    print("CONTEXT", (inject or {}).get("content"), flush=True)
+
+
+def listen():
+    for line in sidecar.stdout:
+        message = json.loads(line)
+        if "method" not in message:  # an answer to one of our calls
+            with arrived:
+                answers[message["id"]] = message
+                arrived.notify_all()
+        elif "id" in message:  # a question to the person; this host says yes
+            print("ASKED", message["params"], flush=True)
+            send({"id": message["id"], "result": True})
+        else:  # host/apply: time passed
+            apply(message["params"])
+
+
+threading.Thread(target=listen, daemon=True).start()
+call("initialize", protocolVersion=1, host={"name": "host.py", "version": "1"}, cwd=os.getcwd(), capabilities={"dialogs": True})
+call("hook/session_start", event={"reason": "startup"}, context={"hasUI": False, "branch": branch})
+for line in sys.stdin:
+    word, _, rest = line.strip().partition(" ")
+    if word.startswith("/"):
+        call("command/run", name=word[1:], arguments=rest)
+    elif word == "tool":
+        block = call("hook/tool_call", event={"toolName": rest, "toolCallId": "1", "input": {}}).get("block")
+        print("BLOCKED" if block else "ALLOWED", rest, (block or {}).get("reason", ""), flush=True)
+    elif word == "step":
+        print(call("tool/execute", name="workflow_step", toolCallId="2", arguments={"action": rest})["content"][0]["text"], flush=True)
+    elif word == "stop":
+        call("hook/agent_end", event={"messages": [{"role": "assistant", "stopReason": "stop", "content": []}]})
+call("shutdown")
