@@ -30,7 +30,7 @@ export function generate(seed) {
       random,
       now,
       hasUI,
-      keys: all.map((m) => m.key),
+      models: all,
       commands: commandsOf(all),
       edit: () => edit(random, project, files.project),
     },
@@ -48,9 +48,10 @@ export function generate(seed) {
   };
 }
 
-/** What may be started, with a name that may not exist where nothing can. */
+/** What may be started, nested workflows more often; a name that may not exist where nothing can. */
 function commandsOf(list) {
-  const commands = list.map((m) => m.fields.commandName).filter((c) => typeof c === "string" && c.trim() !== "");
+  const weighted = list.flatMap((m) => (m.phases.some((p) => "ref" in p) ? [m, m, m] : [m]));
+  const commands = weighted.map((m) => m.fields.commandName).filter((c) => typeof c === "string" && c.trim() !== "");
   return commands.length > 0 ? commands : ["release"];
 }
 

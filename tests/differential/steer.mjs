@@ -5,7 +5,7 @@
  * @module
  */
 
-import { entangled, invalidOverrides, refused, repaired, shadowing, without, withoutCommand } from "./differences/files.mjs";
+import { entangled, invalidOfBothTiers, refused, repaired, shadowing, without, withoutCommand } from "./differences/files.mjs";
 
 /**
  * @param {import("./types.mjs").Definitions} definitions
@@ -26,12 +26,14 @@ export async function steer(definitions, survey, note) {
     }
     tiers[tier] = without(tiers[tier], reasons.keys());
   }
-  const overrides = invalidOverrides(found.project, found.global);
-  for (const key of overrides) {
-    note("B24");
-    delete found.project[key];
+  const invalid = invalidOfBothTiers(found.project, found.global);
+  for (const tier of /** @type {const} */ (["project", "global"])) {
+    for (const key of invalid[tier]) {
+      note("B24");
+      delete found[tier][key];
+    }
+    tiers[tier] = without(tiers[tier], invalid[tier]);
   }
-  tiers.project = without(tiers.project, overrides);
   const merged = Object.assign(Object.create(null), found.global, found.project);
   const { gone, ids } = entangled(merged);
   for (const id of ids) note(id);

@@ -95,22 +95,31 @@ function reasonToRefuse(tree, key) {
 
 function reasonInPhase(front) {
   if (!front || typeof front !== "object") return null;
-  if ("toolz" in front) return "Strict keys";
+  if ("toolz" in front || "gate" in front) return "Strict keys";
   const { tools } = front;
   if (tools === undefined || tools === null) return null;
   if (typeof tools !== "object" || Array.isArray(tools)) return "B33";
   for (const [name, list] of Object.entries(tools)) {
     if (name !== "blacklist" && name !== "whitelist") return "Strict keys";
-    if (list === null) continue;
     if (!Array.isArray(list)) return "B33";
     if (list.some((item) => typeof item !== "string")) return "B56";
+    if (list.some((item) => item.trim() !== item || item === "")) return "Strict keys";
   }
   return null;
 }
 
-/** B24: an override that parses but is not valid leaves the global workflow in place. */
-export function invalidOverrides(project, global) {
-  return Object.keys(project).filter((key) => project[key].error !== null && global[key]?.error === null);
+/**
+ * B24: the tiers are judged before they are merged. An override that parses but is not valid leaves
+ * the global workflow in place; a global workflow that is not valid leaves its place to no override.
+ *
+ * @param {Survey} project @param {Survey} global
+ */
+export function invalidOfBothTiers(project, global) {
+  const both = Object.keys(project).filter((key) => key in global);
+  return {
+    project: both.filter((key) => project[key].error !== null && global[key].error === null),
+    global: both.filter((key) => global[key].error !== null && project[key].error === null),
+  };
 }
 
 /**

@@ -32,13 +32,13 @@ const MAX_DEPTH = 4;
  * @param {{count?: number, taken?: string[]}} [options]
  * @returns {Model[]}
  */
-export function models(random, { count = random.int(1, 6), taken = [] } = {}) {
+export function models(random, { count = random.int(2, 6), taken = [] } = {}) {
   const keys = random.shuffled([...KEYS, ...random.some(ODD_KEYS, 0.1)].filter((key) => !taken.includes(key))).slice(0, count);
   const depth = new Map();
   const made = [];
   for (const key of keys) {
     const targets = made.filter((m) => depth.get(m.key) < MAX_DEPTH);
-    const model = workflow(random, key, random.chance(0.6) ? targets : []);
+    const model = workflow(random, key, random.chance(0.8) ? targets : []);
     depth.set(key, 1 + Math.max(0, ...model.phases.map((p) => ("ref" in p ? depth.get(p.ref) : 0))));
     made.push(model);
   }
@@ -51,7 +51,7 @@ export function workflow(random, key, targets = []) {
   const model = { key, fields: fields(random, key, internal), phases: [], extra: {}, rewrite: [] };
   const length = random.weighted([[2, 1], [3, 2], [3, 3], [2, 4], [1, 5]]);
   for (let i = 0; i < length; i++) {
-    const nested = targets.length > 0 && random.chance(0.45);
+    const nested = targets.length > 0 && random.chance(0.5);
     model.phases.push(nested ? { ref: random.pick(targets).key } : phase(random, i));
   }
   if (random.chance(0.1)) model.rewrite.push((content) => content.replaceAll("\n", "\r\n"));

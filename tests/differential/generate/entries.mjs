@@ -7,13 +7,22 @@
 
 const custom = (data, customType = "workflow:state") => ({ type: "custom", customType, data });
 
+/** A path that the workflows allow, standing on a phase or on a reference. */
+function path(random, models, workflowKey) {
+  const { phases } = models.find((m) => m.key === workflowKey);
+  const phaseIndex = random.int(0, phases.length - 1);
+  const entry = phases[phaseIndex];
+  const inner = entry && "ref" in entry && models.some((m) => m.key === entry.ref) && random.chance(0.75);
+  return [{ workflowKey, phaseIndex }, ...(inner ? path(random, models, entry.ref) : [])];
+}
+
 /** A state as the package writes it, on some phase of some workflow. */
-function sound(random, { keys, now }) {
-  const workflowKey = random.pick(keys);
+function sound(random, { models, now }) {
+  const workflowKey = random.pick(models).key;
   return {
     active: random.chance(0.85),
     workflowKey,
-    currentPath: [{ workflowKey, phaseIndex: random.int(0, 3) }],
+    currentPath: path(random, models, workflowKey),
     globalStepCount: random.int(0, 9),
     taskId: `wf-${now}-abc${random.int(100, 999)}`,
     taskDescription: random.pick(["stored task", "{taskId}", "zwei\nZeilen", ""]),
@@ -24,7 +33,7 @@ function sound(random, { keys, now }) {
 }
 
 const DAMAGES = [
-  (s, r) => void (s.currentPath[0].phaseIndex = r.pick([-1, 0.5, 1e9, 99, -0.0])),
+  (s, r) => void (r.pick(s.currentPath).phaseIndex = r.pick([-1, 0.5, 1e9, 99, -0.0])),
   (s, r) => void (s.currentPath[0].phaseIndex = r.pick(["0", null, true])),
   (s, r) => void (s.currentPath = r.pick([[], {}, "x", null, [null], [5], [{}], [{ workflowKey: s.workflowKey }]])),
   (s, r) => void s.currentPath.push({ workflowKey: r.pick(["nowhere", s.workflowKey, "constructor"]), phaseIndex: r.int(0, 2) }),
@@ -49,6 +58,8 @@ const DAMAGES = [
   (s) => void delete s.globalStepCount,
   (s) => void (s._cancelPending = true),
   (s) => void (s.extra = { deep: [1, "x"] }),
+  () => {},
+  () => {},
   () => {},
 ];
 

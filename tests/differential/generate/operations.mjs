@@ -47,6 +47,7 @@ function agentRun({ random, hasUI }) {
     run.push({ op: "turn_end", event: { turnIndex: 0 } });
   }
   if (random.chance(0.85)) run.push(agentEnd(random, hasUI));
+  if (random.chance(0.05)) run.push({ op: "advance", ms: 1000 }, agentEnd(random, random.chance(0.5)));
   if (random.chance(0.7)) run.push(...wait(random));
   return run;
 }
@@ -97,16 +98,38 @@ function reload(scene) {
 
 /** @param {Scene} scene @returns {Operation[]} */
 function stored(scene) {
-  const { random, keys, now } = scene;
+  const { random, models, now } = scene;
   const make = random.weighted([[4, damagedEntry], [2, legacyEntry], [1, foreignEntry]]);
-  return [{ op: "entry", entry: make(random, { keys, now }) }, ...reload(scene)];
+  return [{ op: "entry", entry: make(random, { models, now }) }, ...reload(scene)];
+}
+
+/** One response of the model that makes some calls of workflow_step. */
+const response = (...actions) => [{ op: "turn_start", event: {} }, ...actions.map(step), { op: "turn_end", event: {} }];
+
+/** A run to its end, by as many responses as it may take. */
+const finish = (random) => Array.from({ length: random.int(3, 9) }, () => response("next")).flat();
+
+/** Short stories that chance alone would seldom tell. @param {Scene} scene @returns {Operation[]} */
+function story(scene) {
+  const { random, hasUI, edit } = scene;
+  const end = { ...agentEnd(random, hasUI), messages: [] };
+  const again = { op: "session_start", hasUI, event: { reason: "reload" } };
+  return random.weighted([
+    [2, () => [...finish(random), end, again, end]],
+    [2, () => [step("cancel"), ...random.pick([[], [step("status")], [{ op: "before_agent_start", event: {} }], response("loop"), [{ op: "turn_end", event: {} }]]), step("cancel"), end, again, end]],
+    [1, () => [end, { op: "advance", ms: random.int(0, 2999) }, { ...start(scene), confirm: true }, ...wait(random)]],
+    [1, () => [end, { op: "advance", ms: 1000 }, random.pick([step("cancel"), cancel(hasUI), step("status"), end, again]), ...wait(random)]],
+    [1, () => [...edit(), { ...start(scene), confirm: false }, step("status"), ...response("next"), step("loop")]],
+    [1, () => [...finish(random), ...edit(), again, end, again, end]],
+    [1, () => [...response("loop"), ...response("status", "next"), ...response("loop", "loop")]],
+  ])();
 }
 
 /**
  * @typedef {object} Scene
  * @property {import("../random.mjs").Random} random
  * @property {string[]} commands   what `/workflow` may be asked to start
- * @property {string[]} keys       the workflows' keys
+ * @property {import("./definitions.mjs").Model[]} models
  * @property {boolean} hasUI
  * @property {number} now
  * @property {() => Operation[]} edit   changes of the definitions
@@ -114,11 +137,11 @@ function stored(scene) {
 
 /** How often each thing happens, by what the case is about. */
 const THEMES = {
-  ordinary: { run: 10, step: 4, start: 1.5, cancel: 0.6, complete: 0.7, reload: 1.5, stored: 0, edit: 0, loose: 2 },
-  broken: { run: 5, step: 3, start: 4, cancel: 0.6, complete: 1.5, reload: 1, stored: 0, edit: 0, loose: 1 },
-  stored: { run: 6, step: 4, start: 0.6, cancel: 0.6, complete: 0.2, reload: 1, stored: 4, edit: 0, loose: 2 },
-  edited: { run: 7, step: 4, start: 1.5, cancel: 0.5, complete: 0.7, reload: 2, stored: 0.4, edit: 3, loose: 1 },
-  entangled: { run: 1, step: 1, start: 3, cancel: 0, complete: 0, reload: 0, stored: 0, edit: 0, loose: 0 },
+  ordinary: { run: 10, step: 4, start: 1.5, cancel: 0.6, complete: 0.7, reload: 1.5, stored: 0, edit: 0, story: 1.5, loose: 2 },
+  broken: { run: 5, step: 3, start: 4, cancel: 0.6, complete: 1.5, reload: 1, stored: 0, edit: 0, story: 0.5, loose: 1 },
+  stored: { run: 6, step: 4, start: 0.6, cancel: 0.6, complete: 0.2, reload: 1, stored: 4, edit: 0, story: 1.5, loose: 2 },
+  edited: { run: 7, step: 4, start: 1.5, cancel: 0.5, complete: 0.7, reload: 2, stored: 0.4, edit: 3, story: 2, loose: 1 },
+  entangled: { run: 1, step: 1, start: 3, cancel: 0, complete: 0, reload: 0, stored: 0, edit: 0, story: 0, loose: 0 },
 };
 
 /** @param {Scene} scene @param {keyof typeof THEMES} theme @returns {Operation[]} */
@@ -134,6 +157,7 @@ export function operations(scene, theme) {
     [weights.reload, () => reload(scene)],
     [weights.stored, () => stored(scene)],
     [weights.edit, () => scene.edit()],
+    [weights.story, () => story(scene)],
     [weights.loose, () => [random.pick([loose(random, hasUI), ...wait(random)])]],
   ];
   const list = [{ op: "session_start", hasUI, event: { reason: "startup" } }, { op: "command", name: "workflow", arguments: "", hasUI }];
