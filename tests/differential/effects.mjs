@@ -7,44 +7,60 @@
 
 /** @typedef {import("./types.mjs").Effect} Effect */
 
-/** The task ids met so far. Both sides' ids of one run become the same token; the time in them stays. */
+/**
+ * The task ids met so far. Both sides' ids of one run become the same token; the time in them stays.
+ * The package's last part may be short (A17) and so be the beginning of another id: longer ids are
+ * replaced first, and in what ours says only ids of ours are looked for.
+ */
 export class TaskIds {
   constructor() {
     /** @type {Map<string, string>} */
-    this.tokens = new Map();
+    this.ours = new Map();
+    /** @type {Map<string, string>} */
+    this.all = new Map();
     this.count = 0;
   }
 
   /**
-   * Takes the ids of a run that both sides began in this operation. Ours always ends in six
-   * characters, the package's sometimes in fewer (A17): tells whether it was shorter.
+   * Takes the ids of a run that both sides began in this operation. Tells whether the package's is
+   * shorter than ours, which always ends in six characters.
    *
    * @param {Effect[]} theirs @param {Effect[]} ours
    */
   meet(theirs, ours) {
-    const [short, full] = [newTaskId(theirs, this.tokens), newTaskId(ours, this.tokens)];
-    if (short === null || full === null || !/-[0-9a-z]{6}$/.test(full)) return false;
-    this.count++;
-    for (const id of [short, full]) this.tokens.set(id, id.replace(/[^-]*$/, `#${this.count}`));
-    return !/-[0-9a-z]{6}$/.test(short);
+    const [short, full] = [taskIdOf(theirs), taskIdOf(ours)];
+    if (short === null || full === null || this.ours.has(full) || !/-[0-9a-z]{6}$/.test(full)) return false;
+    const token = full.replace(/[^-]*$/, `#${++this.count}`);
+    this.ours.set(full, token);
+    this.all.set(full, token);
+    this.all.set(short, short.replace(/[^-]*$/, `#${this.count}`));
+    this.all = new Map([...this.all].sort(([a], [b]) => b.length - a.length));
+    return short.length < full.length;
   }
 
-  /** @template T @param {T} value @returns {T} */
-  replace(value) {
-    if (this.tokens.size === 0) return value;
-    return mapStrings(value, (text) => {
-      for (const [id, token] of this.tokens) text = text.replaceAll(id, token);
-      return text;
-    });
+  /** @template T @param {T} said @returns {T} */
+  inTheirs(said) {
+    return replaced(said, this.all);
+  }
+
+  /** @template T @param {T} said @returns {T} */
+  inOurs(said) {
+    return replaced(said, this.ours);
   }
 }
 
-function newTaskId(effects, known) {
-  for (const effect of effects) {
-    const id = effect.kind === "entry" && effect.customType === "workflow:state" ? effect.data?.taskId : undefined;
-    if (typeof id === "string" && /^wf-\d+-[0-9a-z]*$/.test(id) && !known.has(id)) return id;
-  }
-  return null;
+function replaced(said, tokens) {
+  if (tokens.size === 0) return said;
+  return mapStrings(said, (text) => {
+    if (!text.includes("wf-")) return text;
+    for (const [id, token] of tokens) text = text.replaceAll(id, token);
+    return text;
+  });
+}
+
+function taskIdOf(effects) {
+  const id = effects.find((e) => e.kind === "entry" && e.customType === "workflow:state")?.data?.taskId;
+  return typeof id === "string" && /^wf-\d+-[0-9a-z]*$/.test(id) ? id : null;
 }
 
 /** A copy with every string (keys too) mapped. */

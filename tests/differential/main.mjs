@@ -16,7 +16,7 @@ import { Mirror, MUTATIONS } from "./mirror.mjs";
 import { Ours } from "./ours.mjs";
 import { Peer } from "./peer.mjs";
 import { mix } from "./random.mjs";
-import { difference, Totals } from "./report.mjs";
+import { difference, kindOf, Totals } from "./report.mjs";
 import { CaseRun } from "./session.mjs";
 import { shrink } from "./shrink.mjs";
 
@@ -109,14 +109,21 @@ function progress(text) {
 /** Compares the package with ours. @returns {Promise<boolean>} whether all is well */
 async function compare(makeOurs) {
   const totals = new Totals();
+  const shown = new Set();
   const begun = Date.now();
   for (const caseSeed of seeds()) {
     const case_ = generate(caseSeed);
     const report = await judge(case_, makeOurs);
     totals.add(case_, report);
     progress(`${totals.cases} cases, ${totals.unexplained.length} unexplained`);
-    if (!report.unexplained || totals.unexplained.length > Number(options["most-failures"])) continue;
-    const small = await shrink(case_, async (c) => (await play(c, makeOurs)).unexplained?.operation.op === report.unexplained.operation.op);
+    if (!report.unexplained || shown.size >= Number(options["most-failures"])) continue;
+    const kind = kindOf(report.unexplained);
+    if (shown.has(kind)) continue;
+    shown.add(kind);
+    const small = await shrink(case_, async (c) => {
+      const { unexplained } = await play(c, makeOurs);
+      return unexplained !== null && kindOf(unexplained) === kind;
+    });
     progress("");
     console.log(difference(small, (await play(small, makeOurs)).unexplained ?? report.unexplained));
   }

@@ -125,7 +125,8 @@ export class Ours {
   /** The protocol call for an operation. */
   request(operation, branch) {
     const { op, event = {} } = operation;
-    const context = { cwd: this.cwd, ...(operation.hasUI !== undefined && { hasUI: operation.hasUI }) };
+    const tellsUI = operation.hasUI !== undefined && op !== "command";
+    const context = { cwd: this.cwd, ...(tellsUI && { hasUI: operation.hasUI }) };
     switch (op) {
       case "session_start":
       case "session_tree":

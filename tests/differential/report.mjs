@@ -5,8 +5,24 @@
  */
 
 import { DIFFERENCES } from "./differences.mjs";
+import { canonical, sameEffects } from "./effects.mjs";
 
 const indented = (value) => JSON.stringify(value, null, 1).replaceAll("\n", "\n  ");
+
+/** The place of the first effect that differs, and what of it. */
+function firstDifference({ expected, actual }) {
+  const at = [...expected, ...actual, 0].findIndex((_, i) => canonical(expected[i]) !== canonical(actual[i]));
+  const [one = {}, other = {}] = [expected[at], actual[at]];
+  const fields = [...new Set([...Object.keys(one), ...Object.keys(other)])].filter((field) => canonical(one[field]) !== canonical(other[field]));
+  return { at, fields };
+}
+
+/** What kind of difference it is: those of one kind have one cause, as far as can be seen. @param {import("./session.mjs").Unexplained} found */
+export function kindOf(found) {
+  const { at, fields } = firstDifference(found);
+  const { op, name = "", arguments: args } = found.operation;
+  return [op, name, args?.action ?? "", found.why ?? "", found.expected[at]?.kind ?? "-", found.actual[at]?.kind ?? "-", ...fields].join(" ");
+}
 
 /** A difference nobody intended. @param {import("./types.mjs").Case} case_ @param {import("./session.mjs").Unexplained} found */
 export function difference(case_, found) {
@@ -18,9 +34,10 @@ export function difference(case_, found) {
   }
   lines.push("operations:");
   case_.operations.forEach((operation, i) => lines.push(`  ${i === found.index ? ">" : " "} ${i} ${JSON.stringify(operation)}`));
-  lines.push(`the package did: ${indented(found.package)}`);
+  if (!sameEffects(found.package, found.expected)) lines.push(`the package did: ${indented(found.package)}`);
   lines.push(`ours must do:    ${indented(found.expected)}`);
   lines.push(`ours did:        ${indented(found.actual)}`);
+  lines.push(`kind: ${kindOf(found)}`);
   for (const { code, message, file } of found.diagnostics.slice(0, 5)) lines.push(`  diagnostic ${code} ${file ?? ""}: ${message}`);
   lines.push(`again: scripts/differential --case ${case_.seed}`);
   return lines.join("\n");
@@ -33,6 +50,7 @@ export class Totals {
     this.operations = 0;
     this.effects = 0;
     this.unexplained = [];
+    this.kinds = new Map();
     this.intended = new Map();
     this.casesWith = new Map();
     this.ended = new Map();
@@ -50,7 +68,9 @@ export class Totals {
     }
     if (report.ended) increase(this.ended, report.ended);
     for (const what of [...report.seen, ...covered(case_)]) increase(this.coverage, what);
-    if (report.unexplained) this.unexplained.push(case_.seed);
+    if (!report.unexplained) return;
+    this.unexplained.push(case_.seed);
+    increase(this.kinds, kindOf(report.unexplained));
   }
 
   summary(seed, seconds) {
@@ -63,6 +83,7 @@ export class Totals {
       ...(this.ended.size > 0 ? table(this.ended) : ["  none"]),
       "coverage (cases):",
       ...table(this.coverage),
+      ...(this.kinds.size > 0 ? ["unexplained, by kind:", ...table(this.kinds)] : []),
       `unexplained differences: ${this.unexplained.length}${this.unexplained.length > 0 ? ` (cases ${this.unexplained.slice(0, 20).join(", ")})` : ""}`,
     ].join("\n");
   }

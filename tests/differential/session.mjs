@@ -8,7 +8,7 @@
  * @module
  */
 
-import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
+import { follows, readAsOurs, staleAsOurs } from "./differences/entries.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 import { withoutStandIns, withStandIns } from "./differences/keys.mjs";
 import { bounded, countPush, NO_WIDGET, stopsCountdown } from "./differences/pushing.mjs";
@@ -160,22 +160,24 @@ export class CaseRun {
   compared(operation, theirs, ours, stop) {
     const { world } = this;
     const package_ = normal(theirs.effects);
-    if (this.ids.meet(package_, normal(ours.effects))) this.note("A17");
+    const begins = operation.op === "command" && operation.name === "workflow";
+    if (begins && this.ids.meet(package_, normal(ours.effects))) this.note("A17");
     const step = {
       operation,
       world,
       package: package_,
-      expected: structuredClone(this.ids.replace(package_)),
-      actual: structuredClone(this.ids.replace(normal(ours.effects))),
+      expected: structuredClone(this.ids.inTheirs(package_)),
+      actual: structuredClone(this.ids.inOurs(normal(ours.effects))),
       diagnostics: ours.diagnostics ?? [],
       workflows: theirs.loaded && !theirs.skipped && adopts(operation, theirs) ? theirs.loaded : world.workflows,
-      restored: theirs.state ? this.ids.replace(theirs.state) : undefined,
+      restored: theirs.state ? this.ids.inTheirs(theirs.state) : undefined,
       startable: ordered(theirs.listed ?? [], this.steered),
       packageStandsElsewhere: false,
       dropTimers: false,
       wordingIsOurs: false,
       pace: world.pace,
     };
+    for (const { id, rule } of ON_TOP) if (rule(step)) this.note(id);
     if (theirs.skipped) this.expectRefusal(step);
     if (bounded(step)) {
       this.note("Auto-continue");
@@ -187,9 +189,9 @@ export class CaseRun {
     if (stopped) {
       this.note(stopped);
       step.dropTimers ||= began !== null;
-      if (world.hasUI) step.expected.unshift({ ...NO_WIDGET });
+      const at = step.expected[0]?.kind === "confirm" ? 1 : 0;
+      if (world.hasUI) step.expected.splice(at, 0, { ...NO_WIDGET });
     }
-    for (const { id, rule } of ON_TOP) if (rule(step)) this.note(id);
     return step;
   }
 
@@ -199,7 +201,7 @@ export class CaseRun {
     if (step.dropTimers) theirs.timers = (await this.package({ op: "drop_timers" })).timers;
     this.world.countdown = (theirs.timers ?? []).length > 0;
     if (SESSION_EVENTS.includes(operation.op)) {
-      this.world.restored(step.restored ?? null, step.workflows, this.branch);
+      this.world.restored(step.restored ?? null, step.workflows, this.branch, theirs.state?.taskId);
     } else if (theirs.loaded && !theirs.skipped) {
       await this.followCommand(step, theirs);
     }
@@ -254,11 +256,6 @@ export class CaseRun {
     const branch = readAsOurs(this.branch, this.note);
     let outcome = await this.package(operation, branch);
     const again = (changed) => this.package(operation, changed);
-    const stale = staleAsOurs(outcome.state, outcome.loaded ?? {});
-    if (stale) {
-      this.note(stale.id);
-      outcome = await again(changedNewest(branch, stale.change));
-    }
     this.adopted = this.steered;
     const older = this.storedDefinitions(outcome);
     if (older) {
@@ -268,7 +265,10 @@ export class CaseRun {
       this.peerDisk.write(this.steered);
       this.adopted = older;
     }
-    return outcome;
+    const stale = staleAsOurs(outcome.state, outcome.loaded ?? {});
+    if (!stale) return outcome;
+    this.note(stale.id);
+    return again(changedNewest(branch, stale.change));
   }
 
   /** "Definition gone": the definitions stored with the run, where the files do not fit it any more and those do. */
@@ -388,7 +388,7 @@ function startedRun({ operation, expected }) {
 
 /** Whether a run can go on with these definitions; one that ended needs only its workflow. */
 function fits(state, workflows) {
-  return state.active ? place(workflows, state) !== null : state.workflowKey in workflows;
+  return state.active ? place(workflows, state) !== null && follows(state, workflows) : state.workflowKey in workflows;
 }
 
 /** The branch with another newest state. */

@@ -37,8 +37,8 @@ export class World {
     return this.state?.active ? place(this.workflows, this.state) : null;
   }
 
-  /** Takes the session as it was restored. */
-  restored(state, workflows, branch) {
+  /** Takes the session as it was restored; `taskId` as the entries have it. */
+  restored(state, workflows, branch, taskId) {
     this.workflows = workflows;
     this.state = state && (state.active || !state.completionNotified) ? state : null;
     this.cancelPending = false;
@@ -46,7 +46,7 @@ export class World {
     this.contextGiven = false;
     this.usedTools = false;
     this.reminderSent = null;
-    this.pace = storedPace(branch, state?.taskId);
+    this.pace = storedPace(branch, taskId);
   }
 
   /** The run was moved or begun. */

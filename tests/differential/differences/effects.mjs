@@ -345,6 +345,24 @@ export const ON_TOP = [
     },
   },
   {
+    id: "isError",
+    says: "an error result of workflow_step says isError",
+    rule: ({ actual }) => {
+      const result = find(actual, "result");
+      return result?.isError === true && result.resultType === "error" && delete result.isError;
+    },
+  },
+  {
+    id: "Descriptions",
+    says: "a completion comes with the workflow's name as its description",
+    rule: ({ actual, startable }) => {
+      const items = find(actual, "complete")?.items ?? [];
+      const named = items.filter((item) => startable.some((w) => w.commandName === item.value && w.name === item.description));
+      for (const item of named) delete item.description;
+      return named.length > 0;
+    },
+  },
+  {
     id: "Problems of an unknown name",
     says: "an unknown name whose definition is broken is told with the problems",
     rule: (step) => {

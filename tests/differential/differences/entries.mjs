@@ -59,7 +59,7 @@ function completed(stored, data, note) {
     if (state[flag] === undefined) set("Entries", flag, false);
   }
   for (const field of Object.keys(state)) {
-    if (FIELDS.includes(field) || field === "currentPhaseIndex") continue;
+    if (FIELDS.includes(field) || (field === "currentPhaseIndex" && !state.currentPath)) continue;
     note("Entries");
     delete state[field];
   }
@@ -126,7 +126,7 @@ export function staleAsOurs(state, workflows) {
 }
 
 /** Whether each segment is what the one around it refers to, as far as the segments exist. */
-function follows({ workflowKey, currentPath }, workflows) {
+export function follows({ workflowKey, currentPath }, workflows) {
   if (currentPath[0].workflowKey !== workflowKey) return false;
   return currentPath.every((segment, i) => {
     if (i === 0) return true;
