@@ -66,7 +66,7 @@ impl Diagnostic {
     }
 }
 
-/// One line: the place, the message, the cure.
+/// One line: the place, the message, and in brackets the cure.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.place {

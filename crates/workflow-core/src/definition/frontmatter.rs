@@ -5,6 +5,7 @@
 //! `\n---`, whatever comes after that on the line. The body is trimmed as JavaScript trims.
 
 use super::source::Span;
+use crate::white_space::{is_white_space, trim};
 
 /// The two parts of a phase file.
 #[derive(Debug, PartialEq)]
@@ -37,7 +38,7 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, NoFrontmatter> {
     let after_closing = end + "\n---".len();
     let untrimmed = &text[after_closing..];
     let body_start =
-        after_closing + untrimmed.len() - untrimmed.trim_start_matches(is_js_space).len();
+        after_closing + untrimmed.len() - untrimmed.trim_start_matches(is_white_space).len();
     Ok(Parts {
         yaml: &text[yaml_start..end],
         yaml_start,
@@ -49,20 +50,6 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, NoFrontmatter> {
 /// Where the frontmatter opens, for what is missing in it.
 pub(super) fn opening() -> Span {
     Span::new(0, 3)
-}
-
-/// Trims as JavaScript's `trim` does.
-pub(super) fn trim(text: &str) -> &str {
-    text.trim_matches(is_js_space)
-}
-
-/// White space and line ends of ECMAScript: U+FEFF is one, U+0085 and U+200B are not.
-fn is_js_space(c: char) -> bool {
-    matches!(
-        c,
-        '\u{9}'..='\u{d}' | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}'
-            | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\u{feff}'
-    )
 }
 
 #[cfg(test)]

@@ -28,20 +28,18 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What keeps the workflows that a person would start under a name from being started.
-    pub fn problems_of<'a>(
-        &'a self,
-        command_name: &'a str,
-    ) -> impl Iterator<Item = &'a Diagnostic> {
-        let left_out = move |key: &str| {
-            let mut listings = self.index.iter();
-            listings.any(|listing| {
-                let named = listing.command_name == command_name || listing.key == command_name;
-                named && listing.key == key && listing.standing == Standing::LeftOut
-            })
-        };
-        self.diagnostics.iter().filter(move |problem| {
-            problem.severity == Severity::Error && problem.workflow.as_deref().is_some_and(left_out)
+    /// The errors of the workflows that were left out and that a person would start by this name:
+    /// their command name, or their key where that could not be read.
+    pub fn problems_of(&self, name: &str) -> impl Iterator<Item = &Diagnostic> {
+        let left_out = self
+            .index
+            .iter()
+            .filter(|listing| listing.standing == Standing::LeftOut)
+            .filter(|listing| listing.command_name == name || listing.key == name);
+        let keys: Vec<&str> = left_out.map(|listing| &*listing.key).collect();
+        self.diagnostics.iter().filter(move |found| {
+            let about = found.workflow.as_deref();
+            found.severity == Severity::Error && about.is_some_and(|key| keys.contains(&key))
         })
     }
 }
@@ -95,10 +93,9 @@ pub fn load(files: &dyn Files) -> Loaded {
     let max_nesting = settings.limits.max_nesting;
     let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
+    let workflows = drafts.into_iter().map(|draft| draft.workflow);
     Loaded {
-        catalog: Arc::new(Catalog::new(
-            drafts.into_iter().map(|draft| draft.workflow).collect(),
-        )),
+        catalog: Arc::new(Catalog::new(workflows.collect())),
         index,
         settings,
         diagnostics,

@@ -19,12 +19,12 @@
 //! assert_eq!(loaded.catalog.get("fix").unwrap().phases.len(), 1);
 //! ```
 
-mod checked;
 mod continue_rule;
 mod directory;
 mod files;
 mod findings;
 mod frontmatter;
+mod graph;
 mod json5;
 mod keys;
 mod load;

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::graph::{contains_itself, levels, strongly_connected};
+
 /// A workflow: its name, its templates and its phase entries in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -225,6 +227,15 @@ impl Default for Limits {
     }
 }
 
+/// What limits may be raised to. More would make one file cost minutes or gigabytes.
+pub(super) const HIGHEST_LIMITS: Limits = Limits {
+    max_file_bytes: 16 << 20,
+    max_depth: 128,
+    max_phases: 10_000,
+    max_workflows: 100_000,
+    max_nesting: 128,
+};
+
 /// Which directory a definition comes from; the project's wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -256,6 +267,36 @@ impl Catalog {
         Self { workflows, by_key }
     }
 
+    /// The catalog of workflows from elsewhere, if it holds what a catalog promises.
+    #[must_use]
+    pub fn checked(workflows: Vec<Workflow>) -> Option<Self> {
+        let catalog = Self::new(workflows);
+        let targets: Option<Vec<Vec<usize>>> = catalog
+            .iter()
+            .map(|workflow| catalog.targets_of(workflow))
+            .collect();
+        let (targets, unique) = (targets?, catalog.by_key.len() == catalog.workflows.len());
+        let groups = strongly_connected(&targets);
+        let cyclic = groups.iter().any(|group| contains_itself(group, &targets));
+        let order: Vec<usize> = groups.into_iter().flatten().collect();
+        let too_deep = levels(&targets, &order)
+            .into_iter()
+            .any(|levels| levels > HIGHEST_LIMITS.max_nesting);
+        (unique && !cyclic && !too_deep).then_some(catalog)
+    }
+
+    /// The workflows that a workflow refers to; `None` if one is not here, or it has no phases.
+    fn targets_of(&self, workflow: &Workflow) -> Option<Vec<usize>> {
+        if workflow.phases.is_empty() {
+            return None;
+        }
+        let keys = workflow.phases.iter().filter_map(|entry| match entry {
+            PhaseEntry::Phase(_) => None,
+            PhaseEntry::Subworkflow(key) => Some(key),
+        });
+        keys.map(|key| self.by_key.get(key).copied()).collect()
+    }
+
     /// The workflow of this key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Workflow> {
@@ -270,5 +311,69 @@ impl Catalog {
     /// The workflows a person can start, in order.
     pub fn startable(&self) -> impl Iterator<Item = &Workflow> {
         self.iter().filter(|workflow| workflow.show == Show::User)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workflow(key: &str, references: &[&str]) -> Workflow {
+        Workflow {
+            key: key.to_owned(),
+            name: key.to_owned(),
+            command_name: String::new(),
+            initial_message: String::new(),
+            show: Show::Workflows,
+            loopable: true,
+            session_name_prefix: None,
+            session_name_max_length: None,
+            templates: Templates::default(),
+            auto_continue: ContinueRule::default(),
+            context: None,
+            phases: references
+                .iter()
+                .map(|key| PhaseEntry::Subworkflow((*key).to_owned()))
+                .chain([PhaseEntry::Phase(Phase {
+                    id: "p".to_owned(),
+                    name: "P".to_owned(),
+                    emoji: "p".to_owned(),
+                    instructions: "Do it.".to_owned(),
+                    tools: None,
+                    available_profiles: None,
+                    auto_continue: ContinueRule::default(),
+                })])
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_checked_catalog_holds_what_it_promises() {
+        assert!(Catalog::checked(vec![workflow("a", &["b"]), workflow("b", &[])]).is_some());
+        assert!(Catalog::checked(vec![workflow("a", &["b"])]).is_none());
+        assert!(Catalog::checked(vec![workflow("a", &["a"])]).is_none());
+        assert!(Catalog::checked(vec![workflow("a", &["b"]), workflow("b", &["a"])]).is_none());
+        assert!(Catalog::checked(vec![workflow("a", &[]), workflow("a", &[])]).is_none());
+        let mut empty = workflow("a", &[]);
+        empty.phases.clear();
+        assert!(Catalog::checked(vec![empty]).is_none());
+    }
+
+    #[test]
+    fn an_inner_rule_wins_key_by_key() {
+        let inner = ContinueRule {
+            max: Some(Bound::Unlimited),
+            ..ContinueRule::default()
+        };
+        let outer = ContinueRule {
+            max: Some(Bound::Times(3)),
+            countdown: Some(1),
+            ..ContinueRule::default()
+        };
+        let both = inner.within(&outer);
+        assert_eq!(
+            (both.max, both.countdown),
+            (Some(Bound::Unlimited), Some(1))
+        );
     }
 }

@@ -2,7 +2,6 @@
 
 use super::continue_rule::read_continue;
 use super::findings::{Finding, Reader};
-use super::frontmatter::trim;
 use super::keys::{self, Level};
 use super::model::{Phase, ToolAccess};
 use super::node::{Entry, Kind, Map, Node};
@@ -10,6 +9,7 @@ use super::source::Span;
 use super::values::{Text, check_template, present, required_text, texts, wrong_type};
 use crate::diagnostic::{Code, Severity, shown};
 use crate::template::Place;
+use crate::white_space::trim;
 
 /// A phase, and where its id stands.
 pub(super) struct ReadPhase {

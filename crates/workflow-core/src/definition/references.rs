@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::directory::Draft;
+use super::graph::{contains_itself, levels, strongly_connected};
 use super::keys::nearest;
 use super::model::PhaseEntry;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
@@ -133,7 +134,7 @@ impl Settling<'_> {
     fn leave_out_cycles(&mut self, groups: &[Vec<usize>]) {
         let mut cycles: Vec<Vec<usize>> = groups
             .iter()
-            .filter(|group| group.len() > 1 || self.graph.targets[group[0]].contains(&group[0]))
+            .filter(|group| contains_itself(group, &self.graph.targets))
             .cloned()
             .collect();
         for cycle in &mut cycles {
@@ -270,19 +271,10 @@ impl Settling<'_> {
 
     /// Leaves out what has more levels of subworkflows than allowed. `order` has targets first.
     fn leave_out_deep(&mut self, order: &[usize], max_nesting: u32) {
-        let mut levels = vec![0_u32; self.drafts.len()];
-        let mut deep = BTreeSet::new();
-        for &at in order.iter().filter(|&&at| self.kept[at]) {
-            let targets = &self.graph.targets[at];
-            levels[at] = targets
-                .iter()
-                .map(|&target| levels[target] + 1)
-                .max()
-                .unwrap_or(0);
-            if levels[at] > max_nesting {
-                deep.insert(at);
-            }
-        }
+        let levels = levels(&self.graph.targets, order);
+        let deep: Vec<usize> = (0..levels.len())
+            .filter(|&at| self.kept[at] && levels[at] > max_nesting)
+            .collect();
         for at in deep {
             self.kept[at] = false;
             let references = &self.graph.references[at];
@@ -300,61 +292,4 @@ impl Settling<'_> {
             self.error(Code::NestedTooDeep, at, place, message);
         }
     }
-}
-
-/// Groups of nodes that reach each other (Tarjan), each after all groups it leads to. Without recursion.
-fn strongly_connected(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const UNSEEN: usize = usize::MAX;
-    let mut index = vec![UNSEEN; targets.len()];
-    let mut low = vec![0; targets.len()];
-    let mut on_stack = vec![false; targets.len()];
-    let (mut stack, mut groups) = (Vec::new(), Vec::new());
-    let mut next_index = 0;
-    // The nodes being visited, each with the number of its targets seen so far.
-    let mut visits: Vec<(usize, usize)> = Vec::new();
-
-    for root in 0..targets.len() {
-        if index[root] == UNSEEN {
-            visits.push((root, 0));
-        }
-        while let Some((node, seen)) = visits.last_mut() {
-            let node = *node;
-            if *seen == 0 {
-                index[node] = next_index;
-                low[node] = next_index;
-                next_index += 1;
-                stack.push(node);
-                on_stack[node] = true;
-            }
-            let Some(&target) = targets[node].get(*seen) else {
-                visits.pop();
-                if let Some(&(parent, _)) = visits.last() {
-                    low[parent] = low[parent].min(low[node]);
-                }
-                if low[node] == index[node] {
-                    groups.push(pop_group(&mut stack, &mut on_stack, node));
-                }
-                continue;
-            };
-            *seen += 1;
-            if index[target] == UNSEEN {
-                visits.push((target, 0));
-            } else if on_stack[target] {
-                low[node] = low[node].min(index[target]);
-            }
-        }
-    }
-    groups
-}
-
-fn pop_group(stack: &mut Vec<usize>, on_stack: &mut [bool], root: usize) -> Vec<usize> {
-    let mut group = Vec::new();
-    while let Some(node) = stack.pop() {
-        on_stack[node] = false;
-        group.push(node);
-        if node == root {
-            break;
-        }
-    }
-    group
 }

@@ -5,7 +5,7 @@
 use super::continue_rule::{read_context, read_continue};
 use super::findings::{Finding, Reader};
 use super::keys::{self, Level};
-use super::model::{Limits, Settings};
+use super::model::{HIGHEST_LIMITS, Limits, Settings};
 use super::node::{Kind, Map};
 use super::values::{present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity};
@@ -19,15 +19,6 @@ pub(super) struct ReadSettings {
 
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
 type LimitsSaid = [Option<u32>; 5];
-
-/// What limits may be raised to. More would make one file cost minutes or gigabytes.
-const HIGHEST: Limits = Limits {
-    max_file_bytes: 16 << 20,
-    max_depth: 128,
-    max_phases: 10_000,
-    max_workflows: 100_000,
-    max_nesting: 128,
-};
 
 /// Reads a settings file's map.
 pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSettings {
@@ -73,7 +64,7 @@ fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {
         return said;
     };
     keys::check(reader, Level::Limits, &limits);
-    let mut highest = HIGHEST;
+    let mut highest = HIGHEST_LIMITS;
     let highest = limits_mut(&mut highest).map(|limit| *limit);
     for ((said, key), highest) in said.iter_mut().zip(Level::Limits.keys()).zip(highest) {
         *said = read_limit(reader, &mut limits, key, highest);

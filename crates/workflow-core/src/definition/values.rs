@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 
 use super::findings::{Finding, Reader};
-use super::frontmatter::trim;
 use super::keys::{listed, nearest};
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
 use crate::diagnostic::{Code, Severity, shown};
 use crate::template::{self, Piece};
+use crate::white_space::trim;
 
 /// A text and where it stands.
 pub(super) struct Text<'s> {

@@ -41,9 +41,20 @@ impl Sidecar {
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("{} could not be started", program.display()))?;
-        let input = child.stdin.take().context("the sidecar has no standard input")?;
-        let output = child.stdout.take().context("the sidecar has no standard output")?;
-        Ok(Self { child, input, output: BufReader::new(output), calls: 0 })
+        let input = child
+            .stdin
+            .take()
+            .context("the sidecar has no standard input")?;
+        let output = child
+            .stdout
+            .take()
+            .context("the sidecar has no standard output")?;
+        Ok(Self {
+            child,
+            input,
+            output: BufReader::new(output),
+            calls: 0,
+        })
     }
 
     fn write(&mut self, message: &Value) -> Result<()> {
@@ -63,8 +74,17 @@ impl<'d> Host<'d> {
     /// Starts a sidecar for a project directory.
     pub(crate) fn start(directory: &'d Path, timeline: Timeline) -> Result<Self> {
         let sidecar = Sidecar::spawn()?;
-        let mut host = Self { sidecar, directory, timeline, branch: Vec::new(), answer: false, prompts: Vec::new() };
-        host.greet()?;
+        let mut host = Self {
+            sidecar,
+            directory,
+            timeline,
+            branch: Vec::new(),
+            answer: false,
+            prompts: Vec::new(),
+        };
+        let manifest = host.initialize()?;
+        host.timeline.say(Speaker::Sidecar, &wishes(&manifest))?;
+        host.start_session()?;
         Ok(host)
     }
 
@@ -73,7 +93,8 @@ impl<'d> Host<'d> {
         self.sidecar.child.kill()?;
         self.sidecar.child.wait()?;
         self.sidecar = Sidecar::spawn()?;
-        self.greet()
+        self.initialize()?;
+        self.start_session()
     }
 
     /// Ends the sidecar and waits for it.
@@ -87,9 +108,9 @@ impl<'d> Host<'d> {
         Ok(())
     }
 
-    /// Opens the conversation: who speaks, and where the session stands.
-    fn greet(&mut self) -> Result<()> {
-        let manifest = self.call(
+    /// Says who speaks; the manifest comes back.
+    fn initialize(&mut self) -> Result<Value> {
+        self.call(
             "initialize",
             json!({
                 "protocolVersion": 1,
@@ -99,15 +120,16 @@ impl<'d> Host<'d> {
                 "capabilities": { "dialogs": true, "widgets": true },
                 "clock": { "virtual": { "now": NOW, "seed": 1 } },
             }),
-        )?;
-        let names = |list: &str| -> String {
-            let items = manifest[list].as_array().into_iter().flatten();
-            items.filter_map(|item| item["name"].as_str()).collect::<Vec<_>>().join(", ")
-        };
-        let text = format!("forward {}\nregister the tool {} and the commands {}", names("hooks"), names("tools"), names("commands"));
-        self.timeline.say(Speaker::Sidecar, &text)?;
+        )
+    }
+
+    /// Hands over the session as it stands.
+    fn start_session(&mut self) -> Result<()> {
         let context = json!({ "cwd": self.directory, "hasUI": true, "branch": self.branch });
-        self.call("hook/session_start", json!({ "event": { "reason": "startup" }, "context": context }))?;
+        self.call(
+            "hook/session_start",
+            json!({ "event": { "reason": "startup" }, "context": context }),
+        )?;
         Ok(())
     }
 
@@ -115,7 +137,8 @@ impl<'d> Host<'d> {
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Result<Value> {
         self.sidecar.calls += 1;
         let id = self.sidecar.calls;
-        self.sidecar.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        self.sidecar
+            .write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
             let message = self.sidecar.read()?;
             match message["method"].as_str() {
@@ -137,9 +160,14 @@ impl<'d> Host<'d> {
 
     fn confirm(&mut self, question: &Value) -> Result<()> {
         let params = &question["params"];
-        let text = format!("asks: {}\n{}", text_of(&params["title"]), text_of(&params["message"]));
+        let text = format!(
+            "asks: {}\n{}",
+            text_of(&params["title"]),
+            text_of(&params["message"])
+        );
         self.timeline.say(Speaker::Sidecar, &text)?;
-        self.timeline.say(Speaker::User, if self.answer { "yes" } else { "no" })?;
+        self.timeline
+            .say(Speaker::User, if self.answer { "yes" } else { "no" })?;
         let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": self.answer });
         self.sidecar.write(&answer)
     }
@@ -155,7 +183,9 @@ impl<'d> Host<'d> {
                 }
                 "setStatus" => format!("status: {}", action["text"].as_str().unwrap_or("(none)")),
                 "setWidget" => match action["lines"].as_array() {
-                    Some(lines) => format!("widget: {}", lines.iter().map(text_of).collect::<String>()),
+                    Some(lines) => {
+                        format!("widget: {}", lines.iter().map(text_of).collect::<String>())
+                    }
                     None => continue,
                 },
                 "setSessionName" => format!("names the session: {}", text_of(&action["name"])),
@@ -171,6 +201,21 @@ impl<'d> Host<'d> {
         }
         Ok(())
     }
+}
+
+/// What a manifest asks of a host, in words.
+fn wishes(manifest: &Value) -> String {
+    let names = |list: &str| -> String {
+        let items = manifest[list].as_array().into_iter().flatten();
+        let names = items.filter_map(|item| item["name"].as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "forward {}\nregister the tool {} and the commands {}",
+        names("hooks"),
+        names("tools"),
+        names("commands")
+    )
 }
 
 /// A JSON text as text.

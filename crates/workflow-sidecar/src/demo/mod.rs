@@ -16,17 +16,29 @@ use timeline::{Speaker, Timeline};
 
 /// The example workflows, as they would stand in `.pi/workflows`.
 const WORKFLOWS: &[(&str, &str)] = &[
-    ("ship/workflow.yaml", include_str!("workflows/ship/workflow.yaml")),
+    (
+        "ship/workflow.yaml",
+        include_str!("workflows/ship/workflow.yaml"),
+    ),
     ("ship/plan.md", include_str!("workflows/ship/plan.md")),
     ("ship/release.md", include_str!("workflows/ship/release.md")),
-    ("build/workflow.yaml", include_str!("workflows/build/workflow.yaml")),
-    ("build/implement.md", include_str!("workflows/build/implement.md")),
+    (
+        "build/workflow.yaml",
+        include_str!("workflows/build/workflow.yaml"),
+    ),
+    (
+        "build/implement.md",
+        include_str!("workflows/build/implement.md"),
+    ),
     ("build/verify.md", include_str!("workflows/build/verify.md")),
-    ("note/workflow.json5", include_str!("workflows/note/workflow.json5")),
+    (
+        "note/workflow.json5",
+        include_str!("workflows/note/workflow.json5"),
+    ),
 ];
 
 /// Runs the demo in a directory of its own, which is removed afterwards.
-pub fn run() -> Result<()> {
+pub(crate) fn run() -> Result<()> {
     let directory = tempfile::tempdir().context("no temporary directory could be made")?;
     write_workflows(&directory.path().join(".pi/workflows"))?;
     let mut timeline = Timeline::new();
@@ -50,18 +62,24 @@ fn write_workflows(root: &Path) -> Result<()> {
 }
 
 fn plan(host: &mut Host<'_>) -> Result<()> {
-    host.timeline.chapter("A workflow is started; its first phase reads only")?;
+    host.timeline
+        .chapter("A workflow is started; its first phase reads only")?;
     command(host, "workflow", "")?;
     command(host, "workflow", "ship Add --json to the export command")?;
     start_agent(host)?;
     ensure!(tool_call(host, "read")?, "reading is part of planning");
     ensure!(!tool_call(host, "edit")?, "planning must not edit");
 
-    host.timeline.chapter("The agent stops too early, and is sent on")?;
+    host.timeline
+        .chapter("The agent stops too early, and is sent on")?;
     agent_stops(host)?;
-    host.timeline.say(Speaker::Host, "three seconds pass, nobody types")?;
+    host.timeline
+        .say(Speaker::Host, "three seconds pass, nobody types")?;
     host.call("clock/advance", json!({ "ms": 3000 }))?;
-    ensure!(!host.prompts.is_empty(), "an agent that stops early is reminded");
+    ensure!(
+        !host.prompts.is_empty(),
+        "an agent that stops early is reminded"
+    );
     start_agent(host)
 }
 
@@ -73,7 +91,8 @@ fn build(host: &mut Host<'_>) -> Result<()> {
     step(host, "next")?;
     ensure!(!tool_call(host, "edit")?, "verifying must not edit");
 
-    host.timeline.chapter("A test fails: the subworkflow starts over")?;
+    host.timeline
+        .chapter("A test fails: the subworkflow starts over")?;
     new_turn(host)?;
     step(host, "loop")?;
     ensure!(tool_call(host, "edit")?, "building is editing");
@@ -82,15 +101,21 @@ fn build(host: &mut Host<'_>) -> Result<()> {
 }
 
 fn survive(host: &mut Host<'_>) -> Result<()> {
-    host.timeline.chapter("The sidecar is killed, and another takes over from the session")?;
-    host.timeline.say(Speaker::Host, "kill -9, then a new process")?;
+    host.timeline
+        .chapter("The sidecar is killed, and another takes over from the session")?;
+    host.timeline
+        .say(Speaker::Host, "kill -9, then a new process")?;
     host.crash_and_restart()?;
-    ensure!(!tool_call(host, "edit")?, "the run still stands in its verifying phase");
+    ensure!(
+        !tool_call(host, "edit")?,
+        "the run still stands in its verifying phase"
+    );
     Ok(())
 }
 
 fn finish(host: &mut Host<'_>) -> Result<()> {
-    host.timeline.chapter("The last phases, and the end of the run")?;
+    host.timeline
+        .chapter("The last phases, and the end of the run")?;
     new_turn(host)?;
     step(host, "next")?;
     ensure!(tool_call(host, "write")?, "a changelog has to be written");
@@ -100,7 +125,8 @@ fn finish(host: &mut Host<'_>) -> Result<()> {
 }
 
 fn cancel(host: &mut Host<'_>) -> Result<()> {
-    host.timeline.chapter("Another run, which the user cancels")?;
+    host.timeline
+        .chapter("Another run, which the user cancels")?;
     command(host, "workflow", "note the meeting")?;
     start_agent(host)?;
     host.answer = false;
@@ -112,18 +138,31 @@ fn cancel(host: &mut Host<'_>) -> Result<()> {
 }
 
 fn command(host: &mut Host<'_>, name: &str, arguments: &str) -> Result<()> {
-    host.timeline.say(Speaker::User, format!("/{name} {arguments}").trim_end())?;
-    host.call("command/run", json!({ "name": name, "arguments": arguments }))?;
+    host.timeline
+        .say(Speaker::User, format!("/{name} {arguments}").trim_end())?;
+    host.call(
+        "command/run",
+        json!({ "name": name, "arguments": arguments }),
+    )?;
     Ok(())
 }
 
 /// Starts the agent on what it was told last.
 fn start_agent(host: &mut Host<'_>) -> Result<()> {
     let prompt = host.prompts.pop();
-    let answer = host.call("hook/before_agent_start", json!({ "event": { "prompt": prompt } }))?;
+    let answer = host.call(
+        "hook/before_agent_start",
+        json!({ "event": { "prompt": prompt } }),
+    )?;
     let context = text_of(&answer["inject"]["content"]);
-    ensure!(!context.is_empty(), "an agent inside a workflow is told where it stands");
-    host.timeline.say(Speaker::Sidecar, &format!("adds to the context:\n{context}"))?;
+    ensure!(
+        !context.is_empty(),
+        "an agent inside a workflow is told where it stands"
+    );
+    host.timeline.say(
+        Speaker::Sidecar,
+        &format!("adds to the context:\n{context}"),
+    )?;
     new_turn(host)
 }
 
@@ -134,21 +173,32 @@ fn new_turn(host: &mut Host<'_>) -> Result<()> {
 
 /// Lets the agent call a tool; tells whether it may.
 fn tool_call(host: &mut Host<'_>, tool: &str) -> Result<bool> {
-    host.timeline.say(Speaker::Agent, &format!("wants to run {tool}"))?;
+    host.timeline
+        .say(Speaker::Agent, &format!("wants to run {tool}"))?;
     let event = json!({ "toolName": tool, "toolCallId": "call", "input": {} });
     let answer = host.call("hook/tool_call", json!({ "event": event }))?;
     let blocked = answer["block"]["reason"].as_str();
-    let verdict = blocked.map_or("allows it".to_owned(), |reason| format!("blocks it:\n{reason}"));
+    let verdict = blocked.map_or("allows it".to_owned(), |reason| {
+        format!("blocks it:\n{reason}")
+    });
     host.timeline.say(Speaker::Sidecar, &verdict)?;
     Ok(blocked.is_none())
 }
 
 fn step(host: &mut Host<'_>, action: &str) -> Result<()> {
-    host.timeline.say(Speaker::Agent, &format!("calls workflow_step {action}"))?;
-    let params = json!({ "name": "workflow_step", "toolCallId": "call", "arguments": { "action": action } });
+    host.timeline
+        .say(Speaker::Agent, &format!("calls workflow_step {action}"))?;
+    let params =
+        json!({ "name": "workflow_step", "toolCallId": "call", "arguments": { "action": action } });
     let answer = host.call("tool/execute", params)?;
-    ensure!(answer["isError"] != Value::Bool(true), "workflow_step {action} failed: {answer}");
-    host.timeline.say(Speaker::Sidecar, &format!("answers:\n{}", text_of(&answer["content"][0]["text"])))?;
+    ensure!(
+        answer["isError"] != Value::Bool(true),
+        "workflow_step {action} failed: {answer}"
+    );
+    host.timeline.say(
+        Speaker::Sidecar,
+        &format!("answers:\n{}", text_of(&answer["content"][0]["text"])),
+    )?;
     Ok(())
 }
 

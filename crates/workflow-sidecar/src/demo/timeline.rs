@@ -55,6 +55,10 @@ impl Timeline {
     }
 
     fn painted(&self, color: u8, text: &str) -> String {
-        if self.color { format!("\u{1b}[{color}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.color {
+            format!("\u{1b}[{color}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
     }
 }

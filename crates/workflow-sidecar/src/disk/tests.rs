@@ -1,0 +1,307 @@
+//! The disk against real directories.
+
+use workflow_core::definition::load;
+
+use super::*;
+
+const LIMIT: u32 = 1 << 20;
+
+/// A project in a directory of its own that goes when the test ends.
+struct Project {
+    directory: tempfile::TempDir,
+}
+
+impl Project {
+    fn new() -> Self {
+        let project = Self {
+            directory: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir_all(project.workflows()).unwrap();
+        project
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn workflows(&self) -> PathBuf {
+        self.path().join("project/.pi/workflows")
+    }
+
+    fn with(self, path: &str, text: &str) -> Self {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    fn disk(&self) -> Disk {
+        Disk::new(self.path().join("agent"), self.path().join("project"))
+    }
+
+    fn read(&self, entry: &str) -> Result<String, FileProblem> {
+        let path = FilePath::in_workflow(Tier::Project, "w", entry).unwrap();
+        let bytes = self.disk().read(&path, LIMIT)?;
+        Ok(String::from_utf8(bytes).unwrap())
+    }
+
+    fn entries(&self) -> Vec<TierEntry> {
+        self.disk().entries(Tier::Project).unwrap()
+    }
+}
+
+fn directory(name: &str) -> TierEntry {
+    TierEntry::Directory(name.to_owned())
+}
+
+#[test]
+fn the_agent_directory_is_what_the_host_makes_of_its_variable() {
+    let home = Path::new("/home/me");
+    let check = |variable: Option<&str>, expect: &str| {
+        assert_eq!(agent_dir(variable.map(OsStr::new), home), Path::new(expect));
+    };
+    check(None, "/home/me/.pi/agent");
+    check(Some(""), "/home/me/.pi/agent");
+    check(Some("~"), "/home/me");
+    check(Some("~/x"), "/home/me/x");
+    check(Some("~other/x"), "~other/x");
+    check(Some("/opt/agent"), "/opt/agent");
+}
+
+#[test]
+fn both_tiers_load_from_their_places() {
+    let phase = "---\nid: p\nname: P\nemoji: p\n---\nDo it.";
+    let project = Project::new()
+        .with(
+            "agent/workflows/g/workflow.yaml",
+            "name: G\nshow: workflows\nphases: [p.md]",
+        )
+        .with("agent/workflows/g/p.md", phase)
+        .with("agent/workflow-sidecar.json5", "{limits: {maxPhases: 9}}")
+        .with(
+            "project/.pi/workflows/w/workflow.yaml",
+            "name: W\nshow: workflows\nphases: [p.md]",
+        )
+        .with("project/.pi/workflows/w/p.md", phase)
+        .with(
+            "project/.pi/workflow-sidecar.json5",
+            "{context: 'every-turn'}",
+        );
+    let loaded = load(&project.disk());
+    assert_eq!(loaded.diagnostics, []);
+    let keys: Vec<&str> = loaded
+        .catalog
+        .iter()
+        .map(|workflow| &*workflow.key)
+        .collect();
+    assert_eq!(keys, ["g", "w"]);
+    assert_eq!(loaded.settings.limits.max_phases, 9);
+    assert!(loaded.settings.context.is_some());
+}
+
+#[test]
+fn nothing_at_all_is_an_empty_catalog_without_a_word() {
+    let empty = tempfile::tempdir().unwrap();
+    let loaded = load(&Disk::new(
+        empty.path().join("no"),
+        empty.path().join("where"),
+    ));
+    assert_eq!(loaded, workflow_core::definition::Loaded::default());
+}
+
+#[test]
+fn directories_come_in_byte_order_and_files_are_none() {
+    let project = Project::new()
+        .with("project/.pi/workflows/b/x", "")
+        .with("project/.pi/workflows/Z/x", "")
+        .with("project/.pi/workflows/10/x", "")
+        .with("project/.pi/workflows/7/x", "")
+        .with("project/.pi/workflows/README.md", "");
+    let names = ["10", "7", "Z", "b"];
+    assert_eq!(project.entries(), names.map(directory));
+}
+
+#[test]
+fn a_file_in_the_place_of_the_workflows_directory_is_said() {
+    let project = Project::new();
+    fs::remove_dir(project.workflows()).unwrap();
+    let project = project.with("project/.pi/workflows", "");
+    assert!(matches!(
+        project.disk().entries(Tier::Project),
+        Err(FileProblem::Unreadable(_))
+    ));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_missing() {
+    let project = Project::new().with("project/.pi/workflows/w/file", "");
+    assert_eq!(project.read("no.md"), Err(FileProblem::Missing));
+    assert_eq!(project.read("no/no.md"), Err(FileProblem::Missing));
+    assert_eq!(project.read("file/no.md"), Err(FileProblem::Missing));
+    assert_eq!(project.read("../nowhere/no.md"), Err(FileProblem::Missing));
+}
+
+#[test]
+fn a_file_over_the_limit_is_not_read() {
+    let project = Project::new().with("project/.pi/workflows/w/a.md", "12345");
+    let path = FilePath::in_workflow(Tier::Project, "w", "a.md").unwrap();
+    assert_eq!(project.disk().read(&path, 5).unwrap(), b"12345");
+    let too_large = FileProblem::TooLarge { limit: 4 };
+    assert_eq!(project.disk().read(&path, 4), Err(too_large));
+}
+
+#[test]
+fn a_directory_is_no_file() {
+    let project = Project::new().with("project/.pi/workflows/w/a.md/b", "");
+    assert_eq!(project.read("a.md"), Err(FileProblem::NotAFile));
+}
+
+#[test]
+fn paths_are_shown_as_a_person_in_the_project_writes_them() {
+    let disk = Disk::new(PathBuf::from("/agent"), PathBuf::from("/project"));
+    let shown = |tier| disk.shown(&FilePath::definition(tier, "w", "workflow.yaml"));
+    assert_eq!(shown(Tier::Project), ".pi/workflows/w/workflow.yaml");
+    assert_eq!(shown(Tier::Global), "/agent/workflows/w/workflow.yaml");
+    let settings = disk.shown(&FilePath::settings(Tier::Project));
+    assert_eq!(settings, ".pi/workflow-sidecar.json5");
+}
+
+#[cfg(unix)]
+mod links {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_linked_workflow_directory_is_followed_and_may_use_its_own_files() {
+        let project = Project::new().with("elsewhere/real/a.md", "text");
+        symlink(
+            project.path().join("elsewhere/real"),
+            project.workflows().join("w"),
+        )
+        .unwrap();
+        assert_eq!(project.entries(), [directory("w")]);
+        assert_eq!(project.read("a.md").unwrap(), "text");
+    }
+
+    #[test]
+    fn a_linked_workflow_directory_does_not_open_what_lies_beside_its_real_place() {
+        let project = Project::new()
+            .with("elsewhere/real/a.md", "text")
+            .with("elsewhere/secret.md", "secret")
+            .with("project/.pi/workflows/secret.md", "ours");
+        let elsewhere = project.path().join("elsewhere");
+        symlink(elsewhere.join("real"), project.workflows().join("w")).unwrap();
+        symlink(elsewhere.join("secret.md"), elsewhere.join("real/b.md")).unwrap();
+        assert_eq!(project.read("b.md"), Err(FileProblem::Escapes));
+        // `..` is taken out of the spelling first, so this is the root's own file.
+        assert_eq!(project.read("../secret.md").unwrap(), "ours");
+    }
+
+    #[test]
+    fn a_linked_file_may_lie_in_the_root_and_nowhere_else() {
+        let project = Project::new()
+            .with("secret.md", "secret")
+            .with("project/.pi/workflows/_shared/a.md", "shared")
+            .with("project/.pi/workflows/w/x", "");
+        let own = project.workflows().join("w");
+        symlink("../_shared/a.md", own.join("in.md")).unwrap();
+        symlink(project.path().join("secret.md"), own.join("out.md")).unwrap();
+        symlink(project.path(), own.join("up")).unwrap();
+        symlink("nowhere.md", own.join("dangling.md")).unwrap();
+        symlink("..", own.join("root")).unwrap();
+        assert_eq!(project.read("in.md").unwrap(), "shared");
+        assert_eq!(project.read("out.md"), Err(FileProblem::Escapes));
+        assert_eq!(project.read("up/secret.md"), Err(FileProblem::Escapes));
+        assert_eq!(project.read("dangling.md"), Err(FileProblem::Missing));
+        assert_eq!(project.read("root"), Err(FileProblem::Escapes));
+    }
+
+    #[test]
+    fn a_linked_root_changes_nothing() {
+        let project = Project::new().with("elsewhere/w/a.md", "text");
+        fs::remove_dir(project.workflows()).unwrap();
+        symlink(project.path().join("elsewhere"), project.workflows()).unwrap();
+        assert_eq!(project.entries(), [directory("w")]);
+        assert_eq!(project.read("a.md").unwrap(), "text");
+        assert_eq!(project.read("no.md"), Err(FileProblem::Missing));
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_or_in_circles_are_skipped_with_a_reason() {
+        let project = Project::new().with("project/.pi/workflows/real.md", "");
+        symlink("nowhere", project.workflows().join("a")).unwrap();
+        symlink("b", project.workflows().join("b")).unwrap();
+        symlink("real.md", project.workflows().join("c")).unwrap();
+        let entries = project.entries();
+        assert_eq!(entries.len(), 2);
+        assert!(matches!(
+            &entries[0],
+            TierEntry::Skipped { name, problem: FileProblem::Missing } if name == "a"
+        ));
+        assert!(matches!(
+            &entries[1],
+            TierEntry::Skipped { name, problem: FileProblem::Unreadable(_) } if name == "b"
+        ));
+    }
+
+    #[test]
+    fn a_directory_whose_name_is_not_utf8_is_skipped_with_a_reason() {
+        let project = Project::new();
+        let name = OsStr::from_bytes(b"w\xff");
+        fs::create_dir(project.workflows().join(name)).unwrap();
+        let [TierEntry::Skipped { problem, .. }] = &project.entries()[..] else {
+            panic!("one entry is skipped");
+        };
+        assert_eq!(*problem, FileProblem::NameNotUtf8);
+    }
+
+    #[test]
+    fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+        let project = Project::new().with("project/.pi/workflows/w/x", "");
+        let pipe = project.workflows().join("w/a.md");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert_eq!(project.read("a.md"), Err(FileProblem::NotAFile));
+    }
+
+    #[test]
+    fn a_device_is_no_file() {
+        let project = Project::new().with("project/.pi/workflows/w/x", "");
+        let settings = project.path().join("project/.pi").join(SETTINGS_FILE);
+        symlink("/dev/zero", &settings).unwrap();
+        let read = |tier| project.disk().read(&FilePath::settings(tier), LIMIT);
+        assert_eq!(read(Tier::Project), Err(FileProblem::Escapes));
+        fs::create_dir(project.path().join("agent")).unwrap();
+        symlink(
+            "/dev/zero",
+            project.path().join("agent").join(SETTINGS_FILE),
+        )
+        .unwrap();
+        assert_eq!(read(Tier::Global), Err(FileProblem::NotAFile));
+    }
+
+    #[test]
+    fn only_the_users_own_settings_may_be_a_link_to_elsewhere() {
+        let project = Project::new()
+            .with("dotfiles/settings", "{}")
+            .with("agent/x", "");
+        let target = project.path().join("dotfiles/settings");
+        symlink(&target, project.path().join("agent").join(SETTINGS_FILE)).unwrap();
+        symlink(
+            &target,
+            project.path().join("project/.pi").join(SETTINGS_FILE),
+        )
+        .unwrap();
+        let read = |tier| project.disk().read(&FilePath::settings(tier), LIMIT);
+        assert_eq!(read(Tier::Global).unwrap(), b"{}");
+        assert_eq!(read(Tier::Project), Err(FileProblem::Escapes));
+    }
+}

@@ -1,0 +1,200 @@
+//! One line in, the lines that follow from it out.
+//!
+//! Owns the method table and the order of what is written. Must not know methods one by one, or
+//! where lines come from and go.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jsonrpsee::types::{ErrorObjectOwned, Id, Params};
+use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
+use tokio::sync::Notify;
+use workflow_protocol::{Error, Kind, Method, Text, for_each_method, method};
+
+use super::envelope::{Call, Invalid, Message, NO_ID, classify};
+use super::handlers::Answered;
+use super::outbox::Outbox;
+use super::server::{Server, not_initialized};
+use crate::wire;
+
+/// The methods, and what they work on.
+pub(super) struct Dispatch {
+    methods: RpcModule<Mutex<Server>>,
+    /// Never contended: whoever calls is the only one (see [`Connection`](super::Connection)).
+    server: Arc<Mutex<Server>>,
+}
+
+impl Dispatch {
+    pub(super) fn new(deadline_changed: Arc<Notify>) -> Self {
+        let server = Arc::new(Mutex::new(Server::new(deadline_changed)));
+        let mut methods = RpcModule::from_arc(Arc::clone(&server));
+        macro_rules! register {
+            ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
+                methods
+                    .register_method($name, |params, server, _| {
+                        call::<method::$row>(&params, server)
+                    })
+                    .expect("each row has a name of its own");
+            )*};
+        }
+        for_each_method!(register);
+        Self { methods, server }
+    }
+
+    /// Takes a line; what is to be written because of it is added to `out`.
+    pub(super) fn take(&self, line: &[u8], out: &mut Outbox) {
+        match classify(line) {
+            Message::Request { id, call } => self.answer(id, &call, out),
+            Message::Notification(call) => self.hear(&call, out),
+            Message::Response { id, result } => self.answered(id, result, out),
+            Message::Invalid { id, why } => refuse(id, why, out),
+        }
+    }
+
+    /// Answers a line that was too long to be taken.
+    pub(super) fn refuse_long_line(max_line: usize, out: &mut Outbox) {
+        let error = Error::new(
+            Kind::LineTooLong,
+            format!("the line is longer than {max_line} bytes and was skipped"),
+        );
+        push_error(NO_ID, &error, out);
+    }
+
+    /// Does what time caused.
+    pub(super) fn tick(&self, out: &mut Outbox) {
+        let result = catch_unwind(AssertUnwindSafe(|| self.server().tick(None)));
+        if let Err(panic) = result {
+            tracing::error!(panic = panic_text(&*panic), "a step of the clock failed");
+        }
+        out.append(&mut self.server().outbox);
+    }
+
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        self.server().due_in()
+    }
+
+    /// Whether the host asked for the end.
+    pub(super) fn is_over(&self) -> bool {
+        self.server().is_over
+    }
+
+    fn answer(&self, id: &str, call: &Call<'_>, out: &mut Outbox) {
+        let response = self.call(call);
+        let mut server = self.server();
+        // Answers to earlier requests come before this one's, questions of this one after it.
+        let mut before = std::mem::take(&mut server.outbox);
+        out.append(&mut before);
+        match server.take_deferred() {
+            Some(ticket) => server.keep_waiting(ticket, id),
+            None => out.answer(id, response.as_ref()),
+        }
+    }
+
+    fn hear(&self, call: &Call<'_>, out: &mut Outbox) {
+        let response = self.call(call);
+        let mut server = self.server();
+        server.take_deferred();
+        out.append(&mut server.outbox);
+        if response.is_error() {
+            tracing::warn!(
+                method = &*call.method,
+                code = response.as_error_code(),
+                "a notification failed"
+            );
+        }
+    }
+
+    fn answered(&self, id: &str, result: Option<&str>, out: &mut Outbox) {
+        let Ok(id) = serde_json::from_str::<Text<'_>>(id) else {
+            tracing::warn!(id, "the host answered what was not asked");
+            return;
+        };
+        let confirmed = match result {
+            Some("true") => true,
+            Some("false") => false,
+            Some(_) | None => {
+                tracing::warn!(id = &*id, "the host could not ask: this counts as a no");
+                false
+            }
+        };
+        let mut server = self.server();
+        server.answered(&id, confirmed);
+        out.append(&mut server.outbox);
+    }
+
+    /// Calls a method. A panic costs this one answer; what the session holds stays.
+    fn call(&self, call: &Call<'_>) -> MethodResponse {
+        let Some(MethodCallback::Sync(callback)) = self.methods.method(&call.method) else {
+            let unknown = format!("there is no method {:?}", &*call.method);
+            return error_response(&Error::new(Kind::MethodNotFound, unknown));
+        };
+        let params = Params::new(call.params);
+        let call = || callback(Id::Null, params, usize::MAX, Extensions::new());
+        catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+            tracing::error!(panic = panic_text(&*panic), "a call failed");
+            error_response(&Error::new(
+                Kind::Internal,
+                "the sidecar failed at this call and lives on",
+            ))
+        })
+    }
+
+    fn server(&self) -> MutexGuard<'_, Server> {
+        lock(&self.server)
+    }
+}
+
+/// A lock that a panic left behind is as good as any: steps are not undone, but nothing is half written.
+fn lock(server: &Mutex<Server>) -> MutexGuard<'_, Server> {
+    server.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls the handler of a row with its parameters.
+///
+/// The result is shared because jsonrpsee wants to be able to clone it; `None` is an answer that
+/// comes later and is not written.
+fn call<M: Method>(
+    params: &Params<'_>,
+    server: &Mutex<Server>,
+) -> Result<Option<Arc<M::Result>>, ErrorObjectOwned> {
+    let mut server = lock(server);
+    let answer = if server.host.is_none() && M::NAME != method::Initialize::NAME {
+        Err(not_initialized())
+    } else {
+        M::read(params.as_str()).and_then(|params| M::call(&mut *server, params))
+    };
+    match answer {
+        Ok(Answered::Now(result)) => Ok(Some(Arc::new(result))),
+        Ok(Answered::Later) => Ok(None),
+        Err(error) => Err(wire::error(&error)),
+    }
+}
+
+fn refuse(id: &str, why: Invalid, out: &mut Outbox) {
+    let kind = match why {
+        Invalid::NotUtf8 | Invalid::NotJson => Kind::ParseError,
+        Invalid::Batch
+        | Invalid::NotAnObject
+        | Invalid::MemberTwice
+        | Invalid::Version
+        | Invalid::Id
+        | Invalid::Method => Kind::InvalidRequest,
+    };
+    push_error(id, &Error::new(kind, why.to_string()), out);
+}
+
+fn push_error(id: &str, error: &Error, out: &mut Outbox) {
+    out.answer(id, error_response(error).as_ref());
+}
+
+fn error_response(error: &Error) -> MethodResponse {
+    MethodResponse::error(Id::Null, wire::error(error))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no text")
+}

@@ -1,0 +1,332 @@
+//! What each method of the contract means.
+//!
+//! Owns the way from a row's parameters to a step of a session and back to the row's result.
+//! Must not know lines and ids, or decide anything that the engine decides.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use workflow_core::input::{Command, Entry, LastAssistant};
+use workflow_core::output::{Output, Reply};
+use workflow_core::session::Abilities;
+use workflow_core::{Input, command};
+use workflow_protocol as protocol;
+use workflow_protocol::{Error, Handlers, Kind, SessionBound};
+
+use super::clock::Clock;
+use super::definitions::Directories;
+use super::envelope::text;
+use super::manifest::{CANCEL_COMMAND, START_COMMAND, STEP_TOOL, manifest};
+use super::server::{Host, Seed, Server};
+use crate::wire;
+
+/// A call's result, or a word that it comes later.
+#[derive(Debug)]
+pub(super) enum Answered<R> {
+    Now(R),
+    /// The server has been told which ticket to wait for.
+    Later,
+}
+
+type Answer<R> = Result<Answered<R>, Error>;
+
+impl Handlers for Server {
+    type Answer<R> = Answer<R>;
+
+    fn initialize(&mut self, params: protocol::InitializeParams<'_>) -> Answer<protocol::Manifest> {
+        if self.host.is_some() {
+            return Err(Error::new(
+                Kind::AlreadyInitialized,
+                "initialize comes once",
+            ));
+        }
+        if params.protocol_version != protocol::PROTOCOL_VERSION {
+            return Err(unsupported(params.protocol_version));
+        }
+        let seed = match params.clock {
+            protocol::Clock::System => Seed::Random(std::hash::RandomState::new()),
+            protocol::Clock::Virtual { now, seed } => {
+                self.clock = Clock::Virtual { now };
+                Seed::Fixed(seed)
+            }
+        };
+        tracing::info!(
+            name = &*params.host.name,
+            version = &*params.host.version,
+            "a host"
+        );
+        self.host = Some(Host {
+            abilities: Abilities {
+                dialogs: params.capabilities.dialogs,
+                widgets: params.capabilities.widgets,
+            },
+            directories: Directories::new(params.agent_dir.as_deref(), &params.cwd),
+            seed,
+        });
+        now(manifest())
+    }
+
+    fn hook_session_start(
+        &mut self,
+        params: protocol::SessionHookParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        self.begin_session(&params)
+    }
+
+    fn hook_session_tree(
+        &mut self,
+        params: protocol::SessionHookParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        self.begin_session(&params)
+    }
+
+    fn hook_session_switch(
+        &mut self,
+        params: protocol::SessionHookParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        self.begin_session(&params)
+    }
+
+    fn hook_session_compact(
+        &mut self,
+        params: protocol::SessionHookParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        self.hook(&params, Input::Compacted)
+    }
+
+    fn hook_session_shutdown(
+        &mut self,
+        params: protocol::SessionHookParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        self.known(&params)?;
+        now(wire::hook_result(self.close(params.session_id())))
+    }
+
+    fn hook_before_agent_start(
+        &mut self,
+        params: protocol::BeforeAgentStartParams<'_>,
+    ) -> Answer<protocol::BeforeAgentStartResult> {
+        let prompt = params.event.prompt.as_deref();
+        let output = self.step(&params, Input::BeforeAgentStart { prompt })?;
+        now(wire::before_agent_start_result(output))
+    }
+
+    fn hook_agent_start(
+        &mut self,
+        params: protocol::AgentStartParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        self.hook(&params, Input::AgentStart)
+    }
+
+    fn hook_turn_start(
+        &mut self,
+        params: protocol::TurnParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        self.hook(&params, Input::TurnStart)
+    }
+
+    fn hook_tool_call(
+        &mut self,
+        params: protocol::ToolCallParams<'_>,
+    ) -> Answer<protocol::ToolCallResult> {
+        let tool = &params.event.tool_name;
+        let output = self.step(&params, Input::ToolCall { tool })?;
+        now(wire::tool_call_result(output))
+    }
+
+    fn hook_tool_result(
+        &mut self,
+        params: protocol::ToolResultParams<'_>,
+    ) -> Answer<protocol::ToolResultResult> {
+        self.known(&params)?;
+        now(protocol::ToolResultResult::default())
+    }
+
+    fn hook_turn_end(&mut self, params: protocol::TurnParams<'_>) -> Answer<protocol::HookResult> {
+        self.hook(&params, Input::TurnEnd)
+    }
+
+    fn hook_agent_end(
+        &mut self,
+        params: protocol::AgentEndParams<'_>,
+    ) -> Answer<protocol::AgentEndResult> {
+        let last = params.event.messages.last_assistant.as_ref();
+        let last = last.map(|last| LastAssistant {
+            stop_reason: last.stop_reason.as_deref(),
+            text_tail: Some(&last.text_tail),
+        });
+        let output = self.step(&params, Input::AgentEnd { last })?;
+        now(wire::agent_end_result(output))
+    }
+
+    fn hook_input(&mut self, params: protocol::InputParams<'_>) -> Answer<protocol::HookResult> {
+        let by_extension = params.event.source.as_deref() == Some("extension");
+        self.hook(&params, Input::UserInput { by_extension })
+    }
+
+    fn hook_branch(
+        &mut self,
+        params: protocol::BranchParams<'_>,
+    ) -> Answer<protocol::BranchResult> {
+        self.known(&params)?;
+        now(protocol::BranchResult::default())
+    }
+
+    fn tool_execute(
+        &mut self,
+        params: protocol::ToolExecuteParams<'_>,
+    ) -> Answer<protocol::ToolExecuteResult> {
+        if &*params.name != STEP_TOOL {
+            return Err(Error::new(
+                Kind::UnknownTool,
+                format!("there is no tool {:?}", &*params.name),
+            ));
+        }
+        let action = params.arguments.and_then(step_action);
+        let action = action.as_deref();
+        let output = self.step(&params, Input::Step { action })?;
+        now(wire::tool_execute_result(output))
+    }
+
+    fn command_run(
+        &mut self,
+        params: protocol::CommandRunParams<'_>,
+    ) -> Answer<protocol::CommandRunResult> {
+        let command = match &*params.name {
+            START_COMMAND => Command::Workflow {
+                arguments: &params.arguments,
+                loaded: self.definitions(&params.session_id, &params.context)?,
+            },
+            CANCEL_COMMAND => Command::CancelWorkflow,
+            name => return Err(unknown_command(name)),
+        };
+        let ticket = self.next_ticket();
+        let output = self.step(&params, Input::Command { ticket, command })?;
+        if output.reply == Reply::Later {
+            self.defer(ticket);
+            return Ok(Answered::Later);
+        }
+        now(wire::command_run_result(output))
+    }
+
+    fn command_complete(
+        &mut self,
+        params: protocol::CommandCompleteParams<'_>,
+    ) -> Answer<protocol::CommandCompleteResult> {
+        match &*params.name {
+            START_COMMAND => {
+                let loaded = self.definitions(&params.session_id, &params.context)?;
+                let names = command::complete(&loaded.catalog, &params.prefix);
+                now(wire::command_complete_result(names))
+            }
+            CANCEL_COMMAND => now(protocol::CommandCompleteResult::default()),
+            name => Err(unknown_command(name)),
+        }
+    }
+
+    fn workflow_list(
+        &mut self,
+        params: protocol::WorkflowListParams<'_>,
+    ) -> Answer<protocol::WorkflowListResult> {
+        let loaded = self.definitions(&params.session_id, &params.context)?;
+        now(wire::workflow_list_result(&loaded))
+    }
+
+    fn session_state(
+        &mut self,
+        params: protocol::SessionStateParams<'_>,
+    ) -> Answer<protocol::SessionStateResult> {
+        let slot = self.known(&params)?;
+        now(wire::session_state_result(slot.session.view()))
+    }
+
+    fn clock_advance(
+        &mut self,
+        params: protocol::ClockAdvanceParams<'_>,
+    ) -> Answer<protocol::ClockAdvanceResult> {
+        let Clock::Virtual { now: time } = &mut self.clock else {
+            return Err(Error::new(
+                Kind::ClockIsNotVirtual,
+                "the clock is the system's: ask for a virtual one in initialize",
+            ));
+        };
+        *time = time.saturating_add(params.ms);
+        let actions = self.tick(Some(&params.session_id));
+        now(wire::clock_advance_result(actions))
+    }
+
+    fn shutdown(&mut self, _: protocol::ShutdownParams<'_>) -> Answer<()> {
+        let mut ids: Vec<String> = self.sessions.keys().cloned().collect();
+        ids.sort_unstable();
+        for id in ids {
+            let output = self.close(&id);
+            self.apply(&id, output.actions);
+        }
+        self.is_over = true;
+        now(())
+    }
+}
+
+impl Server {
+    /// A hook whose answer is what there is to do.
+    fn hook<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+        input: Input<'_>,
+    ) -> Answer<protocol::HookResult> {
+        let output = self.step(params, input)?;
+        now(wire::hook_result(output))
+    }
+
+    fn begin_session(
+        &mut self,
+        params: &protocol::SessionHookParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        let branch = params.context.branch.as_ref();
+        let entries: Vec<Entry<'_>> = branch
+            .map(|branch| branch.entries.as_slice())
+            .unwrap_or_default()
+            .iter()
+            .map(|entry| Entry {
+                custom_type: &entry.custom_type,
+                data: entry.data,
+            })
+            .collect();
+        let output: Output = self.begin(&params.session_id, &params.context, |loaded| {
+            Input::Session { entries, loaded }
+        })?;
+        now(wire::hook_result(output))
+    }
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it spares every handler the same wrapping"
+)]
+fn now<R>(result: R) -> Answer<R> {
+    Ok(Answered::Now(result))
+}
+
+/// The `action` argument of `workflow_step`, if the model gave one that is a string.
+fn step_action(arguments: &RawValue) -> Option<protocol::Text<'_>> {
+    #[derive(Deserialize)]
+    struct Arguments<'a> {
+        #[serde(borrow)]
+        action: &'a RawValue,
+    }
+    let arguments: Arguments<'_> = serde_json::from_str(arguments.get()).ok()?;
+    text(arguments.action)
+}
+
+fn unknown_command(name: &str) -> Error {
+    Error::new(
+        Kind::UnknownCommand,
+        format!("there is no command {name:?}"),
+    )
+}
+
+fn unsupported(version: u32) -> Error {
+    Error::new(
+        Kind::UnsupportedVersion,
+        format!("version {version} of the protocol is not spoken here"),
+    )
+}

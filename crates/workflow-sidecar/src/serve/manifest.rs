@@ -1,0 +1,197 @@
+//! The manifest: what a host forwards, registers and shows for us.
+//!
+//! Owns its texts. A host that interprets it needs no knowledge of workflows, so that a new tool
+//! or message type needs no new host.
+
+use serde_json::json;
+use serde_json::value::to_raw_value;
+use workflow_core::run::entry_type;
+use workflow_protocol::{
+    CommandDeclaration, EntryType, ExecutionMode, HookSubscription, Manifest, MessageDisplay,
+    MessageType, PROTOCOL_VERSION, ServerInfo, ToolDeclaration,
+};
+
+/// The tool that moves a run.
+pub(super) const STEP_TOOL: &str = "workflow_step";
+/// The command that starts a run.
+pub(super) const START_COMMAND: &str = "workflow";
+/// The command that cancels a run.
+pub(super) const CANCEL_COMMAND: &str = "cancel-workflow";
+
+/// The hooks to forward, and the fields of each event that are read.
+const HOOKS: &[(&str, &[&str])] = &[
+    ("session_start", &[]),
+    ("session_tree", &[]),
+    ("session_switch", &[]),
+    ("session_compact", &[]),
+    ("session_shutdown", &[]),
+    ("before_agent_start", &["prompt"]),
+    ("agent_start", &[]),
+    ("turn_start", &[]),
+    ("tool_call", &["toolName", "toolCallId"]),
+    ("turn_end", &[]),
+    // The last message of the assistant is enough.
+    ("agent_end", &["messages"]),
+    ("input", &["source"]),
+];
+
+/// The hooks that restore a run, and what they need to know of the session.
+const RESTORING: &[&str] = &["session_start", "session_tree", "session_switch"];
+
+/// What the answer to `initialize` says.
+pub(super) fn manifest() -> Manifest {
+    Manifest {
+        protocol_version: PROTOCOL_VERSION,
+        server: ServerInfo {
+            name: env!("CARGO_PKG_NAME").to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        hooks: HOOKS.iter().map(subscription).collect(),
+        tools: vec![step_tool()],
+        commands: commands(),
+        message_types: message_types(),
+        entry_types: entry_types(),
+        ..Manifest::default()
+    }
+}
+
+fn subscription(&(name, event): &(&str, &[&str])) -> HookSubscription {
+    let context: &[&str] = if RESTORING.contains(&name) {
+        &["cwd", "hasUI", "sessionFile", "branch"]
+    } else {
+        &[]
+    };
+    let owned = |fields: &[&str]| fields.iter().map(ToString::to_string).collect();
+    HookSubscription {
+        name: name.to_owned(),
+        event: owned(event),
+        context: owned(context),
+    }
+}
+
+fn step_tool() -> ToolDeclaration {
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "action": {
+                "type": "string",
+                "enum": ["next", "status", "cancel", "loop"],
+                "description": "next: the phase is done, go on; status: where the workflow stands; \
+                    loop: start the current scope over; cancel: end the workflow, confirmed by a second call",
+            },
+            "summary": {
+                "type": "string",
+                "description": "what was done in the phase, in a sentence or two",
+            },
+        },
+        "required": ["action"],
+    });
+    ToolDeclaration {
+        name: STEP_TOOL.to_owned(),
+        label: "Workflow Step".to_owned(),
+        description: "Moves the active workflow. 'next' finishes the current phase and enters the next one, \
+            'status' says where the workflow stands, 'loop' starts the current scope over from its first phase, \
+            and 'cancel' ends the workflow once a second call confirms it."
+            .to_owned(),
+        parameters: to_raw_value(&parameters).expect("a JSON value is JSON"),
+        prompt_snippet: Some(
+            "Finish a workflow phase, ask where the workflow stands, start over, or cancel".to_owned(),
+        ),
+        prompt_guidelines: [
+            "Call workflow_step with action='next' once everything the current phase asks for is done, and not before.",
+            "Call workflow_step by itself: wait for its answer before working on the next phase.",
+            "Call workflow_step with action='status' when unsure which phase is active.",
+            "Use action='loop' to redo the current scope, and action='cancel' only when the user wants the workflow to end.",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        execution_mode: ExecutionMode::Sequential,
+    }
+}
+
+fn commands() -> Vec<CommandDeclaration> {
+    let command = |name: &str, description: &str, completes| CommandDeclaration {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        completes,
+    };
+    vec![
+        command(
+            START_COMMAND,
+            "Start a workflow: /workflow {name} {description}",
+            true,
+        ),
+        command(CANCEL_COMMAND, "Cancel the active workflow", false),
+    ]
+}
+
+/// hook-lifecycle: "Message Custom Types". Only the context message is for the model.
+fn message_types() -> Vec<MessageType> {
+    vec![
+        MessageType {
+            custom_type: "workflow:context".to_owned(),
+            display: MessageDisplay {
+                prefix: Some("🔄 ".to_owned()),
+                prefix_color: Some("accent".to_owned()),
+                color: "dim".to_owned(),
+                bold: false,
+                text: Some("[Workflow Context injected]".to_owned()),
+            },
+            to_model: true,
+        },
+        MessageType {
+            custom_type: "workflow:complete".to_owned(),
+            display: MessageDisplay {
+                prefix: None,
+                prefix_color: None,
+                color: "success".to_owned(),
+                bold: true,
+                text: None,
+            },
+            to_model: false,
+        },
+        MessageType {
+            custom_type: "workflow:countdown".to_owned(),
+            display: MessageDisplay {
+                prefix: Some("⏳ ".to_owned()),
+                prefix_color: Some("accent".to_owned()),
+                color: "dim".to_owned(),
+                bold: false,
+                text: None,
+            },
+            to_model: false,
+        },
+        MessageType {
+            custom_type: "workflow:parked".to_owned(),
+            display: MessageDisplay {
+                prefix: None,
+                prefix_color: None,
+                color: "warning".to_owned(),
+                bold: false,
+                text: None,
+            },
+            to_model: false,
+        },
+    ]
+}
+
+fn entry_types() -> Vec<EntryType> {
+    let entry = |custom_type: &str, description: &str| EntryType {
+        custom_type: custom_type.to_owned(),
+        description: description.to_owned(),
+    };
+    vec![
+        entry(
+            entry_type::STATE,
+            "Where the run stands; the last one counts",
+        ),
+        entry(
+            entry_type::DEFINITION,
+            "The definition the run goes by, for when its files are gone",
+        ),
+        entry(
+            entry_type::RUN,
+            "How often the agent was told to go on, and whether the run is parked",
+        ),
+    ]
+}

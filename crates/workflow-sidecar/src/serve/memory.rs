@@ -1,0 +1,55 @@
+//! A sidecar without a process: lines in, lines out.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use super::dispatch::Dispatch;
+use super::outbox::Outbox;
+
+/// A sidecar in memory, for tests and replays: the same dispatch, no pipe and no thread.
+///
+/// Nothing waits for time here: ask for a virtual clock in `initialize`.
+///
+/// ```
+/// let sidecar = workflow_sidecar::serve::Memory::new();
+/// let answers = sidecar.send(r#"{"jsonrpc":"2.0","id":1,"method":"hook/turn_end"}"#);
+/// assert!(answers[0].contains("notInitialized"));
+/// ```
+pub struct Memory {
+    dispatch: Dispatch,
+}
+
+impl Memory {
+    /// A sidecar that has not been spoken to.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            dispatch: Dispatch::new(Arc::new(Notify::new())),
+        }
+    }
+
+    /// Takes a line, gives the lines that follow from it. After `shutdown` nothing follows any more.
+    pub fn send(&self, line: impl AsRef<[u8]>) -> Vec<String> {
+        if self.dispatch.is_over() {
+            return Vec::new();
+        }
+        let mut out = Outbox::default();
+        self.dispatch.take(line.as_ref(), &mut out);
+        let text = String::from_utf8_lossy(out.as_bytes());
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").finish_non_exhaustive()
+    }
+}

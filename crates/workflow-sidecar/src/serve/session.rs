@@ -1,0 +1,37 @@
+//! One session of the host, as the process keeps it.
+
+use std::path::PathBuf;
+
+use workflow_core::Session;
+use workflow_core::input::Millis;
+use workflow_protocol::Context;
+
+/// A session, and what the host said of it last.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) session: Session,
+    /// Its working directory, where the host said so.
+    pub(super) cwd: Option<PathBuf>,
+    /// The deadline that is waited for.
+    pub(super) deadline: Option<Millis>,
+}
+
+impl Slot {
+    pub(super) fn new(session: Session) -> Self {
+        Self {
+            session,
+            cwd: None,
+            deadline: None,
+        }
+    }
+
+    /// Takes over what the host knows of the session now.
+    pub(super) fn note(&mut self, context: &Context<'_>) {
+        if let Some(cwd) = &context.cwd {
+            self.cwd = Some(PathBuf::from(cwd.as_str()));
+        }
+        if let Some(has_ui) = context.has_ui {
+            self.session.set_has_ui(has_ui);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The sidecar on standard input and output.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::clock::Alarm;
+use super::dispatch::Dispatch;
+use super::frame::{Frame, Frames};
+use super::outbox::Outbox;
+
+/// Lines that wait are written at the latest when there are this many bytes of them.
+const MANY: usize = 64 << 10;
+
+/// Serves the host on standard input and output until either ends, or the host says so.
+///
+/// A line longer than `max_line` bytes is refused and skipped. A host that is gone is no error.
+pub fn serve(max_line: usize) -> io::Result<()> {
+    let changed = Arc::new(Notify::new());
+    let dispatch = Arc::new(Dispatch::new(Arc::clone(&changed)));
+    let pen = Arc::new(Pen::on_stdout()?);
+    let alarm = {
+        let (waiting, due, pen) = (
+            Arc::clone(&dispatch),
+            Arc::clone(&dispatch),
+            Arc::clone(&pen),
+        );
+        Alarm::start(
+            changed,
+            move || waiting.due_in(),
+            move || {
+                let mut pen = pen.take();
+                due.tick(&mut pen.outbox);
+                if pen.flush().is_err() {
+                    // Nobody hears us, and the other thread may read for ever.
+                    std::process::exit(0);
+                }
+            },
+        )?
+    };
+    let frames = Frames::new(standard_input()?, max_line);
+    let served = speak(&dispatch, frames, max_line, &pen);
+    drop(alarm);
+    match served {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        served => served,
+    }
+}
+
+/// Reads, decides and writes until nothing more comes.
+fn speak(
+    dispatch: &Dispatch,
+    mut frames: Frames<File>,
+    max_line: usize,
+    pen: &Pen,
+) -> io::Result<()> {
+    loop {
+        let mut pen = match frames.next()? {
+            Frame::Line(line) if line.iter().all(u8::is_ascii_whitespace) => pen.take(),
+            Frame::Line(line) => {
+                let mut pen = pen.take();
+                dispatch.take(line, &mut pen.outbox);
+                pen
+            }
+            Frame::TooLong => {
+                let mut pen = pen.take();
+                Dispatch::refuse_long_line(max_line, &mut pen.outbox);
+                pen
+            }
+            Frame::End => return pen.take().flush(),
+        };
+        let is_over = dispatch.is_over();
+        // While more lines are there already, their answers are written together.
+        if is_over || !frames.has_next() || pen.outbox.as_bytes().len() > MANY {
+            pen.flush()?;
+        }
+        if is_over {
+            return Ok(());
+        }
+    }
+}
+
+/// The right to decide and to write: only one thread has it at a time.
+struct Pen(Mutex<Writing>);
+
+/// What is decided and not written yet, and where it goes.
+struct Writing {
+    outbox: Outbox,
+    output: File,
+}
+
+impl Pen {
+    fn on_stdout() -> io::Result<Self> {
+        Ok(Self(Mutex::new(Writing {
+            outbox: Outbox::default(),
+            output: standard_output()?,
+        })))
+    }
+
+    fn take(&self) -> MutexGuard<'_, Writing> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writing {
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.outbox.as_bytes().is_empty() {
+            self.output.write_all(self.outbox.as_bytes())?;
+            self.outbox.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Standard input without the buffer and the lock of [`io::Stdin`].
+#[cfg(unix)]
+fn standard_input() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Standard output without the buffer and the lock of [`io::Stdout`].
+#[cfg(unix)]
+fn standard_output() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Standard input without the buffer and the lock of [`io::Stdin`].
+#[cfg(windows)]
+fn standard_input() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(io::stdin().as_handle().try_clone_to_owned()?.into())
+}
+
+/// Standard output without the buffer and the lock of [`io::Stdout`].
+#[cfg(windows)]
+fn standard_output() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
+}
