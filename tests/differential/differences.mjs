@@ -36,7 +36,6 @@ const ELSEWHERE = [
   ["B32", "a visible workflow is found before an internal one of the same command"],
   ["B33", "a list of tools that is no list is an error"],
   ["B34", "loopable and show of another type are errors"],
-  ["B35", "definitions are adopted only by a start"],
   ["B44", "a stored path whose segments do not follow each other is stale"],
   ["B47", "one byte order mark before the frontmatter is dropped"],
   ["B56", "names of tools are strings"],

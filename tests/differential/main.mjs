@@ -13,7 +13,7 @@ import { Disk } from "./disk.mjs";
 import { entangled } from "./differences/files.mjs";
 import { generate } from "./generate.mjs";
 import { Mirror, MUTATIONS } from "./mirror.mjs";
-import { Ours } from "./ours.mjs";
+import { Fleet } from "./ours.mjs";
 import { Peer } from "./peer.mjs";
 import { mix } from "./random.mjs";
 import { difference, kindOf, Totals } from "./report.mjs";
@@ -41,19 +41,26 @@ const base = mkdtempSync(join(tmpdir(), "differential-"));
 const peer = new Peer();
 let places = 0;
 
-/** Plays a case with some side in the place of ours. @param {import("./types.mjs").Case} case_ @param {(place: any) => any} makeOurs @returns {Promise<import("./session.mjs").Report>} */
-async function play(case_, makeOurs) {
+/**
+ * Plays a case with some side in the place of ours.
+ *
+ * @param {import("./types.mjs").Case} case_
+ * @param {{take: (place: any) => any, release?: (side: any) => void}} others
+ * @returns {Promise<import("./session.mjs").Report>}
+ */
+async function play(case_, others) {
   const root = join(base, String(places++));
   const disks = { peerDisk: new Disk(join(root, "package")), oursDisk: new Disk(join(root, "ours")) };
   disks.oursDisk.write(case_.definitions);
   const { cwd, agentDir } = disks.oursDisk;
-  const ours = makeOurs({ cwd, agentDir, now: case_.now, seed: case_.seed, hasUI: case_.hasUI });
+  const shared = Object.keys(case_.definitions.global).length === 0;
+  const ours = others.take({ cwd, agentDir, now: case_.now, seed: case_.seed, hasUI: case_.hasUI, shared });
   try {
     return await new CaseRun(case_, { peer, ours, ...disks }).run();
   } catch (error) {
     throw new Error(`the harness failed in case ${case_.seed}`, { cause: error });
   } finally {
-    ours.stop?.();
+    others.release?.(ours);
     rmSync(root, { recursive: true, force: true });
   }
 }
@@ -82,9 +89,9 @@ async function probe(case_) {
 }
 
 /** One case with its probe. */
-async function judge(case_, makeOurs) {
+async function judge(case_, others) {
   const found = case_.theme === "entangled" ? await probe(case_) : null;
-  const report = await play(case_, makeOurs);
+  const report = await play(case_, others);
   if (found) {
     report.seen.add(found.seen);
     const known = [...found.ids].filter((id) => ["B08", "B09"].includes(id));
@@ -107,13 +114,13 @@ function progress(text) {
 }
 
 /** Compares the package with ours. @returns {Promise<boolean>} whether all is well */
-async function compare(makeOurs) {
+async function compare(others) {
   const totals = new Totals();
   const shown = new Set();
   const begun = Date.now();
   for (const caseSeed of seeds()) {
     const case_ = generate(caseSeed);
-    const report = await judge(case_, makeOurs);
+    const report = await judge(case_, others);
     totals.add(case_, report);
     progress(`${totals.cases} cases, ${totals.unexplained.length} unexplained`);
     if (!report.unexplained || shown.size >= Number(options["most-failures"])) continue;
@@ -121,11 +128,11 @@ async function compare(makeOurs) {
     if (shown.has(kind)) continue;
     shown.add(kind);
     const small = await shrink(case_, async (c) => {
-      const { unexplained } = await play(c, makeOurs);
+      const { unexplained } = await play(c, others);
       return unexplained !== null && kindOf(unexplained) === kind;
     });
     progress("");
-    console.log(difference(small, (await play(small, makeOurs)).unexplained ?? report.unexplained));
+    console.log(difference(small, (await play(small, others)).unexplained ?? report.unexplained));
   }
   progress("");
   console.log(totals.summary(seed, (Date.now() - begun) / 1000));
@@ -138,14 +145,14 @@ async function selfCheck() {
   let missed = 0;
   for (const caseSeed of seeds()) {
     const case_ = generate(caseSeed);
-    const sound = await play(case_, () => new Mirror(null));
+    const sound = await play(case_, { take: () => new Mirror(case_.now, null) });
     if (sound.unexplained) {
       console.log(difference(case_, sound.unexplained));
       missed++;
     }
     for (const mutation of Object.keys(MUTATIONS)) {
-      const mirror = new Mirror({ mutation, seed: caseSeed, skip: mix(caseSeed, 7) % 40 });
-      const { unexplained } = await play(case_, () => mirror);
+      const mirror = new Mirror(case_.now, { mutation, seed: caseSeed, skip: mix(caseSeed, 7) % 40 });
+      const { unexplained } = await play(case_, { take: () => mirror });
       if (!mirror.made) continue;
       const key = `${mutation}: ${mirror.made.kind}`;
       const count = counts.get(key) ?? { made: 0, noticed: 0 };
@@ -166,10 +173,12 @@ async function selfCheck() {
 }
 
 const seed = options.seed === undefined ? Date.now() % 1_000_000 : Number(options.seed);
+const fleet = new Fleet(String(options.binary), join(base, "nowhere"));
 let well = false;
 try {
-  well = options["self-check"] ? await selfCheck() : await compare((place) => new Ours(String(options.binary), place));
+  well = options["self-check"] ? await selfCheck() : await compare(fleet);
 } finally {
+  fleet.stop();
   peer.stop();
   rmSync(base, { recursive: true, force: true });
 }

@@ -46,8 +46,9 @@ function changedWithin(object, change) {
 }
 
 export class Mirror {
-  /** @param {{mutation: string, seed: number, skip: number} | null} fault  the mutation, and how many chances to let pass */
-  constructor(fault) {
+  /** @param {number} now @param {{mutation: string, seed: number, skip: number} | null} fault  the mutation, and how many chances to let pass */
+  constructor(now, fault) {
+    this.now = now;
     this.fault = fault;
     this.left = fault?.skip ?? 0;
     this.random = new Random(fault?.seed ?? 0);

@@ -23,13 +23,19 @@ export function drilled(workflows, path) {
   return "ref" in entry ? drilled(workflows, [...path, { workflowKey: entry.ref, phaseIndex: 0 }]) : path;
 }
 
+/** Whether each segment is what the one around it refers to, from the state's workflow on. @param {any} state @param {Workflows} workflows */
+export function follows({ workflowKey, currentPath }, workflows) {
+  if (currentPath[0].workflowKey !== workflowKey) return false;
+  return currentPath.every((segment, i) => i === 0 || entryAt(workflows, currentPath[i - 1])?.ref === segment.workflowKey);
+}
+
 /**
- * The place an active state stands on, as the package resolves it; null if it cannot.
+ * The place an active state stands on; null if the definitions do not lead there.
  *
  * @param {Workflows} workflows @param {any} state
  */
 export function place(workflows, state) {
-  if (!state?.active || state.currentPath.some((s) => !(s.workflowKey in workflows))) return null;
+  if (!state?.active || !(state.workflowKey in workflows) || !follows(state, workflows)) return null;
   const leaf = drilled(workflows, state.currentPath);
   if (!leaf) return null;
   return { root: workflows[state.currentPath[0].workflowKey], leaf, phase: entryAt(workflows, last(leaf)), onReference: leaf.length > state.currentPath.length };

@@ -10,13 +10,57 @@ import { spawn } from "node:child_process";
 
 const DEADLINE_MS = 10_000;
 
+/** How many sessions one process serves, before another takes over. */
+const SESSIONS_PER_PROCESS = 100;
+
+/** @typedef {{agentDir: string, cwd: string, now: number, seed: number, hasUI: boolean, shared: boolean}} Place */
+
+/**
+ * The processes. Sessions that have no global definitions share one, as a host's would: what one
+ * session leaves behind must not be seen in the next.
+ */
+export class Fleet {
+  /** @param {string} binary @param {string} nowhere  an agent directory without definitions */
+  constructor(binary, nowhere) {
+    this.binary = binary;
+    this.nowhere = nowhere;
+    /** @type {Map<boolean, Ours>} */
+    this.shared = new Map();
+  }
+
+  /** The process for a session. @param {Place} place */
+  take(place) {
+    if (!place.shared) return new Ours(this.binary, place);
+    let ours = this.shared.get(place.hasUI);
+    if (!ours || ours.sessions >= SESSIONS_PER_PROCESS || ours.ended) {
+      ours?.stop();
+      ours = new Ours(this.binary, { ...place, agentDir: this.nowhere });
+      this.shared.set(place.hasUI, ours);
+    }
+    return ours;
+  }
+
+  /** The session is over. @param {Ours} ours */
+  release(ours) {
+    if (!ours.place.shared) ours.stop();
+  }
+
+  stop() {
+    for (const ours of this.shared.values()) ours.stop();
+  }
+}
+
 /** One sidecar process; serves sessions one after the other. */
 export class Ours {
-  /** @param {string} binary @param {{agentDir: string, cwd: string, now: number, seed: number, hasUI: boolean}} place */
+  /** @param {string} binary @param {Place} place */
   constructor(binary, place) {
     this.binary = binary;
     this.place = place;
     this.child = null;
+    this.ended = false;
+    this.sessions = 0;
+    /** Its clock, which goes on from session to session. */
+    this.now = place.now;
   }
 
   async start() {
@@ -30,6 +74,7 @@ export class Ours {
     this.child.stderr.on("data", (chunk) => (this.stderr = (this.stderr + chunk).slice(-4000)));
     this.child.stdout.on("data", (chunk) => this.read(chunk));
     this.child.on("exit", () => {
+      this.ended = true;
       for (const settle of this.waiting.values()) settle({ died: "crashed" });
       this.waiting.clear();
     });
@@ -100,17 +145,18 @@ export class Ours {
     for (const action of actions ?? []) this.effects.push(effectOf(action));
   }
 
-  /** Begins a session. @param {{cwd: string, sessionId: string}} place */
-  async open({ cwd, sessionId }) {
+  /** Begins a session. @param {{cwd: string, name: string}} place */
+  async open({ cwd, name }) {
     if (!this.child) await this.start();
     this.cwd = cwd;
-    this.sessionId = sessionId;
+    this.sessionId = `${name}-${++this.sessions}`;
   }
 
   /** @param {import("./types.mjs").Operation} operation @param {import("./types.mjs").Entry[]} branch @returns {Promise<import("./types.mjs").Outcome>} */
   async apply(operation, branch) {
     this.effects = [];
     this.answer = operation.confirm ?? false;
+    if (operation.op === "advance") this.now += operation.ms;
     const { method, params } = this.request(operation, branch);
     const answer = await this.call(method, { sessionId: this.sessionId, ...params });
     if (answer.died) {
@@ -168,6 +214,7 @@ export class Ours {
   }
 
   stop() {
+    this.ended = true;
     this.child?.kill("SIGKILL");
     this.child = null;
   }

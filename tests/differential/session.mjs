@@ -8,7 +8,7 @@
  * @module
  */
 
-import { follows, readAsOurs, staleAsOurs } from "./differences/entries.mjs";
+import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 import { withoutStandIns, withStandIns } from "./differences/keys.mjs";
 import { bounded, countPush, NO_WIDGET, stopsCountdown } from "./differences/pushing.mjs";
@@ -70,9 +70,9 @@ export class CaseRun {
 
   /** @returns {Promise<Report>} */
   async run() {
-    const place = { cwd: this.peerDisk.cwd, agentDir: this.peerDisk.agentDir, now: this.case.now, seed: this.case.seed };
-    await this.peer.open(place);
-    await this.ours.open({ cwd: this.oursDisk.cwd, sessionId: `case-${this.case.seed}` });
+    const { cwd, agentDir } = this.peerDisk;
+    await this.ours.open({ cwd: this.oursDisk.cwd, name: `case-${this.case.seed}` });
+    await this.peer.open({ cwd, agentDir, now: this.ours.now, seed: this.case.seed });
     if (!(await this.placeDefinitions(this.note))) return this.report;
     for (const [index, operation] of this.case.operations.entries()) {
       if (await this.changesFiles(operation)) continue;
@@ -267,7 +267,7 @@ export class CaseRun {
     }
     const stale = staleAsOurs(outcome.state, outcome.loaded ?? {});
     if (!stale) return outcome;
-    this.note(stale.id);
+    stale.ids.forEach(this.note);
     return again(changedNewest(branch, stale.change));
   }
 
@@ -388,7 +388,7 @@ function startedRun({ operation, expected }) {
 
 /** Whether a run can go on with these definitions; one that ended needs only its workflow. */
 function fits(state, workflows) {
-  return state.active ? place(workflows, state) !== null && follows(state, workflows) : state.workflowKey in workflows;
+  return state.active ? place(workflows, state) !== null : state.workflowKey in workflows;
 }
 
 /** The branch with another newest state. */

@@ -92,6 +92,17 @@ export const EXPECTED = [
     },
   },
   {
+    id: "B35",
+    says: "definitions are adopted only by a start: until then the run stands where it stood",
+    rule: (step) => {
+      const confirm = isCommand(step, "workflow") ? find(step.expected, "confirm") : undefined;
+      if (!confirm) return false;
+      const name = step.world.place?.phase.name ?? "unknown";
+      const task = confirm.message.slice(confirm.message.indexOf(`\nTask: ${step.world.state.taskDescription}\n\n`));
+      return put(confirm, "message", `Phase: ${name}${task}`);
+    },
+  },
+  {
     id: "B36",
     says: "a run that ended is announced under its key when its definition is gone",
     rule: (step) => {
@@ -156,8 +167,9 @@ export const EXPECTED = [
     says: "the status of a run that stands on a reference ends in the phase",
     rule: (step) => {
       const { operation, expected, world, workflows, restored } = step;
-      const state = restored ?? world.state;
-      const here = ["session_start", "session_tree", "turn_end"].includes(operation.op) && state?.active ? place(workflows, state) : null;
+      const isSession = ["session_start", "session_tree"].includes(operation.op);
+      const state = isSession ? restored : world.state;
+      const here = (isSession || operation.op === "turn_end") && state?.active ? place(workflows, state) : null;
       return here?.onReference === true && put(find(expected, "status"), "text", statusText(workflows, here.leaf));
     },
   },

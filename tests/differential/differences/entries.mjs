@@ -5,6 +5,7 @@
  * @module
  */
 
+import { follows } from "../navigation.mjs";
 import { NO_SUCH_KEY } from "./keys.mjs";
 
 const FIELDS = ["active", "workflowKey", "currentPath", "globalStepCount", "taskId", "taskDescription", "startedAt", "completionNotified", "cancelled"];
@@ -97,40 +98,23 @@ function packageAccepts(d) {
  * B20 and B44 depend on the definitions: keys that only JavaScript's objects know, and paths whose
  * segments do not follow each other. The package reads a key that does not exist instead.
  *
- * @param {any} state      the active state as the package restored it
+ * @param {any} state      the state as the package restored it
  * @param {import("../navigation.mjs").Workflows} workflows
- * @returns {{id: string, change: (data: any) => any} | null}
+ * @returns {{ids: string[], change: (data: any) => any} | null}
  */
 export function staleAsOurs(state, workflows) {
   if (!state) return null;
   const keys = [state.workflowKey, ...state.currentPath.map((s) => s.workflowKey)];
-  const odd = (key) => !(key in workflows) && key in Object.prototype;
-  const renamed = (key) => (odd(key) ? key + NO_SUCH_KEY : key);
-  if (keys.some(odd)) {
-    return {
-      id: "B20",
-      change: (data) => ({
-        ...data,
-        workflowKey: renamed(data.workflowKey),
-        ...(data.currentPath && { currentPath: data.currentPath.map((s) => ({ ...s, workflowKey: renamed(s.workflowKey) })) }),
-      }),
-    };
-  }
-  if (!state.active || !keys.every((key) => key in workflows) || follows(state, workflows)) return null;
+  const isOdd = (key) => !(key in workflows) && key in Object.prototype;
+  const isStray = state.active && keys.slice(1).every((key) => key in workflows) && !follows(state, workflows);
+  const ids = [...(keys.some(isOdd) ? ["B20"] : []), ...(isStray ? ["B44"] : [])];
+  if (ids.length === 0) return null;
+  const renamed = (key) => (isOdd(key) ? key + NO_SUCH_KEY : key);
   const change = (data) => {
-    const path = data.currentPath ?? [{ workflowKey: data.workflowKey, phaseIndex: data.currentPhaseIndex }];
-    const inner = path[path.length - 1];
-    return { ...data, currentPath: [...path.slice(0, -1), { ...inner, workflowKey: inner.workflowKey + NO_SUCH_KEY }] };
+    const path = data.currentPath || [{ workflowKey: data.workflowKey, phaseIndex: data.currentPhaseIndex }];
+    const currentPath = path.map((s) => ({ ...s, workflowKey: renamed(s.workflowKey) }));
+    if (isStray) currentPath[currentPath.length - 1].workflowKey += NO_SUCH_KEY;
+    return { ...data, workflowKey: renamed(data.workflowKey), currentPath };
   };
-  return { id: "B44", change };
-}
-
-/** Whether each segment is what the one around it refers to, as far as the segments exist. */
-export function follows({ workflowKey, currentPath }, workflows) {
-  if (currentPath[0].workflowKey !== workflowKey) return false;
-  return currentPath.every((segment, i) => {
-    if (i === 0) return true;
-    const outer = workflows[currentPath[i - 1].workflowKey]?.phases[currentPath[i - 1].phaseIndex];
-    return outer !== undefined && "ref" in outer && outer.ref === segment.workflowKey;
-  });
+  return { ids, change };
 }

@@ -28,6 +28,7 @@ export function repaired(tree, note) {
       note("B47");
       text = text.slice(1);
     }
+    if (path.endsWith(".md")) text = withoutOddProfiles(text, note);
     if (path.endsWith("/workflow.yaml")) text = withoutBadLength(text, note);
     files[path] = text;
   }
@@ -50,6 +51,14 @@ function linkedDirectories(tree, note) {
     }
   }
   return files;
+}
+
+/** B56: a list of profiles that holds something else than strings counts as absent. */
+function withoutOddProfiles(text, note) {
+  const profiles = frontmatter(text)?.availableProfiles;
+  if (!Array.isArray(profiles) || profiles.every((profile) => typeof profile === "string")) return text;
+  note("B56");
+  return text.replace(/^availableProfiles:.*\r?\n(?:[ \t]+.*\r?\n)*/m, "");
 }
 
 /** B17: a length that is not a whole number counts as absent. */

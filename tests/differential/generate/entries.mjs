@@ -12,7 +12,7 @@ function path(random, models, workflowKey) {
   const { phases } = models.find((m) => m.key === workflowKey);
   const phaseIndex = random.int(0, phases.length - 1);
   const entry = phases[phaseIndex];
-  const inner = entry && "ref" in entry && models.some((m) => m.key === entry.ref) && random.chance(0.75);
+  const inner = entry && "ref" in entry && models.some((m) => m.key === entry.ref) && random.chance(0.6);
   return [{ workflowKey, phaseIndex }, ...(inner ? path(random, models, entry.ref) : [])];
 }
 
@@ -20,7 +20,7 @@ function path(random, models, workflowKey) {
 function sound(random, { models, now }) {
   const workflowKey = random.pick(models).key;
   return {
-    active: random.chance(0.85),
+    active: random.chance(0.8),
     workflowKey,
     currentPath: path(random, models, workflowKey),
     globalStepCount: random.int(0, 9),

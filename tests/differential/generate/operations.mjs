@@ -100,7 +100,7 @@ function reload(scene) {
 function stored(scene) {
   const { random, models, now } = scene;
   const make = random.weighted([[4, damagedEntry], [2, legacyEntry], [1, foreignEntry]]);
-  return [{ op: "entry", entry: make(random, { models, now }) }, ...reload(scene)];
+  return [{ op: "entry", entry: make(random, { models, now }) }, ...reload(scene), ...(random.chance(0.6) ? [look(scene)] : [])];
 }
 
 /** One response of the model that makes some calls of workflow_step. */
@@ -123,6 +123,20 @@ function story(scene) {
     [1, () => [...finish(random), ...edit(), again, end, again, end]],
     [1, () => [...response("loop"), ...response("status", "next"), ...response("loop", "loop")]],
   ])();
+}
+
+/** Something that shows where the run stands. @param {Scene} scene @returns {Operation} */
+function look({ random, hasUI }) {
+  return random.pick([
+    { op: "before_agent_start", event: {} },
+    { op: "turn_end", event: {} },
+    { op: "tool_call", toolName: random.pick(TOOLS), input: {} },
+    { op: "agent_end", hasUI, messages: [] },
+    step("status"),
+    step("next"),
+    step("loop"),
+    step("cancel"),
+  ]);
 }
 
 /**
