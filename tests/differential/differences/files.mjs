@@ -58,7 +58,7 @@ function withoutOddProfiles(text, note) {
   const profiles = frontmatter(text)?.availableProfiles;
   if (!Array.isArray(profiles) || profiles.every((profile) => typeof profile === "string")) return text;
   note("B56");
-  return text.replace(/^availableProfiles:.*\r?\n(?:[ \t]+.*\r?\n)*/m, "");
+  return text.replace(/^availableProfiles:[^\n]*\n(?:[ \t]+[^\n]*\n)*/m, "");
 }
 
 /** B17: a length that is not a whole number counts as absent. */
@@ -66,7 +66,7 @@ function withoutBadLength(text, note) {
   const length = parsed(text)?.sessionNameMaxLength;
   if (typeof length !== "number" || (Number.isInteger(length) && length >= 0)) return text;
   note("B17");
-  return text.replace(/^sessionNameMaxLength:.*\r?\n/m, "");
+  return text.replace(/^sessionNameMaxLength:[^\n]*\n/m, "");
 }
 
 /** B18: `__proto__` is an ordinary key, which no JavaScript object can hold: it goes by another name. */
@@ -195,7 +195,7 @@ export function withoutCommand(tree, keys) {
   const files = { ...tree };
   for (const key of keys) {
     const text = files[yamlOf(key)];
-    if (isText(text)) files[yamlOf(key)] = text.replace(/^commandName:.*\n(?:[ \t]+.*\n)*/m, "");
+    if (isText(text)) files[yamlOf(key)] = text.replace(/^commandName:[^\n]*\n(?:[ \t]+[^\n]*\n)*/m, "");
   }
   return files;
 }
