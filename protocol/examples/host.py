@@ -12,6 +12,11 @@ answers, arrived = {}, threading.Condition()
 branch = []  # the session's entries: the only thing a host has to keep
 
 
+def say(*words):
+    sys.stdout.write(" ".join(words) + "\n")  # one write: two threads speak
+    sys.stdout.flush()
+
+
 def send(message):
     sidecar.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
     sidecar.stdin.flush()
@@ -34,15 +39,15 @@ def apply(result):
         if action["type"] == "appendEntry":
             branch.append({"type": "custom", "customType": action["customType"], "data": action["data"]})
         elif action["type"] == "sendUserMessage":  # a real host starts its agent on this
-            print("AGENT <-", action["content"], flush=True)
+            say("AGENT <-", action["content"])
             threading.Thread(target=start_agent, args=(action["content"],)).start()
         else:
-            print(action["type"], json.dumps({k: v for k, v in action.items() if k != "type"}, ensure_ascii=False), flush=True)
+            say(action["type"], json.dumps({k: v for k, v in action.items() if k != "type"}, ensure_ascii=False))
 
 
 def start_agent(prompt):
     inject = call("hook/before_agent_start", event={"prompt": prompt}).get("inject")
-    print("CONTEXT", (inject or {}).get("content"), flush=True)
+    say("CONTEXT", (inject or {}).get("content", "-"))
 
 
 def listen():
@@ -53,7 +58,7 @@ def listen():
                 answers[message["id"]] = message
                 arrived.notify_all()
         elif "id" in message:  # a question to the person; this host says yes
-            print("ASKED", message["params"], flush=True)
+            say("ASKED", message["params"]["message"])
             send({"id": message["id"], "result": True})
         else:  # host/apply: time passed
             apply(message["params"])
@@ -68,9 +73,9 @@ for line in sys.stdin:
         call("command/run", name=word[1:], arguments=rest)
     elif word == "tool":
         block = call("hook/tool_call", event={"toolName": rest, "toolCallId": "1", "input": {}}).get("block")
-        print("BLOCKED" if block else "ALLOWED", rest, (block or {}).get("reason", ""), flush=True)
+        say("BLOCKED" if block else "ALLOWED", rest, (block or {}).get("reason", ""))
     elif word == "step":
-        print(call("tool/execute", name="workflow_step", toolCallId="2", arguments={"action": rest})["content"][0]["text"], flush=True)
+        say(call("tool/execute", name="workflow_step", toolCallId="2", arguments={"action": rest})["content"][0]["text"])
     elif word == "stop":
         call("hook/agent_end", event={"messages": [{"role": "assistant", "stopReason": "stop", "content": []}]})
 call("shutdown")

@@ -23,7 +23,7 @@ impl Host {
     }
 
     /// Calls the sidecar; answers its questions and applies its notifications while it waits.
-    fn call(&mut self, method: &str, params: Value) -> anyhow::Result<Value> {
+    fn call(&mut self, method: &str, params: &Value) -> anyhow::Result<Value> {
         self.calls += 1;
         let id = self.calls;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
@@ -31,11 +31,17 @@ impl Host {
             let message: Value = serde_json::from_str(&line)?;
             match (message.get("method"), message.get("id")) {
                 (None, Some(answered)) if *answered == id => {
-                    anyhow::ensure!(message.get("error").is_none(), "{method}: {}", message["error"]);
+                    anyhow::ensure!(
+                        message.get("error").is_none(),
+                        "{method}: {}",
+                        message["error"]
+                    );
                     self.apply(&message["result"]);
                     return Ok(message["result"].clone());
                 }
-                (Some(_), Some(asked)) => self.send(&json!({ "jsonrpc": "2.0", "id": asked, "result": true }))?,
+                (Some(_), Some(asked)) => {
+                    self.send(&json!({ "jsonrpc": "2.0", "id": asked, "result": true }))?;
+                }
                 (Some(_), None) => self.apply(&message["params"]),
                 (None, _) => {}
             }
@@ -56,27 +62,57 @@ impl Host {
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let program = arguments.next().ok_or_else(|| anyhow::anyhow!("usage: host COMMAND [ARGUMENT...]"))?;
-    let mut sidecar = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let (Some(input), Some(output)) = (sidecar.stdin.take(), sidecar.stdout.take()) else { anyhow::bail!("no pipes") };
-    let mut host = Host { input, output: BufReader::new(output).lines(), calls: 0, branch: Vec::new() };
+    let program = arguments
+        .next()
+        .ok_or_else(|| anyhow::anyhow!("usage: host COMMAND [ARGUMENT...]"))?;
+    let mut sidecar = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let (Some(input), Some(output)) = (sidecar.stdin.take(), sidecar.stdout.take()) else {
+        anyhow::bail!("no pipes")
+    };
+    let mut host = Host {
+        input,
+        output: BufReader::new(output).lines(),
+        calls: 0,
+        branch: Vec::new(),
+    };
 
     let cwd = std::env::current_dir()?;
     let who = json!({ "name": "host.rs", "version": "1" });
-    host.call("initialize", json!({ "protocolVersion": 1, "host": who, "cwd": cwd, "capabilities": { "dialogs": true } }))?;
-    host.call("hook/session_start", json!({ "context": { "hasUI": false, "branch": [] } }))?;
-    let listed = host.call("workflow/list", json!({}))?;
-    let name = listed["workflows"][0]["commandName"].as_str().unwrap_or_default().to_owned();
-    host.call("command/run", json!({ "name": "workflow", "arguments": format!("{name} try it") }))?;
-    while host.call("session/state", json!({}))?["active"] == true {
+    host.call("initialize", &json!({ "protocolVersion": 1, "host": who, "cwd": cwd, "capabilities": { "dialogs": true } }))?;
+    host.call(
+        "hook/session_start",
+        &json!({ "context": { "hasUI": false, "branch": [] } }),
+    )?;
+    let listed = host.call("workflow/list", &json!({}))?;
+    let name = listed["workflows"][0]["commandName"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    host.call(
+        "command/run",
+        &json!({ "name": "workflow", "arguments": format!("{name} try it") }),
+    )?;
+    while host.call("session/state", &json!({}))?["active"] == true {
         let edit = json!({ "toolName": "edit", "toolCallId": "1", "input": {} });
-        let block = host.call("hook/tool_call", json!({ "event": edit }))?;
-        println!("edit: {}", block["block"]["reason"].as_str().unwrap_or("allowed"));
+        let block = host.call("hook/tool_call", &json!({ "event": edit }))?;
+        println!(
+            "edit: {}",
+            block["block"]["reason"].as_str().unwrap_or("allowed")
+        );
         let next = json!({ "name": "workflow_step", "toolCallId": "2", "arguments": { "action": "next" } });
-        println!("{}", host.call("tool/execute", next)?["content"][0]["text"].as_str().unwrap_or_default());
+        println!(
+            "{}",
+            host.call("tool/execute", &next)?["content"][0]["text"]
+                .as_str()
+                .unwrap_or_default()
+        );
     }
-    host.call("hook/agent_end", json!({ "event": { "messages": [] } }))?;
-    host.call("shutdown", json!({}))?;
+    host.call("hook/agent_end", &json!({ "event": { "messages": [] } }))?;
+    host.call("shutdown", &json!({}))?;
     drop(host);
     anyhow::ensure!(sidecar.wait()?.success(), "the sidecar failed");
     Ok(())

@@ -4,9 +4,9 @@
 //! only if that lies in the real root or in the real directory of its own workflow. It must not know
 //! what a definition means.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,8 @@ pub(crate) struct Disk {
     cwd: PathBuf,
     /// The real paths of the workflows directories.
     real_roots: [OnceCell<PathBuf>; 2],
+    /// The directories looked at last, if there was no link among them.
+    without_links: RefCell<PathBuf>,
 }
 
 /// The directory of the host's own files in a project, and in a home directory.
@@ -47,6 +49,7 @@ impl Disk {
             agent_dir,
             cwd,
             real_roots: [OnceCell::new(), OnceCell::new()],
+            without_links: RefCell::default(),
         }
     }
 
@@ -69,22 +72,48 @@ impl Disk {
         }
     }
 
-    /// The real path of a file: what is checked, and what is opened (B25 to B28).
-    fn real(&self, path: &FilePath) -> Result<PathBuf, FileProblem> {
+    /// The real path of a file and what is there: what is checked, and what is opened (B25 to B28).
+    fn real(&self, path: &FilePath) -> Result<(PathBuf, Metadata), FileProblem> {
         let Some(directory) = path.directory() else {
-            return self.real_settings(path);
+            return with_metadata(self.real_settings(path)?);
         };
         let root = self.real_root(path.tier())?;
-        let mut real = root.to_owned();
-        for part in path.relative().split('/') {
-            real.push(part);
+        let (parents, name) = path
+            .relative()
+            .rsplit_once('/')
+            .unwrap_or(("", path.relative()));
+        if self.has_no_links(root, parents)? {
+            let real = root.join(parents).join(name);
             let metadata = fs::symlink_metadata(&real).map_err(|error| problem(&error))?;
-            if metadata.is_symlink() {
-                return followed(&root.join(path.relative()), root, &root.join(directory));
+            // Without a link on the way, the path is the real one.
+            if !metadata.is_symlink() {
+                return Ok((real, metadata));
             }
         }
-        // Without a link on the way, the path is the real one.
-        Ok(real)
+        with_metadata(followed(
+            &root.join(path.relative()),
+            root,
+            &root.join(directory),
+        )?)
+    }
+
+    /// Whether all of these directories are real ones. The answer for the last ones is remembered:
+    /// a workflow's files lie together.
+    fn has_no_links(&self, root: &Path, parents: &str) -> Result<bool, FileProblem> {
+        let directories = root.join(parents);
+        if *self.without_links.borrow() == directories {
+            return Ok(true);
+        }
+        let mut at = root.to_owned();
+        for part in parents.split('/') {
+            at.push(part);
+            let metadata = fs::symlink_metadata(&at).map_err(|error| problem(&error))?;
+            if metadata.is_symlink() {
+                return Ok(false);
+            }
+        }
+        self.without_links.replace(directories);
+        Ok(true)
     }
 
     fn real_root(&self, tier: Tier) -> Result<&Path, FileProblem> {
@@ -106,6 +135,11 @@ impl Disk {
             Tier::Project => Err(FileProblem::Escapes),
         }
     }
+}
+
+fn with_metadata(real: PathBuf) -> Result<(PathBuf, Metadata), FileProblem> {
+    let metadata = fs::metadata(&real).map_err(|error| problem(&error))?;
+    Ok((real, metadata))
 }
 
 /// The real path of what a link leads to, if it lies in the root or in its own workflow's directory.
@@ -146,9 +180,8 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        let real = self.real(path)?;
+        let (real, metadata) = self.real(path)?;
         // Looked at before it is opened: opening a pipe would wait for someone to write to it.
-        let metadata = fs::metadata(&real).map_err(|error| problem(&error))?;
         if !metadata.is_file() {
             return Err(FileProblem::NotAFile);
         }

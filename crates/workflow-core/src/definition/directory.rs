@@ -9,7 +9,7 @@ use super::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
 use super::node::{Kind, Map, Node, TreeLimits};
 use super::phase::{ReadPhase, read_phase};
 use super::source::{Source, Span};
-use super::values::{Text, wrong_type};
+use super::values::Text;
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
 use super::{json5, yaml};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
@@ -163,10 +163,10 @@ impl Directory<'_> {
             Format::Yaml => yaml::parse(source.text(), 0, limits),
             Format::Json5 => json5::parse(source.text(), limits),
         };
-        let Some(map) = read_map(reader, "a definition", node) else {
+        let Some((map, span)) = read_map(reader, "the definition", node) else {
             return found;
         };
-        let read = read_workflow(reader, self.key, map, self.limits);
+        let read = read_workflow(reader, self.key, map, span, self.limits);
         found.summary = Summary {
             name: read.workflow.name.clone(),
             command_name: read.workflow.command_name.clone(),
@@ -295,7 +295,7 @@ fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<Read
         Ok(Node {
             kind: Kind::Null, ..
         }) => Map::default(),
-        node => read_map(reader, "the frontmatter", node)?,
+        node => read_map(reader, "the frontmatter", node)?.0,
     };
     let body = Text {
         value: parts.body.into(),
@@ -321,12 +321,12 @@ fn no_frontmatter(problem: NoFrontmatter) -> Finding {
     Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
 }
 
-/// The map a file must be, without duplicate keys. `what` names the file's content.
+/// The map a file must be, without duplicate keys, and where it is. `what` names it.
 pub(super) fn read_map<'s>(
     reader: &mut Reader<'_>,
     what: &str,
     node: Result<Node<'s>, Finding>,
-) -> Option<Map<'s>> {
+) -> Option<(Map<'s>, Option<Span>)> {
     if let Some(span) = reader.source.not_utf8() {
         let message = "the file is not UTF-8: what cannot be read is replaced";
         reader.report(Finding::warning(Code::NotUtf8, Some(span), message));
@@ -345,10 +345,15 @@ pub(super) fn read_map<'s>(
         reader.report(Finding::error(Code::DuplicateKey, span, message));
     }
     match node.kind {
-        Kind::Map(map) => Some(map),
+        Kind::Map(map) => Some((map, node.span)),
+        Kind::Null => {
+            let message = format!("{what} is empty");
+            reader.report(Finding::error(Code::MissingKey, node.span, message));
+            None
+        }
         kind => {
-            let finding = wrong_type(Severity::Error, what, "a map", &kind, node.span);
-            reader.report(finding);
+            let message = format!("{what} must be a map, not {}", kind.words());
+            reader.report(Finding::error(Code::WrongType, node.span, message));
             None
         }
     }

@@ -39,6 +39,16 @@ impl Finding {
         Self::new(Severity::Warning, code, span, message)
     }
 
+    #[cfg(test)]
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    #[cfg(test)]
+    pub(super) fn help_text(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -55,6 +65,8 @@ pub(super) struct Findings {
     files: Vec<Arc<str>>,
     broken: bool,
     not_shown: usize,
+    /// The worst of what is not shown.
+    worst_not_shown: Severity,
 }
 
 /// Diagnostics of one workflow that are shown.
@@ -69,6 +81,7 @@ impl Findings {
             files: vec![source.place(None).file],
             broken: false,
             not_shown: 0,
+            worst_not_shown: Severity::Info,
         }
     }
 
@@ -77,6 +90,7 @@ impl Findings {
         self.broken |= finding.severity == Severity::Error;
         if self.diagnostics.len() == SHOWN {
             self.not_shown += 1;
+            self.worst_not_shown = self.worst_not_shown.max(finding.severity);
             return;
         }
         let place = source.place(finding.span);
@@ -111,7 +125,7 @@ impl Findings {
         });
         if self.not_shown > 0 {
             let message = format!("{} more problems are not shown", self.not_shown);
-            let mut more = Diagnostic::new(Code::MoreNotShown, Severity::Info, message);
+            let mut more = Diagnostic::new(Code::MoreNotShown, self.worst_not_shown, message);
             more.workflow.clone_from(&self.workflow);
             self.diagnostics.push(more);
         }

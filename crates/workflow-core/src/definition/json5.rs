@@ -43,12 +43,14 @@ fn check_extent(text: &str, limits: TreeLimits) -> Result<(), Finding> {
 }
 
 fn syntax_error(text: &str, error: &json5::Error) -> Finding {
-    let at = error
-        .position()
-        .map_or(text.len(), |position| offset_of(text, position));
     let message = error.to_string();
     // The library appends its own position.
     let message = message.split(" at line ").next().unwrap_or(&message);
+    let at = match error.position() {
+        // What the text ends too early for is where it starts; the mistake is at the end.
+        Some(position) if !message.starts_with("EOF") => offset_of(text, position),
+        _ => text.trim_end().len(),
+    };
     Finding::error(
         Code::Syntax,
         Some(Span::new(at, at + 1)),
@@ -151,3 +153,6 @@ impl<'de> Visitor<'de> for KindVisitor {
         Ok(Kind::Map(Map { entries }))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -188,9 +188,17 @@ fn resembled_guard(key: &str) -> Option<(&'static str, &'static str)> {
     let plain = plain(key);
     let near = |guard: &str| {
         let allowed = if guard.len() > 5 { 2 } else { 1 };
-        strsim::osa_distance(&plain, guard) <= allowed || (guard.len() > 4 && plain.contains(guard))
+        distance(&plain, guard, allowed).is_some() || plain.contains(guard)
     };
     GUARDS.iter().copied().find(|&(guard, _)| near(guard))
+}
+
+/// The edit distance of two names, if it is not more than allowed. Lengths alone rule out most.
+fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) > allowed {
+        return None;
+    }
+    Some(strsim::osa_distance(a, b)).filter(|&distance| distance <= allowed)
 }
 
 /// A key without what spellings differ in: `white-list`, `white_list` and `whiteList` are one.
@@ -212,8 +220,11 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     let plain_name = plain(name);
     known
         .into_iter()
-        .map(|known| (strsim::osa_distance(&plain_name, &plain(known)), known))
-        .filter(|&(distance, known)| distance <= (known.len() / 3).max(1))
+        .filter_map(|known| {
+            let allowed = (known.len() / 3).max(1);
+            let distance = distance(&plain_name, &plain(known), allowed)?;
+            Some((distance, known))
+        })
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, known)| known)
 }

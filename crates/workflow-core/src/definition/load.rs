@@ -137,7 +137,7 @@ fn load_settings_of(
         findings: &mut findings,
     };
     let settings =
-        read_map(reader, "the settings file", node).map(|map| read_settings(reader, map));
+        read_map(reader, "the settings file", node).map(|(map, _)| read_settings(reader, map));
     diagnostics.extend(findings.finish());
     settings
 }

@@ -227,14 +227,16 @@ impl Default for Limits {
     }
 }
 
-/// What limits may be raised to. More would make one file cost minutes or gigabytes.
-pub(super) const HIGHEST_LIMITS: Limits = Limits {
-    max_file_bytes: 16 << 20,
-    max_depth: 128,
-    max_phases: 10_000,
-    max_workflows: 100_000,
-    max_nesting: 128,
-};
+impl Limits {
+    /// What limits may be raised to. More would make one file cost minutes or gigabytes.
+    pub const HIGHEST: Self = Self {
+        max_file_bytes: 16 << 20,
+        max_depth: 128,
+        max_phases: 10_000,
+        max_workflows: 100_000,
+        max_nesting: 128,
+    };
+}
 
 /// Which directory a definition comes from; the project's wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -281,7 +283,7 @@ impl Catalog {
         let order: Vec<usize> = groups.into_iter().flatten().collect();
         let too_deep = levels(&targets, &order)
             .into_iter()
-            .any(|levels| levels > HIGHEST_LIMITS.max_nesting);
+            .any(|levels| levels > Limits::HIGHEST.max_nesting);
         (unique && !cyclic && !too_deep).then_some(catalog)
     }
 

@@ -61,6 +61,27 @@ impl<'s> Map<'s> {
         Some(self.entries.swap_remove(at))
     }
 
+    fn has_unique_keys(&self) -> bool {
+        let keys = self.entries.iter().map(|entry| &*entry.key);
+        if self.entries.len() > 16 {
+            return keys.collect::<HashSet<_>>().len() == self.entries.len();
+        }
+        // Comparing a few beats hashing them.
+        keys.enumerate()
+            .all(|(at, key)| self.entries[..at].iter().all(|before| before.key != key))
+    }
+
+    fn keep_first_of_each(&mut self, dropped: &mut Vec<(String, Option<Span>)>) {
+        let mut seen = HashSet::with_capacity(self.entries.len());
+        self.entries.retain(|entry| {
+            let first = seen.insert(entry.key.clone());
+            if !first {
+                dropped.push((entry.key.clone().into_owned(), entry.key_span));
+            }
+            first
+        });
+    }
+
     /// Where the map's first key stands: a place for what is missing in it.
     pub(super) fn first_key(&self) -> Option<Span> {
         self.entries.first().and_then(|entry| entry.key_span)
@@ -78,14 +99,9 @@ impl Node<'_> {
                 }
             }
             Kind::Map(map) => {
-                let mut seen = HashSet::with_capacity(map.entries.len());
-                map.entries.retain(|entry| {
-                    let first = seen.insert(entry.key.clone());
-                    if !first {
-                        dropped.push((entry.key.clone().into_owned(), entry.key_span));
-                    }
-                    first
-                });
+                if !map.has_unique_keys() {
+                    map.keep_first_of_each(dropped);
+                }
                 for entry in &mut map.entries {
                     entry.value.drop_duplicates(dropped);
                 }

@@ -5,7 +5,7 @@
 use super::continue_rule::{read_context, read_continue};
 use super::findings::{Finding, Reader};
 use super::keys::{self, Level};
-use super::model::{HIGHEST_LIMITS, Limits, Settings};
+use super::model::{Limits, Settings};
 use super::node::{Kind, Map};
 use super::values::{present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity};
@@ -64,7 +64,7 @@ fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {
         return said;
     };
     keys::check(reader, Level::Limits, &limits);
-    let mut highest = HIGHEST_LIMITS;
+    let mut highest = Limits::HIGHEST;
     let highest = limits_mut(&mut highest).map(|limit| *limit);
     for ((said, key), highest) in said.iter_mut().zip(Level::Limits.keys()).zip(highest) {
         *said = read_limit(reader, &mut limits, key, highest);

@@ -125,50 +125,61 @@ fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Cuts a line around `start..end` (in bytes) and makes its characters visible.
+/// A line with visible characters, cut around `start..end` (in bytes) when it is long.
 fn excerpt(line: &str, start: usize, end: usize) -> Excerpt {
+    const WHOLE: usize = 200;
     const BEFORE: usize = 60;
-    const AFTER: usize = 60;
     const MARKED: usize = 80;
+    const AFTER: usize = 60;
     let end = end.min(line.len());
-    let mut out = Excerpt {
-        text: String::new(),
-        start: 0,
-        end: 0,
+    let (before, marked, after) = (&line[..start], &line[start..end], &line[end..]);
+    let parts = if line.len() <= WHOLE {
+        [(before, false), (marked, false), (after, false)]
+    } else {
+        let (marked, cut) = first(marked, MARKED);
+        // What is marked and cut already says that the line goes on.
+        let after = if cut {
+            ("", false)
+        } else {
+            first(after, AFTER)
+        };
+        [last(before, BEFORE), (marked, cut), after]
     };
 
-    let (before, marked, after) = (&line[..start], &line[start..end], &line[end..]);
-    let skipped = before
-        .char_indices()
-        .rev()
-        .nth(BEFORE - 1)
-        .map_or(0, |(at, _)| at);
-    if skipped > 0 {
-        out.text.push('…');
+    let [
+        (before, cut_before),
+        (marked, cut_marked),
+        (after, cut_after),
+    ] = parts;
+    let mut text = String::with_capacity(line.len().min(2 * WHOLE));
+    if cut_before {
+        text.push('…');
     }
-    before[skipped..]
-        .chars()
-        .for_each(|c| push(&mut out.text, c));
-    out.start = out.text.len();
-    marked
-        .chars()
-        .take(MARKED)
-        .for_each(|c| push(&mut out.text, c));
-    out.end = out.text.len();
-    // What is marked and too long already says that the line goes on.
-    let rest = if marked.chars().nth(MARKED).is_some() {
-        0
-    } else {
-        AFTER
-    };
-    after
-        .chars()
-        .take(rest)
-        .for_each(|c| push(&mut out.text, c));
-    if rest == 0 || after.chars().nth(rest).is_some() {
-        out.text.push('…');
+    before.chars().for_each(|c| push(&mut text, c));
+    let start = text.len();
+    marked.chars().for_each(|c| push(&mut text, c));
+    let end = text.len();
+    after.chars().for_each(|c| push(&mut text, c));
+    if cut_marked || cut_after {
+        text.push('…');
     }
-    out
+    Excerpt { text, start, end }
+}
+
+/// The first characters of a text, and whether there are more.
+fn first(text: &str, count: usize) -> (&str, bool) {
+    match text.char_indices().nth(count) {
+        Some((at, _)) => (&text[..at], true),
+        None => (text, false),
+    }
+}
+
+/// The last characters of a text, and whether there are more.
+fn last(text: &str, count: usize) -> (&str, bool) {
+    match text.char_indices().rev().nth(count) {
+        Some((at, c)) => (&text[at + c.len_utf8()..], true),
+        None => (text, false),
+    }
 }
 
 /// A tab stays a tab: indentation must look as it does in the file.

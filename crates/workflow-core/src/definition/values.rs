@@ -239,6 +239,10 @@ pub(super) fn check_template(
     span: Option<Span>,
 ) {
     const REPORTED: usize = 20;
+    // Most instructions have none, and are long.
+    if !text.contains('{') {
+        return;
+    }
     let known = place.variables();
     let mut unknown: Vec<&str> = Vec::new();
     for piece in template::pieces(text) {

@@ -37,10 +37,11 @@ pub(super) fn read_workflow<'s>(
     reader: &mut Reader<'_>,
     key: &str,
     mut map: Map<'s>,
+    span: Option<Span>,
     limits: &Limits,
 ) -> ReadWorkflow<'s> {
     keys::check(reader, Level::Workflow, &map);
-    let start = map.first_key();
+    let start = map.first_key().or(span);
     let name = required_text(reader, &mut map, "name", start);
     let show = read_show(reader, &mut map);
     // With a `show` that means nothing, what it would require is not known.
@@ -206,8 +207,11 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
             }
         },
         kind => {
-            let expected = "a file name, `{subworkflow: key}` or a phase";
-            reader.report(wrong_type(Severity::Error, "phases", expected, &kind, span));
+            let message = format!(
+                "an entry of `phases` must be a file name, `{{subworkflow: key}}` or a phase, not {}",
+                kind.words()
+            );
+            reader.report(Finding::error(Code::WrongType, span, message));
             None
         }
     }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::findings::Finding;
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
@@ -201,6 +201,10 @@ impl<'s> Composer<'s> {
     fn syntax_error(&self, error: &ScanError) -> Finding {
         let at = error.marker().byte_offset().map(|at| at + self.offset);
         let span = at.map(|at| Span::new(at, at + 1));
+        // The scanner runs ahead of the events, so it may meet the limit first.
+        if *error.kind() == ErrorKind::RecursionLimitExceeded {
+            return self.limits.too_deep(span);
+        }
         let message = format!("not valid YAML: {}", error.info());
         let finding = Finding::error(Code::Syntax, span, message);
         match self.help_for(error) {
@@ -322,3 +326,6 @@ fn decimal(value: &str) -> Option<f64> {
     }
     unsigned.parse::<f64>().ok().map(|number| sign * number)
 }
+
+#[cfg(test)]
+mod tests;

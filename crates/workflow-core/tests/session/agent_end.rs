@@ -124,11 +124,7 @@ fn whatever_happens_stops_the_countdown() {
     type Event = fn(&mut World);
     let events: [(&str, Event); 11] = [
         ("prompt", |world| drop(world.prompt("wait"))),
-        ("input", |world| {
-            drop(world.step(Input::UserInput {
-                by_extension: false,
-            }))
-        }),
+        ("input", |world| drop(world.user_input())),
         ("agent start", |world| drop(world.step(Input::AgentStart))),
         ("turn start", |world| drop(world.step(Input::TurnStart))),
         ("tool call", |world| drop(world.tool_call("read"))),

@@ -5,7 +5,7 @@ use workflow_core::definition::PhaseEntry;
 
 use crate::world::{NOW, World, guarded, line, workflow};
 
-fn state(changes: Value) -> Value {
+fn state(changes: &Value) -> Value {
     let mut state = json!({
         "active": true,
         "workflowKey": "w",
@@ -23,7 +23,7 @@ fn state(changes: Value) -> Value {
     state
 }
 
-fn world_with(entry: Value) -> (World, Vec<String>) {
+fn world_with(entry: &Value) -> (World, Vec<String>) {
     let mut world = World::new(vec![workflow("w", &["a", "b"]), workflow("s", &["x"])]);
     world.append("workflow:state", entry);
     let lines = world.reload();
@@ -46,11 +46,11 @@ fn a_run_goes_on_where_it_stood() {
 
 #[test]
 fn both_migrations_are_made() {
-    let mut old = state(json!({ "currentPhaseIndex": 1 }));
+    let mut old = state(&json!({ "currentPhaseIndex": 1 }));
     let fields = old.as_object_mut().expect("a state is an object");
     fields.remove("currentPath");
     fields.remove("globalStepCount");
-    let (mut world, lines) = world_with(old);
+    let (mut world, lines) = world_with(&old);
     assert_eq!(line(&lines, "status"), "status N-w > 🔹 B [2/2]");
     world.tool("loop");
     assert_eq!(world.last_state()["globalStepCount"], 2);
@@ -59,21 +59,21 @@ fn both_migrations_are_made() {
 #[test]
 fn whatever_is_stored_nothing_breaks_and_the_tool_answers() {
     let hostile = [
-        state(json!({ "currentPath": [] })),
-        state(json!({ "currentPath": "w" })),
-        state(json!({ "currentPath": [{ "workflowKey": 5, "phaseIndex": 0 }] })),
-        state(json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": -1 }] })),
-        state(json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": 0.5 }] })),
-        state(json!({ "active": "yes" })),
-        state(json!({ "startedAt": 1e20 })),
-        state(json!({ "startedAt": null })),
-        state(json!({ "globalStepCount": -3 })),
-        state(json!({ "taskId": 5 })),
-        state(json!({ "workflowKey": 5 })),
+        state(&json!({ "currentPath": [] })),
+        state(&json!({ "currentPath": "w" })),
+        state(&json!({ "currentPath": [{ "workflowKey": 5, "phaseIndex": 0 }] })),
+        state(&json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": -1 }] })),
+        state(&json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": 0.5 }] })),
+        state(&json!({ "active": "yes" })),
+        state(&json!({ "startedAt": 1e20 })),
+        state(&json!({ "startedAt": null })),
+        state(&json!({ "globalStepCount": -3 })),
+        state(&json!({ "taskId": 5 })),
+        state(&json!({ "workflowKey": 5 })),
     ];
     for entry in hostile {
         let text = entry.to_string();
-        let (mut world, lines) = world_with(entry);
+        let (mut world, lines) = world_with(&entry);
         assert!(line(&lines, "WF101").contains("left out"), "{text}");
         assert_eq!(line(&lines, "status"), "status -", "{text}");
         assert!(
@@ -93,7 +93,7 @@ fn an_entry_that_names_no_workflow_is_passed_over() {
         json!([1]),
     ] {
         let mut world = World::started(vec![workflow("w", &["a"])]);
-        world.append("workflow:state", junk);
+        world.append("workflow:state", &junk);
         assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 A [1/1]");
     }
 }
@@ -108,7 +108,7 @@ fn a_run_that_does_not_fit_says_so_and_can_still_be_cancelled() {
     ];
     for changes in misfits {
         let text = changes.to_string();
-        let (mut world, lines) = world_with(state(changes));
+        let (mut world, lines) = world_with(&state(&changes));
         assert!(line(&lines, "WF105").contains("cannot go on"), "{text}");
         assert!(
             line(&lines, "notify Warning").contains("cannot go on"),
@@ -141,7 +141,7 @@ fn a_stored_state_on_a_reference_is_followed_to_its_phase() {
         workflow("w", &["a", "{s}"]),
         workflow("s", &["x", "y"]),
     ]);
-    world.append("workflow:state", state(json!({})));
+    world.append("workflow:state", &state(&json!({})));
     assert_eq!(
         line(&world.reload(), "status"),
         "status N-w > N-s [2/2] > 🔹 X [1/2]"
@@ -192,13 +192,13 @@ fn damaged_and_later_entries_of_ours_are_passed_over() {
     let task_id = world.last_state()["taskId"].clone();
     world.append(
         "workflow:definition",
-        json!({ "version": 99, "taskId": task_id, "what": "ever" }),
+        &json!({ "version": 99, "taskId": task_id, "what": "ever" }),
     );
     world.append(
         "workflow:run",
-        json!({ "version": 1, "taskId": task_id, "pushes": "many" }),
+        &json!({ "version": 1, "taskId": task_id, "pushes": "many" }),
     );
-    world.append("workflow:run", json!(7));
+    world.append("workflow:run", &json!(7));
     world.workflows.clear();
     let lines = world.reload();
     assert_eq!(line(&lines, "status"), "status N-w > 🔹 A [1/2]");
@@ -218,7 +218,7 @@ fn a_stored_definition_that_contains_itself_is_refused() {
         serde_json::from_str(world.branch[at].1.get()).expect("entries are JSON");
     stored["workflows"][1]["phases"][0] = json!({ "subworkflow": "w" });
     world.branch.remove(at);
-    world.append("workflow:definition", stored);
+    world.append("workflow:definition", &stored);
     world.workflows.clear();
     let lines = world.reload();
     assert!(line(&lines, "WF101").contains("workflow:definition"));

@@ -230,6 +230,12 @@ impl World {
         self.step(Input::ToolCall { tool })
     }
 
+    pub(crate) fn user_input(&mut self) -> Vec<String> {
+        self.step(Input::UserInput {
+            by_extension: false,
+        })
+    }
+
     pub(crate) fn prompt(&mut self, prompt: &str) -> Vec<String> {
         self.step(Input::BeforeAgentStart {
             prompt: Some(prompt),
@@ -265,10 +271,10 @@ impl World {
     }
 
     /// Appends an entry as somebody else would have.
-    pub(crate) fn append(&mut self, custom_type: &str, data: serde_json::Value) {
+    pub(crate) fn append(&mut self, custom_type: &str, data: &serde_json::Value) {
         self.branch.push((
             custom_type.to_owned(),
-            serde_json::value::to_raw_value(&data).expect("a value is JSON"),
+            serde_json::value::to_raw_value(data).expect("a value is JSON"),
         ));
     }
 }

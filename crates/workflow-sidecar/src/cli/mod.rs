@@ -9,7 +9,10 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
 const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
@@ -65,11 +68,23 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// Stdout carries the protocol and nothing else.
+///
+/// The filter is a list of targets and levels without patterns: those of `EnvFilter` bring a
+/// regular expression engine, which an idle process would carry about in memory.
 fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let wanted = std::env::var(LOG_VARIABLE).unwrap_or_default();
+    let filter = match wanted.parse::<Targets>() {
+        Ok(filter) if !wanted.is_empty() => filter,
+        Ok(_) => Targets::new().with_default(LevelFilter::WARN),
+        Err(problem) => {
+            eprintln!("workflow-sidecar: {LOG_VARIABLE}={wanted}: {problem}; warnings are logged");
+            Targets::new().with_default(LevelFilter::WARN)
+        }
+    };
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
-        .with_ansi(false)
+        .with_ansi(false);
+    tracing_subscriber::registry()
+        .with(layer.with_filter(filter))
         .init();
 }

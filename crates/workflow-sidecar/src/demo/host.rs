@@ -99,7 +99,7 @@ impl<'d> Host<'d> {
 
     /// Ends the sidecar and waits for it.
     pub(crate) fn stop(mut self) -> Result<()> {
-        self.call("shutdown", json!({}))?;
+        self.call("shutdown", &json!({}))?;
         drop(self.sidecar.input);
         let status = self.sidecar.child.wait()?;
         if !status.success() {
@@ -112,13 +112,13 @@ impl<'d> Host<'d> {
     fn initialize(&mut self) -> Result<Value> {
         self.call(
             "initialize",
-            json!({
+            &json!({
                 "protocolVersion": 1,
                 "host": { "name": "demo", "version": env!("CARGO_PKG_VERSION") },
                 "cwd": self.directory,
                 "agentDir": self.directory.join("agent"),
                 "capabilities": { "dialogs": true, "widgets": true },
-                "clock": { "virtual": { "now": NOW, "seed": 1 } },
+                "clock": { "virtual": { "now": NOW, "seed": self.branch.len() } },
             }),
         )
     }
@@ -128,13 +128,13 @@ impl<'d> Host<'d> {
         let context = json!({ "cwd": self.directory, "hasUI": true, "branch": self.branch });
         self.call(
             "hook/session_start",
-            json!({ "event": { "reason": "startup" }, "context": context }),
+            &json!({ "event": { "reason": "startup" }, "context": context }),
         )?;
         Ok(())
     }
 
     /// Calls the sidecar, applies what comes back, and answers what it asks meanwhile.
-    pub(crate) fn call(&mut self, method: &str, params: Value) -> Result<Value> {
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.sidecar.calls += 1;
         let id = self.sidecar.calls;
         self.sidecar

@@ -75,7 +75,7 @@ fn plan(host: &mut Host<'_>) -> Result<()> {
     agent_stops(host)?;
     host.timeline
         .say(Speaker::Host, "three seconds pass, nobody types")?;
-    host.call("clock/advance", json!({ "ms": 3000 }))?;
+    host.call("clock/advance", &json!({ "ms": 3000 }))?;
     ensure!(
         !host.prompts.is_empty(),
         "an agent that stops early is reminded"
@@ -132,7 +132,7 @@ fn cancel(host: &mut Host<'_>) -> Result<()> {
     host.answer = false;
     command(host, "workflow", "ship something else")?;
     command(host, "cancel-workflow", "")?;
-    let state = host.call("session/state", json!({}))?;
+    let state = host.call("session/state", &json!({}))?;
     ensure!(state["active"] == false, "a cancelled run is over: {state}");
     Ok(())
 }
@@ -142,7 +142,7 @@ fn command(host: &mut Host<'_>, name: &str, arguments: &str) -> Result<()> {
         .say(Speaker::User, format!("/{name} {arguments}").trim_end())?;
     host.call(
         "command/run",
-        json!({ "name": name, "arguments": arguments }),
+        &json!({ "name": name, "arguments": arguments }),
     )?;
     Ok(())
 }
@@ -152,7 +152,7 @@ fn start_agent(host: &mut Host<'_>) -> Result<()> {
     let prompt = host.prompts.pop();
     let answer = host.call(
         "hook/before_agent_start",
-        json!({ "event": { "prompt": prompt } }),
+        &json!({ "event": { "prompt": prompt } }),
     )?;
     let context = text_of(&answer["inject"]["content"]);
     ensure!(
@@ -167,7 +167,7 @@ fn start_agent(host: &mut Host<'_>) -> Result<()> {
 }
 
 fn new_turn(host: &mut Host<'_>) -> Result<()> {
-    host.call("hook/turn_start", json!({ "event": { "turnIndex": 0 } }))?;
+    host.call("hook/turn_start", &json!({ "event": { "turnIndex": 0 } }))?;
     Ok(())
 }
 
@@ -176,7 +176,7 @@ fn tool_call(host: &mut Host<'_>, tool: &str) -> Result<bool> {
     host.timeline
         .say(Speaker::Agent, &format!("wants to run {tool}"))?;
     let event = json!({ "toolName": tool, "toolCallId": "call", "input": {} });
-    let answer = host.call("hook/tool_call", json!({ "event": event }))?;
+    let answer = host.call("hook/tool_call", &json!({ "event": event }))?;
     let blocked = answer["block"]["reason"].as_str();
     let verdict = blocked.map_or("allows it".to_owned(), |reason| {
         format!("blocks it:\n{reason}")
@@ -190,7 +190,7 @@ fn step(host: &mut Host<'_>, action: &str) -> Result<()> {
         .say(Speaker::Agent, &format!("calls workflow_step {action}"))?;
     let params =
         json!({ "name": "workflow_step", "toolCallId": "call", "arguments": { "action": action } });
-    let answer = host.call("tool/execute", params)?;
+    let answer = host.call("tool/execute", &params)?;
     ensure!(
         answer["isError"] != Value::Bool(true),
         "workflow_step {action} failed: {answer}"
@@ -205,6 +205,9 @@ fn step(host: &mut Host<'_>, action: &str) -> Result<()> {
 fn agent_stops(host: &mut Host<'_>) -> Result<()> {
     host.timeline.say(Speaker::Agent, "stops")?;
     let last = json!({ "role": "assistant", "stopReason": "stop", "content": [{ "type": "text", "text": "That is all." }] });
-    host.call("hook/agent_end", json!({ "event": { "messages": [last] } }))?;
+    host.call(
+        "hook/agent_end",
+        &json!({ "event": { "messages": [last] } }),
+    )?;
     Ok(())
 }

@@ -198,3 +198,46 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no text")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends a line, gives what follows from it.
+    fn send(dispatch: &Dispatch, line: &str) -> String {
+        let mut out = Outbox::default();
+        dispatch.take(line.as_bytes(), &mut out);
+        String::from_utf8(out.as_bytes().to_vec()).unwrap()
+    }
+
+    fn panicking(_: Params<'_>, server: &Mutex<Server>, _: &Extensions) {
+        let _held = lock(server);
+        panic!("on purpose");
+    }
+
+    #[test]
+    fn a_panic_costs_one_answer_and_nothing_else() {
+        let mut dispatch = Dispatch::new(Arc::new(Notify::new()));
+        dispatch
+            .methods
+            .register_method("test/panic", panicking)
+            .unwrap();
+        send(
+            &dispatch,
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/nowhere","agentDir":"/nowhere"}}"#,
+        );
+        let start = r#"{"jsonrpc":"2.0","id":2,"method":"hook/session_start"}"#;
+        send(&dispatch, start);
+        let failed = send(
+            &dispatch,
+            r#"{"jsonrpc":"2.0","id":3,"method":"test/panic"}"#,
+        );
+        assert!(failed.starts_with(r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"#));
+        assert!(failed.contains(r#""kind":"internal""#), "{failed}");
+        let lives = send(
+            &dispatch,
+            r#"{"jsonrpc":"2.0","id":4,"method":"session/state"}"#,
+        );
+        assert!(lives.contains(r#""active":false"#), "{lives}");
+    }
+}

@@ -1,0 +1,196 @@
+//! docs/DEFINITIONS.md says what is true: its examples load, its generated tables are those of the code.
+//!
+//! `UPDATE=1` writes the tables.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use workflow_core::definition::{Limits, MemoryFiles, Tier, load};
+use workflow_core::diagnostic::{Code, render};
+use workflow_core::template::Place;
+
+fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/DEFINITIONS.md")
+}
+
+fn page() -> String {
+    fs::read_to_string(path()).expect("the page is there")
+}
+
+/// A fenced block: what follows its language, and its text.
+struct Block {
+    language: String,
+    file: String,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let info = line.trim_start_matches('`');
+        let fence = &line[..line.len() - info.len()];
+        if fence.len() < 3 {
+            continue;
+        }
+        let text: Vec<&str> = lines.by_ref().take_while(|line| *line != fence).collect();
+        let (language, file) = info.split_once(' ').unwrap_or((info, ""));
+        blocks.push(Block {
+            language: language.to_owned(),
+            file: file.to_owned(),
+            text: text.join("\n") + "\n",
+        });
+    }
+    blocks
+}
+
+#[test]
+fn the_examples_load_without_a_word() {
+    let mut files = MemoryFiles::new();
+    for block in blocks(&page()) {
+        if block.file == "workflow-sidecar.json5" {
+            files = files.with_settings(Tier::Project, block.text);
+        } else if !block.file.is_empty() && !block.file.starts_with("wrong/") {
+            files = files.with(Tier::Project, &block.file, block.text);
+        }
+    }
+    let loaded = load(&files);
+    assert_eq!(loaded.diagnostics, []);
+    let keys: Vec<&str> = loaded
+        .catalog
+        .iter()
+        .map(|workflow| &*workflow.key)
+        .collect();
+    assert_eq!(keys, ["bugfix", "review"]);
+    assert_eq!(loaded.settings.limits.max_phases, 200);
+}
+
+#[test]
+fn the_mistake_looks_as_shown() {
+    let blocks = blocks(&page());
+    let wrong = blocks
+        .iter()
+        .find(|block| block.file.starts_with("wrong/"))
+        .expect("there is a mistake");
+    let shown = blocks
+        .iter()
+        .find(|block| block.language == "text")
+        .expect("there is a diagnostic");
+    let workflow = "name: W\nshow: workflows\nphases: [reproduce.md]\n";
+    let loaded = load(
+        &MemoryFiles::new()
+            .with(Tier::Project, "wrong/workflow.yaml", workflow)
+            .with(Tier::Project, &wrong.file, wrong.text.as_str()),
+    );
+    let [found] = &loaded.diagnostics[..] else {
+        panic!("one mistake: {:?}", loaded.diagnostics);
+    };
+    assert_eq!(render(found, false) + "\n", shown.text);
+}
+
+fn codes() -> String {
+    Code::ALL.iter().fold(String::new(), |mut rows, code| {
+        writeln!(rows, "| {code} | {} |", code.summary()).expect("a text can be written to");
+        rows
+    })
+}
+
+fn variables() -> String {
+    let places = [
+        ("`initialMessage`", Place::InitialMessage),
+        (
+            "instructions, `roleInstruction`, `advanceReminder`",
+            Place::Context,
+        ),
+        ("`blockReasonTemplate`", Place::BlockReason),
+        ("`completionMessage`, `cancelledMessage`", Place::Completion),
+        ("`notDoneReminder`", Place::NotDone),
+    ];
+    places
+        .iter()
+        .fold(String::new(), |mut rows, (name, place)| {
+            let variables: Vec<String> = place
+                .variables()
+                .iter()
+                .map(|variable| format!("`{{{variable}}}`"))
+                .collect();
+            writeln!(rows, "| {name} | {} |", variables.join(" "))
+                .expect("a text can be written to");
+            rows
+        })
+}
+
+fn limits() -> String {
+    let (default, highest) = (Limits::default(), Limits::HIGHEST);
+    let rows = [
+        (
+            "maxFileBytes",
+            default.max_file_bytes,
+            highest.max_file_bytes,
+            "bytes of one file",
+        ),
+        (
+            "maxDepth",
+            default.max_depth,
+            highest.max_depth,
+            "maps and lists inside each other in one file",
+        ),
+        (
+            "maxPhases",
+            default.max_phases,
+            highest.max_phases,
+            "phase entries of one workflow",
+        ),
+        (
+            "maxWorkflows",
+            default.max_workflows,
+            highest.max_workflows,
+            "directories of one tier",
+        ),
+        (
+            "maxNesting",
+            default.max_nesting,
+            highest.max_nesting,
+            "subworkflows inside each other",
+        ),
+    ];
+    rows.iter()
+        .fold(String::new(), |mut text, (name, default, highest, what)| {
+            writeln!(text, "| `{name}` | {default} | {highest} | {what} |")
+                .expect("a text can be written to");
+            text
+        })
+}
+
+/// The page with the rows of the table after a marker replaced; its two header lines stay.
+fn with_table(page: &str, marker: &str, rows: &str) -> String {
+    let marker = format!("<!-- {marker} -->\n\n");
+    let (before, rest) = page.split_once(&marker).expect("the marker is there");
+    let lines: Vec<&str> = rest.split_inclusive('\n').collect();
+    let header = lines[..2].concat();
+    let after: String = lines[2..]
+        .iter()
+        .skip_while(|line| line.starts_with('|'))
+        .copied()
+        .collect();
+    format!("{before}{marker}{header}{rows}{after}")
+}
+
+#[test]
+fn the_tables_are_those_of_the_code() {
+    let page = page();
+    let mut expected = page.clone();
+    for (marker, rows) in [
+        ("codes", codes()),
+        ("variables", variables()),
+        ("limits", limits()),
+    ] {
+        expected = with_table(&expected, marker, &rows);
+    }
+    if env::var_os("UPDATE").is_some() {
+        fs::write(path(), expected).expect("the page can be written");
+        return;
+    }
+    assert!(page == expected, "run with UPDATE=1");
+}

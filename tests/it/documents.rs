@@ -1,0 +1,113 @@
+//! What the documents show is what happens.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::connection::{Connection, Process};
+
+/// What stands before and after the session in the protocol's page.
+const SESSION: [&str; 2] = ["<!-- session -->\n", "<!-- /session -->"];
+/// Longer lines are cut in the page.
+const LONGEST: usize = 320;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn the_protocols_page_shows_a_session_that_is_replayed() {
+    let path = repository().join("protocol/README.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(SESSION[0]).expect("the page has a session");
+    let (shown, after) = rest.split_once(SESSION[1]).expect("the session has an end");
+    let session = repository().join("tests/transcripts/a-whole-session.jsonl");
+    let expected = session_as_shown(&fs::read_to_string(session).unwrap());
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(
+            &path,
+            [before, SESSION[0], &expected, SESSION[1], after].concat(),
+        )
+        .unwrap();
+        return;
+    }
+    assert_eq!(shown, expected, "UPDATE=1 writes the session down");
+}
+
+/// The lines of a transcript with arrows for who says them.
+fn session_as_shown(transcript: &str) -> String {
+    let line = |line: &str| {
+        let body = |prefix: &str| line.strip_prefix(prefix)?.strip_suffix('}');
+        let said = body("{\"in\":").map(|said| format!("→ {said}\n"));
+        let heard = || body("{\"out\":").map(|heard| format!("← {}\n", cut(heard)));
+        said.or_else(heard)
+    };
+    format!(
+        "```text\n{}```\n",
+        transcript.lines().filter_map(line).collect::<String>()
+    )
+}
+
+fn cut(line: &str) -> String {
+    if line.chars().count() <= LONGEST {
+        return line.to_owned();
+    }
+    line.chars().take(LONGEST - 2).chain(" …".chars()).collect()
+}
+
+/// The files that a page shows: a path alone on a line, and the block below it.
+fn files_shown(page: &str) -> Vec<(&str, &str)> {
+    let mut lines = page.split("\n\n").peekable();
+    let mut files = Vec::new();
+    while let Some(paragraph) = lines.next() {
+        let path = paragraph
+            .strip_prefix('`')
+            .and_then(|rest| rest.strip_suffix('`'));
+        let block = lines.peek().and_then(|block| block.strip_prefix("```"));
+        if let (Some(path), Some(block)) = (path.filter(|path| path.starts_with(".pi/")), block) {
+            let text = block
+                .split_once('\n')
+                .and_then(|(_, text)| text.strip_suffix("```"));
+            files.push((path, text.expect("a block of a file has no empty line")));
+        }
+    }
+    files
+}
+
+#[test]
+fn the_readmes_session_blocks_the_edit() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let project = tempfile::tempdir().unwrap();
+    for (path, text) in files_shown(&readme) {
+        let path = project.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let lines = readme
+        .split("```json\n")
+        .nth(1)
+        .expect("the page shows what to type");
+    let lines = lines.split("```").next().unwrap_or_default();
+    let mut command = Process::command();
+    command
+        .arg("serve")
+        .current_dir(project.path())
+        .env("HOME", project.path());
+    let mut sidecar = Process::spawn(&mut command);
+    let answers: Vec<Value> = lines
+        .lines()
+        .map(|line| {
+            sidecar.send(format!("{line}\n").as_bytes());
+            serde_json::from_str(&sidecar.receive()).unwrap()
+        })
+        .collect();
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer["result"]["diagnostics"].is_null()),
+        "{answers:#?}"
+    );
+    assert_eq!(answers[3]["result"]["block"]["kind"], "policy");
+    assert!(sidecar.finish().is_empty());
+}

@@ -1,0 +1,17 @@
+//! Conformance: the sidecar as a host sees it, in memory and as the real binary.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod connection;
+mod documents;
+mod examples;
+#[cfg(target_os = "linux")]
+mod footprint;
+mod host;
+mod lines;
+mod process;
+mod questions;
+mod sessions;
+mod time;
+mod transcript;
+mod transcripts;

@@ -1,0 +1,52 @@
+//! Many sessions in one process, each alone.
+
+use serde_json::json;
+
+use crate::host::TestHost;
+use crate::questions::{project, start};
+
+#[test]
+fn each_of_many_sessions_is_where_its_own_calls_brought_it() {
+    let directory = project();
+    let mut host = TestHost::over_pipes();
+    host.initialize(directory.path(), &json!({"virtual": {"now": 0}}));
+    let sessions: Vec<String> = (0..50).map(|n| format!("session {n} é")).collect();
+    for session in &sessions {
+        start(&mut host, session);
+    }
+    let next = |session: &str| json!({"sessionId": session, "name": "workflow_step", "arguments": {"action": "next"}});
+    for session in sessions.iter().step_by(2) {
+        host.result("tool/execute", &next(session));
+    }
+    let mut tasks = std::collections::BTreeSet::new();
+    for (at, session) in sessions.iter().enumerate() {
+        let state = host.result("session/state", &json!({"sessionId": session}));
+        assert_eq!(state["phase"]["id"], if at % 2 == 0 { "b" } else { "a" });
+        tasks.insert(state["taskId"].as_str().unwrap().to_owned());
+        let call = json!({"sessionId": session, "event": {"toolName": "edit"}});
+        let blocked = host.result("hook/tool_call", &call).get("block").is_some();
+        assert_eq!(blocked, at % 2 == 1);
+    }
+    assert_eq!(tasks.len(), sessions.len(), "task ids differ");
+}
+
+#[test]
+fn a_session_has_the_workflows_of_its_own_directory() {
+    let (directory, other) = (project(), tempfile::tempdir().unwrap());
+    let mut host = TestHost::in_memory();
+    host.initialize(other.path(), &json!({"virtual": {"now": 0}}));
+    let here = json!({"sessionId": "here", "context": {"cwd": directory.path(), "branch": []}});
+    host.result("hook/session_start", &here);
+    host.result(
+        "hook/session_start",
+        &json!({"sessionId": "there", "context": {"branch": []}}),
+    );
+    for (session, count) in [("here", 1), ("there", 0), ("unknown", 0)] {
+        let listed = host.result("workflow/list", &json!({"sessionId": session}));
+        assert_eq!(
+            listed["workflows"].as_array().unwrap().len(),
+            count,
+            "{session}"
+        );
+    }
+}
