@@ -6,7 +6,7 @@
  * @module
  */
 
-import { contextVariables, drilled, entryAt, fill, following, place, statusText } from "../navigation.mjs";
+import { contextVariables, drilled, entryAt, fill, follows, place, statusText } from "../navigation.mjs";
 
 /**
  * @typedef {object} Step
@@ -217,10 +217,10 @@ export const EXPECTED = [
   },
   {
     id: "B06",
-    says: "loop without a definition gives the error that status gives",
+    says: "loop in a scope that the definitions do not lead to gives the error that status gives",
     rule: (step) => {
       const { state, workflows } = step.world;
-      if (!isStep(step, "loop") || !state?.active || state.currentPath.every((s) => s.workflowKey in workflows)) return false;
+      if (!isStep(step, "loop") || !state?.active || leadsInside(state, workflows)) return false;
       step.packageStandsElsewhere = true;
       step.expected.splice(0, Infinity, {
         kind: "result",
@@ -325,6 +325,11 @@ export const EXPECTED = [
     },
   },
 ];
+
+/** Whether the path leads to a scope that is there, wherever in it the index points. */
+function leadsInside(state, workflows) {
+  return state.currentPath.every((s) => s.workflowKey in workflows) && follows(state, workflows);
+}
 
 function announcedEntry({ operation, expected }) {
   const entry = stateEntry(expected);
