@@ -43,6 +43,7 @@ const ELSEWHERE = [
   ["Auto-continue", "pushing is bounded: at an error, a question or a limit the run is parked"],
   ["Definition gone", "a run goes on with the definition stored in the session"],
   ["Entries", "a stored state is completed to exactly its documented fields"],
+  ["YAML", "control characters, half surrogate pairs and stray byte order marks are errors, !!float makes a number, as YAML 1.2 says"],
   ["Strict keys", "an unknown key under a guard is an error"],
 ];
 

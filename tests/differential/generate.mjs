@@ -12,10 +12,14 @@ import { operations } from "./generate/operations.mjs";
 /** Restores the package's pushes and context, so that these compare exactly. */
 export const UNBOUNDED = `{ continue: { max: "unlimited", maxStale: "unlimited" }, context: "every-turn" }\n`;
 
-/** @param {number} seed @returns {import("./types.mjs").Case} */
-export function generate(seed) {
+/** What a case may be about, and how often it is. @type {[number, string][]} */
+const THEMES = [[9, "ordinary"], [6, "broken"], [4, "stored"], [3, "edited"], [0.15, "entangled"]];
+
+/** @param {number} seed @param {string} [only]  the theme, in place of the seed's @returns {import("./types.mjs").Case} */
+export function generate(seed, only) {
   const random = new Random(seed);
-  const theme = random.weighted([[9, "ordinary"], [6, "broken"], [4, "stored"], [3, "edited"], [0.15, "entangled"]]);
+  const chosen = random.weighted(THEMES);
+  const theme = /** @type {any} */ (only ?? chosen);
   const mode = random.chance(0.85) ? "unbounded" : "bounded";
   const project = scene(random);
   const global = random.chance(0.2) ? scene(random, { count: random.int(1, 3) }) : null;

@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
     count: { type: "string", default: "500" },
     seed: { type: "string" },
     case: { type: "string" },
+    theme: { type: "string" },
     binary: { type: "string" },
     "self-check": { type: "boolean", default: false },
     "most-failures": { type: "string", default: "5" },
@@ -119,7 +120,7 @@ async function compare(others) {
   const shown = new Set();
   const begun = Date.now();
   for (const caseSeed of seeds()) {
-    const case_ = generate(caseSeed);
+    const case_ = generate(caseSeed, options.theme);
     const report = await judge(case_, others);
     totals.add(case_, report);
     progress(`${totals.cases} cases, ${totals.unexplained.length} unexplained`);
@@ -132,7 +133,7 @@ async function compare(others) {
       return unexplained !== null && kindOf(unexplained) === kind;
     });
     progress("");
-    console.log(difference(small, (await play(small, others)).unexplained ?? report.unexplained));
+    console.log(difference(small, (await play(small, others)).unexplained ?? report.unexplained, options.theme));
   }
   progress("");
   console.log(totals.summary(seed, (Date.now() - begun) / 1000));
@@ -144,7 +145,7 @@ async function selfCheck() {
   const counts = new Map();
   let missed = 0;
   for (const caseSeed of seeds()) {
-    const case_ = generate(caseSeed);
+    const case_ = generate(caseSeed, options.theme);
     const sound = await play(case_, { take: () => new Mirror(case_.now, null) });
     if (sound.unexplained) {
       console.log(difference(case_, sound.unexplained));

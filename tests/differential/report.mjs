@@ -24,8 +24,8 @@ export function kindOf(found) {
   return [op, name, args?.action ?? "", found.why ?? "", found.expected[at]?.kind ?? "-", found.actual[at]?.kind ?? "-", ...fields].join(" ");
 }
 
-/** A difference nobody intended. @param {import("./types.mjs").Case} case_ @param {import("./session.mjs").Unexplained} found */
-export function difference(case_, found) {
+/** A difference nobody intended. @param {import("./types.mjs").Case} case_ @param {import("./session.mjs").Unexplained} found @param {string} [theme]  as it was asked for */
+export function difference(case_, found, theme) {
   const lines = [`\n=== unexplained difference: case ${case_.seed}, operation ${found.index} (${case_.theme}, ${case_.mode})`];
   if (found.why) lines.push(found.why);
   lines.push("definitions:");
@@ -39,7 +39,7 @@ export function difference(case_, found) {
   lines.push(`ours did:        ${indented(found.actual)}`);
   lines.push(`kind: ${kindOf(found)}`);
   for (const { code, message, file } of found.diagnostics.slice(0, 5)) lines.push(`  diagnostic ${code} ${file ?? ""}: ${message}`);
-  lines.push(`again: scripts/differential --case ${case_.seed}`);
+  lines.push(`again: scripts/differential --case ${case_.seed}${theme ? ` --theme ${theme}` : ""}`);
   return lines.join("\n");
 }
 

@@ -7,12 +7,14 @@
 
 import { entangled, invalidOfBothTiers, refused, repaired, shadowing, without, withoutCommand } from "./differences/files.mjs";
 
+/** @typedef {import("./types.mjs").Definitions & {globals: string[]}} Steered  with the keys of the sound global workflows */
+
 /**
  * @param {import("./types.mjs").Definitions} definitions
  * @param {(definitions: import("./types.mjs").Definitions) => Promise<{project: any, global: any} | null>} survey
  *   puts definitions on the package's disk and asks it what it makes of each directory
  * @param {(id: string) => void} note
- * @returns {Promise<import("./types.mjs").Definitions | null>} null if the package died over them
+ * @returns {Promise<Steered | null>} null if the package died over them
  */
 export async function steer(definitions, survey, note) {
   const tiers = { project: repaired(definitions.project, note), global: repaired(definitions.global, note) };
@@ -34,6 +36,7 @@ export async function steer(definitions, survey, note) {
     }
     tiers[tier] = without(tiers[tier], invalid[tier]);
   }
+  const globals = Object.keys(found.global).filter((key) => found.global[key].error === null);
   const merged = Object.assign(Object.create(null), found.global, found.project);
   const { gone, ids } = entangled(merged);
   for (const id of ids) note(id);
@@ -41,5 +44,5 @@ export async function steer(definitions, survey, note) {
   const shadows = shadowing(merged);
   if (shadows.length > 0) note("B32");
   const rest = (tree) => withoutCommand(without(tree, gone), shadows);
-  return { ...definitions, project: rest(tiers.project), global: rest(tiers.global) };
+  return { ...definitions, project: rest(tiers.project), global: rest(tiers.global), globals };
 }

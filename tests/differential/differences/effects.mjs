@@ -299,7 +299,7 @@ export const EXPECTED = [
       const confirm = expected.findIndex((e) => e.kind === "confirm" && e.asked === false);
       step.wordingIsOurs ||= confirm >= 0;
       const ours = find(actual, "notify");
-      if (operation.op !== "command" || confirm < 0 || ours?.level !== "warning") return false;
+      if (operation.op !== "command" || confirm < 0 || ours?.level !== "warning" || !ours.message.includes("already active")) return false;
       expected.splice(confirm, 1, { ...ours });
       return true;
     },
@@ -348,20 +348,20 @@ export const ON_TOP = [
   {
     id: "workflow:definition",
     says: "the definition in force is stored with the run",
-    rule: (step) => drop(step, (e) => e.kind === "entry" && e.customType === "workflow:definition"),
+    rule: (step) => drop(step, (e) => isOurEntry(step, e, "workflow:definition") && e.data.workflows[0]?.key === runOf(step).workflowKey),
   },
   {
     id: "workflow:run",
     says: "the counts of pushes are stored with the run",
-    rule: (step) => drop(step, (e) => e.kind === "entry" && e.customType === "workflow:run"),
+    rule: (step) => drop(step, (e) => isOurEntry(step, e, "workflow:run")),
   },
   {
     id: "Diagnostics",
     says: "problems of definitions and stored entries are shown in the session",
     rule: (step) => {
       const isSession = ["session_start", "session_tree"].includes(step.operation.op);
-      const told = step.diagnostics.length > 0;
-      return isSession && told && drop(step, (e) => e.kind === "notify" && e.level === "warning" && e.message.startsWith("[workflow] "), 1);
+      const tells = ({ message }) => message.startsWith("[workflow] ") && step.diagnostics.some((d) => message.includes(d.message));
+      return isSession && drop(step, (e) => e.kind === "notify" && e.level === "warning" && tells(e), 1);
     },
   },
   {
@@ -392,6 +392,14 @@ export const ON_TOP = [
     },
   },
 ];
+
+/** The run that an operation is about, as ours knows it. */
+const runOf = (step) => stateEntry(step.actual)?.data ?? step.world.state;
+
+/** Whether an effect is an entry of ours about this run. */
+function isOurEntry(step, effect, customType) {
+  return effect.kind === "entry" && effect.customType === customType && effect.data.taskId === runOf(step)?.taskId;
+}
 
 function drop(step, isOnTop, most = Infinity) {
   let left = most;

@@ -18,6 +18,9 @@ import { joined } from "../generate/definitions.mjs";
 const yamlOf = (key) => `${key}/workflow.yaml`;
 const isText = (content) => typeof content === "string";
 
+/** What is no YAML 1.2, and passes the package's parser: control characters, half a surrogate pair, an unquoted byte order mark. */
+const NOT_YAML = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\\ud[89ab][0-9a-f]{2}(?!\\ud)|(?:: |- )\ufeff/i;
+
 /** Repairs that depend on one tier alone. @param {Tree} tree @param {Note} note @returns {Tree} */
 export function repaired(tree, note) {
   const files = linkedDirectories(tree, note);
@@ -27,6 +30,10 @@ export function repaired(tree, note) {
     if (path.endsWith(".md") && /^\ufeff---/.test(text)) {
       note("B47");
       text = text.slice(1);
+    }
+    if (/!!float \d+$/m.test(text)) {
+      note("YAML");
+      text = text.replace(/!!float (\d+)$/gm, "$1");
     }
     if (path.endsWith(".md")) text = withoutOddProfiles(text, note);
     if (path.endsWith("/workflow.yaml")) text = withoutBadLength(text, note);
@@ -89,14 +96,17 @@ export function refused(tree, survey) {
 }
 
 function reasonToRefuse(tree, key) {
-  const yaml = parsed(tree[yamlOf(key)]);
+  const text = tree[yamlOf(key)];
+  const yaml = parsed(text);
   if (!yaml) return null;
-  if (yaml.loopable !== undefined && typeof yaml.loopable !== "boolean") return "B34";
-  if (yaml.show !== undefined && yaml.show !== "user" && yaml.show !== "workflows") return "B34";
+  if (NOT_YAML.test(text)) return "YAML";
+  if (yaml.loopable != null && typeof yaml.loopable !== "boolean") return "B34";
+  if (yaml.show != null && yaml.show !== "user" && yaml.show !== "workflows") return "B34";
   for (const entry of yaml.phases ?? []) {
     if (typeof entry !== "string") continue;
     if (entry.startsWith("/") || entry.startsWith("${ROOT}")) return "B28";
-    const reason = reasonInPhase(frontmatter(fileAt(tree, joined(key, entry))));
+    const phase = fileAt(tree, joined(key, entry));
+    const reason = NOT_YAML.test(yamlOfPhase(phase)) ? "YAML" : reasonInPhase(frontmatter(phase));
     if (reason) return reason;
   }
   return null;
@@ -181,10 +191,10 @@ function reachable(merged, present, from) {
  * B32: internal workflows whose command a visible one has too. Where the internal one comes first,
  * the package finds it and refuses.
  *
- * @param {Record<string, {commandName: string, show: string}>} merged  in the package's order
+ * @param {Record<string, {error: string | null, commandName: string, show: string}>} merged  in the package's order
  */
 export function shadowing(merged) {
-  const entries = Object.entries(merged);
+  const entries = Object.entries(merged).filter(([, w]) => w.error === null);
   return entries
     .filter(([, w], at) => w.show === "workflows" && w.commandName !== "" && entries.slice(at).some(([, other]) => other.show === "user" && other.commandName === w.commandName))
     .map(([key]) => key);
@@ -209,7 +219,7 @@ export function without(tree, keys) {
 
 function parsed(text) {
   try {
-    const value = parse(text);
+    const value = parse(text, { logLevel: "error" });
     return value && typeof value === "object" ? value : null;
   } catch {
     return null;
@@ -222,10 +232,13 @@ function fileAt(tree, path) {
   return isText(content) ? content : null;
 }
 
-/** The frontmatter as the host reads it. */
-function frontmatter(text) {
-  if (text === null) return null;
-  const normal = text.replace(/\r\n?/g, "\n");
+/** The text between the rules of a phase file, as the host cuts it out. */
+function yamlOfPhase(text) {
+  const normal = (text ?? "").replace(/\r\n?/g, "\n");
   const end = normal.startsWith("---") ? normal.indexOf("\n---", 3) : -1;
-  return end < 0 ? null : parsed(normal.slice(4, end));
+  return end < 0 ? "" : normal.slice(4, end);
+}
+
+function frontmatter(text) {
+  return parsed(yamlOfPhase(text));
 }

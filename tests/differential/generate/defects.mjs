@@ -37,6 +37,21 @@ const YAML_TEXTS = [
 const NOT_STRINGS = [raw("5"), raw("true"), raw("~"), raw("[a]"), raw("{a: b}"), raw("1e3"), raw("0x1F"), raw("0o17"), raw("017"), raw(".inf"), raw("True"), raw("")];
 const STRINGS_AFTER_ALL = [raw("yes"), raw("on"), raw("off"), raw("2024-01-01"), raw("12:30:45"), raw("0b1"), raw("1_000"), raw("'5'"), raw("! 5"), raw("!!str 5"), raw("~x"), raw("<<"), raw("tRue")];
 
+/** YAML as people, editors and generators write it, right and wrong; indented for a top-level field. */
+export const ODD_SCALARS = [
+  ">-\n  folded\n  text", ">\n  a\n\n  b\n", ">+\n  a\n\n", "|+\n  keep\n\n", "|2-\n    x", "|1\n  x", "|-\n  a\n   b\n\n  c", "|\n\n  late", "| # comment\n  x", ">1-\n   x",
+  "plain\n  continued", "plain\n\n  twice", "plain # comment", "plain#no comment", "plain  ", "plain\t", "\tplain", "  plain", "-", "- a", "-a", "--- a", "?", "? a", "?a", ":", ":a", "a:", "a:b", "a: b", "a ::b",
+  '"a\\x41\\u263a\\n\\t\\/"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\U0001F600"', '"\\e\\_\\N\\L\\P\\a\\0"', '"\\q"', '"multi\n  line"', '"a\\\n  b"', '"a\n\n  b"', "'it''s'", "'a\n\n  b'", "'it's'", '"x" y', "'x' y", '"x"# y', '""', "''", '"a\tb"',
+  "! x", "!!str 12", "!!int 12", "!!int x", "!!bool true", "!!null ''", "!custom x", "!!float 1", "&a x", "&a", "*a", "&a &b x", "!!str &a 5", "&a !!str 5",
+  "+1", "-0", "-0.0", ".5", "1.", "1.5", "0b11", "0xZZ", "0x1F", "0xff", "1_000", "1e3", "1e3x", "1e400", "+.inf", ".INF", "-.Inf", ".NaN", ".nan", "0o8", "0o17", "08", "017", "1:30", "12345678901234567890", "9007199254740993",
+  "Null", "NULL", "nUll", "null", "~", "TRUE", "True", "tRUE", "false", "y", "Yes", "OFF", "2001-12-14t21:59:43.10-05:00", "2001-12-14", "=", "<<", "{}", "[]", "{a}", "{a: }", "[a, b]", "[a,, b]", "[a, b", "{a: b", "a]", "a}", "a, b", ", a",
+  "@x", "`x`", "%x", "a%b", "#x", "x\u00a0", "\u00a0x", "\ufeffx", "x\u0085y", "x\u2028y", "\u{1f600}", "x\u0007y", "*.ts", "&", "*", "|", ">", "!", '"', "'",
+];
+
+/** Where such a value may stand in a workflow and in a phase. */
+const SCALAR_FIELDS = ["name", "name", "initialMessage", "commandName", "sessionNamePrefix", "sessionNameMaxLength", "loopable", "completionMessage", "notDoneReminder", "show"];
+const PHASE_SCALAR_FIELDS = ["id", "name", "name", "emoji"];
+
 /** Both sides are documented to treat these alike. @type {[number, string, Defect][]} */
 const AGREED = [
   [3, "yaml is broken", ({ random }, model) => replaceYaml(model, () => random.pick(YAML_TEXTS))],
@@ -100,6 +115,9 @@ const AGREED = [
     model.fields.name = raw("yes");
     replaceYaml(model, (content) => `%YAML 1.1\n---\n${content}`);
   }],
+  [6, "odd yaml in a workflow", ({ random }, model) => void (model.fields[random.pick(SCALAR_FIELDS)] = raw(random.pick(ODD_SCALARS)))],
+  [4, "odd yaml in a phase", onPhase((part, { random }) => void (part.front[random.pick(PHASE_SCALAR_FIELDS)] = raw(random.pick(ODD_SCALARS))))],
+  [2, "odd yaml in a list of tools", onPhase((part, { random }) => void (part.front.tools = raw(`\n  blacklist:\n    - ${random.pick(ODD_SCALARS).replaceAll("\n", "\n    ")}\n    - bash`)))],
   [2, "same command twice", ({ random, models }, model) => void (model.fields.commandName = random.pick(models).fields.commandName ?? "twice")],
 ];
 
@@ -192,7 +210,7 @@ const ALL = [...AGREED, ...DECIDED];
 /** Applies some defects. @param {Scene} scene @returns {string[]} the names of the defects */
 export function damage(scene) {
   const names = [];
-  for (let i = scene.random.int(1, 3); i > 0; i--) {
+  for (let i = scene.random.int(1, 4); i > 0; i--) {
     const [, name, apply] = scene.random.weighted(ALL.map((defect) => [defect[0], defect]));
     apply(scene, scene.random.pick(scene.models));
     names.push(name);
