@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::Session;
 use crate::definition::{Catalog, Loaded, Show, Workflow};
 use crate::guard::Pace;
-use crate::hook::{COMPLETE_MESSAGE, resolve_end};
+use crate::hook::resolve_end;
 use crate::input::{Millis, QuestionId, Ticket};
-use crate::output::{Action, Level, Output, Question, Reply, Settled};
-use crate::run::{cancel, first_phase, start};
+use crate::output::{Action, Level, Output, Question, Reply, Settled, message_type};
+use crate::run::{MAX_TIME, cancel, first_phase, start};
 use crate::session::{Run, notify};
 use crate::white_space;
 use crate::{template, text};
@@ -20,7 +20,12 @@ pub(crate) struct PendingStart {
     loaded: Arc<Loaded>,
     workflow_key: String,
     description: String,
+    /// The run that the person was asked about.
+    replaces: Option<String>,
 }
+
+/// The longest description a run is started with, in bytes: it goes into every text of the run.
+const MAX_DESCRIPTION: usize = 1 << 20;
 
 impl Session {
     /// `/workflow {name} {description}`: lists, refuses, asks, or starts.
@@ -48,6 +53,13 @@ impl Session {
             ));
             return;
         }
+        if description.len() > MAX_DESCRIPTION {
+            out.actions.push(notify(
+                Level::Error,
+                "The description is longer than 1 MiB. Put it into a file and name the file instead.",
+            ));
+            return;
+        }
         let workflow = match find(name, &loaded) {
             Ok(workflow) => workflow,
             Err(refusal) => {
@@ -59,6 +71,7 @@ impl Session {
             ticket,
             workflow_key: workflow.key.clone(),
             description: description.to_owned(),
+            replaces: self.active_task(),
             loaded,
         };
         match self.run.as_ref().filter(|run| run.state.active) {
@@ -90,13 +103,24 @@ impl Session {
         };
         let ticket = pending.ticket;
         let mut settled = Output::default();
-        if confirmed {
+        if confirmed && self.active_task() != pending.replaces {
+            settled.actions.push(notify(
+                Level::Warning,
+                "Another workflow is active by now. Run /workflow again to replace it.",
+            ));
+        } else if confirmed {
             self.start_run(now, pending, &mut settled);
         }
         out.settled.push(Settled {
             ticket,
             actions: settled.actions,
         });
+    }
+
+    /// The task of the active run, if one is.
+    fn active_task(&self) -> Option<String> {
+        let run = self.run.as_ref().filter(|run| run.state.active)?;
+        Some(run.state.task_id.clone())
     }
 
     fn start_run(&mut self, now: Millis, pending: PendingStart, out: &mut Output) {
@@ -111,16 +135,11 @@ impl Session {
             return;
         };
         let task_id = self.random.task_id(now);
-        let state = start(
-            workflow,
-            &catalog,
-            task_id,
-            &description,
-            i64::try_from(now).unwrap_or(i64::MAX),
-        );
+        let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
+        let state = start(workflow, &catalog, task_id, &description, started_at);
         let standing = crate::standing::Standing::of(&state, &catalog, &loaded.settings);
         self.settings = loaded.settings.clone();
-        self.reminder_sent = None;
+        self.pushed = None;
         self.run = Some(Run {
             state: state.clone(),
             catalog: Arc::clone(&catalog),
@@ -130,6 +149,8 @@ impl Session {
             stored_pace: Pace::default(),
             definition_stored: false,
         });
+        // The new run has not been moved yet, whatever this response did to the old one.
+        self.turn_moved = self.turn_moved.map(|_| false);
         self.enter(state, out);
         let prefix = workflow
             .session_name_prefix
@@ -154,7 +175,7 @@ impl Session {
             return;
         };
         self.agent_is_running(out);
-        self.reminder_sent = None;
+        self.pushed = None;
         run.state = cancel(&run.state);
         run.state.completion_notified = true;
         run.store(out);
@@ -165,7 +186,7 @@ impl Session {
             .and_then(|workflow| workflow.templates.cancelled_message.as_deref());
         let content = resolve_end(own.unwrap_or(text::CANCELLED_BY_COMMAND), &run);
         out.actions.push(Action::SendMessage {
-            custom_type: COMPLETE_MESSAGE,
+            custom_type: message_type::COMPLETE,
             content,
         });
         out.actions.push(notify(Level::Info, "Workflow cancelled."));

@@ -46,8 +46,8 @@ pub enum Input<'a> {
     },
     /// Text was submitted.
     UserInput {
-        /// Whether an extension sent it, as our own reminders are sent.
-        by_extension: bool,
+        /// By whom, where the host tells.
+        author: Option<Author>,
     },
     /// The host replaced older messages by a summary.
     Compacted,
@@ -72,6 +72,15 @@ pub enum Input<'a> {
     },
     /// Time passed.
     Tick,
+}
+
+/// Who submitted a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// A person.
+    Person,
+    /// An extension, as our own reminders are.
+    Extension,
 }
 
 /// A command of ours.

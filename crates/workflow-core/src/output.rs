@@ -7,6 +7,18 @@ use serde_json::value::RawValue;
 use crate::diagnostic::Diagnostic;
 use crate::input::{QuestionId, Ticket};
 
+/// The custom types of our messages (hook-lifecycle: "Message Custom Types").
+pub mod message_type {
+    /// Tells the agent where it stands; hidden from the person.
+    pub const CONTEXT: &str = "workflow:context";
+    /// Announces the end of a run.
+    pub const COMPLETE: &str = "workflow:complete";
+    /// Announces a push where there is no widget.
+    pub const COUNTDOWN: &str = "workflow:countdown";
+    /// Says why a run is parked.
+    pub const PARKED: &str = "workflow:parked";
+}
+
 /// What one input came to.
 #[derive(Debug, Default)]
 pub struct Output {

@@ -12,8 +12,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::command::PendingStart;
 use crate::definition::{Catalog, Settings};
 use crate::guard::Pace;
-use crate::hook::Countdown;
-use crate::input::{Command, Input, Millis, QuestionId};
+use crate::hook::{Countdown, Pushed};
+use crate::input::{Author, Command, Input, Millis, QuestionId};
 use crate::output::{Action, Level, Output};
 use crate::random::Random;
 use crate::run::{RunState, Stale, StoredDefinition, StoredRun, entry_type};
@@ -25,20 +25,17 @@ use crate::standing::Standing;
 /// gives the time with every input and sends [`Input::Tick`] when [`Session::deadline`] is due.
 #[derive(Debug)]
 pub struct Session {
-    /// Whether the host can ask a person.
-    dialogs: bool,
-    /// Whether there is an interface that shows widgets.
-    pub(crate) has_ui: bool,
+    abilities: Abilities,
+    /// Whether there is an interface, as far as the host told of this session.
+    has_ui: Option<bool>,
     pub(crate) random: Random,
     pub(crate) settings: Settings,
     pub(crate) run: Option<Run>,
     pub(crate) countdown: Option<Countdown>,
     /// Whether the response in progress has moved the run; `None` between responses.
     pub(crate) turn_moved: Option<bool>,
-    /// The reminder that was sent last, until the agent starts on it.
-    pub(crate) reminder_sent: Option<String>,
-    /// Whether the agent called a tool since the last push.
-    pub(crate) used_tools: bool,
+    /// What became of the last push, until the agent stops again or a person speaks.
+    pub(crate) pushed: Option<Pushed>,
     /// Whether the model has the full context of where the run stands.
     pub(crate) context_given: bool,
     pub(crate) starts: BTreeMap<QuestionId, PendingStart>,
@@ -66,8 +63,8 @@ pub(crate) struct Run {
 pub struct Abilities {
     /// It can ask a question and wait for the answer.
     pub dialogs: bool,
-    /// It shows widgets, unless it says otherwise of a session.
-    pub widgets: bool,
+    /// It shows widgets; a host that does not say shows them where it has an interface.
+    pub widgets: Option<bool>,
 }
 
 impl Session {
@@ -75,15 +72,14 @@ impl Session {
     #[must_use]
     pub fn new(abilities: Abilities, seed: u64) -> Self {
         Self {
-            dialogs: abilities.dialogs,
-            has_ui: abilities.widgets,
+            abilities,
+            has_ui: None,
             random: Random::new(seed),
             settings: Settings::default(),
             run: None,
             countdown: None,
             turn_moved: None,
-            reminder_sent: None,
-            used_tools: false,
+            pushed: None,
             context_given: false,
             starts: BTreeMap::new(),
             questions: 0,
@@ -93,7 +89,7 @@ impl Session {
 
     /// Says whether there is an interface, as far as the host knows now.
     pub fn set_has_ui(&mut self, has_ui: bool) {
-        self.has_ui = has_ui;
+        self.has_ui = Some(has_ui);
     }
 
     /// When [`Input::Tick`] is due next.
@@ -109,14 +105,19 @@ impl Session {
             Input::Session { entries, loaded } => self.session_changed(&entries, &loaded, &mut out),
             Input::Shutdown => self.session_closed(&mut out),
             Input::BeforeAgentStart { prompt } => self.before_agent_start(prompt, &mut out),
-            Input::AgentStart => self.agent_is_running(&mut out),
+            // A text of nobody's may be our own reminder: the counts wait until the agent starts on it.
+            Input::AgentStart | Input::UserInput { author: None } => {
+                self.agent_is_running(&mut out);
+            }
             Input::TurnStart => self.turn_started(&mut out),
             Input::TurnEnd => self.turn_ended(&mut out),
             Input::AgentEnd { last } => self.agent_ended(now, last, &mut out),
             Input::ToolCall { tool } => self.tool_called(tool, &mut out),
-            Input::UserInput { by_extension: true } => {}
             Input::UserInput {
-                by_extension: false,
+                author: Some(Author::Extension),
+            } => {}
+            Input::UserInput {
+                author: Some(Author::Person),
             } => self.user_spoke(&mut out),
             Input::Compacted => self.context_given = false,
             Input::Step { action } => self.step_tool(action, &mut out),
@@ -139,9 +140,17 @@ impl Session {
         out
     }
 
-    /// Whether a person can be asked.
+    /// Whether a person can be asked: what the host says of itself, whatever it shows (A14).
     pub(crate) fn can_ask(&self) -> bool {
-        self.dialogs
+        self.abilities.dialogs
+    }
+
+    /// Whether a widget is seen.
+    pub(crate) fn shows_widgets(&self) -> bool {
+        match self.abilities.widgets {
+            Some(widgets) => widgets && self.has_ui != Some(false),
+            None => self.has_ui == Some(true),
+        }
     }
 
     pub(crate) fn next_question(&mut self) -> QuestionId {
@@ -157,7 +166,11 @@ impl Session {
 
     /// The agent works, or a person spoke: nothing is counting down any more.
     pub(crate) fn agent_is_running(&mut self, out: &mut Output) {
-        if self.countdown.take().is_some() && self.has_ui {
+        if self
+            .countdown
+            .take()
+            .is_some_and(|countdown| countdown.in_widget)
+        {
             out.actions.push(Action::SetWidget { lines: None });
         }
     }
@@ -192,7 +205,7 @@ impl Run {
     }
 
     /// Appends the definition in force, unless the session holds it (behaviour: "Definition gone").
-    fn store_definition(&mut self, out: &mut Output) {
+    pub(crate) fn store_definition(&mut self, out: &mut Output) {
         if self.state.active && self.standing.is_ok() && !self.definition_stored {
             let stored =
                 StoredDefinition::of(&self.state.workflow_key, &self.catalog, &self.state.task_id);

@@ -170,35 +170,40 @@ fn next_name(state: &RunState, catalog: &Catalog) -> Result<String, Stale> {
 
 /// Every profile a workflow names, each once, in order; each workflow is visited once.
 fn all_profiles(root: &Workflow, catalog: &Catalog) -> Vec<String> {
-    fn visit<'c>(
-        workflow: &'c Workflow,
-        catalog: &'c Catalog,
-        met: &mut HashSet<&'c str>,
-        names: &mut Vec<String>,
-    ) {
-        if !met.insert(&workflow.key) {
+    let mut profiles = Profiles::default();
+    profiles.visit(root, catalog);
+    profiles.names.into_iter().map(str::to_owned).collect()
+}
+
+#[derive(Default)]
+struct Profiles<'c> {
+    workflows: HashSet<&'c str>,
+    met: HashSet<&'c str>,
+    names: Vec<&'c str>,
+}
+
+impl<'c> Profiles<'c> {
+    fn visit(&mut self, workflow: &'c Workflow, catalog: &'c Catalog) {
+        if !self.workflows.insert(&workflow.key) {
             return;
         }
         for entry in &workflow.phases {
             match entry {
                 PhaseEntry::Phase(phase) => {
-                    for name in phase.available_profiles.iter().flatten() {
-                        if !names.contains(name) {
-                            names.push(name.clone());
-                        }
-                    }
+                    let names = phase.available_profiles.iter().flatten();
+                    let new = names
+                        .map(String::as_str)
+                        .filter(|name| self.met.insert(name));
+                    self.names.extend(new);
                 }
                 PhaseEntry::Subworkflow(key) => {
                     if let Some(inner) = catalog.get(key) {
-                        visit(inner, catalog, met, names);
+                        self.visit(inner, catalog);
                     }
                 }
             }
         }
     }
-    let mut names = Vec::new();
-    visit(root, catalog, &mut HashSet::new(), &mut names);
-    names
 }
 
 /// hook-lifecycle: Case B, step 3. The instructions stand in it as they are written.

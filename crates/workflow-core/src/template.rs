@@ -94,18 +94,30 @@ fn variable_at(text: &str) -> Option<&str> {
     (end > 0 && inner[end..].starts_with('}')).then(|| &inner[..end])
 }
 
+/// The longest text a template may become, in bytes.
+pub const MAX_RESOLVED: usize = 4 << 20;
+
 /// Puts values in place of the variables that `value_of` knows; others stay as they are.
+///
+/// A text that would become longer than [`MAX_RESOLVED`] is cut there, and says so.
 #[must_use]
 pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut out = String::with_capacity(template.len());
     for piece in pieces(template) {
-        match piece {
-            Piece::Text(text) => out.push_str(text),
-            Piece::Variable(name, start) => match value_of(name) {
-                Some(value) => out.push_str(value),
-                None => out.push_str(&template[start..start + name.len() + 2]),
-            },
+        let text = match piece {
+            Piece::Text(text) => text,
+            Piece::Variable(name, start) => {
+                value_of(name).unwrap_or(&template[start..start + name.len() + 2])
+            }
+        };
+        let room = MAX_RESOLVED.saturating_sub(out.len());
+        if text.len() > room {
+            let end = (0..=room).rev().find(|&end| text.is_char_boundary(end));
+            out.push_str(&text[..end.unwrap_or_default()]);
+            out.push_str("\n[cut: this text is longer than 4 MiB]");
+            break;
         }
+        out.push_str(text);
     }
     out
 }
@@ -138,5 +150,13 @@ mod tests {
     fn braces_around_anything_but_a_name_are_text() {
         check("{}{ a}{{a}}{ä}{a", "{}{ a}{1}{ä}{a");
         check("", "");
+    }
+
+    #[test]
+    fn a_text_that_grows_beyond_the_limit_is_cut_and_says_so() {
+        let value = "ä".repeat(1 << 20);
+        let text = resolve(&"{x}".repeat(100), |_| Some(&value));
+        assert!(text.len() < MAX_RESOLVED + 100);
+        assert!(text.ends_with("[cut: this text is longer than 4 MiB]"));
     }
 }

@@ -14,7 +14,7 @@ const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description
 impl Session {
     pub(crate) fn step_tool(&mut self, action: Option<&str>, out: &mut Output) {
         self.agent_is_running(out);
-        self.used_tools = true;
+        self.tool_was_used();
         if action != Some("cancel") {
             self.forget_cancel();
         }
@@ -106,6 +106,10 @@ impl Session {
         let Some(run) = self.active_run() else {
             return none_active("No active workflow to loop.");
         };
+        let Ok(standing) = &run.standing else {
+            return stale();
+        };
+        let scope = standing.scope_name().to_owned();
         let state = match repeat(&run.state, &run.catalog) {
             Ok(state) => state,
             Err(TransitionError::Stale(_)) => return stale(),
@@ -122,11 +126,7 @@ impl Session {
             return unresolved("loop");
         };
         plain(
-            format!(
-                "🔄 Looped '{}' back to: {}",
-                standing.scope_name(),
-                entered_text(standing)
-            ),
+            format!("🔄 Looped '{}' back to: {}", scope, entered_text(standing)),
             json!({ "looped": true, "to": standing.phase.name }),
         )
     }

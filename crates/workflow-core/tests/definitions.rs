@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Loaded, MemoryFiles, SETTINGS_FILE, Standing, Tier, Workflow, load,
+    Loaded, MemoryFiles, Outcome, SETTINGS_FILE, Tier, Workflow, load,
 };
 use workflow_core::diagnostic::{Severity, render};
 
@@ -76,7 +76,7 @@ fn rendered(loaded: &Loaded) -> String {
 fn outcome(loaded: &Loaded) -> Vec<String> {
     let lines = loaded.index.iter().map(|listing| {
         let shadows = if listing.shadows { ", shadows" } else { "" };
-        let (tier, key, standing) = (listing.tier, &listing.key, listing.standing);
+        let (tier, key, standing) = (listing.tier, &listing.key, listing.outcome);
         format!("{tier:?} {key}: {standing:?}{shadows}")
     });
     lines.collect()
@@ -139,7 +139,7 @@ fn a_workflow_with_an_error_is_left_out() {
             let left_out = loaded
                 .index
                 .iter()
-                .any(|listing| listing.key == key && listing.standing == Standing::LeftOut);
+                .any(|listing| listing.key == key && listing.outcome == Outcome::LeftOut);
             assert!(left_out, "{}: {key}", name_of(&case));
         }
     }

@@ -131,6 +131,12 @@ fn limits() -> String {
             "bytes of one file",
         ),
         (
+            "maxTotalBytes",
+            default.max_total_bytes,
+            highest.max_total_bytes,
+            "bytes of all files; one counts as often as it is named",
+        ),
+        (
             "maxDepth",
             default.max_depth,
             highest.max_depth,

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use workflow_core::definition::{
-    Loaded, MemoryFiles, PhaseEntry, Standing, Tier, ToolAccess, load,
-};
+use workflow_core::definition::{Loaded, MemoryFiles, Outcome, PhaseEntry, Tier, ToolAccess, load};
 use workflow_core::diagnostic::{Code, Severity, render};
 
 const WORKFLOW: &str = "\
@@ -53,10 +51,10 @@ fn check_loaded(loaded: &Loaded) -> Result<(), TestCaseError> {
         let error = loaded.diagnostics.iter().any(|found| {
             found.severity == Severity::Error && found.workflow.as_deref() == Some(&*listing.key)
         });
-        let left_out = listing.standing == Standing::LeftOut;
+        let left_out = listing.outcome == Outcome::LeftOut;
         prop_assert_eq!(left_out, error, "{:?}", listing);
         let in_catalog = loaded.catalog.get(&listing.key).is_some();
-        prop_assert_eq!(listing.standing == Standing::Loaded, in_catalog);
+        prop_assert_eq!(listing.outcome == Outcome::Loaded, in_catalog);
     }
     for workflow in loaded.catalog.iter() {
         prop_assert!(!workflow.phases.is_empty());
@@ -246,6 +244,39 @@ fn a_flood_of_mistakes_is_cut_and_still_counts() {
     let loaded = load(&files(&then_an_error, PHASE, PART));
     assert!(loaded.catalog.get("fix").is_none());
     check_loaded(&loaded).unwrap();
+}
+
+#[test]
+fn many_broken_workflows_are_each_told_and_no_more() {
+    let unknown = numbered(100, "unknown", ": 1\n");
+    let mut files = MemoryFiles::new();
+    for at in 0..100 {
+        let path = format!("w{at}/workflow.yaml");
+        files = files.with(Tier::Global, &path, format!("{unknown}name: 3\n"));
+    }
+    let loaded = load(&files);
+    check_loaded(&loaded).unwrap();
+    assert!(loaded.diagnostics.len() < 2400);
+}
+
+#[test]
+fn all_files_together_are_limited() {
+    let mut files = MemoryFiles::new()
+        .with_settings(Tier::Project, "{limits: {maxTotalBytes: 2000}}")
+        .with(Tier::Global, "p.md", PHASE.to_owned() + &"x".repeat(900));
+    for at in 0..5 {
+        files = files.with(Tier::Global, &format!("w{at}/workflow.yaml"), internal(&[]));
+    }
+    let loaded = load(&files);
+    check_loaded(&loaded).unwrap();
+    assert_eq!(loaded.catalog.iter().count(), 2);
+    assert!(
+        loaded
+            .diagnostics
+            .iter()
+            .all(|found| found.code == Code::OverLimit)
+    );
+    assert_eq!(loaded.diagnostics.len(), 3);
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub struct Context<'a> {
     /// The session's working directory.
     #[serde(borrow)]
     pub cwd: Option<Text<'a>>,
-    /// Whether somebody can see widgets and answer dialogs.
+    /// Whether somebody sees what is shown; whether dialogs are answered, `capabilities` say.
     #[serde(rename = "hasUI")]
     pub has_ui: Option<bool>,
     /// The file the session is stored in, or null if it is stored nowhere.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use jsonrpsee::types::ErrorObjectOwned;
 use serde_json::value::to_raw_value;
 use workflow_core::definition::{
-    Bound, Listing, Loaded, PhaseEntry, Show, Standing, Tier, Workflow,
+    Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::guard::Parked;
@@ -235,7 +235,7 @@ pub(crate) fn command_complete_result<'a>(
 /// The workflows in force. Those that were left out are in the diagnostics, with what is wrong with them.
 pub(crate) fn workflow_list_result(loaded: &Loaded) -> protocol::WorkflowListResult {
     let in_force = loaded.index.iter();
-    let in_force = in_force.filter(|listing| listing.standing == Standing::Loaded);
+    let in_force = in_force.filter(|listing| listing.outcome == Outcome::Loaded);
     let listings: HashMap<&str, &Listing> = in_force
         .map(|listing| (listing.key.as_str(), listing))
         .collect();

@@ -377,7 +377,7 @@ export type Content = {
 export type Context = {
   /** The session's working directory. */
   cwd?: string | null;
-  /** Whether somebody can see widgets and answer dialogs. */
+  /** Whether somebody sees what is shown; whether dialogs are answered, `capabilities` say. */
   hasUI?: boolean | null;
   /** The file the session is stored in, or null if it is stored nowhere. */
   sessionFile?: string | null;

@@ -79,7 +79,11 @@ impl Directory<'_> {
                 diagnostics.extend(self.misnamed());
                 return None;
             }
-            (yaml, Err(FileProblem::Missing)) => (Format::Yaml, YAML_NAME, yaml),
+            // Where nothing more may be read, it is not known whether there is a second one.
+            (yaml @ Err(FileProblem::TooMuch { .. }), _)
+            | (yaml, Err(FileProblem::Missing | FileProblem::TooMuch { .. })) => {
+                (Format::Yaml, YAML_NAME, yaml)
+            }
             (Err(FileProblem::Missing), json5) => (Format::Json5, JSON5_NAME, json5),
             (Ok(_) | Err(_), Ok(_) | Err(_)) => {
                 diagnostics.push(self.two_definitions());
@@ -94,7 +98,7 @@ impl Directory<'_> {
             }
         };
         let source = Source::new(&self.shown(name), bytes);
-        let mut findings = Findings::about(Some(self.key), &source);
+        let mut findings = Findings::about(Some(self.key), &source, shown_of(diagnostics.len()));
         let found = self.read_definition(&source, format, &mut findings);
         diagnostics.extend(findings.finish());
         Some(found)
@@ -254,11 +258,18 @@ impl Directory<'_> {
     }
 }
 
+/// How many diagnostics of the next workflow are shown, after so many of others.
+fn shown_of(before: usize) -> usize {
+    const MANY: usize = 2000;
+    if before < MANY { Findings::SHOWN } else { 1 }
+}
+
 fn code_of(problem: &FileProblem) -> Code {
     match problem {
         FileProblem::Missing => Code::MissingFile,
         FileProblem::Escapes => Code::PathRefused,
         FileProblem::TooLarge { .. } => Code::FileTooLarge,
+        FileProblem::TooMuch { .. } => Code::OverLimit,
         FileProblem::NotAFile | FileProblem::NameNotUtf8 | FileProblem::Unreadable(_) => {
             Code::Unreadable
         }

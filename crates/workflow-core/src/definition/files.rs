@@ -5,6 +5,7 @@
 //! leaving its root. Step two is the implementation's: it opens the real path of a `FilePath`, and
 //! only if that lies in the real root or in the real directory of the workflow itself.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::model::Tier;
@@ -57,6 +58,12 @@ pub enum FileProblem {
     #[error("is larger than {limit} bytes")]
     TooLarge {
         /// The number of bytes asked for.
+        limit: u32,
+    },
+    /// All files that were read before have used up what may be read.
+    #[error("is not read: all files together have more than {limit} bytes")]
+    TooMuch {
+        /// The number of bytes that may be read.
         limit: u32,
     },
     /// Its name is not UTF-8.
@@ -176,6 +183,43 @@ fn entry_parts(entry: &str) -> Result<std::str::Split<'_, char>, PathProblem> {
         return Err(PathProblem::Empty);
     }
     Ok(entry.split('/'))
+}
+
+/// Files of which no more is read than allowed, all together.
+pub(super) struct Metered<'f> {
+    files: &'f dyn Files,
+    limit: u32,
+    left: Cell<u32>,
+}
+
+impl<'f> Metered<'f> {
+    pub(super) fn new(files: &'f dyn Files, limit: u32) -> Self {
+        Self {
+            files,
+            limit,
+            left: Cell::new(limit),
+        }
+    }
+}
+
+impl Files for Metered<'_> {
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
+        self.files.entries(tier)
+    }
+
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        if self.left.get() == 0 {
+            return Err(FileProblem::TooMuch { limit: self.limit });
+        }
+        let bytes = self.files.read(path, max_bytes)?;
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        self.left.set(self.left.get().saturating_sub(length));
+        Ok(bytes)
+    }
+
+    fn shown(&self, path: &FilePath) -> String {
+        self.files.shown(path)
+    }
 }
 
 /// Definitions in memory, for tests and for replaying a session.

@@ -64,22 +64,24 @@ pub(super) struct Findings {
     /// The files that something was found in, as they were first read.
     files: Vec<Arc<str>>,
     broken: bool,
+    shown: usize,
     not_shown: usize,
     /// The worst of what is not shown.
     worst_not_shown: Severity,
 }
 
-/// Diagnostics of one workflow that are shown.
-const SHOWN: usize = 100;
-
 impl Findings {
+    /// Diagnostics of one workflow that are shown.
+    pub(super) const SHOWN: usize = 100;
+
     /// Findings about a workflow, or about none in particular, whose first file is this.
-    pub(super) fn about(workflow: Option<&str>, source: &Source) -> Self {
+    pub(super) fn about(workflow: Option<&str>, source: &Source, shown: usize) -> Self {
         Self {
             workflow: workflow.map(str::to_owned),
             diagnostics: Vec::new(),
             files: vec![source.place(None).file],
             broken: false,
+            shown,
             not_shown: 0,
             worst_not_shown: Severity::Info,
         }
@@ -88,7 +90,7 @@ impl Findings {
     /// Adds what is wrong in a source.
     pub(super) fn add(&mut self, source: &Source, finding: Finding) {
         self.broken |= finding.severity == Severity::Error;
-        if self.diagnostics.len() == SHOWN {
+        if self.diagnostics.len() == self.shown {
             self.not_shown += 1;
             self.worst_not_shown = self.worst_not_shown.max(finding.severity);
             return;

@@ -64,6 +64,7 @@ impl Level {
             Self::Settings => &["continue", "context", "limits"],
             Self::Limits => &[
                 "maxFileBytes",
+                "maxTotalBytes",
                 "maxDepth",
                 "maxPhases",
                 "maxWorkflows",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::directory::{Directory, Draft, Found, Summary, read_map};
-use super::files::{FilePath, FileProblem, Files, TierEntry};
+use super::files::{FilePath, FileProblem, Files, Metered, TierEntry};
 use super::findings::{Findings, Reader};
 use super::json5;
 use super::model::{Catalog, Limits, Settings, Show, Tier};
@@ -34,7 +34,7 @@ impl Loaded {
         let left_out = self
             .index
             .iter()
-            .filter(|listing| listing.standing == Standing::LeftOut)
+            .filter(|listing| listing.outcome == Outcome::LeftOut)
             .filter(|listing| listing.command_name == name || listing.key == name);
         let keys: Vec<&str> = left_out.map(|listing| &*listing.key).collect();
         self.diagnostics.iter().filter(move |found| {
@@ -64,12 +64,12 @@ pub struct Listing {
     /// Whether it takes the place of a global workflow with the same key.
     pub shadows: bool,
     /// What became of it.
-    pub standing: Standing,
+    pub outcome: Outcome,
 }
 
 /// What became of a workflow that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum Outcome {
     /// It is in the catalog.
     Loaded,
     /// The project's workflow of the same key takes its place.
@@ -86,8 +86,9 @@ pub enum Standing {
 pub fn load(files: &dyn Files) -> Loaded {
     let mut diagnostics = Vec::new();
     let settings = load_settings(files, &mut diagnostics);
+    let files = Metered::new(files, settings.limits.max_total_bytes);
     let [global, project] = [Tier::Global, Tier::Project]
-        .map(|tier| load_tier(files, tier, &settings.limits, &mut diagnostics));
+        .map(|tier| load_tier(&files, tier, &settings.limits, &mut diagnostics));
     let mut index = listings(&global, &project);
     let drafts = merge(global, project, &mut diagnostics);
     let max_nesting = settings.limits.max_nesting;
@@ -126,7 +127,7 @@ fn load_settings_of(
         }
     };
     let source = Source::new(&files.shown(&path), bytes);
-    let mut findings = Findings::about(None, &source);
+    let mut findings = Findings::about(None, &source, Findings::SHOWN);
     let tree_limits = TreeLimits {
         depth: limits.max_depth as usize,
         size: limits.max_file_bytes as usize,
@@ -238,10 +239,10 @@ fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
         show,
         phases,
         shadows: shadows && sound,
-        standing: if sound {
-            Standing::Shadowed
+        outcome: if sound {
+            Outcome::Shadowed
         } else {
-            Standing::LeftOut
+            Outcome::LeftOut
         },
     }
 }
@@ -293,21 +294,21 @@ fn resolve(
     let settled = settle(&drafts, &found, max_nesting);
     diagnostics.extend(settled.diagnostics);
 
-    let standing: HashMap<(&str, Tier), Standing> = drafts
+    let standing: HashMap<(&str, Tier), Outcome> = drafts
         .iter()
         .zip(&settled.kept)
         .map(|(draft, &kept)| {
             let standing = if kept {
-                Standing::Loaded
+                Outcome::Loaded
             } else {
-                Standing::LeftOut
+                Outcome::LeftOut
             };
             ((&*draft.workflow.key, draft.tier), standing)
         })
         .collect();
     for listing in index {
         if let Some(&standing) = standing.get(&(&*listing.key, listing.tier)) {
-            listing.standing = standing;
+            listing.outcome = standing;
         }
     }
     drafts

@@ -205,6 +205,8 @@ pub struct Settings {
 pub struct Limits {
     /// Bytes of one definition file.
     pub max_file_bytes: u32,
+    /// Bytes of all files together; a file counts as often as it is named.
+    pub max_total_bytes: u32,
     /// Levels of nesting inside one file.
     pub max_depth: u32,
     /// Phase entries of one workflow.
@@ -219,6 +221,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_file_bytes: 1 << 20,
+            max_total_bytes: 64 << 20,
             max_depth: 64,
             max_phases: 1000,
             max_workflows: 10_000,
@@ -231,6 +234,7 @@ impl Limits {
     /// What limits may be raised to. More would make one file cost minutes or gigabytes.
     pub const HIGHEST: Self = Self {
         max_file_bytes: 16 << 20,
+        max_total_bytes: 1 << 30,
         max_depth: 128,
         max_phases: 10_000,
         max_workflows: 100_000,

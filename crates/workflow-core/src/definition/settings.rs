@@ -18,7 +18,7 @@ pub(super) struct ReadSettings {
 }
 
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
-type LimitsSaid = [Option<u32>; 5];
+type LimitsSaid = [Option<u32>; 6];
 
 /// Reads a settings file's map.
 pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSettings {
@@ -96,9 +96,10 @@ fn read_limit(
 }
 
 /// The limits in the order of [`Level::Limits`]' keys.
-fn limits_mut(limits: &mut Limits) -> [&mut u32; 5] {
+fn limits_mut(limits: &mut Limits) -> [&mut u32; 6] {
     let Limits {
         max_file_bytes,
+        max_total_bytes,
         max_depth,
         max_phases,
         max_workflows,
@@ -106,6 +107,7 @@ fn limits_mut(limits: &mut Limits) -> [&mut u32; 5] {
     } = limits;
     [
         max_file_bytes,
+        max_total_bytes,
         max_depth,
         max_phases,
         max_workflows,

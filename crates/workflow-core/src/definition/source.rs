@@ -3,7 +3,7 @@
 //! Line breaks become `\n` and one byte order mark is dropped (B47), so that offsets mean the same
 //! for every format; lines and columns stay what an editor shows.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use crate::diagnostic::{Excerpt, Place, Region, push_visible};
@@ -28,6 +28,8 @@ pub(super) struct Source {
     text: String,
     /// Where lines start; found when the first place is asked for.
     lines: OnceCell<Vec<usize>>,
+    /// An offset whose column was counted, and that column.
+    counted: Cell<(usize, usize)>,
     /// Where the first byte lies that was not UTF-8.
     not_utf8: Option<Span>,
 }
@@ -48,6 +50,7 @@ impl Source {
             file: file.into(),
             text,
             lines: OnceCell::new(),
+            counted: Cell::default(),
             not_utf8,
         }
     }
@@ -77,16 +80,34 @@ impl Source {
         let end = self.char_start(span.end).max(start);
         // A span that ends with its line's break ends before it.
         let end = start + self.text[start..end].trim_end_matches('\n').len();
-        let (line, line_start) = self.line_of(start);
-        let (end_line, end_line_start) = self.line_of(end);
-        let line_text = self.text[line_start..].split('\n').next().unwrap_or("");
+        let (line, end_line) = (self.line_of(start), self.line_of(end));
+        let (column, end_column) = (self.column(&line, start), self.column(&end_line, end));
+        let excerpt = excerpt(
+            &self.text[line.start..line.end],
+            start - line.start,
+            end - line.start,
+        );
         Region {
-            line: number(line),
-            column: number(self.text[line_start..start].chars().count()),
-            end_line: number(end_line),
-            end_column: number(self.text[end_line_start..end].chars().count()),
-            excerpt: excerpt(line_text, start - line_start, end - line_start),
+            line: number(line.index),
+            column: number(column),
+            end_line: number(end_line.index),
+            end_column: number(end_column),
+            excerpt,
         }
+    }
+
+    /// The characters before an offset in its line. Counts on from the last answer where it can, so that
+    /// many places in one long line cost no more than the line.
+    fn column(&self, line: &Line, offset: usize) -> usize {
+        let (known, count) = self.counted.get();
+        let (from, before) = if (line.start..=offset).contains(&known) {
+            (known, count)
+        } else {
+            (line.start, 0)
+        };
+        let count = before + self.text[from..offset].chars().count();
+        self.counted.set((offset, count));
+        count
     }
 
     /// The nearest character boundary at or before an offset, inside the text.
@@ -98,15 +119,27 @@ impl Source {
         at
     }
 
-    /// The index of an offset's line, and where the line starts.
-    fn line_of(&self, offset: usize) -> (usize, usize) {
-        let lines = self.lines.get_or_init(|| {
+    fn line_of(&self, offset: usize) -> Line {
+        let starts = self.lines.get_or_init(|| {
             let breaks = self.text.match_indices('\n').map(|(at, _)| at + 1);
             std::iter::once(0).chain(breaks).collect()
         });
-        let line = lines.partition_point(|&start| start <= offset) - 1;
-        (line, lines[line])
+        let index = starts.partition_point(|&start| start <= offset) - 1;
+        Line {
+            index,
+            start: starts[index],
+            end: starts
+                .get(index + 1)
+                .map_or(self.text.len(), |next| next - 1),
+        }
     }
+}
+
+/// A line of a source: which one, and where its text is.
+struct Line {
+    index: usize,
+    start: usize,
+    end: usize,
 }
 
 /// The text, and whether something in it had to be replaced.
@@ -210,6 +243,14 @@ mod tests {
             &found.excerpt.text[found.excerpt.start..found.excerpt.end],
             ":"
         );
+    }
+
+    #[test]
+    fn places_are_the_same_in_whatever_order_they_are_asked_for() {
+        let source = Source::new("f", "äb\nöcd ef\n\ng".as_bytes().to_vec());
+        let column = |at| source.place(Some(Span::new(at, at))).column().unwrap();
+        let asked = [7, 4, 0, 9, 2, 9, 4, 12, 13, 6];
+        assert_eq!(asked.map(column), [3, 1, 1, 5, 2, 5, 1, 1, 1, 2]);
     }
 
     #[test]

@@ -92,22 +92,25 @@ pub enum Push {
 }
 
 impl Pace {
-    /// Decides about a stop. `used_tools` tells whether the agent called a tool since the last push.
+    /// Decides about a stop.
+    ///
+    /// `used_tools` tells whether the agent called a tool since the push it stopped after; `None`
+    /// is a stop that follows no push, or one that is counted already.
     #[must_use]
     pub fn after_stop(
         self,
         rule: &Continue,
         last: Option<LastAssistant<'_>>,
-        used_tools: bool,
+        used_tools: Option<bool>,
     ) -> (Self, Push) {
         let last = last.unwrap_or_default();
         if rule.wait || self.parked.is_some() || last.stop_reason == Some("aborted") {
             return (self, Push::Rest);
         }
-        let stale = if self.pushes > 0 && !used_tools {
-            self.stale.saturating_add(1)
-        } else {
-            0
+        let stale = match used_tools {
+            Some(true) => 0,
+            Some(false) => self.stale.saturating_add(1),
+            None => self.stale,
         };
         let pace = Self { stale, ..self };
         let failed = matches!(last.stop_reason, Some("error" | "length"));
@@ -179,7 +182,7 @@ mod tests {
     }
 
     fn decide(rule: &Continue, last: LastAssistant<'_>) -> Push {
-        Pace::default().after_stop(rule, Some(last), false).1
+        Pace::default().after_stop(rule, Some(last), None).1
     }
 
     #[test]
@@ -272,9 +275,12 @@ mod tests {
             pushes,
             ..Pace::default()
         };
-        assert_eq!(pace(7).after_stop(&rule, Some(STOP), true).1, Push::Count);
         assert_eq!(
-            pace(8).after_stop(&rule, Some(STOP), true).1,
+            pace(7).after_stop(&rule, Some(STOP), Some(true)).1,
+            Push::Count
+        );
+        assert_eq!(
+            pace(8).after_stop(&rule, Some(STOP), Some(true)).1,
             Push::Park(Parked::Max)
         );
     }
@@ -285,7 +291,7 @@ mod tests {
         let mut pace = Pace::default();
         let mut pushes = 0;
         let last = loop {
-            let (next, push) = pace.after_stop(&rule, Some(STOP), false);
+            let (next, push) = pace.after_stop(&rule, Some(STOP), (pushes > 0).then_some(false));
             if push != Push::Count {
                 break push;
             }
@@ -303,7 +309,7 @@ mod tests {
             parked: None,
         };
         assert_eq!(
-            pace.after_stop(&rule(ContinueRule::default()), Some(STOP), true)
+            pace.after_stop(&rule(ContinueRule::default()), Some(STOP), Some(true))
                 .0
                 .stale,
             0

@@ -2,24 +2,20 @@
 
 use crate::Session;
 use crate::guard::{Parked, Push};
+use crate::hook::Pushed;
 use crate::input::{LastAssistant, Millis};
-use crate::output::{Action, Mutation, Output, Reply};
+use crate::output::{Action, Level, Mutation, Output, Reply, message_type};
 use crate::run::{RunState, cancel};
-use crate::session::Run;
+use crate::session::{Run, notify};
 use crate::standing::Standing;
 use crate::{template, text};
-
-/// The custom type of the message that ends a run.
-pub(crate) const COMPLETE_MESSAGE: &str = "workflow:complete";
-/// The custom type of the countdown where there is no widget.
-const COUNTDOWN_MESSAGE: &str = "workflow:countdown";
-/// The custom type of the message that says why a run is parked.
-const PARKED_MESSAGE: &str = "workflow:parked";
 
 /// The grace period before the agent is pushed on.
 #[derive(Debug)]
 pub(crate) struct Countdown {
     pub(crate) seconds_left: u32,
+    /// Whether it is seen in a widget, which has to be cleared.
+    pub(crate) in_widget: bool,
     due: Millis,
 }
 
@@ -54,7 +50,7 @@ impl Session {
         run.state.completion_notified = true;
         run.store(out);
         out.actions.push(Action::SendMessage {
-            custom_type: COMPLETE_MESSAGE,
+            custom_type: message_type::COMPLETE,
             content: end_message(&run),
         });
         out.actions.push(Action::SetStatus { text: None });
@@ -78,7 +74,8 @@ impl Session {
             return Mutation::default();
         };
         let rule = standing.auto_continue;
-        let (pace, push) = run.pace.after_stop(&rule, last, self.used_tools);
+        let used_tools = self.pushed.take().map(|pushed| pushed.used_tools);
+        let (pace, push) = run.pace.after_stop(&rule, last, used_tools);
         run.pace = pace;
         match push {
             Push::Rest => {}
@@ -88,36 +85,42 @@ impl Session {
                 let content = parked_message(standing, run.pace.pushes, why);
                 run.store_pace(out);
                 out.actions.push(Action::SendMessage {
-                    custom_type: PARKED_MESSAGE,
+                    custom_type: message_type::PARKED,
                     content,
                 });
             }
-            Push::Cancel(_) => {
+            Push::Cancel(why) => {
+                let why = format!(
+                    "The workflow is cancelled: {}.",
+                    reason(run.pace.pushes, why)
+                );
                 run.state = cancel(&run.state);
-                return self.announce_end(out);
+                let mutation = self.announce_end(out);
+                out.actions.push(notify(Level::Warning, why));
+                return mutation;
             }
         }
         Mutation::default()
     }
 
     fn count_down(&mut self, now: Millis, seconds: u32, out: &mut Output) {
-        if seconds > 0 {
-            let text = |what: &str| format!("{what} in {seconds}s... (type anything to interrupt)");
-            out.actions.push(if self.has_ui {
-                Action::SetWidget {
-                    lines: Some(vec![text("⏳ Auto-continuing")]),
-                }
-            } else {
-                Action::SendMessage {
-                    custom_type: COUNTDOWN_MESSAGE,
-                    content: text("Auto-continuing workflow"),
-                }
+        let in_widget = seconds > 0 && self.shows_widgets();
+        if in_widget {
+            out.actions.push(widget(seconds));
+        } else if seconds > 0 {
+            let content =
+                format!("Auto-continuing workflow in {seconds}s... (type anything to interrupt)");
+            out.actions.push(Action::SendMessage {
+                custom_type: message_type::COUNTDOWN,
+                content,
             });
         }
         let first = if seconds == 0 { 0 } else { 1000 };
+        let due = now.saturating_add(first);
         self.countdown = Some(Countdown {
             seconds_left: seconds,
-            due: now.saturating_add(first),
+            in_widget,
+            due,
         });
     }
 
@@ -130,21 +133,18 @@ impl Session {
         {
             countdown.seconds_left = countdown.seconds_left.saturating_sub(1);
             countdown.due = countdown.due.saturating_add(1000);
-            let left = countdown.seconds_left;
-            if left == 0 {
+            if countdown.seconds_left == 0 {
                 self.push_on(out);
-            } else if self.has_ui {
-                let line = format!("⏳ Auto-continuing in {left}s... (type anything to interrupt)");
-                out.actions.push(Action::SetWidget {
-                    lines: Some(vec![line]),
-                });
+            } else if countdown.in_widget {
+                out.actions.push(widget(countdown.seconds_left));
             }
         }
     }
 
     /// Sends the reminder, made for where the run stands now (B13).
     fn push_on(&mut self, out: &mut Output) {
-        self.countdown = None;
+        let mut done = Output::default();
+        self.agent_is_running(&mut done);
         let Some(run) = self.run.as_mut().filter(|run| run.state.active) else {
             return;
         };
@@ -152,12 +152,16 @@ impl Session {
         let content = standing.reminder.clone();
         run.pace.pushes = run.pace.pushes.saturating_add(1);
         run.store_pace(out);
-        self.used_tools = false;
-        self.reminder_sent = Some(content.clone());
-        if self.has_ui {
-            out.actions.push(Action::SetWidget { lines: None });
-        }
+        out.actions.append(&mut done.actions);
+        self.pushed = Some(Pushed::default());
         out.actions.push(Action::SendUserMessage { content });
+    }
+}
+
+fn widget(seconds: u32) -> Action {
+    let line = format!("⏳ Auto-continuing in {seconds}s... (type anything to interrupt)");
+    Action::SetWidget {
+        lines: Some(vec![line]),
     }
 }
 
@@ -200,21 +204,27 @@ pub(crate) fn resolve_end(template: &str, run: &Run) -> String {
 }
 
 fn parked_message(standing: &Standing, pushes: u32, why: Parked) -> String {
-    let why = match why {
-        Parked::Max => format!("{pushes} reminders in a row did not bring it to the next phase"),
-        Parked::MaxStale => "the agent called no tool after the last reminders".to_owned(),
-        Parked::Error => {
-            "the model's last answer ended in an error or at its length limit".to_owned()
-        }
-        Parked::Question => "the agent asked a question".to_owned(),
-    };
     let Standing {
         workflow_name,
         phase,
         ..
     } = standing;
     format!(
-        "⏸ **{workflow_name} is parked** in {} {}: {why}.\nAny message resumes it; /cancel-workflow ends it.",
-        phase.emoji, phase.name
+        "⏸ **{workflow_name} is parked** in {} {}: {}.\nAny message resumes it; /cancel-workflow ends it.",
+        phase.emoji,
+        phase.name,
+        reason(pushes, why)
     )
+}
+
+/// Why the agent is not pushed on any more, in words.
+fn reason(pushes: u32, why: Parked) -> String {
+    match why {
+        Parked::Max => format!("{pushes} reminders in a row did not bring it to the next phase"),
+        Parked::MaxStale => "the agent called no tool after the last reminders".to_owned(),
+        Parked::Error => {
+            "the model's last answer ended in an error or at its length limit".to_owned()
+        }
+        Parked::Question => "the agent asked a question".to_owned(),
+    }
 }

@@ -6,22 +6,28 @@
 use crate::Session;
 use crate::definition::ContextMode;
 use crate::guard::Pace;
-use crate::output::{Output, Reply};
+use crate::output::{Output, Reply, message_type};
 use crate::white_space;
 
-/// The custom type of the context message.
-pub(crate) const CONTEXT_MESSAGE: &str = "workflow:context";
+/// What became of a push.
+#[derive(Debug, Default)]
+pub(crate) struct Pushed {
+    /// Whether the agent started on it.
+    pub(crate) started: bool,
+    /// Whether the agent called a tool since.
+    pub(crate) used_tools: bool,
+}
 
 impl Session {
     pub(crate) fn before_agent_start(&mut self, prompt: Option<&str>, out: &mut Output) {
         self.agent_is_running(out);
         self.forget_cancel();
         self.turn_moved = None;
-        let reminder = self.reminder_sent.take();
-        let ours = reminder.is_some_and(|reminder| {
-            prompt.is_none_or(|prompt| white_space::trim(prompt) == white_space::trim(&reminder))
-        });
-        if !ours {
+        if self.is_our_push(prompt) {
+            if let Some(pushed) = &mut self.pushed {
+                pushed.started = true;
+            }
+        } else {
             self.user_spoke(out);
         }
         let Some((_, standing)) = self.standing() else {
@@ -34,19 +40,42 @@ impl Session {
             &standing.context_line
         };
         out.reply = Reply::Inject {
-            custom_type: CONTEXT_MESSAGE,
+            custom_type: message_type::CONTEXT,
             content: content.clone(),
         };
         self.context_given = true;
     }
 
+    /// Whether the agent starts on our own reminder, which must not clear the counts.
+    ///
+    /// A host may put words of its own around a prompt, or not tell it; and a sidecar that was
+    /// restarted in between knows of the push from the session only.
+    fn is_our_push(&self, prompt: Option<&str>) -> bool {
+        let Some((_, standing)) = self.standing().filter(|(run, _)| run.pace.pushes > 0) else {
+            return false;
+        };
+        let reminder = white_space::trim(&standing.reminder);
+        match prompt {
+            Some(prompt) if reminder.is_empty() => white_space::trim(prompt).is_empty(),
+            Some(prompt) => prompt.contains(reminder),
+            None => self.pushed.as_ref().is_some_and(|pushed| !pushed.started),
+        }
+    }
+
     /// Any word of the user stops the countdown, starts the counts anew, and resumes a parked run.
     pub(crate) fn user_spoke(&mut self, out: &mut Output) {
         self.agent_is_running(out);
-        self.reminder_sent = None;
+        self.pushed = None;
         if let Some(run) = self.run.as_mut().filter(|run| run.state.active) {
             run.pace = Pace::default();
             run.store_pace(out);
+        }
+    }
+
+    /// The agent called a tool.
+    pub(crate) fn tool_was_used(&mut self) {
+        if let Some(pushed) = &mut self.pushed {
+            pushed.used_tools = true;
         }
     }
 

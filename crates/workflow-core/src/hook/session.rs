@@ -33,6 +33,9 @@ impl Session {
             &loaded.settings,
             &mut out.diagnostics,
         );
+        if let Some(run) = &mut self.run {
+            run.store_definition(out);
+        }
         self.show_problems(out);
         out.actions.push(Action::SetStatus {
             text: self.status(),
@@ -44,8 +47,7 @@ impl Session {
         self.agent_is_running(out);
         self.run = None;
         self.turn_moved = None;
-        self.reminder_sent = None;
-        self.used_tools = false;
+        self.pushed = None;
         self.context_given = false;
         for (_, start) in std::mem::take(&mut self.starts) {
             out.settled.push(Settled {
@@ -103,13 +105,15 @@ fn take_up(
     let state = state.filter(|state| state.active || !state.completion_notified)?;
     let (catalog, definition_stored) = match definition {
         Some((stored, _)) if !fits(&state, files) && fits(&state, &stored) => {
-            problems.push(gone(&state));
+            if state.active {
+                problems.push(gone(&state));
+            }
             (Arc::new(stored), true)
         }
         Some((_, hash)) => {
             let same =
                 StoredDefinition::of(&state.workflow_key, files, &state.task_id).hash == hash;
-            if !same && fits(&state, files) {
+            if state.active && !same && fits(&state, files) {
                 problems.push(changed(&state));
             }
             (Arc::clone(files), same)

@@ -6,7 +6,7 @@ use crate::output::{Output, Reply};
 impl Session {
     pub(crate) fn tool_called(&mut self, tool: &str, out: &mut Output) {
         self.agent_is_running(out);
-        self.used_tools = true;
+        self.tool_was_used();
         let blocked = self
             .standing()
             .and_then(|(_, standing)| standing.blocks(tool));

@@ -4,10 +4,12 @@ mod resolve;
 mod restore;
 mod state;
 mod stored;
+mod stored_state;
 mod transition;
 
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};
 pub use restore::{Restored, restore};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{StoredDefinition, StoredRun, entry_type};
+pub(crate) use stored_state::MAX_TIME;
 pub use transition::{TransitionError, advance, cancel, repeat, start};

@@ -269,6 +269,7 @@ fn a_limit_may_cancel_the_run() {
     assert_eq!(lines[0], "unload, persist false");
     assert!(line(&lines, "message").contains("❌ **N-w Cancelled**"));
     assert_eq!(world.last_state()["cancelled"], true);
+    assert!(line(&lines, "notify Warning").contains("1 reminders in a row"));
 }
 
 #[test]
@@ -288,4 +289,80 @@ fn the_counts_survive_a_restart() {
     );
     world.reload();
     assert!(world.stop("stop").is_empty(), "still parked");
+}
+
+#[test]
+fn only_a_push_can_be_stale_not_every_stop() {
+    let mut world = linear();
+    push_once(&mut world);
+    for _ in 0..5 {
+        let lines = world.stop("stop");
+        let parks = |line: &String| line.starts_with("message workflow:parked");
+        assert!(!lines.iter().any(parks));
+    }
+}
+
+#[test]
+fn the_bound_holds_whatever_the_host_makes_of_our_reminder() {
+    type Start = fn(&mut World, &str);
+    let hosts: [(&str, Start); 4] = [
+        ("no prompt", |world, _| {
+            drop(world.step(Input::BeforeAgentStart { prompt: None }));
+        }),
+        ("decorated", |world, reminder| {
+            drop(world.prompt(&format!("[12:01] {reminder}\n")));
+        }),
+        ("restarted", |world, reminder| {
+            world.reload();
+            world.prompt(reminder);
+        }),
+        ("input without a source", |world, reminder| {
+            world.step(Input::UserInput { author: None });
+            world.prompt(reminder);
+        }),
+    ];
+    for (name, start) in hosts {
+        let mut world = linear();
+        let mut pushes = 0;
+        loop {
+            world.stop("stop");
+            let lines = world.wait(3000);
+            if user_messages(&lines) == 0 {
+                break;
+            }
+            pushes += 1;
+            assert!(pushes <= 8, "{name}");
+            let reminder = line(&lines, "user ").trim_start_matches("user ").to_owned();
+            start(&mut world, &reminder);
+        }
+        assert!(pushes >= 3, "{name}");
+    }
+}
+
+#[test]
+fn a_widget_is_used_where_it_is_seen() {
+    use workflow_core::session::Abilities;
+    let shows = |widgets, has_ui| {
+        let mut world = World::new(vec![workflow("w", &["a"])]);
+        world.session = workflow_core::Session::new(
+            Abilities {
+                dialogs: false,
+                widgets,
+            },
+            1,
+        );
+        world.session.set_has_ui(has_ui);
+        world.command("w go");
+        world.stop("stop")[0].starts_with("widget")
+    };
+    assert!(shows(Some(true), true) && shows(None, true));
+    assert!(!shows(Some(false), true) && !shows(Some(true), false) && !shows(None, false));
+}
+
+#[test]
+fn the_widget_is_cleared_even_when_the_interface_is_gone() {
+    let mut world = linear();
+    world.stop("stop");
+    world.session.set_has_ui(false);
+    assert_eq!(world.step(Input::AgentStart), ["widget -"]);
 }

@@ -164,3 +164,27 @@ fn a_session_name_is_cut_to_its_length() {
     let mut world = World::new(vec![named]);
     assert_eq!(line(&world.command("w ab😀😀"), "name"), "name W: ab…");
 }
+
+#[test]
+fn a_description_may_be_long_and_survives_but_has_an_end() {
+    let mut world = World::new(vec![workflow("w", &["a"])]);
+    world.command(&format!("w {}", "x".repeat(300_000)));
+    assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 A [1/1]");
+    world.cancel_command();
+    let refused = world.command(&format!("w {}", "x".repeat(2 << 20)));
+    assert!(line(&refused, "notify Error").contains("longer than 1 MiB"));
+}
+
+#[test]
+fn a_yes_holds_only_for_the_run_it_was_asked_about() {
+    let mut world = World::started(vec![workflow("w", &["a"]), workflow("v", &["x"])]);
+    world.command("v one");
+    world.command("v two");
+    assert_eq!(
+        line(&world.answer(true), "status"),
+        "status N-v > 🔹 X [1/1]"
+    );
+    let late = world.answer(true);
+    assert!(line(&late, "notify Warning").contains("by now"));
+    assert_eq!(world.last_state()["taskDescription"], "two");
+}

@@ -166,16 +166,58 @@ fn a_run_whose_files_are_gone_goes_on_with_its_stored_definition() {
 }
 
 #[test]
-fn a_changed_definition_is_used_with_a_notice_and_stored_at_the_next_step() {
+fn a_changed_definition_is_used_with_a_notice_and_stored_at_once() {
     let mut world = World::started(vec![workflow("w", &["a", "b"])]);
     world.workflows = vec![workflow("w", &["a", "b", "c"])];
-    assert!(line(&world.reload(), "WF104").contains("changed"));
-    assert!(
-        world
-            .tool("next")
-            .contains(&"entry workflow:definition".to_owned())
-    );
+    let lines = world.reload();
+    assert!(line(&lines, "WF104").contains("changed"));
+    assert!(lines.contains(&"entry workflow:definition".to_owned()));
     assert!(!world.reload().iter().any(|line| line.starts_with("WF104")));
+    world.workflows.clear();
+    assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 A [1/3]");
+}
+
+#[test]
+fn the_definition_of_a_session_that_the_package_wrote_is_stored_too() {
+    let (mut world, lines) = world_with(&state(&json!({})));
+    assert!(lines.contains(&"entry workflow:definition".to_owned()));
+    world.workflows.clear();
+    assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 B [2/2]");
+}
+
+#[test]
+fn a_run_that_ended_does_not_go_on_whatever_became_of_its_files() {
+    let mut world = World::started(vec![workflow("w", &["a"])]);
+    world.tool("next");
+    world.workflows = vec![workflow("w", &["a", "b"])];
+    assert_eq!(world.reload(), ["status -"]);
+    world.workflows.clear();
+    assert_eq!(world.reload(), ["status -"]);
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_is_reported_and_no_older_run_comes_back() {
+    let mut world = World::started(vec![workflow("w", &["a"])]);
+    let doubled = world
+        .last_state()
+        .to_string()
+        .replacen('{', r#"{"active":1,"#, 1);
+    world.append_text("workflow:state", &doubled);
+    let lines = world.reload();
+    assert!(line(&lines, "WF101").contains("cannot be read"));
+    assert_eq!(line(&lines, "status"), "status -");
+}
+
+#[test]
+fn what_a_foreign_field_or_half_an_emoji_holds_cannot_cost_the_run() {
+    let mut world = World::new(vec![workflow("w", &["a", "b"])]);
+    let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+    let entry = state(&json!({ "taskDescription": "HALF" })).to_string();
+    let entry = entry.replace("HALF", r"an \ud83d emoji");
+    let entry = entry.replacen('{', &format!(r#"{{"x":{deep},"y":1e999,"#), 1);
+    world.append_text("workflow:state", &entry);
+    assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 B [2/2]");
+    assert!(line(&world.tool("status"), "tool").contains("**Description:** an "));
 }
 
 #[test]

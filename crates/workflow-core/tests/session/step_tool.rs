@@ -96,7 +96,7 @@ fn loop_enters_the_first_phase_even_when_the_scope_opens_with_a_subworkflow() {
     world.tool("next");
     assert_eq!(
         first_line(&world.tool("loop")),
-        "tool 🔄 Looped 'N-s' back to: 🔹 X"
+        "tool 🔄 Looped 'N-w' back to: 🔹 X"
     );
     assert_eq!(
         first_line(&world.tool("next")),
@@ -185,4 +185,14 @@ fn status_tells_the_place_in_the_innermost_scope() {
     let text = line(&status, "tool");
     assert!(text.contains("\n**Path:** N-w > N-s\n**Phase:** 🔹 X [1/2] (step 1)\n**Started:** 2025-05-14T14:56:07.890Z\n"));
     assert!(text.ends_with("**What to do:**\nDo x.\n\n**Available profiles:** (none)"));
+}
+
+#[test]
+fn a_run_started_in_the_same_response_has_not_been_moved_yet() {
+    let mut world = nested();
+    world.step(Input::TurnStart);
+    world.tool("next");
+    world.cancel_command();
+    world.command("w again");
+    assert!(first_line(&world.tool("next")).starts_with("tool ✓ Entered"));
 }

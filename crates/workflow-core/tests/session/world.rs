@@ -7,7 +7,7 @@ use workflow_core::definition::{
     Catalog, ContinueRule, Loaded, Phase, PhaseEntry, Settings, Show, Templates, ToolAccess,
     Workflow,
 };
-use workflow_core::input::{Command, Entry, LastAssistant, QuestionId, Ticket};
+use workflow_core::input::{Author, Command, Entry, LastAssistant, QuestionId, Ticket};
 use workflow_core::output::{Action, Reply, ToolAnswer};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
@@ -81,7 +81,7 @@ impl World {
             session: Session::new(
                 Abilities {
                     dialogs: true,
-                    widgets: true,
+                    widgets: Some(true),
                 },
                 7,
             ),
@@ -232,7 +232,7 @@ impl World {
 
     pub(crate) fn user_input(&mut self) -> Vec<String> {
         self.step(Input::UserInput {
-            by_extension: false,
+            author: Some(Author::Person),
         })
     }
 
@@ -268,6 +268,12 @@ impl World {
             .find(|(custom_type, _)| custom_type == "workflow:state");
         serde_json::from_str(entry.expect("a state was appended").1.get())
             .expect("entries are JSON")
+    }
+
+    /// Appends an entry whose data is this text.
+    pub(crate) fn append_text(&mut self, custom_type: &str, data: &str) {
+        let data = RawValue::from_string(data.to_owned()).expect("the text is JSON");
+        self.branch.push((custom_type.to_owned(), data));
     }
 
     /// Appends an entry as somebody else would have.

@@ -25,9 +25,8 @@ pub(super) enum Clock {
 
 impl Clock {
     pub(super) fn system() -> Self {
-        let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self::System {
-            wall: wall.map_or(0, millis),
+            wall: wall_time(),
             since: Instant::now(),
         }
     }
@@ -45,6 +44,11 @@ impl Clock {
             *self = Self::system();
         }
     }
+}
+
+fn wall_time() -> Millis {
+    let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    wall.map_or(0, millis)
 }
 
 fn millis(duration: Duration) -> Millis {

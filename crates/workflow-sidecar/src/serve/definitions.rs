@@ -1,9 +1,11 @@
 //! Where a session's definitions come from.
 //!
-//! Owns which directories are looked into. Must not know what stands in the files.
+//! Owns which directories are looked into, and when. Must not know what stands in the files.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Loaded, load};
 
@@ -12,35 +14,127 @@ use crate::disk::{Disk, agent_dir};
 /// Names the directory of the user's own definitions, as pi does.
 const AGENT_DIR_VARIABLE: &str = "PI_CODING_AGENT_DIR";
 
-/// Where to look for definitions.
-#[derive(Debug, Clone)]
-pub(super) struct Directories {
+/// For how long it is good enough to know what the files said: as long as somebody types a name.
+const RECENT: Duration = Duration::from_secs(1);
+
+/// The definitions of one user.
+#[derive(Debug)]
+pub(super) struct Definitions {
     /// The directory of the user's own definitions.
     agent: PathBuf,
     /// Where the host runs: the project of a session that names no other.
     cwd: PathBuf,
+    last: Option<Last>,
 }
 
-impl Directories {
-    /// What the host says, and the usual place of what it leaves out.
+/// What was loaded last.
+#[derive(Debug)]
+struct Last {
+    cwd: PathBuf,
+    at: Instant,
+    loaded: Arc<Loaded>,
+}
+
+impl Definitions {
+    /// Looks where the host says, and in the usual place of what it leaves out.
     pub(super) fn new(agent: Option<&str>, cwd: &str) -> Self {
-        let usual = || {
-            let variable = std::env::var_os(AGENT_DIR_VARIABLE);
-            agent_dir(
-                variable.as_deref(),
-                &std::env::home_dir().unwrap_or_default(),
-            )
-        };
         Self {
-            agent: agent.map_or_else(usual, PathBuf::from),
+            agent: agent_dir_of(agent),
             cwd: PathBuf::from(cwd),
+            last: None,
+        }
+    }
+
+    /// The definitions as the files stand now.
+    pub(super) fn load(&mut self, cwd: Option<&Path>) -> Arc<Loaded> {
+        let cwd = cwd.unwrap_or(&self.cwd).to_path_buf();
+        let disk = Disk::new(self.agent.clone(), cwd.clone());
+        let mut loaded = Arc::new(load(&disk));
+        // Sessions of a project whose files have not changed share what they say.
+        if let Some(last) = self.last.take()
+            && last.loaded == loaded
+        {
+            loaded = last.loaded;
+        }
+        self.last = Some(Last {
+            cwd,
+            at: Instant::now(),
+            loaded: Arc::clone(&loaded),
+        });
+        loaded
+    }
+
+    /// The definitions as the files stood a moment ago, for what is asked at every keystroke.
+    pub(super) fn recent(&mut self, cwd: Option<&Path>) -> Arc<Loaded> {
+        let project = cwd.unwrap_or(&self.cwd);
+        match &self.last {
+            Some(last) if last.cwd == project && last.at.elapsed() < RECENT => {
+                Arc::clone(&last.loaded)
+            }
+            _ => self.load(cwd),
         }
     }
 }
 
-/// The definitions as the files stand now.
-pub(super) fn definitions(directories: &Directories, cwd: Option<&Path>) -> Arc<Loaded> {
-    let Directories { agent, cwd: usual } = directories;
-    let disk = Disk::new(agent.clone(), cwd.unwrap_or(usual).to_path_buf());
-    Arc::new(load(&disk))
+/// The host's directory of the user's own definitions; what it leaves out is where pi has it (B30).
+fn agent_dir_of(said: Option<&str>) -> PathBuf {
+    let home = std::env::home_dir().unwrap_or_default();
+    let variable = std::env::var_os(AGENT_DIR_VARIABLE);
+    let said = said.filter(|said| !said.is_empty()).map(OsStr::new);
+    agent_dir(said.or(variable.as_deref()), &home)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A project with a workflow of this name.
+    fn write(project: &Path, name: &str) {
+        let directory = project.join(".pi/workflows/w");
+        fs::create_dir_all(&directory).unwrap();
+        let workflow =
+            format!("name: {name}\ncommandName: w\ninitialMessage: Go\nphases: [a.md]\n");
+        fs::write(directory.join("workflow.yaml"), workflow).unwrap();
+        fs::write(
+            directory.join("a.md"),
+            "---\nid: a\nname: A\nemoji: a\n---\nGo.\n",
+        )
+        .unwrap();
+    }
+
+    fn name(loaded: &Loaded) -> &str {
+        &loaded.catalog.get("w").unwrap().name
+    }
+
+    #[test]
+    fn what_has_not_changed_is_shared_and_what_has_is_seen() {
+        let project = tempfile::tempdir().unwrap();
+        write(project.path(), "One");
+        let mut definitions = Definitions::new(Some("/nowhere"), "/nowhere");
+        let mut load = || definitions.load(Some(project.path()));
+        let (first, second) = (load(), load());
+        assert!(Arc::ptr_eq(&first, &second));
+        write(project.path(), "Two");
+        assert_eq!(name(&load()), "Two");
+        assert_eq!(name(&first), "One");
+    }
+
+    #[test]
+    fn what_was_loaded_a_moment_ago_is_good_enough_for_a_keystroke() {
+        let (project, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write(project.path(), "One");
+        write(other.path(), "Other");
+        let mut definitions = Definitions::new(Some("/nowhere"), "/nowhere");
+        let first = definitions.recent(Some(project.path()));
+        assert!(Arc::ptr_eq(
+            &first,
+            &definitions.recent(Some(project.path()))
+        ));
+        assert_eq!(name(&definitions.recent(Some(other.path()))), "Other");
+        write(project.path(), "Two");
+        definitions.load(Some(project.path()));
+        assert_eq!(name(&definitions.recent(Some(project.path()))), "Two");
+    }
 }

@@ -17,6 +17,7 @@ use super::envelope::{Call, Invalid, Message, NO_ID, classify};
 use super::handlers::Answered;
 use super::outbox::Outbox;
 use super::server::{Server, not_initialized};
+use super::usual::glance;
 use crate::wire;
 
 /// The methods, and what they work on.
@@ -45,8 +46,26 @@ impl Dispatch {
 
     /// Takes a line; what is to be written because of it is added to `out`.
     pub(super) fn take(&self, line: &[u8], out: &mut Outbox) {
+        let Ok(line) = std::str::from_utf8(line) else {
+            return refuse(NO_ID, Invalid::NotUtf8, out);
+        };
+        if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            return;
+        }
+        if let Some((id, call)) = glance(line) {
+            let response = self.call(&call);
+            // Nothing was done where there is an error, unless it is that doing it failed.
+            let has_failed = response.as_error_code() == Some(Kind::Internal.code());
+            if response.is_success() || has_failed {
+                return self.answer(id, &response, out);
+            }
+        }
+        self.take_in_full(line, out);
+    }
+
+    fn take_in_full(&self, line: &str, out: &mut Outbox) {
         match classify(line) {
-            Message::Request { id, call } => self.answer(id, &call, out),
+            Message::Request { id, call } => self.answer(id, &self.call(&call), out),
             Message::Notification(call) => self.hear(&call, out),
             Message::Response { id, result } => self.answered(id, result, out),
             Message::Invalid { id, why } => refuse(id, why, out),
@@ -71,6 +90,15 @@ impl Dispatch {
         out.append(&mut self.server().outbox);
     }
 
+    /// Answers what still waits: nothing more will come.
+    pub(super) fn finish(&self, out: &mut Outbox) {
+        let result = catch_unwind(AssertUnwindSafe(|| self.server().close_all()));
+        if let Err(panic) = result {
+            tracing::error!(panic = panic_text(&*panic), "a session could not be closed");
+        }
+        out.append(&mut self.server().outbox);
+    }
+
     pub(super) fn due_in(&self) -> Option<Duration> {
         self.server().due_in()
     }
@@ -80,10 +108,10 @@ impl Dispatch {
         self.server().is_over
     }
 
-    fn answer(&self, id: &str, call: &Call<'_>, out: &mut Outbox) {
-        let response = self.call(call);
+    fn answer(&self, id: &str, response: &MethodResponse, out: &mut Outbox) {
         let mut server = self.server();
-        // Answers to earlier requests come before this one's, questions of this one after it.
+        // Answers to earlier requests come before this one's. A call that asks is answered later, so
+        // that its question, which is among them, stands alone.
         let mut before = std::mem::take(&mut server.outbox);
         out.append(&mut before);
         match server.take_deferred() {
@@ -119,9 +147,14 @@ impl Dispatch {
                 false
             }
         };
-        let mut server = self.server();
-        server.answered(&id, confirmed);
-        out.append(&mut server.outbox);
+        let result = catch_unwind(AssertUnwindSafe(|| self.server().answered(&id, confirmed)));
+        if let Err(panic) = result {
+            tracing::error!(
+                panic = panic_text(&*panic),
+                "the host's answer could not be taken"
+            );
+        }
+        out.append(&mut self.server().outbox);
     }
 
     /// Calls a method. A panic costs this one answer; what the session holds stays.
@@ -210,6 +243,19 @@ mod tests {
         String::from_utf8(out.as_bytes().to_vec()).unwrap()
     }
 
+    /// A sidecar that has been introduced and has a session.
+    fn introduced(dispatch: Dispatch) -> Dispatch {
+        send(
+            &dispatch,
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/nowhere","agentDir":"/nowhere"}}"#,
+        );
+        send(
+            &dispatch,
+            r#"{"jsonrpc":"2.0","id":2,"method":"hook/session_start"}"#,
+        );
+        dispatch
+    }
+
     fn panicking(_: Params<'_>, server: &Mutex<Server>, _: &Extensions) {
         let _held = lock(server);
         panic!("on purpose");
@@ -222,12 +268,7 @@ mod tests {
             .methods
             .register_method("test/panic", panicking)
             .unwrap();
-        send(
-            &dispatch,
-            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/nowhere","agentDir":"/nowhere"}}"#,
-        );
-        let start = r#"{"jsonrpc":"2.0","id":2,"method":"hook/session_start"}"#;
-        send(&dispatch, start);
+        let dispatch = introduced(dispatch);
         let failed = send(
             &dispatch,
             r#"{"jsonrpc":"2.0","id":3,"method":"test/panic"}"#,
@@ -239,5 +280,71 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":4,"method":"session/state"}"#,
         );
         assert!(lives.contains(r#""active":false"#), "{lives}");
+    }
+
+    /// Every line that can be put together from parts that are right, odd and wrong.
+    fn lines() -> Vec<String> {
+        const PARTS: [&[&str]; 5] = [
+            &[
+                r#"{"jsonrpc":"2.0","id":"#,
+                r#"{"jsonrpc":"1.0","id":"#,
+                r#"{ "jsonrpc":"2.0","id":"#,
+            ],
+            &[
+                "7",
+                "07",
+                "-7",
+                "1e2",
+                r#""a""#,
+                r#""\u0061""#,
+                "\"\u{1}\"",
+                "null",
+                "[]",
+                "",
+            ],
+            &[
+                r#","method":"hook/tool_call""#,
+                r#","method":"hook/turn_start""#,
+                r#","method":"hook\u002fturn_start""#,
+                r#","method":"nope""#,
+                r#","method":7"#,
+                "",
+            ],
+            &[
+                r#","params":{"event":{"toolName":"edit"}}"#,
+                r#","params":{"event":{"toolName":"edit","input":{"a":[1,"\u00e9",{}]}}}"#,
+                r#","params":{}"#,
+                r#","params":{"later":1}"#,
+                r#","params":{"event":{"toolName":"edit","input":{"a":}}}"#,
+                r#","params":[]"#,
+                r#","params":{"#,
+                "",
+            ],
+            &[
+                "}",
+                "} ",
+                "}}",
+                r#","id":8}"#,
+                r#","later":{}}"#,
+                r#","params":{}}"#,
+                "",
+            ],
+        ];
+        PARTS.iter().fold(vec![String::new()], |lines, parts| {
+            let longer = |line: String| parts.iter().map(move |part| line.clone() + part);
+            lines.into_iter().flat_map(longer).collect()
+        })
+    }
+
+    #[test]
+    fn a_glance_changes_no_answer() {
+        let [at_a_glance, in_full] =
+            [(); 2].map(|()| introduced(Dispatch::new(Arc::new(Notify::new()))));
+        for line in lines() {
+            let mut out = Outbox::default();
+            in_full.take_in_full(&line, &mut out);
+            let expected = String::from_utf8(out.as_bytes().to_vec()).unwrap();
+            assert_eq!(send(&at_a_glance, &line), expected, "{line}");
+        }
     }
 }

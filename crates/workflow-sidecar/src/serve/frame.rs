@@ -7,6 +7,9 @@ use std::io::{self, BufRead, BufReader, Read};
 /// How long a line may be unless `--max-line` says otherwise.
 pub const DEFAULT_MAX_LINE: usize = 64 << 20;
 
+/// How long a line may be at all.
+pub const HIGHEST_MAX_LINE: usize = 1 << 30;
+
 /// How much is asked of the stream at once.
 const CHUNK: usize = 64 << 10;
 
@@ -60,7 +63,8 @@ impl<R: Read> Frames<R> {
         let most = self.max_line.saturating_add(2);
         self.read_up_to(most.min(SMALL))?;
         if self.line.len() == SMALL && !self.is_ended() {
-            self.line.reserve_exact(most - SMALL);
+            // Where so much cannot be set aside, the line grows as it comes.
+            let _ = self.line.try_reserve_exact(most - SMALL);
             self.read_up_to(most - SMALL)?;
         }
         if self.line.is_empty() {

@@ -5,7 +5,9 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use workflow_core::input::{Command, Entry, LastAssistant};
+use workflow_core::diagnostic::{Code, Diagnostic, Severity};
+use workflow_core::guard::STEP_TOOL;
+use workflow_core::input::{Author, Command, Entry, LastAssistant};
 use workflow_core::output::{Output, Reply};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, command};
@@ -13,9 +15,9 @@ use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
 use super::clock::Clock;
-use super::definitions::Directories;
+use super::definitions::Definitions;
 use super::envelope::text;
-use super::manifest::{CANCEL_COMMAND, START_COMMAND, STEP_TOOL, manifest};
+use super::manifest::{CANCEL_COMMAND, START_COMMAND, manifest};
 use super::server::{Host, Seed, Server};
 use crate::wire;
 
@@ -57,9 +59,9 @@ impl Handlers for Server {
         self.host = Some(Host {
             abilities: Abilities {
                 dialogs: params.capabilities.dialogs,
-                widgets: params.capabilities.widgets,
+                widgets: Some(params.capabilities.widgets),
             },
-            directories: Directories::new(params.agent_dir.as_deref(), &params.cwd),
+            definitions: Definitions::new(params.agent_dir.as_deref(), &params.cwd),
             seed,
         });
         now(manifest())
@@ -76,6 +78,7 @@ impl Handlers for Server {
         &mut self,
         params: protocol::SessionHookParams<'_>,
     ) -> Answer<protocol::HookResult> {
+        needs_branch(&params)?;
         self.begin_session(&params)
     }
 
@@ -83,6 +86,7 @@ impl Handlers for Server {
         &mut self,
         params: protocol::SessionHookParams<'_>,
     ) -> Answer<protocol::HookResult> {
+        needs_branch(&params)?;
         self.begin_session(&params)
     }
 
@@ -159,8 +163,12 @@ impl Handlers for Server {
     }
 
     fn hook_input(&mut self, params: protocol::InputParams<'_>) -> Answer<protocol::HookResult> {
-        let by_extension = params.event.source.as_deref() == Some("extension");
-        self.hook(&params, Input::UserInput { by_extension })
+        let author = match params.event.source.as_deref() {
+            Some("extension") => Some(Author::Extension),
+            Some(_) => Some(Author::Person),
+            None => None,
+        };
+        self.hook(&params, Input::UserInput { author })
     }
 
     fn hook_branch(
@@ -214,7 +222,7 @@ impl Handlers for Server {
     ) -> Answer<protocol::CommandCompleteResult> {
         match &*params.name {
             START_COMMAND => {
-                let loaded = self.definitions(&params.session_id, &params.context)?;
+                let loaded = self.recent_definitions(&params.session_id, &params.context)?;
                 let names = command::complete(&loaded.catalog, &params.prefix);
                 now(wire::command_complete_result(names))
             }
@@ -255,12 +263,7 @@ impl Handlers for Server {
     }
 
     fn shutdown(&mut self, _: protocol::ShutdownParams<'_>) -> Answer<()> {
-        let mut ids: Vec<String> = self.sessions.keys().cloned().collect();
-        ids.sort_unstable();
-        for id in ids {
-            let output = self.close(&id);
-            self.apply(&id, output.actions);
-        }
+        self.close_all();
         self.is_over = true;
         now(())
     }
@@ -282,6 +285,7 @@ impl Server {
         params: &protocol::SessionHookParams<'_>,
     ) -> Answer<protocol::HookResult> {
         let branch = params.context.branch.as_ref();
+        let malformed = branch.map_or(0, |branch| branch.malformed);
         let entries: Vec<Entry<'_>> = branch
             .map(|branch| branch.entries.as_slice())
             .unwrap_or_default()
@@ -291,9 +295,12 @@ impl Server {
                 data: entry.data,
             })
             .collect();
-        let output: Output = self.begin(&params.session_id, &params.context, |loaded| {
+        let mut output: Output = self.begin(&params.session_id, &params.context, |loaded| {
             Input::Session { entries, loaded }
         })?;
+        if malformed > 0 {
+            output.diagnostics.push(not_entries(malformed));
+        }
         now(wire::hook_result(output))
     }
 }
@@ -304,6 +311,25 @@ impl Server {
 )]
 fn now<R>(result: R) -> Answer<R> {
     Ok(Answered::Now(result))
+}
+
+/// A session that moves has a branch: taking "not said" for "empty" would drop the run and its guards.
+fn needs_branch(params: &protocol::SessionHookParams<'_>) -> Result<(), Error> {
+    if params.context.branch.is_some() {
+        return Ok(());
+    }
+    let mut error = Error::new(
+        Kind::InvalidParams,
+        "context.branch is missing: send the session's entries as they stand now",
+    );
+    error.path = Some("context.branch".to_owned());
+    Err(error)
+}
+
+/// The branch holds things that are no entries at all.
+fn not_entries(count: usize) -> Diagnostic {
+    let message = format!("{count} elements of the session's branch are no entries, and left out");
+    Diagnostic::new(Code::StoredDamaged, Severity::Info, message)
 }
 
 /// The `action` argument of `workflow_step`, if the model gave one that is a string.

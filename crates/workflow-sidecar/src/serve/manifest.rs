@@ -5,14 +5,14 @@
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
+use workflow_core::guard::STEP_TOOL;
+use workflow_core::output::message_type;
 use workflow_core::run::entry_type;
 use workflow_protocol::{
     CommandDeclaration, EntryType, ExecutionMode, HookSubscription, Manifest, MessageDisplay,
     MessageType, PROTOCOL_VERSION, ServerInfo, ToolDeclaration,
 };
 
-/// The tool that moves a run.
-pub(super) const STEP_TOOL: &str = "workflow_step";
 /// The command that starts a run.
 pub(super) const START_COMMAND: &str = "workflow";
 /// The command that cancels a run.
@@ -129,7 +129,7 @@ fn commands() -> Vec<CommandDeclaration> {
 fn message_types() -> Vec<MessageType> {
     vec![
         MessageType {
-            custom_type: "workflow:context".to_owned(),
+            custom_type: message_type::CONTEXT.to_owned(),
             display: MessageDisplay {
                 prefix: Some("🔄 ".to_owned()),
                 prefix_color: Some("accent".to_owned()),
@@ -140,7 +140,7 @@ fn message_types() -> Vec<MessageType> {
             to_model: true,
         },
         MessageType {
-            custom_type: "workflow:complete".to_owned(),
+            custom_type: message_type::COMPLETE.to_owned(),
             display: MessageDisplay {
                 prefix: None,
                 prefix_color: None,
@@ -151,7 +151,7 @@ fn message_types() -> Vec<MessageType> {
             to_model: false,
         },
         MessageType {
-            custom_type: "workflow:countdown".to_owned(),
+            custom_type: message_type::COUNTDOWN.to_owned(),
             display: MessageDisplay {
                 prefix: Some("⏳ ".to_owned()),
                 prefix_color: Some("accent".to_owned()),
@@ -162,7 +162,7 @@ fn message_types() -> Vec<MessageType> {
             to_model: false,
         },
         MessageType {
-            custom_type: "workflow:parked".to_owned(),
+            custom_type: message_type::PARKED.to_owned(),
             display: MessageDisplay {
                 prefix: None,
                 prefix_color: None,

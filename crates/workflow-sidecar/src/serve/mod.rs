@@ -19,7 +19,8 @@ mod peer;
 mod server;
 mod session;
 mod stdio;
+mod usual;
 
-pub use frame::DEFAULT_MAX_LINE;
+pub use frame::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 pub use memory::Memory;
 pub use stdio::serve;

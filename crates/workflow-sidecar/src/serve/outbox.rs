@@ -3,8 +3,6 @@
 //! Owns how an answer, a request and a notification of ours look as text. Must not know where
 //! they go.
 
-use std::io::Write as _;
-
 use serde::Serialize;
 use workflow_protocol::HostMethod;
 
@@ -87,24 +85,41 @@ impl Outbox {
 /// A JavaScript engine keeps ASCII in one byte a character; a single emoji in a long text would
 /// make it decode the text at several times the cost. Beyond ASCII, JSON text has only what stands in strings.
 fn push_ascii(out: &mut Vec<u8>, json: &str) {
-    if json.is_ascii() {
-        out.extend_from_slice(json.as_bytes());
-        return;
-    }
     out.reserve(json.len());
+    let mut rest = json;
     let mut units = [0; 2];
-    for chunk in json.split_inclusive(|c: char| !c.is_ascii()) {
-        let last = chunk.char_indices().next_back();
-        let Some((at, beyond)) = last.filter(|(_, c)| !c.is_ascii()) else {
-            out.extend_from_slice(chunk.as_bytes());
-            continue;
-        };
-        out.extend_from_slice(&chunk.as_bytes()[..at]);
+    while let Some((ascii, beyond, after)) = split_at_beyond_ascii(rest) {
+        out.extend_from_slice(ascii.as_bytes());
         for unit in beyond.encode_utf16(&mut units) {
-            // Writing to memory does not fail.
-            let _ = write!(out, "\\u{unit:04x}");
+            out.extend_from_slice(&escape(*unit));
         }
+        rest = after;
     }
+    out.extend_from_slice(rest.as_bytes());
+}
+
+/// A UTF-16 unit as JSON escapes it: `\u20ac`.
+fn escape(unit: u16) -> [u8; 6] {
+    let digit = |shift: u16| b"0123456789abcdef"[usize::from(unit >> shift & 0xf)];
+    [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
+}
+
+/// What stands before the first character beyond ASCII, the character, and what follows; `None` if there is none.
+fn split_at_beyond_ascii(text: &str) -> Option<(&str, char, &str)> {
+    /// Long enough that most of a text is passed over many bytes at a time.
+    const STRIDE: usize = 64;
+    let plain = text
+        .as_bytes()
+        .chunks(STRIDE)
+        .take_while(|chunk| chunk.is_ascii());
+    let start = plain.map(<[u8]>::len).sum();
+    let at = start
+        + text.as_bytes()[start..]
+            .iter()
+            .position(|byte| !byte.is_ascii())?;
+    let (ascii, after) = text.split_at(at);
+    let mut after = after.chars();
+    Some((ascii, after.next()?, after.as_str()))
 }
 
 #[cfg(test)]

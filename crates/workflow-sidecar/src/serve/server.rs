@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use workflow_protocol::method::{HostApply, UiConfirm};
 use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound};
 
 use super::clock::Clock;
-use super::definitions::{Directories, definitions};
+use super::definitions::Definitions;
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer};
 use super::session::Slot;
@@ -51,7 +51,7 @@ pub(super) struct Server {
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) abilities: Abilities,
-    pub(super) directories: Directories,
+    pub(super) definitions: Definitions,
     pub(super) seed: Seed,
 }
 
@@ -118,15 +118,29 @@ impl Server {
         context: &Context<'_>,
         input: impl FnOnce(Arc<Loaded>) -> Input<'i>,
     ) -> Result<Output, Error> {
-        let host = self.host.as_ref().ok_or_else(not_initialized)?;
-        let slot = self
-            .sessions
-            .entry(id.to_owned())
-            .or_insert_with(|| Slot::new(Session::new(host.abilities, host.seed.of(id))));
-        slot.note(context);
         let loaded = self.definitions(id, context)?;
+        let host = self.host.as_ref().ok_or_else(not_initialized)?;
+        let new = || Slot::new(Session::new(host.abilities, host.seed.of(id)));
+        let mut slot = self.sessions.remove(id).unwrap_or_else(new);
+        slot.note(context);
         self.peer.forget(id);
-        Ok(self.step_session(id, input(loaded)))
+        // Nobody holds the session while it takes up its run: should that fail, it is unknown,
+        // rather than a session without a run and its guards.
+        let now = self.now();
+        let output = slot.session.step(now, input(loaded));
+        self.sessions.insert(id.to_owned(), slot);
+        let output = self.follow_up(id, output);
+        Ok(output)
+    }
+
+    /// Closes every session, and answers what waits in it.
+    pub(super) fn close_all(&mut self) {
+        let mut ids: Vec<String> = self.sessions.keys().cloned().collect();
+        ids.sort_unstable();
+        for id in ids {
+            let output = self.close(&id);
+            self.apply(&id, output.actions);
+        }
     }
 
     /// Steps a session for the last time and forgets it.
@@ -139,33 +153,53 @@ impl Server {
 
     /// The definitions as the files stand now, for a session or for none.
     pub(super) fn definitions(
-        &self,
+        &mut self,
         session: &str,
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
-        let host = self.host.as_ref().ok_or_else(not_initialized)?;
-        let said = context.cwd.as_deref().map(Path::new);
-        let remembered = || self.sessions.get(session)?.cwd.as_deref();
-        let cwd: Option<PathBuf> = said.or_else(remembered).map(Path::to_path_buf);
-        Ok(definitions(&host.directories, cwd.as_deref()))
+        let host = self.host.as_mut().ok_or_else(not_initialized)?;
+        let cwd = cwd(context, self.sessions.get(session));
+        Ok(host.definitions.load(cwd))
+    }
+
+    /// The definitions as the files stood a moment ago, for a session or for none.
+    pub(super) fn recent_definitions(
+        &mut self,
+        session: &str,
+        context: &Context<'_>,
+    ) -> Result<Arc<Loaded>, Error> {
+        let host = self.host.as_mut().ok_or_else(not_initialized)?;
+        let cwd = cwd(context, self.sessions.get(session));
+        Ok(host.definitions.recent(cwd))
     }
 
     fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
-        if self.deadlines.is_empty() {
-            self.clock.set();
-        }
-        let now = self.clock.now();
+        let now = self.now();
         let Some(slot) = self.sessions.get_mut(id) else {
             return Output::default();
         };
-        let mut output = slot.session.step(now, input);
-        let deadline = slot.session.deadline();
-        let before = std::mem::replace(&mut slot.deadline, deadline);
-        if before != deadline {
-            self.wait_for(id, before, deadline);
+        let output = slot.session.step(now, input);
+        self.follow_up(id, output)
+    }
+
+    fn now(&mut self) -> Millis {
+        if self.deadlines.is_empty() {
+            self.clock.set();
+        }
+        self.clock.now()
+    }
+
+    /// Does what a step asks for beyond its answer.
+    fn follow_up(&mut self, id: &str, mut output: Output) -> Output {
+        if let Some(slot) = self.sessions.get_mut(id) {
+            let deadline = slot.session.deadline();
+            let before = std::mem::replace(&mut slot.deadline, deadline);
+            if before != deadline {
+                self.wait_for(id, before, deadline);
+            }
         }
         for settled in output.settled.drain(..) {
-            self.settle(settled);
+            self.settle(id, settled);
         }
         for question in output.questions.drain(..) {
             self.ask(id, question);
@@ -262,15 +296,16 @@ impl Server {
         Ticket(self.tickets)
     }
 
-    /// Answers a request that had to wait. One that came without an id has nobody waiting.
-    fn settle(&mut self, settled: Settled) {
-        if let Some(id) = self.waiting.remove(&settled.ticket) {
-            let result = CommandRunResult {
-                actions: wire::actions(settled.actions),
-                ..CommandRunResult::default()
-            };
-            self.outbox.result(&id, &result);
-        }
+    /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
+    fn settle(&mut self, session: &str, settled: Settled) {
+        let Some(id) = self.waiting.remove(&settled.ticket) else {
+            return self.apply(session, settled.actions);
+        };
+        let result = CommandRunResult {
+            actions: wire::actions(settled.actions),
+            ..CommandRunResult::default()
+        };
+        self.outbox.result(&id, &result);
     }
 
     /// The call in progress is answered when its ticket is settled.
@@ -287,6 +322,12 @@ impl Server {
     pub(super) fn keep_waiting(&mut self, ticket: Ticket, id: &str) {
         self.waiting.insert(ticket, id.to_owned());
     }
+}
+
+/// The directory a call is about, where the host ever said it.
+fn cwd<'a>(context: &'a Context<'_>, slot: Option<&'a Slot>) -> Option<&'a Path> {
+    let said = context.cwd.as_deref().map(Path::new);
+    said.or_else(|| slot?.cwd.as_deref())
 }
 
 fn unknown_session(id: &str) -> Error {

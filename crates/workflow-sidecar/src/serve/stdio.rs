@@ -58,7 +58,6 @@ fn speak(
 ) -> io::Result<()> {
     loop {
         let mut pen = match frames.next()? {
-            Frame::Line(line) if line.iter().all(u8::is_ascii_whitespace) => pen.take(),
             Frame::Line(line) => {
                 let mut pen = pen.take();
                 dispatch.take(line, &mut pen.outbox);
@@ -69,7 +68,11 @@ fn speak(
                 Dispatch::refuse_long_line(max_line, &mut pen.outbox);
                 pen
             }
-            Frame::End => return pen.take().flush(),
+            Frame::End => {
+                let mut pen = pen.take();
+                dispatch.finish(&mut pen.outbox);
+                return pen.flush();
+            }
         };
         let is_over = dispatch.is_over();
         // While more lines are there already, their answers are written together.

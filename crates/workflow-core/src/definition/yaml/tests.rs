@@ -172,9 +172,7 @@ fn nesting_ends_at_the_limit_whatever_it_is_made_of() {
         "{a: ".repeat(100_000),
         "- ".repeat(100_000),
         "? ".repeat(100_000),
-        (0..1000)
-            .map(|depth| format!("{}a:\n", " ".repeat(depth)))
-            .collect(),
+        lines(0..1000, |depth| format!("{}a:", " ".repeat(depth))),
     ] {
         assert_eq!(over(text), Code::OverLimit);
     }
@@ -183,22 +181,25 @@ fn nesting_ends_at_the_limit_whatever_it_is_made_of() {
     assert_eq!(over(deep(65)), Code::OverLimit);
 }
 
+/// A line for each number.
+fn lines(numbers: std::ops::Range<usize>, line: impl Fn(usize) -> String) -> String {
+    numbers.map(line).collect::<Vec<_>>().join("\n") + "\n"
+}
+
 #[test]
 fn aliases_count_as_what_they_repeat() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..10 {
         let before = format!("*a{}", level - 1);
         let all = vec![before; 9].join(", ");
-        bomb.push_str(&format!("a{level}: &a{level} [{all}]\n"));
+        bomb = format!("{bomb}a{level}: &a{level} [{all}]\n");
     }
     assert_eq!(parse(&bomb, 0, LIMITS).unwrap_err().code, Code::OverLimit);
 
     let long = format!("- &a {}\n{}", "x".repeat(5000), "- *a\n".repeat(3));
     assert_eq!(parse(&long, 0, LIMITS).unwrap_err().code, Code::OverLimit);
 
-    let nested: String = (0..40)
-        .map(|level| format!("- &a{} [[*a{level}]]\n", level + 1))
-        .collect();
+    let nested = lines(0..40, |level| format!("- &a{} [[*a{level}]]", level + 1));
     let nested = format!("- &a0 x\n{nested}");
     assert_eq!(parse(&nested, 0, LIMITS).unwrap_err().code, Code::OverLimit);
 }
