@@ -34,6 +34,7 @@ export function generate(seed, only) {
       random,
       now,
       hasUI,
+      bounded: mode === "bounded",
       models: all,
       commands: commandsOf(all),
       edit: () => edit(random, project, files.project),

@@ -58,6 +58,8 @@ export class CaseRun {
     /** The definitions the package is given now, and those that ours has in force. */
     this.steered = null;
     this.adopted = null;
+    /** What could be started when ours last read the files. */
+    this.startable = [];
     /** The definitions that were in force when ours stored them, by the entry. */
     this.stored = new Map();
     /** @type {Report} */
@@ -124,7 +126,6 @@ export class CaseRun {
   /** Plays one operation on both sides and compares. */
   async step(operation, index) {
     const { world } = this;
-    if (operation.hasUI !== undefined && (SESSION_EVENTS.includes(operation.op) || operation.op === "agent_end")) world.hasUI = operation.hasUI;
     const isSession = SESSION_EVENTS.includes(operation.op);
     if (isSession) this.takeBranch(operation);
     const stop = world.countdown ? stopsCountdown(operation, world) : null;
@@ -172,6 +173,7 @@ export class CaseRun {
       workflows: theirs.loaded && !theirs.skipped && adopts(operation, theirs) ? theirs.loaded : world.workflows,
       restored: theirs.state ? this.ids.inTheirs(theirs.state) : undefined,
       startable: ordered(theirs.listed ?? [], this.steered),
+      startableLately: this.startable,
       packageStandsElsewhere: false,
       dropTimers: false,
       wordingIsOurs: false,
@@ -190,7 +192,7 @@ export class CaseRun {
       this.note(stopped);
       step.dropTimers ||= began !== null;
       const at = step.expected[0]?.kind === "confirm" ? 1 : 0;
-      if (world.hasUI) step.expected.splice(at, 0, { ...NO_WIDGET });
+      if (world.countdown === "widget") step.expected.splice(at, 0, { ...NO_WIDGET });
     }
     return step;
   }
@@ -198,8 +200,10 @@ export class CaseRun {
   /** Brings world and package to where the operation left ours. */
   async follow(step, theirs) {
     const { operation } = step;
+    const read = theirs.loaded ? Object.values(theirs.loaded) : theirs.listed;
+    if (read && operation.op !== "complete") this.startable = ordered(read, this.steered);
     if (step.dropTimers) theirs.timers = (await this.package({ op: "drop_timers" })).timers;
-    this.world.countdown = (theirs.timers ?? []).length > 0;
+    this.world.countdown = countdownOf(theirs.timers ?? []);
     if (SESSION_EVENTS.includes(operation.op)) {
       this.world.restored(step.restored ?? null, step.workflows, this.branch, theirs.state?.taskId);
     } else if (theirs.loaded && !theirs.skipped) {
@@ -313,7 +317,7 @@ export class CaseRun {
         world.contextGiven = false;
         break;
       case "tool_call":
-        world.usedTools = true;
+        world.toolWasUsed();
         break;
       case "step":
         this.stepped(operation, expected, entry);
@@ -322,6 +326,7 @@ export class CaseRun {
         world.turnMoved = null;
         world.cancelPending = false;
         world.pace = step.pace;
+        if (world.place) world.pushed = null;
         if (entry) world.state = null;
         break;
       case "command":
@@ -336,8 +341,9 @@ export class CaseRun {
 
   promptGiven({ event }) {
     const { world } = this;
-    const isReminder = world.reminderSent !== null && (event?.prompt === undefined || event.prompt === world.reminderSent);
-    if (isReminder) world.reminderSent = null;
+    // The generator's prompts never hold the reminder; without a prompt it is ours once.
+    const isPush = world.place !== null && world.pace.pushes > 0 && event?.prompt === undefined && world.pushed?.started === false;
+    if (isPush) world.pushed.started = true;
     else world.userSpoke();
     world.cancelPending = false;
     world.turnMoved = null;
@@ -345,7 +351,7 @@ export class CaseRun {
 
   stepped({ arguments: args }, expected, entry) {
     const { world } = this;
-    world.usedTools = true;
+    world.toolWasUsed();
     if (args.action !== "cancel") world.cancelPending = false;
     if (expected.some((e) => e.kind === "result" && e.details?.cancelPending)) world.cancelPending = true;
     if (!entry) return;
@@ -356,9 +362,11 @@ export class CaseRun {
 
   commanded({ name }, entry) {
     if (!entry) return;
-    if (name === "cancel-workflow") this.world.state = null;
-    else this.world.entered(entry.data);
-    this.world.reminderSent = null;
+    const { world } = this;
+    if (name === "cancel-workflow") world.state = null;
+    else world.entered(entry.data);
+    if (name === "workflow" && world.turnMoved !== null) world.turnMoved = false;
+    world.pushed = null;
   }
 
   see(what) {
@@ -368,6 +376,12 @@ export class CaseRun {
   fail(index, operation, { package: package_ = [], expected = [], actual = [], why, diagnostics = [] }) {
     this.report.unexplained = { index, operation, package: package_, expected, actual, why, diagnostics };
   }
+}
+
+/** The package counts an interval where it shows a widget, and waits once where it cannot. @param {string[]} timers */
+function countdownOf(timers) {
+  if (timers.length === 0) return null;
+  return timers.includes("interval") ? "widget" : "message";
 }
 
 /** A record without a prototype, so that a workflow may be called `constructor`. */

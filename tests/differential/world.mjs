@@ -19,16 +19,15 @@ export class World {
     this.workflows = Object.create(null);
     /** The run's state, null without a run. */
     this.state = null;
-    /** Whether the package counts down, and whether ours shows it. */
-    this.countdown = false;
-    this.hasUI = true;
+    /** How the package counts down, and so ours: in a widget, or after a message. @type {"widget" | "message" | null} */
+    this.countdown = null;
     /** Whether the package waits for a second cancel. */
     this.cancelPending = false;
     /** Whether this response of the model moved the run; null between responses. */
     this.turnMoved = null;
     this.contextGiven = false;
-    this.usedTools = false;
-    this.reminderSent = null;
+    /** The push that was sent last, until the agent stopped again. @type {{started: boolean, usedTools: boolean} | null} */
+    this.pushed = null;
     this.pace = NO_PUSHES;
   }
 
@@ -44,8 +43,7 @@ export class World {
     this.cancelPending = false;
     this.turnMoved = null;
     this.contextGiven = false;
-    this.usedTools = false;
-    this.reminderSent = null;
+    this.pushed = null;
     this.pace = storedPace(branch, taskId);
   }
 
@@ -59,8 +57,13 @@ export class World {
 
   /** The user said something. */
   userSpoke() {
-    this.reminderSent = null;
+    this.pushed = null;
     this.pace = NO_PUSHES;
+  }
+
+  /** The agent called a tool. */
+  toolWasUsed() {
+    if (this.pushed) this.pushed.usedTools = true;
   }
 }
 

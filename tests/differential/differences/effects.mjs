@@ -17,6 +17,7 @@ import { contextVariables, drilled, entryAt, fill, follows, place, statusText } 
  * @property {any[]} diagnostics    ours
  * @property {import("../navigation.mjs").Workflows} workflows   in force after the operation
  * @property {any[]} startable      what can be started now, in ours' order
+ * @property {any[]} startableLately  what could be started when ours last read the files
  * @property {any} restored        the state that a session event restored
  * @property {boolean} packageStandsElsewhere   the package's state is another now, and must be put back
  * @property {boolean} dropTimers    the package's countdown must go
@@ -245,9 +246,18 @@ export const EXPECTED = [
     rule: ({ operation, expected, startable }) => {
       const complete = find(expected, "complete");
       if (!complete) return false;
-      const names = startable.map((w) => w.commandName).filter((name) => name.startsWith(operation.prefix));
-      const items = names.length > 0 ? names.map((name) => ({ value: name, label: name })) : null;
+      const items = completions(startable, operation.prefix);
       return JSON.stringify(items) !== JSON.stringify(complete.items) && put(complete, "items", items);
+    },
+  },
+  {
+    id: "Completions",
+    says: "completions may be as old as the last reading of the files, within a second",
+    rule: ({ operation, expected, actual, startableLately }) => {
+      const [complete, ours] = [find(expected, "complete"), find(actual, "complete")];
+      if (!complete || JSON.stringify(complete.items) === JSON.stringify(ours?.items)) return false;
+      const items = completions(startableLately, operation.prefix);
+      return JSON.stringify(items) === JSON.stringify(ours?.items) && put(complete, "items", items);
     },
   },
   {
@@ -326,6 +336,12 @@ export const EXPECTED = [
   },
 ];
 
+/** What completes a prefix. */
+function completions(startable, prefix) {
+  const names = startable.map((w) => w.commandName).filter((name) => name.startsWith(prefix));
+  return names.length > 0 ? names.map((name) => ({ value: name, label: name })) : null;
+}
+
 /** Whether the path leads to a scope that is there, wherever in it the index points. */
 function leadsInside(state, workflows) {
   return state.currentPath.every((s) => s.workflowKey in workflows) && follows(state, workflows);
@@ -375,9 +391,10 @@ export const ON_TOP = [
   {
     id: "Descriptions",
     says: "a completion comes with the workflow's name as its description",
-    rule: ({ actual, startable }) => {
+    rule: ({ actual, startable, startableLately }) => {
       const items = find(actual, "complete")?.items ?? [];
-      const named = items.filter((item) => startable.some((w) => w.commandName === item.value && w.name === item.description));
+      const known = [...startable, ...startableLately];
+      const named = items.filter((item) => known.some((w) => w.commandName === item.value && w.name === item.description));
       for (const item of named) delete item.description;
       return named.length > 0;
     },
@@ -394,7 +411,7 @@ export const ON_TOP = [
 ];
 
 /** The run that an operation is about, as ours knows it. */
-const runOf = (step) => stateEntry(step.actual)?.data ?? step.world.state;
+const runOf = (step) => stateEntry(step.actual)?.data ?? step.restored ?? step.world.state;
 
 /** Whether an effect is an entry of ours about this run. */
 function isOurEntry(step, effect, customType) {

@@ -42,10 +42,10 @@ function lastAssistant(messages) {
   return { stopReason: message?.stopReason, asks: typeof text === "string" && text.endsWith("?") };
 }
 
-/** What behaviour.md's defaults do about a stop, and how the counts go on. */
-function afterStop({ pace, usedTools }, { stopReason, asks }) {
+/** What the defaults do about a stop, and how the counts go on. */
+function afterStop({ pace, pushed }, { stopReason, asks }) {
   if (pace.parked !== null || stopReason === "aborted") return { pace, push: "rest" };
-  const stale = pace.pushes > 0 && !usedTools ? pace.stale + 1 : 0;
+  const stale = !pushed ? pace.stale : pushed.usedTools ? 0 : pace.stale + 1;
   const next = { ...pace, stale };
   const park = (why) => ({ pace: { ...next, parked: why }, push: "park" });
   if (stopReason === "error" || stopReason === "length") return park("error");
@@ -94,6 +94,5 @@ export function countPush({ operation, world, expected }) {
   const push = operation.op === "advance" ? expected.find((e) => e.kind === "user") : undefined;
   if (!push) return;
   world.pace = { ...(world.pace ?? NO_PUSHES), pushes: world.pace.pushes + 1 };
-  world.usedTools = false;
-  world.reminderSent = push.content;
+  world.pushed = { started: false, usedTools: false };
 }

@@ -109,9 +109,23 @@ const response = (...actions) => [{ op: "turn_start", event: {} }, ...actions.ma
 /** A run to its end, by as many responses as it may take. */
 const finish = (random) => Array.from({ length: random.int(3, 9) }, () => response("next")).flat();
 
+/** An agent that stops early again and again. */
+function pushes(random, hasUI) {
+  const usesTools = random.chance(0.6);
+  const again = () => [
+    { op: "agent_end", hasUI, messages: [] },
+    { op: "advance", ms: 3000 },
+    { op: "before_agent_start", event: {} },
+    { op: "turn_start", event: {} },
+    ...(usesTools && random.chance(0.8) ? [{ op: "tool_call", toolName: "read", input: {} }] : []),
+    { op: "turn_end", event: {} },
+  ];
+  return Array.from({ length: random.int(2, 11) }, again).flat();
+}
+
 /** Short stories that chance alone would seldom tell. @param {Scene} scene @returns {Operation[]} */
 function story(scene) {
-  const { random, hasUI, edit } = scene;
+  const { random, hasUI, edit, bounded } = scene;
   const end = { ...agentEnd(random, hasUI), messages: [] };
   const again = { op: "session_start", hasUI, event: { reason: "reload" } };
   return random.weighted([
@@ -121,6 +135,7 @@ function story(scene) {
     [1, () => [end, { op: "advance", ms: 1000 }, random.pick([step("cancel"), cancel(hasUI), step("status"), end, again]), ...wait(random)]],
     [1, () => [...edit(), { ...start(scene), confirm: false }, step("status"), ...response("next"), step("loop")]],
     [1, () => [...finish(random), ...edit(), again, end, again, end]],
+    [bounded ? 4 : 0.3, () => pushes(random, hasUI)],
     [1, () => [...response("loop"), ...response("status", "next"), ...response("loop", "loop")]],
   ])();
 }
@@ -146,6 +161,7 @@ function look({ random, hasUI }) {
  * @property {import("./definitions.mjs").Model[]} models
  * @property {boolean} hasUI
  * @property {number} now
+ * @property {boolean} bounded    whether pushing has its bounds
  * @property {() => Operation[]} edit   changes of the definitions
  */
 
