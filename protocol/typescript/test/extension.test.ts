@@ -296,9 +296,9 @@ for (const generation of generations) {
     const { pi } = load(t, generation, { answers: { "hook/turn_end": { actions: [{ type: "setSessionName", name: "N" }] } }, die: ["hook/tool_call"] });
     pi.append({ type: "custom", customType: "workflow:state", data: active });
     await pi.emit("session_start", { reason: "resume" });
-    pi.stale = true;
     const turn = pi.emit("turn_end");
-    await turn.catch(() => {});
+    pi.stale = true; // while the answer is applied
+    await turn;
     pi.stale = false;
     assert.equal((await pi.emit("tool_call", edit))?.block, true);
   });
