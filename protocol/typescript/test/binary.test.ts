@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { manifestOf, moduleOf } from "../scripts/manifest.ts";
 import { sidecarBinary } from "../src/binary.ts";
 import { Client } from "../src/client.ts";
-import { kindOf } from "./support.ts";
+import { binary, kindOf } from "./support.ts";
 
 test("the variable names the binary, and a wrong one is told", () => {
   assert.equal(sidecarBinary({ WORKFLOW_SIDECAR_BINARY: process.execPath }), process.execPath);
@@ -16,8 +15,6 @@ test("without the variable and the platform's package the error says what to ins
   assert.throws(() => sidecarBinary({}), new RegExp(`workflow-sidecar-${process.platform}-${process.arch}.*WORKFLOW_SIDECAR_BINARY`));
 });
 
-const built = ["release", "debug"].map((profile) => fileURLToPath(new URL(`../../../target/${profile}/workflow-sidecar`, import.meta.url)));
-const binary = process.env.WORKFLOW_SIDECAR_BINARY ?? built.find(existsSync);
 const withBinary = binary === undefined ? { skip: "no sidecar has been built" } : {};
 
 test("the manifest in this package is the sidecar's", withBinary, async () => {

@@ -292,6 +292,17 @@ for (const generation of generations) {
     assert.match((await pi.emit("tool_call", edit)).reason, /not answered within/);
   });
 
+  on("an error of the host that sounds like a replaced session opens nothing", async (t) => {
+    const { pi } = load(t, generation, { answers: { "hook/turn_end": { actions: [{ type: "setSessionName", name: "N" }] } }, die: ["hook/tool_call"] });
+    pi.append({ type: "custom", customType: "workflow:state", data: active });
+    await pi.emit("session_start", { reason: "resume" });
+    const turn = pi.emit("turn_end");
+    pi.stale = true; // while the answer is applied
+    await turn;
+    pi.stale = false;
+    assert.equal((await pi.emit("tool_call", edit))?.block, true);
+  });
+
   on("an answer that makes no sense blocks while a workflow is active", async (t) => {
     for (const answer of [`"result":"yes"`, `"result":{"block":true}`, `"error":{"code":-32603,"message":"it panicked"}`]) {
       const { pi } = load(t, generation, { raw: { "hook/tool_call": `{"id":<id>,${answer}}\n` } });

@@ -11,6 +11,11 @@ import type { Manifest } from "../src/types.ts";
 
 export const fakeSidecar = fileURLToPath(new URL("fake-sidecar.mjs", import.meta.url));
 
+/** The real sidecar, if one has been built. */
+export const binary =
+  process.env.WORKFLOW_SIDECAR_BINARY ??
+  ["release", "debug"].map((profile) => fileURLToPath(new URL(`../../../target/${profile}/workflow-sidecar`, import.meta.url))).find(existsSync);
+
 export interface Fake {
   answers?: Record<string, unknown>;
   hang?: string[];

@@ -32,6 +32,8 @@ export interface ShimOptions {
 }
 
 const DEADLINE_MS = 5_000;
+/** Definitions are read when a session starts: there may be many, on a slow disk. */
+const RESTORE_PATIENCE = 3;
 
 /** Makes the factory that pi calls. */
 export const extension = (options: ShimOptions) => (pi: PiApi) => void new Shim(pi, options);
@@ -53,6 +55,10 @@ class Shim {
   /** How many messages were sent in the user's place. */
   #said = 0;
   #kept: Action[] = [];
+  /** The event that the sidecar is to be restored by. */
+  #restoring: { name: string; event: HookEvent } | undefined;
+  /** Fires when the session ends, to take open dialogs away. */
+  #over = new AbortController();
 
   constructor(pi: PiApi, options: ShimOptions) {
     this.#pi = pi;
@@ -139,8 +145,6 @@ class Shim {
     }
   }
 
-  #restoring: { name: string; event: HookEvent } | undefined;
-
   /** Tells a sidecar where the session stands, after its start or when it may be out of step. */
   async #restore(request: Request): Promise<void> {
     const ctx = this.#ctx;
@@ -148,13 +152,13 @@ class Shim {
     const { name, event } = this.#restoring ?? { name: "session_start", event: { reason: "reload" } };
     const hook = `hook/${name}` as "hook/session_start";
     const context = this.#context(ctx, this.#hook(name)?.context ?? ["cwd", "hasUI", "sessionFile", "branch"]);
-    await request(hook, { event: select(event, ["reason"]), context });
+    await request(hook, { event: select(event, ["reason"]), context }, { deadlineMs: RESTORE_PATIENCE * this.#deadlineMs });
   }
 
   async #forward(name: string, event: HookEvent, ctx: PiContext): Promise<object | undefined> {
     const hook = this.#hook(name);
-    if (!hook || !this.#ctx) return undefined;
-    this.#ctx = ctx;
+    if (!hook) return undefined;
+    if (this.#client) this.#ctx = ctx;
     const context = hook.context && hook.context.length > 0 ? { context: this.#context(ctx, hook.context) } : {};
     const decides = name === "tool_call";
     // What happened is told even when the run it happened in was aborted; a decision is not needed any more.
@@ -181,17 +185,17 @@ class Shim {
     if (!client) return;
     // A sidecar that is gone already is not started again to be told.
     if (client.pid !== undefined) await this.#forward("session_shutdown", event, ctx);
-    for (const action of this.#kept.splice(0)) perform(action, this.#pi, ctx, false);
-    this.#ctx = undefined;
-    this.#client = undefined;
+    this.#settling.cancel();
     this.#over.abort();
     this.#over = new AbortController();
-    this.#settling.cancel();
-    await client.close();
+    try {
+      for (const action of this.#kept.splice(0)) perform(action, this.#pi, ctx, false);
+    } finally {
+      this.#ctx = undefined;
+      this.#client = undefined;
+      await client.close();
+    }
   }
-
-  /** Fires when the session ends, to take open dialogs away. */
-  #over = new AbortController();
 
   /** Takes out of a request what only the user should see: from the first one on, so that its beginning stays the same. */
   #filter(event: HookEvent): object | undefined {
@@ -203,7 +207,7 @@ class Shim {
   // Tools and commands.
 
   async #execute(name: string, toolCallId: string, params: unknown, signal: AbortSignal | undefined, ctx: PiContext): Promise<PiToolResult> {
-    this.#ctx &&= ctx;
+    if (this.#client) this.#ctx = ctx;
     try {
       const call = { name, toolCallId, arguments: params as Record<string, unknown> };
       const { actions: _, diagnostics: __, content, details = {}, ...more } = await this.#ask("tool/execute", call, signal, true);
@@ -216,12 +220,15 @@ class Shim {
   async #run(name: string, args: string, ctx: PiCommandContext): Promise<void> {
     const offline = this.#manifest.commands.find((command) => command.name === name)?.offline;
     // A way out must not wait; what starts something must not find the agent in the middle of something else.
-    if (!offline && !ctx.isIdle()) await ctx.waitForIdle();
-    if (!this.#ctx) return;
+    if (!offline && !ctx.isIdle()) {
+      tell(ctx, `/${name} waits until the agent has finished.`, "info");
+      await ctx.waitForIdle();
+    }
+    if (!this.#client) return;
     this.#ctx = ctx;
     const said = this.#said;
     try {
-      await this.#ask("command/run", { name, arguments: args }, undefined, true);
+      await this.#ask("command/run", { name, arguments: args }, undefined, !offline);
       // Without an interface pi ends when its command line is done with, and with it the run that a command began.
       if (!ctx.hasUI && this.#said > said) await this.#settling.next(ctx);
     } catch (error) {
@@ -265,11 +272,11 @@ class Shim {
   }
 
   #newClient(): Client {
-    const { command = sidecarBinary, args, deadlineMs = DEADLINE_MS } = this.#options;
+    const { command = sidecarBinary, args } = this.#options;
     return new Client({
       command,
       ...(args && { args }),
-      deadlineMs,
+      deadlineMs: this.#deadlineMs,
       initialize: () => this.#initialize(),
       restore: (request) => this.#restore(request),
       apply: (actions, { timed }) => this.#apply(actions, timed),
@@ -277,6 +284,10 @@ class Shim {
       onLost: (why) => this.#lost(why),
       onStderr: (text) => (this.#lastWords = (this.#lastWords + text).slice(-400)),
     });
+  }
+
+  get #deadlineMs(): number {
+    return this.#options.deadlineMs ?? DEADLINE_MS;
   }
 
   #initialize(): InitializeParams {
