@@ -81,7 +81,7 @@ impl Session {
                 "A workflow is already active, and this host cannot ask whether to replace it. Run /cancel-workflow first.",
             )),
             Some(run) => {
-                let message = confirmation(run, &pending.loaded.catalog);
+                let message = confirmation(run);
                 let id = self.next_question();
                 self.starts.insert(id, pending);
                 out.questions.push(Question { id, title: "Workflow already active".to_owned(), message });
@@ -253,9 +253,12 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
     })
 }
 
-fn confirmation(run: &Run, catalog: &Catalog) -> String {
-    let phase = crate::run::Position::of(&run.state, catalog)
-        .map_or("unknown", |position| &position.phase.name);
+/// Asks about the run as it stands, whatever became of its files (B35).
+fn confirmation(run: &Run) -> String {
+    let phase = run
+        .standing
+        .as_ref()
+        .map_or("unknown", |standing| &standing.phase.name);
     format!(
         "Phase: {phase}\nTask: {}\n\nStart a new one?",
         run.state.task_description
