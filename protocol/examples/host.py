@@ -6,6 +6,8 @@ Type /workflow, or `tool NAME`, `step ACTION`, `stop`; the workflows are those o
 """
 import itertools, json, os, subprocess, sys, threading
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
 sidecar = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 ids = itertools.count(1)
 answers, arrived = {}, threading.Condition()
@@ -28,8 +30,9 @@ def call(method, **params):
     with arrived:
         arrived.wait_for(lambda: id in answers)
         answer = answers.pop(id)
-    if "error" in answer:
-        sys.exit(f"{method}: {answer['error']['message']}")
+    if "error" in answer:  # a real host blocks a tool call whose answer fails or is late
+        say("ERROR", method, answer["error"]["message"])
+        return {}
     apply(answer["result"])
     return answer["result"]
 
@@ -75,7 +78,8 @@ for line in sys.stdin:
         block = call("hook/tool_call", event={"toolName": rest, "toolCallId": "1", "input": {}}).get("block")
         say("BLOCKED" if block else "ALLOWED", rest, (block or {}).get("reason", ""))
     elif word == "step":
-        say(call("tool/execute", name="workflow_step", toolCallId="2", arguments={"action": rest})["content"][0]["text"])
+        answer = call("tool/execute", name="workflow_step", toolCallId="2", arguments={"action": rest})
+        say(answer["content"][0]["text"])
     elif word == "stop":
         call("hook/agent_end", event={"messages": [{"role": "assistant", "stopReason": "stop", "content": []}]})
 call("shutdown")

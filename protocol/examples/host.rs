@@ -7,6 +7,7 @@
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
+use anyhow::Context;
 use serde_json::{Value, json};
 
 struct Host {
@@ -62,14 +63,15 @@ impl Host {
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let program = arguments
+    let program: String = arguments
         .next()
         .ok_or_else(|| anyhow::anyhow!("usage: host COMMAND [ARGUMENT...]"))?;
-    let mut sidecar = Command::new(program)
+    let mut sidecar = Command::new(&program)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .spawn()?;
+        .spawn()
+        .with_context(|| format!("{program} could not be started"))?;
     let (Some(input), Some(output)) = (sidecar.stdin.take(), sidecar.stdout.take()) else {
         anyhow::bail!("no pipes")
     };

@@ -104,10 +104,11 @@ impl<'de> Reader<'de> for Entry {
             }
         }
         Ok(match (kind.as_deref(), custom_type) {
-            (None, _) | (Some("custom"), None) => Found::Malformed,
-            (Some("custom"), Some(custom_type)) if custom_type.starts_with(OURS) => {
+            // A host that stores what an action says, without pi's `type`, means the same.
+            (None | Some("custom"), Some(custom_type)) if custom_type.starts_with(OURS) => {
                 Found::Ours(BranchEntry { custom_type, data })
             }
+            (None, _) | (Some("custom"), None) => Found::Malformed,
             (Some(_), _) => Found::Foreign,
         })
     }
@@ -158,7 +159,8 @@ mod tests {
                 {"type":"custom","customType":"other:state","data":{}},
                 {"type":"custom_message","customType":"workflow:context","content":"x"},
                 {"type":"custom","customType":"work\u0066low:state","data":null},
-                {"type":"custom","customType":"workflow:later"}
+                {"type":"custom","customType":"workflow:later"},
+                {"customType":"workflow:run","data":7}
             ]"#,
         );
         let kept: Vec<_> = branch
@@ -171,6 +173,7 @@ mod tests {
             ("workflow:run", Some("[1]")),
             ("workflow:state", Some("null")),
             ("workflow:later", None),
+            ("workflow:run", Some("7")),
         ];
         assert_eq!(kept, expected);
         assert_eq!(branch.malformed, 0);

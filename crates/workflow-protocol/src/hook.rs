@@ -1,8 +1,8 @@
 //! The hooks: what the host forwards and what it does with the answer.
 //!
 //! Owns the parameters and results of `hook/*`. The parameters are strict, the event inside them is not: a host
-//! forwards what it has, and what the sidecar does not know is passed over without being built. Must not know what is
-//! decided.
+//! forwards what it has, what the sidecar does not know is passed over without being built, and a member of a wrong
+//! type counts as left out unless nothing can be decided without it. Must not know what is decided.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use ts_rs::TS;
 
 use crate::answer::answer;
+use crate::lenient;
 use crate::session::session_bound;
 use crate::{Messages, Text, WorkflowState};
 
@@ -17,7 +18,7 @@ session_bound! {
     /// The session has started, moved, shrunk or is about to end.
     pub struct SessionHookParams<'a> {
         /// What the host says of it.
-        #[serde(borrow, default)]
+        #[serde(borrow, default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: SessionEvent<'a>,
     }
@@ -25,7 +26,7 @@ session_bound! {
     /// The user gave a prompt and the agent is about to start.
     pub struct BeforeAgentStartParams<'a> {
         /// What the host says of it.
-        #[serde(borrow, default)]
+        #[serde(borrow, default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: BeforeAgentStartEvent<'a>,
     }
@@ -33,7 +34,7 @@ session_bound! {
     /// The agent has started.
     pub struct AgentStartParams<'a> {
         /// What the host says of it.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: AnyEvent,
     }
@@ -41,7 +42,7 @@ session_bound! {
     /// A turn of the agent has started or ended.
     pub struct TurnParams<'a> {
         /// What the host says of it.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: TurnEvent,
     }
@@ -49,21 +50,21 @@ session_bound! {
     /// The agent wants to run a tool.
     pub struct ToolCallParams<'a> {
         /// The call.
-        #[serde(borrow)]
+        #[serde(borrow, deserialize_with = "lenient::needed_event")]
         pub event: ToolCallEvent<'a>,
     }
 
     /// A tool has run.
     pub struct ToolResultParams<'a> {
         /// The call and its result.
-        #[serde(borrow)]
+        #[serde(borrow, deserialize_with = "lenient::needed_event")]
         pub event: ToolResultEvent<'a>,
     }
 
     /// The agent has stopped.
     pub struct AgentEndParams<'a> {
         /// What the host says of it.
-        #[serde(borrow, default)]
+        #[serde(borrow, default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: AgentEndEvent<'a>,
     }
@@ -71,7 +72,7 @@ session_bound! {
     /// Somebody has submitted a message.
     pub struct InputParams<'a> {
         /// What the host says of it.
-        #[serde(borrow, default)]
+        #[serde(borrow, default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: InputEvent<'a>,
     }
@@ -79,7 +80,7 @@ session_bound! {
     /// The user goes back to an earlier turn.
     pub struct BranchParams<'a> {
         /// What the host says of it.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: BranchEvent,
     }
@@ -90,7 +91,7 @@ session_bound! {
 #[ts(type = "Record<string, unknown>")]
 pub struct AnyEvent {}
 
-/// Declares events: everything that is not named is ignored.
+/// Declares events: everything that is not named is ignored, and so is what is named and not as expected.
 macro_rules! events {
     ($($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* })*) => {$(
         $(#[$meta])*
@@ -106,7 +107,7 @@ events! {
     #[derive(Default)]
     pub struct SessionEvent<'a> {
         /// Why, in the host's words: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`.
-        #[serde(borrow)]
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub reason: Option<Text<'a>>,
     }
 
@@ -114,7 +115,7 @@ events! {
     #[derive(Default)]
     pub struct BeforeAgentStartEvent<'a> {
         /// What the agent was asked.
-        #[serde(borrow)]
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub prompt: Option<Text<'a>>,
     }
 
@@ -122,6 +123,7 @@ events! {
     #[derive(Default)]
     pub struct TurnEvent {
         /// Which turn of the run it is, from 0.
+        #[serde(default, deserialize_with = "lenient::plain")]
         pub turn_index: Option<u64>,
     }
 
@@ -131,9 +133,8 @@ events! {
         #[serde(borrow)]
         pub tool_name: Text<'a>,
         /// The host's id of the call.
-        #[serde(borrow, default)]
-        #[ts(optional, as = "Option<String>")]
-        pub tool_call_id: Text<'a>,
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
+        pub tool_call_id: Option<Text<'a>>,
         /// The arguments.
         #[serde(borrow)]
         #[ts(optional, type = "unknown")]
@@ -146,9 +147,8 @@ events! {
         #[serde(borrow)]
         pub tool_name: Text<'a>,
         /// The host's id of the call.
-        #[serde(borrow, default)]
-        #[ts(optional, as = "Option<String>")]
-        pub tool_call_id: Text<'a>,
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
+        pub tool_call_id: Option<Text<'a>>,
         /// The arguments.
         #[serde(borrow)]
         #[ts(optional, type = "unknown")]
@@ -158,9 +158,8 @@ events! {
         #[ts(optional, type = "unknown")]
         pub content: Option<&'a RawValue>,
         /// Whether the call failed.
-        #[serde(default)]
-        #[ts(optional, as = "Option<_>")]
-        pub is_error: bool,
+        #[serde(default, deserialize_with = "lenient::plain")]
+        pub is_error: Option<bool>,
     }
 
     /// What the host says of the end of a run.
@@ -176,7 +175,7 @@ events! {
     #[derive(Default)]
     pub struct InputEvent<'a> {
         /// Where it comes from: `interactive`, `rpc`, or `extension` if a program said it.
-        #[serde(borrow)]
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub source: Option<Text<'a>>,
     }
 
@@ -184,6 +183,7 @@ events! {
     #[derive(Default)]
     pub struct BranchEvent {
         /// The turn that becomes the last one.
+        #[serde(default, deserialize_with = "lenient::plain")]
         pub target_turn_index: Option<u64>,
     }
 }
@@ -306,7 +306,8 @@ pub struct AgentEndMutation {
     pub unload: bool,
     /// Whether its state was stored.
     pub persist: bool,
-    /// The state that took the place of the old one.
+    /// The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of
+    /// `actions` carry the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<WorkflowState>,
 }

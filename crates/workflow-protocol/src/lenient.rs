@@ -1,14 +1,20 @@
 //! Reading what a host forwards without refusing what does not fit.
 //!
-//! Owns one visitor. A [`Reader`] says what it makes of a text, an array or an object; everything else is passed over
-//! and read as nothing. Must not know what is read.
+//! Owns how a foreign value is passed over: a member of a wrong type is read as nothing, a name may hold half a
+//! character, and a [`Reader`] says what it makes of an array or an object. Must not know what is read.
+//!
+//! What stays an error is what the JSON reader itself cannot skip: a bare string with half a character in the place
+//! of an object.
 
 use std::fmt;
 use std::marker::PhantomData;
 
+use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess,
+    SeqAccess, Visitor,
 };
+use serde_json::value::RawValue;
 
 use crate::Text;
 
@@ -19,11 +25,6 @@ pub(crate) trait Reader<'de>: Sized {
 
     /// The value did not fit, and has been passed over.
     fn nothing(self) -> Self::Value;
-
-    /// The value is a text.
-    fn text(self, _text: Text<'de>) -> Self::Value {
-        self.nothing()
-    }
 
     /// The value is an array.
     fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
@@ -76,12 +77,8 @@ impl<'de, R: Reader<'de>> Visitor<'de> for Lenient<R> {
         Ok(self.0.nothing())
     }
 
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<R::Value, E> {
-        Ok(self.0.text(text.into()))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<R::Value, E> {
-        Ok(self.0.text(text.to_owned().into()))
+    fn visit_str<E: Error>(self, _: &str) -> Result<R::Value, E> {
+        Ok(self.0.nothing())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, array: A) -> Result<R::Value, A::Error> {
@@ -89,30 +86,113 @@ impl<'de, R: Reader<'de>> Visitor<'de> for Lenient<R> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<R::Value, A::Error> {
-        self.0.object(object)
+        self.0.object(AnyNames(object))
     }
 }
 
-/// A text, or nothing if the value is something else.
-#[derive(Debug, Default)]
+/// The members of an object whose names may be anything, half a character included.
+struct AnyNames<A>(A);
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for AnyNames<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        let Some(name) = self.0.next_key::<Text<'de>>()? else {
+            return Ok(None);
+        };
+        match name.borrowed() {
+            Some(name) => seed.deserialize(BorrowedStrDeserializer::new(name)),
+            None => seed.deserialize(name.as_str().into_deserializer()),
+        }
+        .map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.0.next_value_seed(seed)
+    }
+}
+
+/// Reads an event: whatever is not named in `T` is passed over.
+struct Event<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Event<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
+            type Value = Event<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Event<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(AnyNames(object))).map(Event)
+            }
+        }
+
+        deserializer.deserialize_map(Members(PhantomData))
+    }
+}
+
+/// An event of which nothing is needed; null is none.
+pub(crate) fn event<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    let event = Option::<Event<T>>::deserialize(deserializer)?;
+    Ok(event.map_or_else(T::default, |Event(event)| event))
+}
+
+/// An event that has to be there; null is none.
+pub(crate) fn needed_event<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let event = Option::<Event<T>>::deserialize(deserializer)?;
+    event
+        .map(|Event(event)| event)
+        .ok_or_else(|| D::Error::missing_field("event"))
+}
+
+/// What is there, strictly; null is as good as nothing.
+pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// A text; nothing if the value is something else.
+pub(crate) fn text<'de, D>(deserializer: D) -> Result<Option<Text<'de>>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let json = <&RawValue>::deserialize(deserializer)?.get();
+    Ok(Text::of_json(json).ok())
+}
+
+/// A number or a flag; nothing if the value is something else.
+pub(crate) fn plain<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: std::str::FromStr,
+{
+    let json = <&RawValue>::deserialize(deserializer)?.get();
+    Ok(json.parse().ok())
+}
+
+/// [`text`], for who reads members one by one.
 pub(crate) struct MaybeText<'a>(pub(crate) Option<Text<'a>>);
 
 impl<'de> Deserialize<'de> for MaybeText<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read<'de>(PhantomData<&'de ()>);
-
-        impl<'de> Reader<'de> for Read<'de> {
-            type Value = MaybeText<'de>;
-
-            fn nothing(self) -> MaybeText<'de> {
-                MaybeText(None)
-            }
-
-            fn text(self, text: Text<'de>) -> MaybeText<'de> {
-                MaybeText(Some(text))
-            }
-        }
-
-        Lenient(Read(PhantomData)).deserialize(deserializer)
+        text(deserializer).map(Self)
     }
 }

@@ -27,6 +27,7 @@ mod command;
 mod diagnostic;
 mod error;
 pub mod generate;
+mod halves;
 mod hook;
 mod host;
 mod lenient;

@@ -32,8 +32,6 @@ pub struct Messages<'a> {
 pub struct LastAssistant<'a> {
     /// Why it stopped: `stop`, `length`, `toolUse`, `error`, `aborted`, or what else the host says.
     pub stop_reason: Option<Text<'a>>,
-    /// Whether it asked for a tool.
-    pub calls_tool: bool,
     /// The end of its last text, at most 200 characters.
     pub text_tail: String,
 }
@@ -73,11 +71,10 @@ struct Assistant<'a> {
 
 impl<'a> Assistant<'a> {
     fn ending(self) -> LastAssistant<'a> {
-        let content = self.content.map(Content::of).unwrap_or_default();
+        let last_text = self.content.and_then(last_text);
         LastAssistant {
             stop_reason: self.stop_reason,
-            calls_tool: content.calls_tool,
-            text_tail: content.last_text.map(text_tail).unwrap_or_default(),
+            text_tail: last_text.map(text_tail).unwrap_or_default(),
         }
     }
 }
@@ -122,57 +119,35 @@ impl<'de> Reader<'de> for OneMessage {
     }
 }
 
-/// What is kept of a message's content: a text, or a list of blocks.
-#[derive(Default)]
-struct Content<'a> {
-    last_text: Option<&'a RawValue>,
-    calls_tool: bool,
-}
-
-impl<'a> Content<'a> {
-    fn of(raw: &'a RawValue) -> Self {
-        if raw.get().starts_with('"') {
-            return Self {
-                last_text: Some(raw),
-                calls_tool: false,
-            };
-        }
-        let mut blocks = serde_json::Deserializer::from_str(raw.get());
-        Lenient(Blocks).deserialize(&mut blocks).unwrap_or_default()
+/// The last text of a message's content, which is a text or a list of blocks.
+fn last_text(content: &RawValue) -> Option<&RawValue> {
+    if content.get().starts_with('"') {
+        return Some(content);
     }
+    let mut blocks = serde_json::Deserializer::from_str(content.get());
+    Lenient(Blocks).deserialize(&mut blocks).unwrap_or_default()
 }
 
-/// Reads the blocks of a content.
+/// Reads the blocks of a content: the last text among them.
 struct Blocks;
 
 impl<'de> Reader<'de> for Blocks {
-    type Value = Content<'de>;
+    type Value = Option<&'de RawValue>;
 
-    fn nothing(self) -> Content<'de> {
-        Content::default()
+    fn nothing(self) -> Self::Value {
+        None
     }
 
-    fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Content<'de>, A::Error> {
-        let mut content = Content::default();
-        while let Some(block) = array.next_element_seed(Lenient(OneBlock))? {
-            match block {
-                Block::Text(text) => content.last_text = Some(text),
-                Block::ToolCall => content.calls_tool = true,
-                Block::Other => {}
-            }
+    fn array<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+        let mut last = None;
+        while let Some(text) = array.next_element_seed(Lenient(OneBlock))? {
+            last = text.or(last);
         }
-        Ok(content)
+        Ok(last)
     }
 }
 
-/// What one block of a content is.
-enum Block<'a> {
-    Text(&'a RawValue),
-    ToolCall,
-    Other,
-}
-
-/// Reads one block.
+/// Reads one block: `Some` if it is a text.
 struct OneBlock;
 
 /// The fields of a block that matter here.
@@ -186,13 +161,13 @@ enum BlockField {
 }
 
 impl<'de> Reader<'de> for OneBlock {
-    type Value = Block<'de>;
+    type Value = Option<&'de RawValue>;
 
-    fn nothing(self) -> Block<'de> {
-        Block::Other
+    fn nothing(self) -> Self::Value {
+        None
     }
 
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Block<'de>, A::Error> {
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
         let (mut kind, mut text) = (None, None);
         while let Some(field) = object.next_key::<BlockField>()? {
             match field {
@@ -203,19 +178,14 @@ impl<'de> Reader<'de> for OneBlock {
                 }
             }
         }
-        Ok(match (kind.as_deref(), text) {
-            (Some("text"), Some(text)) => Block::Text(text),
-            // pi says toolCall; the others are what providers' own formats call it.
-            (Some("toolCall" | "tool_call" | "tool_use" | "function_call"), _) => Block::ToolCall,
-            _ => Block::Other,
-        })
+        Ok(text.filter(|_| kind.as_deref() == Some("text")))
     }
 }
 
 /// The end of a JSON string, unescaped; empty if the value is no string.
 fn text_tail(raw: &RawValue) -> String {
     let tail = short_tail(raw.get());
-    let text = serde_json::from_str::<Text<'_>>(&tail).unwrap_or_default();
+    let text = Text::of_json(&tail).unwrap_or_default();
     let skipped = text.chars().count().saturating_sub(TAIL_CHARS);
     text.chars().skip(skipped).collect()
 }
@@ -273,14 +243,9 @@ mod tests {
             .last_assistant
     }
 
-    fn ending<'a>(
-        stop_reason: Option<&'a str>,
-        calls_tool: bool,
-        text_tail: &str,
-    ) -> LastAssistant<'a> {
+    fn ending<'a>(stop_reason: Option<&'a str>, text_tail: &str) -> LastAssistant<'a> {
         LastAssistant {
             stop_reason: stop_reason.map(Text::from),
-            calls_tool,
             text_tail: text_tail.to_owned(),
         }
     }
@@ -294,20 +259,7 @@ mod tests {
             {"stopReason":"stop","content":[{"type":"thinking","thinking":"hm"},{"text":"Which one?","type":"text"}],"role":"assistant"},
             {"role":"user","content":"later"}
         ]"#;
-        assert_eq!(
-            last(messages),
-            Some(ending(Some("stop"), false, "Which one?"))
-        );
-    }
-
-    #[test]
-    fn a_tool_call_is_seen_under_every_name_for_it() {
-        for kind in ["toolCall", "tool_call", "tool_use", "function_call"] {
-            let messages = format!(
-                r#"[{{"role":"assistant","content":[{{"type":"text","text":"a"}},{{"type":"{kind}","name":"edit"}}]}}]"#
-            );
-            assert_eq!(last(&messages), Some(ending(None, true, "a")), "{kind}");
-        }
+        assert_eq!(last(messages), Some(ending(Some("stop"), "Which one?")));
     }
 
     #[test]
@@ -331,30 +283,30 @@ mod tests {
     #[test]
     fn an_odd_field_of_the_assistant_is_nothing() {
         let cases = [
-            (r#"[{"role":"assistant"}]"#, ending(None, false, "")),
+            (r#"[{"role":"assistant"}]"#, ending(None, "")),
             (
                 r#"[{"role":"assistant","stopReason":7,"content":null}]"#,
-                ending(None, false, ""),
+                ending(None, ""),
             ),
             (
                 r#"[{"role":"assistant","stopReason":{"a":[1]},"content":{"type":"text"}}]"#,
-                ending(None, false, ""),
+                ending(None, ""),
             ),
             (
                 r#"[{"role":"assistant","content":"Shall I?"}]"#,
-                ending(None, false, "Shall I?"),
+                ending(None, "Shall I?"),
             ),
             (
                 r#"[{"role":"assistant","content":["a",1,null,{"type":"text"},{"type":7,"text":"b"}]}]"#,
-                ending(None, false, ""),
+                ending(None, ""),
             ),
             (
                 r#"[{"role":"assistant","content":[{"type":"text","text":7}]}]"#,
-                ending(None, false, ""),
+                ending(None, ""),
             ),
             (
                 r#"[{"ro\u006ce":"assi\u0073tant","stopReason":"a\u0062orted"}]"#,
-                ending(Some("aborted"), false, ""),
+                ending(Some("aborted"), ""),
             ),
         ];
         for (messages, expected) in cases {

@@ -24,12 +24,20 @@ fn located<'a, T: Deserialize<'a>>(params: &'a str, error: &serde_json::Error) -
     let mut text = serde_json::Deserializer::from_str(params);
     let place = serde_path_to_error::deserialize::<_, T>(&mut text)
         .err()
-        .map(|error| error.path().to_string());
+        .map(|error| named(&error.path().to_string()));
     Error {
         kind: Kind::InvalidParams,
         message: without_position(&error.to_string()),
         path: place.filter(|place| place != "."),
     }
+}
+
+/// The place with the names that the tracker does not see.
+///
+/// The names in an event are read as text of the line, because half a character may stand in them. Of its members only
+/// one can be wrong.
+fn named(place: &str) -> String {
+    place.replace("event.?", "event.toolName")
 }
 
 /// The message without "at line 1 column 7": a request is one line, and the path says more.

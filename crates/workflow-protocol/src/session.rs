@@ -21,7 +21,7 @@ pub struct Context<'a> {
     #[serde(rename = "hasUI")]
     pub has_ui: Option<bool>,
     /// The file the session is stored in, or null if it is stored nowhere.
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "crate::lenient::text")]
     pub session_file: Option<Text<'a>>,
     /// The session's entries from the root to the leaf.
     #[serde(borrow)]
@@ -50,7 +50,7 @@ macro_rules! session_bound {
             #[ts(optional, as = "Option<String>")]
             pub session_id: $crate::Text<'a>,
             /// What the host knows of the session.
-            #[serde(borrow, default)]
+            #[serde(borrow, default, deserialize_with = "crate::lenient::or_default")]
             #[ts(optional, as = "Option<_>")]
             pub context: $crate::Context<'a>,
             $($fields)*

@@ -1,21 +1,47 @@
 //! Text of a line, borrowed where the line allows it.
 //!
 //! Owns the one string type of parameters. `&str` fails on the first escape and `Option<Cow<str>>` always copies;
-//! [`Text`] borrows what has no escapes and copies what has.
+//! [`Text`] borrows what has no escapes and copies what has. Half a character, which JSON can write and Rust cannot,
+//! is read as U+FFFD: a call must not be lost because somebody cut an emoji in two.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::value::RawValue;
 
-/// Text of a line: borrowed, or copied if it held an escape.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+use crate::halves;
+
+/// Text of a line: borrowed, or copied if it held an escape. It is read from JSON text and from nothing else.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
-pub struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+pub struct Text<'a>(Cow<'a, str>);
 
-impl Text<'_> {
+impl<'a> Text<'a> {
+    /// The text that a JSON value holds; the value has been read as JSON before.
+    pub(crate) fn of_json(json: &'a str) -> serde_json::Result<Self> {
+        let quoted = json.strip_prefix('"');
+        let inner = quoted.and_then(|json| json.strip_suffix('"'));
+        match inner {
+            Some(inner) if !inner.contains('\\') => Ok(Self::from(inner)),
+            Some(_) => serde_json::from_str(json)
+                .or_else(|_| serde_json::from_str(&halves::replaced(json)))
+                .map(|text| Self(Cow::Owned(text))),
+            None => serde_json::from_str(json).map(|text| Self(Cow::Owned(text))),
+        }
+    }
+
+    /// The text as it stands in the line, if it had no escapes.
+    pub(crate) fn borrowed(&self) -> Option<&'a str> {
+        match self.0 {
+            Cow::Borrowed(text) => Some(text),
+            Cow::Owned(_) => None,
+        }
+    }
+
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -26,6 +52,13 @@ impl Text<'_> {
     #[must_use]
     pub fn into_owned(self) -> String {
         self.0.into_owned()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = <&RawValue>::deserialize(deserializer)?;
+        Self::of_json(json.get()).map_err(D::Error::custom)
     }
 }
 

@@ -31,7 +31,7 @@ const WORKFLOWS: &str = "workflows";
 ///
 /// As the host: an empty value counts as none, `~` and `~/` stand for the home directory.
 #[must_use]
-pub(crate) fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
+fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
     match variable.filter(|value| !value.is_empty()) {
         None => home.join(HOST_DIRECTORY).join("agent"),
         Some(value) => match Path::new(value).strip_prefix("~") {
@@ -39,6 +39,18 @@ pub(crate) fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
             Err(_) => PathBuf::from(value),
         },
     }
+}
+
+/// Names the directory of the user's own definitions, as pi does.
+const AGENT_DIR_VARIABLE: &str = "PI_CODING_AGENT_DIR";
+
+/// The directory of the user's own definitions; what nobody says is where pi has it (B30).
+#[must_use]
+pub(crate) fn user_agent_dir(said: Option<&str>) -> PathBuf {
+    let home = std::env::home_dir().unwrap_or_default();
+    let variable = std::env::var_os(AGENT_DIR_VARIABLE);
+    let said = said.filter(|said| !said.is_empty()).map(OsStr::new);
+    agent_dir(said.or(variable.as_deref()), &home)
 }
 
 impl Disk {

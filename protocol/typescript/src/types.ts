@@ -128,7 +128,10 @@ export type AgentEndMutation = {
   unload: boolean;
   /** Whether its state was stored. */
   persist: boolean;
-  /** The state that took the place of the old one. */
+  /**
+   * The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of
+   * `actions` carry the state.
+   */
   state?: WorkflowState;
 };
 
@@ -782,7 +785,7 @@ export type ToolCallEvent = {
   /** The tool's name. */
   toolName: string;
   /** The host's id of the call. */
-  toolCallId?: string;
+  toolCallId?: string | null;
   /** The arguments. */
   input?: unknown;
 };
@@ -868,13 +871,13 @@ export type ToolResultEvent = {
   /** The tool's name. */
   toolName: string;
   /** The host's id of the call. */
-  toolCallId?: string;
+  toolCallId?: string | null;
   /** The arguments. */
   input?: unknown;
   /** What the model will read. */
   content?: unknown;
   /** Whether the call failed. */
-  isError?: boolean;
+  isError?: boolean | null;
 };
 
 /** What to change in a tool's result; what is left out stays. */

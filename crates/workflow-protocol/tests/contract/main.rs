@@ -2,6 +2,7 @@
 
 mod answers;
 mod generated;
+mod lenient;
 mod reading;
 mod rows;
 mod schemas;

@@ -161,7 +161,61 @@ pub(crate) const REFUSED: &[(&str, &str, Option<&str>, &str)] = &[
         "hook/tool_call",
         r#"{"event":"edit"}"#,
         Some("event"),
-        r#"invalid type: string "edit", expected struct ToolCallEvent"#,
+        r#"invalid type: string "edit", expected an object"#,
+    ),
+    (
+        "hook/tool_call",
+        r#"{"event":{"input":{},"toolName":7}}"#,
+        Some("event.toolName"),
+        "invalid type: integer `7`, expected a string",
+    ),
+    (
+        "hook/tool_result",
+        r#"{"event":{"toolName":null,"content":[]}}"#,
+        Some("event.toolName"),
+        "invalid type: null, expected a string",
+    ),
+    (
+        "hook/tool_result",
+        r#"{"event":{"tool\u004eame":["a"]}}"#,
+        Some("event.toolName"),
+        "invalid type: sequence, expected a string",
+    ),
+    (
+        "hook/tool_result",
+        r#"{"event":{"content":[]}}"#,
+        Some("event"),
+        "missing field `toolName`",
+    ),
+    (
+        "hook/tool_call",
+        r#"{"event":null}"#,
+        Some("event"),
+        "missing field `event`",
+    ),
+    (
+        "hook/turn_start",
+        r#"{"event":7}"#,
+        Some("event"),
+        "invalid type: integer `7`, expected an object",
+    ),
+    (
+        "hook/input",
+        r#"{"event":["interactive"]}"#,
+        Some("event"),
+        "invalid type: sequence, expected an object",
+    ),
+    (
+        "hook/turn_start",
+        r#"{"context":7}"#,
+        Some("context"),
+        "invalid type: integer `7`, expected struct Context",
+    ),
+    (
+        "hook/turn_start",
+        r#"{"context":{"hasUI":"yes"}}"#,
+        Some("context.hasUI"),
+        r#"invalid type: string "yes", expected a boolean"#,
     ),
     (
         "hook/tool_call",
@@ -180,6 +234,12 @@ pub(crate) const REFUSED: &[(&str, &str, Option<&str>, &str)] = &[
         r#"{"name":"workflow","arguments":["a"]}"#,
         Some("arguments"),
         "invalid type: sequence, expected a string",
+    ),
+    (
+        "command/run",
+        r#"{"name":"workflow","arguments":null}"#,
+        Some("arguments"),
+        "invalid type: null, expected a string",
     ),
     (
         "clock/advance",
@@ -255,8 +315,8 @@ fn a_tool_call_is_borrowed_from_its_line() {
         "{\"path\": \"a.rs\",\n        \"n\":1e2}"
     );
     assert_eq!(
-        (params.event.tool_call_id.as_str(), params.session_id()),
-        ("c1", "")
+        (params.event.tool_call_id.as_deref(), params.session_id()),
+        (Some("c1"), "")
     );
 }
 

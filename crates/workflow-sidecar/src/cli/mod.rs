@@ -2,6 +2,7 @@
 //!
 //! Owns arguments, logging and exit codes: 0 is well, 1 is a failure, 2 is a wrong command line.
 
+mod check;
 mod demo;
 mod serve;
 
@@ -19,6 +20,7 @@ const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
+  workflow-sidecar check                        what is wrong with the workflows here
   workflow-sidecar demo                         see what it does
   workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
   workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
@@ -36,6 +38,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Check(check::Arguments),
     Demo(demo::Arguments),
     Serve(serve::Arguments),
 }
@@ -45,14 +48,19 @@ enum Command {
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     log_to_stderr();
+    let well = |()| ExitCode::SUCCESS;
     let done = match arguments.command {
-        Some(Command::Demo(arguments)) => demo::run(&arguments),
-        Some(Command::Serve(arguments)) => serve::run(&arguments),
-        None if io::stdin().is_terminal() => Arguments::command().print_help().map_err(Into::into),
-        None => serve::run(&serve::Arguments::default()),
+        Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
+        None if io::stdin().is_terminal() => {
+            let help = Arguments::command().print_help();
+            help.map(well).map_err(Into::into)
+        }
+        None => serve::run(&serve::Arguments::default()).map(well),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // Whoever reads our output has read enough, as `head` does.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

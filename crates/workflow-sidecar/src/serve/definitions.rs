@@ -2,17 +2,13 @@
 //!
 //! Owns which directories are looked into, and when. Must not know what stands in the files.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Loaded, load};
 
-use crate::disk::{Disk, agent_dir};
-
-/// Names the directory of the user's own definitions, as pi does.
-const AGENT_DIR_VARIABLE: &str = "PI_CODING_AGENT_DIR";
+use crate::disk::{Disk, user_agent_dir};
 
 /// For how long it is good enough to know what the files said: as long as somebody types a name.
 const RECENT: Duration = Duration::from_secs(1);
@@ -39,7 +35,7 @@ impl Definitions {
     /// Looks where the host says, and in the usual place of what it leaves out.
     pub(super) fn new(agent: Option<&str>, cwd: &str) -> Self {
         Self {
-            agent: agent_dir_of(agent),
+            agent: user_agent_dir(agent),
             cwd: PathBuf::from(cwd),
             last: None,
         }
@@ -74,14 +70,6 @@ impl Definitions {
             _ => self.load(cwd),
         }
     }
-}
-
-/// The host's directory of the user's own definitions; what it leaves out is where pi has it (B30).
-fn agent_dir_of(said: Option<&str>) -> PathBuf {
-    let home = std::env::home_dir().unwrap_or_default();
-    let variable = std::env::var_os(AGENT_DIR_VARIABLE);
-    let said = said.filter(|said| !said.is_empty()).map(OsStr::new);
-    agent_dir(said.or(variable.as_deref()), &home)
 }
 
 #[cfg(test)]

@@ -99,7 +99,9 @@ impl<'a> Members<'a> {
         let id = self.id.map(RawValue::get);
         let answered = id.filter(|id| is_id(id)).unwrap_or(NO_ID);
         let invalid = |why| Message::Invalid { id: answered, why };
-        if self.method.is_none() && (self.result.is_some() || self.error.is_some()) {
+        let answers = self.result.is_some() || self.error.is_some();
+        // An answer to a question of ours that says nothing is still the only one there will be.
+        if self.method.is_none() && (answers || id.is_some_and(is_ours)) {
             let result = self.result.filter(|_| self.error.is_none());
             return Message::Response {
                 id: answered,
@@ -127,6 +129,16 @@ impl<'a> Members<'a> {
 /// Whether JSON text is a string, a number or null.
 fn is_id(json: &str) -> bool {
     json == "null" || json.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
+}
+
+/// Whether JSON text is an id of the sidecar's own requests: `"s1"`, `"s2"`, and so on.
+fn is_ours(json: &str) -> bool {
+    let number = json
+        .strip_prefix("\"s")
+        .and_then(|rest| rest.strip_suffix('"'));
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// The text a JSON value holds, if it is a string.
@@ -269,6 +281,10 @@ mod tests {
         );
         assert_eq!(
             response(r#"{"jsonrpc":"2.0","id":"s1","error":{"code":1,"message":""}}"#),
+            (r#""s1""#, None)
+        );
+        assert_eq!(
+            response(r#"{"jsonrpc":"2.0","id":"s1"}"#),
             (r#""s1""#, None)
         );
         assert_eq!(

@@ -329,7 +329,8 @@ fn needs_branch(params: &protocol::SessionHookParams<'_>) -> Result<(), Error> {
 /// The branch holds things that are no entries at all.
 fn not_entries(count: usize) -> Diagnostic {
     let message = format!("{count} elements of the session's branch are no entries, and left out");
-    Diagnostic::new(Code::StoredDamaged, Severity::Info, message)
+    Diagnostic::new(Code::StoredDamaged, Severity::Warning, message)
+        .with_help("an entry is {\"type\": \"custom\", \"customType\": …, \"data\": …}, as appendEntry gave them")
 }
 
 /// The `action` argument of `workflow_step`, if the model gave one that is a string.

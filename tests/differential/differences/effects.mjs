@@ -1,0 +1,427 @@
+/**
+ * Intended differences in what is done and said. A rule works on one step: it rewrites what the
+ * package did into what ours must do (`expected`), or takes from ours what is ours on top
+ * (`actual`). The result is compared exactly, so a rule that applies is also a rule that must hold.
+ *
+ * @module
+ */
+
+import { contextVariables, drilled, entryAt, fill, follows, place, statusText } from "../navigation.mjs";
+
+/**
+ * @typedef {object} Step
+ * @property {import("../types.mjs").Operation} operation
+ * @property {import("../world.mjs").World} world   as it was before the operation
+ * @property {import("../types.mjs").Effect[]} expected
+ * @property {import("../types.mjs").Effect[]} actual
+ * @property {any[]} diagnostics    ours
+ * @property {import("../navigation.mjs").Workflows} workflows   in force after the operation
+ * @property {any[]} startable      what can be started now, in ours' order
+ * @property {any[]} startableLately  what could be started when ours last read the files
+ * @property {any} restored        the state that a session event restored
+ * @property {boolean} packageStandsElsewhere   the package's state is another now, and must be put back
+ * @property {boolean} dropTimers    the package's countdown must go
+ * @property {boolean} wordingIsOurs  a text in `expected` was taken from ours, as its wording is free
+ * @property {any} pace             how far pushing went, after the operation
+ */
+
+/** @typedef {{id: string, says: string, rule: (step: Step) => boolean | void}} EffectDifference  the rule tells whether it changed something */
+
+const isStep = (step, ...actions) => step.operation.op === "step" && (actions.length === 0 || actions.includes(step.operation.arguments.action));
+const isCommand = (step, name) => step.operation.op === "command" && step.operation.name === name;
+const stateEntry = (effects) => effects.find((e) => e.kind === "entry" && e.customType === "workflow:state");
+const find = (effects, kind) => effects.find((e) => e.kind === kind);
+const started = (step) => isCommand(step, "workflow") && stateEntry(step.expected) !== undefined;
+
+/** Changes a string in place of another and tells whether it did. */
+function put(object, field, value) {
+  const changed = object !== undefined && object[field] !== value;
+  if (changed) object[field] = value;
+  return changed;
+}
+
+/** The phase before and after an operation of `workflow_step`. */
+function statesAround(step) {
+  const entry = stateEntry(step.expected);
+  return { before: step.world.state, after: entry ? entry.data : step.world.state };
+}
+
+/** @type {EffectDifference[]} */
+export const EXPECTED = [
+  {
+    id: "A04",
+    says: "the mark of a first cancel is never stored",
+    rule: ({ expected }) => {
+      const data = stateEntry(expected)?.data;
+      return data !== undefined && "_cancelPending" in data && delete data._cancelPending;
+    },
+  },
+  {
+    id: "A07",
+    says: "a run that is done keeps the root's last index",
+    rule: (step) => {
+      const data = stateEntry(step.expected)?.data;
+      if (!data || data.active || step.operation.op === "command") return false;
+      if (step.operation.op === "agent_end") return put(data.currentPath[0], "phaseIndex", step.world.state.currentPath[0].phaseIndex);
+      const [root] = data.currentPath;
+      const last = step.workflows[root.workflowKey]?.phases.length - 1;
+      return root.phaseIndex === last + 1 && put(root, "phaseIndex", last);
+    },
+  },
+  {
+    id: "A01",
+    says: "the entry of an announced completion says completionNotified",
+    rule: (step) => !step.world.state?.cancelled && announcedEntry(step),
+  },
+  {
+    id: "A02",
+    says: "a cancelled run that is announced gets the same entry",
+    rule: (step) => step.world.state?.cancelled === true && announcedEntry(step),
+  },
+  {
+    id: "B01",
+    says: "the entry of /cancel-workflow says completionNotified",
+    rule: (step) => isCommand(step, "cancel-workflow") && stateEntry(step.expected) !== undefined && put(stateEntry(step.expected).data, "completionNotified", true),
+  },
+  {
+    id: "B40",
+    says: "an end is stored before it is announced",
+    rule: ({ operation, expected }) => {
+      const at = expected.findIndex((e) => e.kind === "entry");
+      if (operation.op !== "agent_end" || at <= 0) return false;
+      expected.unshift(...expected.splice(at, 1));
+      return true;
+    },
+  },
+  {
+    id: "B35",
+    says: "definitions are adopted only by a start: until then the run stands where it stood",
+    rule: (step) => {
+      const confirm = isCommand(step, "workflow") ? find(step.expected, "confirm") : undefined;
+      if (!confirm) return false;
+      const name = step.world.place?.phase.name ?? "unknown";
+      const task = confirm.message.slice(confirm.message.indexOf(`\nTask: ${step.world.state.taskDescription}\n\n`));
+      return put(confirm, "message", `Phase: ${name}${task}`);
+    },
+  },
+  {
+    id: "B36",
+    says: "a run that ended is announced under its key when its definition is gone",
+    rule: (step) => {
+      const { operation, expected, world } = step;
+      const { state } = world;
+      if (operation.op !== "agent_end" || !state || state.active || world.workflows[state.workflowKey] || expected.length > 0) return false;
+      const head = state.cancelled ? `❌ **${state.workflowKey} Cancelled**` : `✅ **${state.workflowKey} Complete**`;
+      const count = state.cancelled ? "" : `\n**Phases completed:** ${state.currentPath[0].phaseIndex + 1}`;
+      expected.push(
+        { kind: "entry", customType: "workflow:state", data: { ...state, completionNotified: true } },
+        { kind: "message", customType: "workflow:complete", content: `${head}\n\n**Task:** ${state.taskDescription}\n**Task ID:** ${state.taskId}${count}`, display: true, options: { triggerTurn: false } },
+        { kind: "status", key: "workflow", text: null },
+      );
+      return true;
+    },
+  },
+  {
+    id: "B07",
+    says: "loop enters down to the first phase",
+    rule: (step) => {
+      const { expected, workflows } = step;
+      const data = isStep(step, "loop") && stateEntry(expected)?.data;
+      if (!data) return false;
+      const path = drilled(workflows, data.currentPath);
+      if (!path || path.length === data.currentPath.length) return false;
+      data.currentPath = path;
+      find(expected, "result").details.to = entryAt(workflows, path[path.length - 1]).name;
+      step.packageStandsElsewhere = true;
+      return true;
+    },
+  },
+  {
+    id: "A06",
+    says: "next from a stored reference enters down to the first phase",
+    rule: (step) => {
+      const { expected, workflows } = step;
+      const data = isStep(step, "next") && stateEntry(expected)?.data;
+      if (!data?.active) return false;
+      const path = drilled(workflows, data.currentPath);
+      if (!path || path.length === data.currentPath.length) return false;
+      const nameOf = (segments) => workflows[segments[segments.length - 1].workflowKey].name;
+      const result = find(expected, "result");
+      result.content[0].text = result.content[0].text.replace(`'${nameOf(data.currentPath)}'`, `'${nameOf(path)}'`);
+      data.currentPath = path;
+      step.packageStandsElsewhere = true;
+      return true;
+    },
+  },
+  {
+    id: "B42",
+    says: "a transition shows the new status at once",
+    rule: (step) => {
+      const { expected, workflows } = step;
+      const data = stateEntry(expected)?.data;
+      const status = find(expected, "status");
+      if (!data?.active || !status || status.text !== null || !(isStep(step) || started(step))) return false;
+      return put(status, "text", statusText(workflows, data.currentPath));
+    },
+  },
+  {
+    id: "A10",
+    says: "the status of a run that stands on a reference ends in the phase",
+    rule: (step) => {
+      const { operation, expected, world, workflows, restored } = step;
+      const isSession = ["session_start", "session_tree"].includes(operation.op);
+      const state = isSession ? restored : world.state;
+      const here = (isSession || operation.op === "turn_end") && state?.active ? place(workflows, state) : null;
+      return here?.onReference === true && put(find(expected, "status"), "text", statusText(workflows, here.leaf));
+    },
+  },
+  {
+    id: "B02",
+    says: "the progress in the context counts the innermost scope",
+    rule: ({ expected, world }) => {
+      const inject = find(expected, "inject");
+      if (!inject) return false;
+      const { currentPath } = world.state;
+      const total = world.workflows[currentPath[currentPath.length - 1].workflowKey].phases.length;
+      return put(inject, "content", inject.content.replace(/\((\d+)\/\d+ in current scope\)/, `($1/${total} in current scope)`));
+    },
+  },
+  {
+    id: "B03",
+    says: "{previousPhaseName} is the entry before this one in its scope, or around it",
+    rule: ({ expected, world }) => marked(find(expected, "inject"), world, "previousPhaseName"),
+  },
+  {
+    id: "B04",
+    says: "{nextPhaseName} is the phase that next will enter",
+    rule: ({ expected, world }) => marked(find(expected, "inject"), world, "nextPhaseName"),
+  },
+  {
+    id: "B05",
+    says: "status, next and loop resolve the variables in instructions",
+    rule: (step) => {
+      const result = isStep(step, "status", "next", "loop") ? find(step.expected, "result") : undefined;
+      const state = statesAround(step).after;
+      const here = place(step.workflows, state);
+      if (!result || !here) return false;
+      const { instructions } = here.phase;
+      const text = result.content[0].text;
+      const resolved = fill(instructions, contextVariables(step.workflows, state));
+      if (isStep(step, "status")) {
+        const marks = ["**What to do:**\n", "\n\n**Available profiles:** "];
+        return put(result.content[0], "text", text.replace(marks[0] + instructions + marks[1], () => marks[0] + resolved + marks[1]));
+      }
+      const lead = `**What to do in ${here.phase.name}:**\n`;
+      if (!text.endsWith(lead + instructions)) return false;
+      return put(result.content[0], "text", text.slice(0, -instructions.length) + resolved);
+    },
+  },
+  {
+    id: "B06",
+    says: "loop in a scope that the definitions do not lead to gives the error that status gives",
+    rule: (step) => {
+      const { state, workflows } = step.world;
+      if (!isStep(step, "loop") || !state?.active || leadsInside(state, workflows)) return false;
+      step.packageStandsElsewhere = true;
+      step.expected.splice(0, Infinity, {
+        kind: "result",
+        content: [{ type: "text", text: "The workflow configuration for this session is no longer available. Use workflow_step with action='cancel' to clear it, or reload the workflow definitions." }],
+        details: { active: false, stale: true },
+        resultType: "error",
+      });
+      return true;
+    },
+  },
+  {
+    id: "B16",
+    says: "a session name never ends in half a surrogate pair",
+    rule: ({ expected }) => {
+      const name = find(expected, "name");
+      return name !== undefined && put(name, "name", name.name.replace(/[\ud800-\udbff]…$/, "…"));
+    },
+  },
+  {
+    id: "B29",
+    says: "completions include the project's workflows",
+    rule: ({ operation, expected, startable }) => {
+      const complete = find(expected, "complete");
+      if (!complete) return false;
+      const items = completions(startable, operation.prefix);
+      return JSON.stringify(items) !== JSON.stringify(complete.items) && put(complete, "items", items);
+    },
+  },
+  {
+    id: "Completions",
+    says: "completions may be as old as the last reading of the files, within a second",
+    rule: ({ operation, expected, actual, startableLately }) => {
+      const [complete, ours] = [find(expected, "complete"), find(actual, "complete")];
+      if (!complete || JSON.stringify(complete.items) === JSON.stringify(ours?.items)) return false;
+      const items = completions(startableLately, operation.prefix);
+      return JSON.stringify(items) === JSON.stringify(ours?.items) && put(complete, "items", items);
+    },
+  },
+  {
+    id: "B31",
+    says: "an unknown workflow is answered with what can be started",
+    rule: ({ expected, startable }) => {
+      const notify = find(expected, "notify");
+      const lead = /^Unknown workflow: "[^]*"\. Available: /.exec(notify?.message ?? "")?.[0];
+      return lead !== undefined && put(notify, "message", lead + (startable.map((w) => w.commandName).join(", ") || "(none)"));
+    },
+  },
+  {
+    id: "B38",
+    says: "workflows are listed in byte order of their directories, integer-like ones too",
+    rule: ({ expected, startable }) => {
+      const notify = find(expected, "notify");
+      const lead = "Usage: /workflow {name} {description}\n\nAvailable workflows:\n";
+      if (!notify?.message.startsWith(lead)) return false;
+      return put(notify, "message", lead + startable.map((w) => `  ${w.commandName} — ${w.name}`).join("\n"));
+    },
+  },
+  {
+    id: "B43",
+    says: "an unknown action is an error result",
+    rule: (step) => {
+      const result = find(step.expected, "result");
+      const ours = find(step.actual, "result");
+      step.wordingIsOurs ||= result?.content === null;
+      if (!isStep(step) || result?.content !== null || ours?.resultType !== "error" || typeof ours.content?.[0]?.text !== "string") return false;
+      Object.assign(result, { ...ours });
+      return true;
+    },
+  },
+  {
+    id: "B51",
+    says: "an empty list of profiles reads (none)",
+    rule: (step) => {
+      const user = started(step) ? find(step.expected, "user") : undefined;
+      if (user) return put(user, "content", user.content.replaceAll("<firstPhaseProfiles=>", "<firstPhaseProfiles=(none)>"));
+      const result = isStep(step, "status") ? find(step.expected, "result") : undefined;
+      return result !== undefined && put(result.content[0], "text", result.content[0].text.replace(/(\n\*\*Available profiles:\*\* )$/, "$1(none)"));
+    },
+  },
+  {
+    id: "B53",
+    says: "where nobody can be asked, a second start says so",
+    rule: (step) => {
+      const { operation, expected, actual } = step;
+      const confirm = expected.findIndex((e) => e.kind === "confirm" && e.asked === false);
+      step.wordingIsOurs ||= confirm >= 0;
+      const ours = find(actual, "notify");
+      if (operation.op !== "command" || confirm < 0 || ours?.level !== "warning" || !ours.message.includes("already active")) return false;
+      expected.splice(confirm, 1, { ...ours });
+      return true;
+    },
+  },
+  {
+    id: "B54",
+    says: "next without a definition says active and stale",
+    rule: (step) => {
+      const result = isStep(step, "next") ? find(step.expected, "result") : undefined;
+      if (!step.world.state?.active || step.world.place || result?.details?.active !== false) return false;
+      result.details = { active: true, stale: true };
+      return true;
+    },
+  },
+  {
+    id: "Context",
+    says: "the context is given in full once per phase entry, in between in one line",
+    rule: ({ expected, world }) => {
+      const inject = find(expected, "inject");
+      if (!inject || world.mode === "unbounded" || !world.contextGiven) return false;
+      const [header] = inject.content.split("]\n\n");
+      return put(inject, "content", `${header}] rules and instructions unchanged`);
+    },
+  },
+];
+
+/** What completes a prefix. */
+function completions(startable, prefix) {
+  const names = startable.map((w) => w.commandName).filter((name) => name.startsWith(prefix));
+  return names.length > 0 ? names.map((name) => ({ value: name, label: name })) : null;
+}
+
+/** Whether the path leads to a scope that is there, wherever in it the index points. */
+function leadsInside(state, workflows) {
+  return state.currentPath.every((s) => s.workflowKey in workflows) && follows(state, workflows);
+}
+
+function announcedEntry({ operation, expected }) {
+  const entry = stateEntry(expected);
+  return operation.op === "agent_end" && entry !== undefined && put(entry.data, "completionNotified", true);
+}
+
+/** Puts the right value into `<name=value>`. */
+function marked(inject, world, name) {
+  if (!inject) return false;
+  const value = contextVariables(world.workflows, world.state)[name];
+  return put(inject, "content", inject.content.replaceAll(new RegExp(`<${name}=[^>]*>`, "g"), () => `<${name}=${value}>`));
+}
+
+/** What is ours on top of the package. @type {EffectDifference[]} */
+export const ON_TOP = [
+  {
+    id: "workflow:definition",
+    says: "the definition in force is stored with the run",
+    rule: (step) => drop(step, (e) => isOurEntry(step, e, "workflow:definition") && e.data.workflows[0]?.key === runOf(step).workflowKey),
+  },
+  {
+    id: "workflow:run",
+    says: "the counts of pushes are stored with the run",
+    rule: (step) => drop(step, (e) => isOurEntry(step, e, "workflow:run")),
+  },
+  {
+    id: "Diagnostics",
+    says: "problems of definitions and stored entries are shown in the session",
+    rule: (step) => {
+      const isSession = ["session_start", "session_tree"].includes(step.operation.op);
+      const tells = ({ message }) => message.startsWith("[workflow] ") && step.diagnostics.some((d) => message.includes(d.message));
+      return isSession && drop(step, (e) => e.kind === "notify" && e.level === "warning" && tells(e), 1);
+    },
+  },
+  {
+    id: "isError",
+    says: "an error result of workflow_step says isError",
+    rule: ({ actual }) => {
+      const result = find(actual, "result");
+      return result?.isError === true && result.resultType === "error" && delete result.isError;
+    },
+  },
+  {
+    id: "Descriptions",
+    says: "a completion comes with the workflow's name as its description",
+    rule: ({ actual, startable, startableLately }) => {
+      const items = find(actual, "complete")?.items ?? [];
+      const known = [...startable, ...startableLately];
+      const named = items.filter((item) => known.some((w) => w.commandName === item.value && w.name === item.description));
+      for (const item of named) delete item.description;
+      return named.length > 0;
+    },
+  },
+  {
+    id: "Problems of an unknown name",
+    says: "an unknown name whose definition is broken is told with the problems",
+    rule: (step) => {
+      const notify = isCommand(step, "workflow") ? find(step.actual, "notify") : undefined;
+      const end = notify?.message.search(/\n\n"[^"]*" is defined, but has errors:\n/) ?? -1;
+      return end >= 0 && notify.message.startsWith("Unknown workflow: ") && put(notify, "message", notify.message.slice(0, end));
+    },
+  },
+];
+
+/** The run that an operation is about, as ours knows it. */
+const runOf = (step) => stateEntry(step.actual)?.data ?? step.restored ?? step.world.state;
+
+/** Whether an effect is an entry of ours about this run. */
+function isOurEntry(step, effect, customType) {
+  return effect.kind === "entry" && effect.customType === customType && effect.data.taskId === runOf(step)?.taskId;
+}
+
+function drop(step, isOnTop, most = Infinity) {
+  let left = most;
+  const kept = step.actual.filter((effect) => !(left > 0 && isOnTop(effect) && left--));
+  const changed = kept.length < step.actual.length;
+  step.actual = kept;
+  return changed;
+}

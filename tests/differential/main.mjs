@@ -1,0 +1,186 @@
+/**
+ * Plays cases and reports; see scripts/differential --help.
+ *
+ * @module
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { DIFFERENCES } from "./differences.mjs";
+import { Disk } from "./disk.mjs";
+import { entangled } from "./differences/files.mjs";
+import { generate } from "./generate.mjs";
+import { Mirror, MUTATIONS } from "./mirror.mjs";
+import { Fleet } from "./ours.mjs";
+import { Peer } from "./peer.mjs";
+import { mix } from "./random.mjs";
+import { difference, kindOf, Totals } from "./report.mjs";
+import { CaseRun } from "./session.mjs";
+import { shrink } from "./shrink.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    count: { type: "string", default: "500" },
+    seed: { type: "string" },
+    case: { type: "string" },
+    theme: { type: "string" },
+    binary: { type: "string" },
+    "self-check": { type: "boolean", default: false },
+    "most-failures": { type: "string", default: "5" },
+    list: { type: "boolean", default: false },
+  },
+});
+
+if (options.list) {
+  for (const [id, says] of DIFFERENCES) console.log(`${id}: ${says}`);
+  process.exit(0);
+}
+
+const base = mkdtempSync(join(tmpdir(), "differential-"));
+const peer = new Peer();
+let places = 0;
+
+/**
+ * Plays a case with some side in the place of ours.
+ *
+ * @param {import("./types.mjs").Case} case_
+ * @param {{take: (place: any) => any, release?: (side: any) => void}} others
+ * @returns {Promise<import("./session.mjs").Report>}
+ */
+async function play(case_, others) {
+  const root = join(base, String(places++));
+  const disks = { peerDisk: new Disk(join(root, "package")), oursDisk: new Disk(join(root, "ours")) };
+  disks.oursDisk.write(case_.definitions);
+  const { cwd, agentDir } = disks.oursDisk;
+  const shared = Object.keys(case_.definitions.global).length === 0;
+  const ours = others.take({ cwd, agentDir, now: case_.now, seed: case_.seed, hasUI: case_.hasUI, shared });
+  try {
+    return await new CaseRun(case_, { peer, ours, ...disks }).run();
+  } catch (error) {
+    throw new Error(`the harness failed in case ${case_.seed}`, { cause: error });
+  } finally {
+    others.release?.(ours);
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Lets the package alone play a case with the definitions as they are: some make it hang.
+ *
+ * @param {import("./types.mjs").Case} case_
+ * @returns {Promise<{seen: string, ids: Set<string>} | null>} how it went wrong and what is known to cause that
+ */
+async function probe(case_) {
+  const disk = new Disk(join(base, String(places++)));
+  disk.write(case_.definitions);
+  await peer.open({ cwd: disk.cwd, agentDir: disk.agentDir, now: case_.now, seed: case_.seed });
+  const found = await peer.survey(disk.tiers);
+  const { ids } = entangled(Object.assign(Object.create(null), found?.global, found?.project));
+  let seen = null;
+  for (const operation of case_.operations) {
+    const { died, effects } = await peer.apply(operation, []);
+    if (died) seen = "package hung or ran out of memory";
+    else if (effects.some((e) => e.kind === "throws" && e.text.startsWith("RangeError"))) seen = "package overflowed its stack";
+    if (seen) break;
+  }
+  disk.remove();
+  return seen ? { seen, ids } : null;
+}
+
+/** One case with its probe. */
+async function judge(case_, others) {
+  const found = case_.theme === "entangled" ? await probe(case_) : null;
+  const report = await play(case_, others);
+  if (found) {
+    report.seen.add(found.seen);
+    const known = [...found.ids].filter((id) => ["B08", "B09"].includes(id));
+    for (const id of known) report.intended.set(id, (report.intended.get(id) ?? 0) + 1);
+    if (known.length === 0) report.unexplained ??= { index: 0, operation: case_.operations[0], package: [], expected: [], actual: [], why: found.seen, diagnostics: [] };
+  }
+  return report;
+}
+
+function* seeds() {
+  if (options.case !== undefined) {
+    yield Number(options.case);
+    return;
+  }
+  for (let i = 0; i < Number(options.count); i++) yield mix(seed, i);
+}
+
+function progress(text) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+}
+
+/** Compares the package with ours. @returns {Promise<boolean>} whether all is well */
+async function compare(others) {
+  const totals = new Totals();
+  const shown = new Set();
+  const begun = Date.now();
+  for (const caseSeed of seeds()) {
+    const case_ = generate(caseSeed, options.theme);
+    const report = await judge(case_, others);
+    totals.add(case_, report);
+    progress(`${totals.cases} cases, ${totals.unexplained.length} unexplained`);
+    if (!report.unexplained || shown.size >= Number(options["most-failures"])) continue;
+    const kind = kindOf(report.unexplained);
+    if (shown.has(kind)) continue;
+    shown.add(kind);
+    const small = await shrink(case_, async (c) => {
+      const { unexplained } = await play(c, others);
+      return unexplained !== null && kindOf(unexplained) === kind;
+    });
+    progress("");
+    console.log(difference(small, (await play(small, others)).unexplained ?? report.unexplained, options.theme));
+  }
+  progress("");
+  console.log(totals.summary(seed, (Date.now() - begun) / 1000));
+  return totals.unexplained.length === 0;
+}
+
+/** Checks the comparison: a stand-in that is right must pass, one that is wrong must not. */
+async function selfCheck() {
+  const counts = new Map();
+  let missed = 0;
+  for (const caseSeed of seeds()) {
+    const case_ = generate(caseSeed, options.theme);
+    const sound = await play(case_, { take: () => new Mirror(case_.now, null) });
+    if (sound.unexplained) {
+      console.log(difference(case_, sound.unexplained));
+      missed++;
+    }
+    for (const mutation of Object.keys(MUTATIONS)) {
+      const mirror = new Mirror(case_.now, { mutation, seed: caseSeed, skip: mix(caseSeed, 7) % 40 });
+      const { unexplained } = await play(case_, { take: () => mirror });
+      if (!mirror.made) continue;
+      const key = `${mutation}: ${mirror.made.kind}`;
+      const count = counts.get(key) ?? { made: 0, noticed: 0 };
+      count.made++;
+      if (unexplained) count.noticed++;
+      else {
+        missed++;
+        console.log(`not noticed: ${mutation}, ${JSON.stringify(mirror.made)}; scripts/differential --self-check --case ${caseSeed}`);
+      }
+      counts.set(key, count);
+    }
+    progress(`case ${caseSeed}, ${missed} missed`);
+  }
+  progress("");
+  for (const [key, { made, noticed }] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) console.log(`  ${noticed}/${made} noticed  ${key}`);
+  console.log(`seed ${seed}: ${missed === 0 ? "every fault was noticed" : `${missed} problems`}`);
+  return missed === 0;
+}
+
+const seed = options.seed === undefined ? Date.now() % 1_000_000 : Number(options.seed);
+const fleet = new Fleet(String(options.binary), join(base, "nowhere"));
+let well = false;
+try {
+  well = options["self-check"] ? await selfCheck() : await compare(fleet);
+} finally {
+  fleet.stop();
+  peer.stop();
+  rmSync(base, { recursive: true, force: true });
+}
+process.exit(well ? 0 : 1);

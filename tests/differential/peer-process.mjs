@@ -1,0 +1,226 @@
+/**
+ * The published package under a mock pi host, in a process of its own: some definitions make the
+ * package loop until its heap is full, which must cost one case and not the run.
+ *
+ * Takes one message per operation and answers each with an Outcome. Knows nothing of the other
+ * side, of cases or of differences.
+ *
+ * @module
+ */
+
+import { createJiti } from "jiti";
+import { VirtualClock } from "./clock.mjs";
+import { Random } from "./random.mjs";
+
+const jiti = createJiti(import.meta.url);
+const extension = await jiti.import("@harms-haus/pi-workflows/src/index.ts", { default: true });
+const { loadWorkflows, loadWorkflowsFromDir, validateWorkflowDefinition } = await jiti.import("@harms-haus/pi-workflows/src/config/index.ts");
+const { reconstructState } = await jiti.import("@harms-haus/pi-workflows/src/state.ts");
+
+console.warn = () => {};
+const clock = new VirtualClock();
+clock.install();
+
+/** @type {Session} */
+let session;
+
+/** One session of the package: the mock host, the handlers it registered, what it did so far. */
+class Session {
+  /** @param {{cwd: string, agentDir: string, now: number, seed: number}} place */
+  constructor({ cwd, agentDir, now, seed }) {
+    process.env.PI_CODING_AGENT_DIR = agentDir;
+    const random = new Random(seed);
+    clock.reset(now, () => (random.chance(0.1) ? 0.5 : random.next()));
+    this.cwd = cwd;
+    this.branch = [];
+    this.effects = [];
+    this.hasUI = true;
+    this.answer = false;
+    this.handlers = new Map();
+    this.tools = new Map();
+    this.commands = new Map();
+    extension(this.pi());
+  }
+
+  record(effect) {
+    this.effects.push(effect);
+  }
+
+  /** The ExtensionAPI as far as the package uses it. */
+  pi() {
+    return {
+      on: (event, handler) => this.handlers.set(event, handler),
+      registerTool: (tool) => this.tools.set(tool.name, tool),
+      registerCommand: (name, command) => this.commands.set(name, command),
+      registerMessageRenderer: () => {},
+      appendEntry: (customType, data) => this.record({ kind: "entry", customType, data: structuredClone(data) }),
+      sendMessage: (message, options) => this.record({ kind: "message", ...message, options }),
+      sendUserMessage: (content, options) => this.record({ kind: "user", content, ...options }),
+      setSessionName: (name) => this.record({ kind: "name", name }),
+    };
+  }
+
+  /** The ExtensionContext as far as the package uses it. A host without UI answers dialogs with no. */
+  context() {
+    const hasUI = this.hasUI;
+    return {
+      cwd: this.cwd,
+      hasUI,
+      sessionManager: { getBranch: () => this.branch },
+      ui: {
+        setStatus: (key, text) => this.record({ kind: "status", key, text: text ?? null }),
+        setWidget: (key, lines, options) =>
+          this.record({ kind: "widget", key, lines: lines ?? null, placement: options?.placement }),
+        notify: (message, level) => this.record({ kind: "notify", message, level }),
+        confirm: async (title, message) => {
+          this.record({ kind: "confirm", title, message, asked: hasUI });
+          return hasUI && this.answer;
+        },
+      },
+    };
+  }
+
+  async hook(name, event) {
+    const handler = this.handlers.get(name);
+    return handler ? await handler(event, this.context()) : undefined;
+  }
+}
+
+/** The definitions as the package resolves them now, flattened for the wire. */
+function loaded(cwd) {
+  const phase = (entry) =>
+    "subworkflow" in entry
+      ? { ref: entry.workflowKey }
+      : {
+          id: entry.id,
+          name: entry.name,
+          emoji: entry.emoji,
+          instructions: entry.instructions,
+          profiles: entry.availableProfiles ?? null,
+          blacklist: entry.tools?.blacklist ?? null,
+          whitelist: entry.tools?.whitelist ?? null,
+        };
+  return Object.entries(loadWorkflows(cwd)).map(([key, w]) => ({
+    ...w,
+    key,
+    show: w.show ?? "user",
+    loopable: w.loopable ?? true,
+    phases: w.phases.map(phase),
+  }));
+}
+
+const SESSION_EVENTS = new Set(["session_start", "session_tree", "session_switch"]);
+
+/** What the package makes of each directory of one tier, before it looks at the others. */
+function survey(directory) {
+  const workflows = Object.entries(loadWorkflowsFromDir(directory));
+  return Object.fromEntries(
+    workflows.map(([key, w]) => {
+      const refs = w.phases.filter((entry) => "subworkflow" in entry).map((entry) => entry.workflowKey);
+      return [key, { error: validateWorkflowDefinition(key, w), refs, commandName: w.commandName, show: w.show ?? "user" }];
+    }),
+  );
+}
+
+/** Does one operation; what the package returns or throws is an effect like what it asks for. */
+async function perform(operation) {
+  const { op, event = {} } = operation;
+  switch (op) {
+    case "session_start":
+    case "session_tree":
+      await session.hook(op, event);
+      break;
+    case "before_agent_start": {
+      const message = (await session.hook(op, event))?.message;
+      if (message) session.record({ kind: "inject", ...message });
+      break;
+    }
+    case "tool_call": {
+      const verdict = await session.hook(op, { ...event, toolName: operation.toolName, input: operation.input });
+      if (verdict?.block) session.record({ kind: "block", reason: verdict.reason });
+      break;
+    }
+    case "agent_end":
+      await session.hook(op, { messages: operation.messages });
+      break;
+    case "step": {
+      const tool = session.tools.get("workflow_step");
+      const result = await tool.execute("call", operation.arguments, undefined, undefined, session.context());
+      session.record({ kind: "result", ...(result ?? { content: null }) });
+      break;
+    }
+    case "command":
+      await session.commands.get(operation.name).handler(operation.arguments, session.context());
+      break;
+    case "complete": {
+      const items = await session.commands.get(operation.name).getArgumentCompletions?.(operation.prefix);
+      session.record({ kind: "complete", items: items ?? null });
+      break;
+    }
+    case "advance":
+      clock.advance(operation.ms, (error) => session.record({ kind: "throws", text: String(error) }));
+      break;
+    case "drop_timers":
+      clock.timers.clear();
+      break;
+    default:
+      await session.hook(op, event);
+  }
+}
+
+const isStart = ({ op, name }) => op === "command" && name === "workflow";
+
+/** Which operations make the package read its definitions and keep them. */
+function loads(operation) {
+  return SESSION_EVENTS.has(operation.op) || (isStart(operation) && /^\s*\S+\s+\S/.test(operation.arguments));
+}
+
+/** What `loaded` said of the definitions that lie on the disk, by the version of what lies there. */
+let known = { version: undefined, workflows: [] };
+
+function loadedOf(version) {
+  if (version === undefined || version !== known.version) known = { version, workflows: loaded(session.cwd) };
+  return known.workflows;
+}
+
+async function answer({ operation, branch, version }) {
+  session.effects = [];
+  session.hasUI = operation.hasUI ?? true;
+  session.answer = operation.confirm ?? false;
+  if (branch) session.branch = branch;
+  try {
+    await perform(operation);
+  } catch (error) {
+    session.record({ kind: "throws", text: `${error?.name}: ${error?.message}` });
+  }
+  const lists = operation.op === "complete" || isStart(operation);
+  const workflows = loads(operation) || lists ? loadedOf(version) : undefined;
+  return {
+    effects: session.effects,
+    timers: clock.kinds(),
+    ...(loads(operation) ? { loaded: workflows } : {}),
+    ...(lists ? { listed: workflows } : {}),
+    ...(SESSION_EVENTS.has(operation.op) ? { state: restored() } : {}),
+  };
+}
+
+function restored() {
+  try {
+    return reconstructState(session.context());
+  } catch {
+    return null;
+  }
+}
+
+process.on("message", async (/** @type {any} */ message) => {
+  if (message.open) {
+    session = new Session(message.open);
+    process.send({ ready: true });
+  } else if (message.survey) {
+    process.send({ found: Object.fromEntries(Object.entries(message.survey).map(([tier, directory]) => [tier, survey(directory)])) });
+  } else {
+    process.send(await answer(message));
+  }
+});
+process.on("disconnect", () => process.exit(0));
+process.send({ ready: true });

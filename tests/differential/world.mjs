@@ -1,0 +1,75 @@
+/**
+ * What the harness knows of a session while a case runs: the definitions in force, the run's
+ * state, the countdown, what the model was told. The rules read it to work out what an intended
+ * difference looks like here; nothing in it comes from our side but the entries it stored.
+ *
+ * @module
+ */
+
+import { place } from "./navigation.mjs";
+
+/** How far pushing went, as behaviour.md's "Auto-continue" counts it. */
+export const NO_PUSHES = { pushes: 0, stale: 0, parked: null };
+
+export class World {
+  /** @param {import("./types.mjs").Case} case_ */
+  constructor(case_) {
+    this.mode = case_.mode;
+    /** @type {import("./navigation.mjs").Workflows} */
+    this.workflows = Object.create(null);
+    /** The run's state, null without a run. */
+    this.state = null;
+    /** How the package counts down, and so ours: in a widget, or after a message. @type {"widget" | "message" | null} */
+    this.countdown = null;
+    /** Whether the package waits for a second cancel. */
+    this.cancelPending = false;
+    /** Whether this response of the model moved the run; null between responses. */
+    this.turnMoved = null;
+    this.contextGiven = false;
+    /** The push that was sent last, until the agent stopped again. @type {{started: boolean, usedTools: boolean} | null} */
+    this.pushed = null;
+    this.pace = NO_PUSHES;
+  }
+
+  /** Where the active run stands, or null. */
+  get place() {
+    return this.state?.active ? place(this.workflows, this.state) : null;
+  }
+
+  /** Takes the session as it was restored; `taskId` as the entries have it. */
+  restored(state, workflows, branch, taskId) {
+    this.workflows = workflows;
+    this.state = state && (state.active || !state.completionNotified) ? state : null;
+    this.cancelPending = false;
+    this.turnMoved = null;
+    this.contextGiven = false;
+    this.pushed = null;
+    this.pace = storedPace(branch, taskId);
+  }
+
+  /** The run was moved or begun. */
+  entered(state) {
+    this.state = state;
+    this.cancelPending = false;
+    this.contextGiven = false;
+    this.pace = NO_PUSHES;
+  }
+
+  /** The user said something. */
+  userSpoke() {
+    this.pushed = null;
+    this.pace = NO_PUSHES;
+  }
+
+  /** The agent called a tool. */
+  toolWasUsed() {
+    if (this.pushed) this.pushed.usedTools = true;
+  }
+}
+
+function storedPace(branch, taskId) {
+  const entry = branch.findLast((e) => e.customType === "workflow:run" && e.data?.taskId === taskId);
+  if (!entry) return NO_PUSHES;
+  const { pushes, stale, parked = null } = entry.data;
+  return { pushes, stale, parked };
+}
