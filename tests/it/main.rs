@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod connection;
+mod contract;
 mod documents;
 mod examples;
 #[cfg(target_os = "linux")]

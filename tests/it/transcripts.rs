@@ -7,7 +7,7 @@ use crate::connection::{Connection, InMemory, Process};
 use crate::transcript::Transcript;
 
 /// The transcripts, by name. `UPDATE=1` writes down first what they come to now.
-fn transcripts() -> Vec<PathBuf> {
+pub(crate) fn transcripts() -> Vec<PathBuf> {
     static BLESSED: Once = Once::new();
     let found = found();
     BLESSED.call_once(|| {

@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use jsonrpsee::types::{ErrorObjectOwned, Id, Params};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
+use serde::Deserialize;
 use tokio::sync::Notify;
-use workflow_protocol::{Error, Kind, Method, Text, for_each_method, method};
+use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method};
 
 use super::envelope::{Call, Invalid, Message, NO_ID, classify};
-use super::handlers::Answered;
+use super::handlers::{Answered, unsupported};
 use super::outbox::Outbox;
 use super::server::{Server, not_initialized};
 use super::usual::glance;
@@ -23,7 +24,7 @@ use crate::wire;
 /// The methods, and what they work on.
 pub(super) struct Dispatch {
     methods: RpcModule<Mutex<Server>>,
-    /// Never contended: whoever calls is the only one (see [`Connection`](super::Connection)).
+    /// Never contended: whoever takes a line or a tick is the only one who does.
     server: Arc<Mutex<Server>>,
 }
 
@@ -83,20 +84,15 @@ impl Dispatch {
 
     /// Does what time caused.
     pub(super) fn tick(&self, out: &mut Outbox) {
-        let result = catch_unwind(AssertUnwindSafe(|| self.server().tick(None)));
-        if let Err(panic) = result {
-            tracing::error!(panic = panic_text(&*panic), "a step of the clock failed");
-        }
-        out.append(&mut self.server().outbox);
+        let tick = |server: &mut Server| {
+            server.tick(None);
+        };
+        self.do_or_log(tick, "a step of the clock failed", out);
     }
 
     /// Answers what still waits: nothing more will come.
     pub(super) fn finish(&self, out: &mut Outbox) {
-        let result = catch_unwind(AssertUnwindSafe(|| self.server().close_all()));
-        if let Err(panic) = result {
-            tracing::error!(panic = panic_text(&*panic), "a session could not be closed");
-        }
-        out.append(&mut self.server().outbox);
+        self.do_or_log(Server::close_all, "a session could not be closed", out);
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {
@@ -147,12 +143,14 @@ impl Dispatch {
                 false
             }
         };
-        let result = catch_unwind(AssertUnwindSafe(|| self.server().answered(&id, confirmed)));
-        if let Err(panic) = result {
-            tracing::error!(
-                panic = panic_text(&*panic),
-                "the host's answer could not be taken"
-            );
+        let take = |server: &mut Server| server.answered(&id, confirmed);
+        self.do_or_log(take, "the host's answer could not be taken", out);
+    }
+
+    /// Does what no request is answered with. A panic costs no more than that.
+    fn do_or_log(&self, step: impl FnOnce(&mut Server), failed: &str, out: &mut Outbox) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(&mut self.server()))) {
+            tracing::error!(panic = panic_text(&*panic), "{failed}");
         }
         out.append(&mut self.server().outbox);
     }
@@ -196,13 +194,31 @@ fn call<M: Method>(
     let answer = if server.host.is_none() && M::NAME != method::Initialize::NAME {
         Err(not_initialized())
     } else {
-        M::read(params.as_str()).and_then(|params| M::call(&mut *server, params))
+        let read = M::read(params.as_str());
+        let read = read.map_err(|error| other_version::<M>(params).unwrap_or(error));
+        read.and_then(|params| M::call(&mut *server, params))
     };
     match answer {
         Ok(Answered::Now(result)) => Ok(Some(Arc::new(result))),
         Ok(Answered::Later) => Ok(None),
         Err(error) => Err(wire::error(&error)),
     }
+}
+
+/// What is wrong first with parameters that cannot be read: a later version may have others.
+#[cold]
+fn other_version<M: Method>(params: &Params<'_>) -> Option<Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        protocol_version: u32,
+    }
+    if M::NAME != method::Initialize::NAME {
+        return None;
+    }
+    let version: Version = serde_json::from_str(params.as_str()?).ok()?;
+    let is_other = version.protocol_version != PROTOCOL_VERSION;
+    is_other.then(|| unsupported(version.protocol_version))
 }
 
 fn refuse(id: &str, why: Invalid, out: &mut Outbox) {
@@ -234,6 +250,9 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
+    use super::super::clock::Clock;
     use super::*;
 
     /// Sends a line, gives what follows from it.
@@ -280,6 +299,51 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":4,"method":"session/state"}"#,
         );
         assert!(lives.contains(r#""active":false"#), "{lives}");
+    }
+
+    #[test]
+    fn a_wall_clock_that_was_set_back_stalls_no_countdown() {
+        let project = tempfile::tempdir().unwrap();
+        let workflow = project.path().join("workflows/w");
+        std::fs::create_dir_all(&workflow).unwrap();
+        let definition = r#"{name: "W", commandName: "w", initialMessage: "Go", continue: {countdown: 0},
+            phases: [{id: "a", name: "A", emoji: "a", instructions: "Do it."}]}"#;
+        std::fs::write(workflow.join("workflow.json5"), definition).unwrap();
+        let dispatch = Dispatch::new(Arc::new(Notify::new()));
+        let call = |method: &str, params: serde_json::Value| {
+            let request =
+                serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            send(&dispatch, &request.to_string())
+        };
+        call(
+            "initialize",
+            serde_json::json!({
+                "protocolVersion": 1, "host": {"name": "h", "version": "1"}, "cwd": "/nowhere",
+                "agentDir": project.path(),
+            }),
+        );
+        for session in ["a", "b"] {
+            call(
+                "hook/session_start",
+                serde_json::json!({"sessionId": session}),
+            );
+            call(
+                "command/run",
+                serde_json::json!({"sessionId": session, "name": "workflow", "arguments": "w it"}),
+            );
+        }
+        call("hook/agent_end", serde_json::json!({"sessionId": "a"}));
+        // While the first one counts down, the wall's time falls an hour behind ours.
+        let ahead = Clock::system().now() + 3_600_000;
+        dispatch.server().clock = Clock::System {
+            wall: ahead,
+            since: Instant::now(),
+        };
+        call("hook/agent_end", serde_json::json!({"sessionId": "b"}));
+        let mut out = Outbox::default();
+        dispatch.tick(&mut out);
+        let said = String::from_utf8(out.as_bytes().to_vec()).unwrap();
+        assert_eq!(said.matches("sendUserMessage").count(), 2, "{said}");
     }
 
     /// Every line that can be put together from parts that are right, odd and wrong.

@@ -350,7 +350,7 @@ fn unknown_command(name: &str) -> Error {
     )
 }
 
-fn unsupported(version: u32) -> Error {
+pub(super) fn unsupported(version: u32) -> Error {
     Error::new(
         Kind::UnsupportedVersion,
         format!("version {version} of the protocol is not spoken here"),

@@ -175,6 +175,10 @@ impl Server {
 
     fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
         let now = self.now();
+        self.step_session_at(now, id, input)
+    }
+
+    fn step_session_at(&mut self, now: Millis, id: &str, input: Input<'_>) -> Output {
         let Some(slot) = self.sessions.get_mut(id) else {
             return Output::default();
         };
@@ -182,6 +186,7 @@ impl Server {
         self.follow_up(id, output)
     }
 
+    /// The time for a step that anything but time causes.
     fn now(&mut self) -> Millis {
         if self.deadlines.is_empty() {
             self.clock.set();
@@ -246,7 +251,8 @@ impl Server {
             if let Some(slot) = self.sessions.get_mut(&id) {
                 slot.deadline = None;
             }
-            let output = self.step_session(&id, Input::Tick);
+            // By the clock the deadline was set by: the wall's time may have been set back since.
+            let output = self.step_session_at(now, &id, Input::Tick);
             if asking == Some(&*id) {
                 asked_for.extend(output.actions);
             } else {

@@ -1,0 +1,66 @@
+/**
+ * The entries a sidecar is restored from, and what they say without one.
+ *
+ * The walk goes from the leaf towards the root and ends as soon as the newest entry of each type is found: pi's
+ * own list of the branch is quadratic in its length on old hosts, and a session may hold 100,000 entries.
+ */
+import { isObject } from "./error.ts";
+import type { OfflineManifest } from "./offline.ts";
+
+type EntryTypes = OfflineManifest["entryTypes"];
+
+/** An entry of a session's tree, as far as it matters here. */
+export interface TreeEntry {
+  type: string;
+  parentId: string | null;
+  customType?: string;
+  data?: unknown;
+}
+
+/** A session's tree. */
+export interface Tree {
+  getLeafId(): string | null;
+  getEntry(id: string): object | undefined;
+}
+
+/** An entry of ours, as the protocol wants it. */
+export interface BranchEntry {
+  type: "custom";
+  customType: string;
+  data: unknown;
+}
+
+/** The entries from the leaf to the root. */
+export function* fromLeaf(tree: Tree): Generator<TreeEntry> {
+  for (let id = tree.getLeafId(); id !== null; ) {
+    const entry = tree.getEntry(id) as TreeEntry | undefined;
+    if (!entry) return;
+    yield entry;
+    id = entry.parentId;
+  }
+}
+
+/** Of entries that come newest first, the newest of each of the types; oldest first. */
+export function newestOf(entries: Iterable<Omit<TreeEntry, "parentId">>, types: EntryTypes): BranchEntry[] {
+  const wanted = new Map(types.map((type) => [type.customType, type.mark?.key]));
+  const found: BranchEntry[] = [];
+  for (const { type, customType, data } of entries) {
+    if (type !== "custom" || customType === undefined || !wanted.has(customType)) continue;
+    const key = wanted.get(customType);
+    if (key !== undefined && memberOf(data, key) == null) continue;
+    wanted.delete(customType);
+    found.push({ type, customType, data });
+    if (wanted.size === 0) break;
+  }
+  return found.reverse();
+}
+
+/** Whether these entries say that something is active. */
+export function isActive(entries: readonly { customType: string; data: unknown }[], types: EntryTypes): boolean {
+  return entries.some(({ customType, data }) => {
+    const mark = types.find((type) => type.customType === customType)?.mark;
+    return mark !== undefined && memberOf(data, mark.active) === true;
+  });
+}
+
+const memberOf = (data: unknown, name: string): unknown => (isObject(data) && Object.hasOwn(data, name) ? data[name] : undefined);

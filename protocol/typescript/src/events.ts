@@ -1,0 +1,54 @@
+/**
+ * What of a host's events goes to the sidecar, and what its answers mean to pi.
+ *
+ * Nothing here decides anything: an answer is translated, whatever hook it answers.
+ */
+import { isObject } from "./error.ts";
+
+/** An event, as the host emits it. */
+export type HookEvent = Record<string, unknown>;
+
+/** The fields that the manifest asks for, where the event has them. */
+export function select(event: HookEvent, fields: readonly string[]): Record<string, unknown> {
+  const selected: Record<string, unknown> = {};
+  for (const field of fields) {
+    if (event[field] === undefined) continue;
+    selected[field] = field === "messages" ? lastAssistant(event[field]) : event[field];
+  }
+  return selected;
+}
+
+/** Of the messages of a run only how the last one of the assistant ended: a run may hold megabytes. */
+function lastAssistant(messages: unknown): object[] {
+  const last = Array.isArray(messages) ? messages.findLast((message) => message?.role === "assistant") : undefined;
+  if (!last) return [];
+  const content: unknown[] = Array.isArray(last.content) ? last.content : [];
+  const kept = content.flatMap((part) => {
+    if (!isObject(part)) return [];
+    if (part.type === "toolCall") return [{ type: part.type }];
+    return part.type === "text" ? [{ type: part.type, text: part.text }] : [];
+  });
+  return [{ role: last.role, stopReason: last.stopReason, content: kept }];
+}
+
+/** What pi's handler returns for an answer. */
+export function returned(result: unknown, event: HookEvent): object | undefined {
+  if (!isObject(result)) return undefined;
+  const { block, inject, mutation } = result;
+  if (block !== undefined && block !== null) {
+    const reason = isObject(block) && typeof block.reason === "string" ? block.reason : "The tool is blocked.";
+    return { block: true, reason };
+  }
+  if (isObject(inject)) return { message: inject };
+  if (!isObject(mutation)) return undefined;
+  if (isObject(mutation.input) && isObject(event.input)) {
+    replace(event.input, mutation.input); // pi takes changed arguments from the event itself
+    return undefined;
+  }
+  return mutation;
+}
+
+function replace(target: Record<string, unknown>, source: Record<string, unknown>): void {
+  for (const name of Object.keys(target)) delete target[name];
+  Object.assign(target, source);
+}

@@ -1,0 +1,363 @@
+/**
+ * For hosts with pi's first hook API (0.16 to 0.18), which has no tools, no commands and no entries of its own.
+ *
+ * A hook file in `~/.pi/agent/hooks` is enough: `export { default } from "workflow-sidecar/hooks-api";`
+ *
+ * What the API lacks is made of what it has. Entries go to a file beside the session's. A tool of the manifest is
+ * a word in bash: `workflow_step next` is not run, it is answered. What the agent has to know comes with the first
+ * tool result of a run. A command comes from the variable WORKFLOW_COMMAND when pi starts. Otherwise this is the
+ * same interpreter of the manifest as the extension, without a word of workflow logic.
+ */
+import { appendFileSync, copyFileSync, existsSync, readFileSync } from "node:fs";
+import { sidecarBinary } from "./binary.ts";
+import { type BranchEntry, isActive, newestOf } from "./branch.ts";
+import { Client, type Request } from "./client.ts";
+import { isObject, SidecarError } from "./error.ts";
+import { type HookEvent, returned, select } from "./events.ts";
+import { type OfflineCommand, type OfflineManifest, undecided, withOffline } from "./offline.ts";
+import { manifest } from "./pi/manifest.ts";
+import type { Action, Manifest, Methods, ToolDeclaration } from "./types.ts";
+
+// What the document of that API says of it.
+
+export interface HookUi {
+  select(title: string, options: string[]): Promise<string | null>;
+  confirm(title: string, message: string): Promise<boolean>;
+  input(title: string, placeholder?: string): Promise<string | null>;
+  notify(message: string, type?: "info" | "warning" | "error"): void;
+}
+
+export interface HookContext {
+  ui: HookUi;
+  hasUI: boolean;
+  cwd: string;
+  sessionFile: string | null;
+  exec(command: string, args: string[]): Promise<{ stdout: string; stderr: string; code: number }>;
+}
+
+interface HookEvents {
+  session_start: { event: object; result: void };
+  session_switch: { event: { newSessionFile: string; previousSessionFile: string; reason: "branch" | "switch" }; result: void };
+  branch: { event: { targetTurnIndex: number; entries: unknown[] }; result: { skipConversationRestore?: boolean } | undefined };
+  agent_start: { event: object; result: void };
+  agent_end: { event: { messages: unknown[] }; result: void };
+  turn_start: { event: { turnIndex: number; timestamp: number }; result: void };
+  turn_end: { event: { turnIndex: number; message: unknown; toolResults: unknown[] }; result: void };
+  tool_call: { event: { toolName: string; toolCallId: string; input: Record<string, unknown> }; result: { block?: boolean; reason?: string } | undefined };
+  tool_result: {
+    event: { toolName: string; toolCallId: string; input: Record<string, unknown>; result: string; isError: boolean };
+    result: { result?: string; isError?: boolean } | undefined;
+  };
+}
+
+export interface HookAPI {
+  on<E extends keyof HookEvents>(event: E, handler: (event: HookEvents[E]["event"], ctx: HookContext) => Promise<HookEvents[E]["result"]>): void;
+  send(text: string, attachments?: unknown[]): void;
+}
+
+export interface HookOptions {
+  manifest?: Manifest;
+  command?: string | (() => string);
+  args?: readonly string[];
+  deadlineMs?: number;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** The command line of a command of the manifest, run when pi starts: `/workflow bugfix the export is empty`. */
+export const COMMAND_VARIABLE = "WORKFLOW_COMMAND";
+
+const DEADLINE_MS = 5_000;
+
+/** Makes the hook that pi loads. */
+export const workflowHook = (options: HookOptions = {}) => (pi: HookAPI) => void new Hook(pi, options);
+
+export default workflowHook();
+
+/** How a sidecar hears of the session. */
+interface Opening {
+  hook: "session_start" | "session_switch";
+  reason: string;
+}
+
+class Hook {
+  readonly #pi: HookAPI;
+  readonly #options: HookOptions;
+  readonly #client: Client;
+  #manifest: OfflineManifest;
+  #ctx: HookContext | undefined;
+  #store = new Store(null);
+  #opening: Opening = { hook: "session_start", reason: "startup" };
+  #running = false;
+  #complained = false;
+  /** What the agent has to know and has not been told. */
+  #untold = "";
+
+  constructor(pi: HookAPI, options: HookOptions) {
+    this.#pi = pi;
+    this.#options = options;
+    this.#manifest = withOffline(options.manifest ?? manifest);
+    this.#client = this.#newClient();
+    pi.on("session_start", async (_, ctx) => {
+      await this.#begin({ hook: "session_start", reason: "startup" }, ctx, ctx.sessionFile);
+      await this.#runNamedCommand(ctx);
+    });
+    pi.on("session_switch", async ({ newSessionFile, previousSessionFile, reason }, ctx) => {
+      if (reason === "branch") Store.copy(previousSessionFile, newSessionFile);
+      await this.#begin({ hook: "session_switch", reason }, ctx, newSessionFile);
+    });
+    pi.on("branch", async (event, ctx) => this.#forward("branch", { ...event }, ctx));
+    pi.on("agent_start", async (event, ctx) => {
+      this.#running = true;
+      await this.#tellContext(ctx);
+      await this.#forward("agent_start", { ...event }, ctx);
+    });
+    pi.on("agent_end", async (event, ctx) => {
+      this.#running = false;
+      await this.#forward("agent_end", { ...event }, ctx);
+    });
+    pi.on("turn_start", async (event, ctx) => void (await this.#forward("turn_start", { ...event }, ctx)));
+    pi.on("turn_end", async (event, ctx) => void (await this.#forward("turn_end", { ...event }, ctx)));
+    pi.on("tool_call", async (event, ctx) => (await this.#callOfOurs(event, ctx)) ?? this.#decide(event, ctx));
+    pi.on("tool_result", (event, ctx) => this.#result(event, ctx));
+  }
+
+  get #active(): boolean {
+    return isActive(this.#entries(), this.#manifest.entryTypes);
+  }
+
+  #entries(): BranchEntry[] {
+    return newestOf(this.#store.newestFirst(), this.#manifest.entryTypes);
+  }
+
+  // Hooks.
+
+  async #begin(opening: Opening, ctx: HookContext, file: string | null): Promise<void> {
+    this.#ctx = ctx;
+    this.#opening = opening;
+    this.#store = new Store(file);
+    this.#untold = "";
+    try {
+      await this.#client.resync();
+      this.#manifest = withOffline(this.#client.manifest as Manifest);
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  async #restore(request: Request): Promise<void> {
+    const { hook, reason } = this.#opening;
+    const context = { cwd: this.#ctx?.cwd ?? null, hasUI: false, sessionFile: this.#store.session, branch: this.#entries() };
+    await request(`hook/${hook}`, { event: { reason }, context });
+  }
+
+  async #forward(name: string, event: HookEvent, ctx: HookContext): Promise<object | undefined> {
+    this.#ctx = ctx;
+    const hook = this.#manifest.hooks.find((hook) => hook.name === name);
+    if (!hook) return undefined;
+    const params = { event: select(event, hook.event) } as Methods["hook/tool_call"]["params"];
+    try {
+      return returned(await this.#ask(`hook/${name}` as "hook/tool_call", params), event);
+    } catch (error) {
+      if (name === "tool_call") throw error;
+      return undefined;
+    }
+  }
+
+  /** This API has no way to put something before a run: it waits for the first tool result. */
+  async #tellContext(ctx: HookContext): Promise<void> {
+    const told = (await this.#forward("before_agent_start", {}, ctx)) as { message?: { content: string } } | undefined;
+    const words = this.#manifest.tools.map(({ name, parameters }) => `${name} is no tool here: call bash with \`${name} ${required(parameters).map((word) => `<${word}>`).join(" ")}\`.`);
+    this.#untold = told?.message ? [told.message.content, ...words].join("\n") : "";
+  }
+
+  async #decide(event: HookEvents["tool_call"]["event"], ctx: HookContext): Promise<HookEvents["tool_call"]["result"]> {
+    try {
+      const decided = (await this.#forward("tool_call", { ...event }, ctx)) as { reason: string } | undefined;
+      return decided && { block: true, reason: this.#withUntold(decided.reason) };
+    } catch (error) {
+      return this.#active ? { block: true, reason: undecided(event.toolName, words(error), this.#wayOut()) } : undefined;
+    }
+  }
+
+  async #result(event: HookEvents["tool_result"]["event"], ctx: HookContext): Promise<HookEvents["tool_result"]["result"]> {
+    const { result, ...rest } = event;
+    const answer = await this.#forward("tool_result", { ...rest, content: [{ type: "text", text: result }] }, ctx);
+    const { content, isError } = (answer ?? {}) as { content?: { text?: string }[]; isError?: boolean };
+    const text = this.#withUntold(Array.isArray(content) ? content.map((part) => part.text ?? "").join("\n") : result);
+    if (text === result && isError === undefined) return undefined;
+    return { result: text, ...(isError !== undefined && { isError }) };
+  }
+
+  #withUntold(text: string): string {
+    const untold = this.#untold;
+    this.#untold = "";
+    return untold === "" ? text : `${text}\n\n${untold}`;
+  }
+
+  // Tools and commands.
+
+  /** A tool of the manifest, called as a word in bash: its answer is what the blocked call says. */
+  async #callOfOurs({ toolName, toolCallId, input }: HookEvents["tool_call"]["event"], ctx: HookContext): Promise<HookEvents["tool_call"]["result"]> {
+    if (toolName !== "bash" || typeof input.command !== "string") return undefined;
+    const [name, ...rest] = input.command.trim().split(/\s+/);
+    const tool = this.#manifest.tools.find((tool) => tool.name === name);
+    if (!tool) return undefined;
+    this.#ctx = ctx;
+    try {
+      const { content } = await this.#ask("tool/execute", { name: tool.name, toolCallId, arguments: argumentsOf(tool, rest) }, true);
+      return { block: true, reason: this.#withUntold(content.map(({ text }) => text).join("\n")) };
+    } catch (error) {
+      return { block: true, reason: `${tool.name} failed: ${words(error)}. ${this.#active ? this.#wayOut() : ""}`.trim() };
+    }
+  }
+
+  async #runNamedCommand(ctx: HookContext): Promise<void> {
+    const line = (this.#options.env ?? process.env)[COMMAND_VARIABLE]?.trim().replace(/^\//, "");
+    if (!line) return;
+    const name = line.split(/\s/, 1)[0] as string;
+    const command = this.#manifest.commands.find((command) => command.name === name);
+    if (!command) return tell(ctx, `${COMMAND_VARIABLE}: there is no command ${name}`, "error");
+    try {
+      await this.#ask("command/run", { name, arguments: line.slice(name.length).trim() }, true);
+    } catch {
+      if (command.offline) this.#runOffline(command.offline, ctx);
+    }
+  }
+
+  #runOffline({ customType, change, done, nothing }: OfflineCommand, ctx: HookContext): void {
+    const newest = this.#entries().find((entry) => entry.customType === customType);
+    if (!newest || !isActive([newest], this.#manifest.entryTypes)) return tell(ctx, nothing, "info");
+    this.#keep(customType, { ...(newest.data as object), ...change }, ctx);
+    tell(ctx, done, "info");
+  }
+
+  // The sidecar.
+
+  async #ask<M extends keyof Methods>(method: M, params: Methods[M]["params"], patient = false): Promise<Methods[M]["result"]> {
+    try {
+      const result = await this.#client.request(method, params, { patient });
+      this.#complained = false;
+      return result;
+    } catch (error) {
+      this.#complain(error);
+      throw error;
+    }
+  }
+
+  #newClient(): Client {
+    const { command = sidecarBinary, args, deadlineMs = DEADLINE_MS, env } = this.#options;
+    const ctx = () => {
+      if (!this.#ctx) throw new SidecarError("closed", "no session has started");
+      return this.#ctx;
+    };
+    return new Client({
+      command,
+      ...(args && { args }),
+      ...(env && { env }),
+      deadlineMs,
+      initialize: () => ({
+        protocolVersion: 1,
+        host: { name: "pi, by its hook API", version: "1" },
+        cwd: ctx().cwd,
+        capabilities: { dialogs: ctx().hasUI, widgets: false, settle: false, exec: true },
+      }),
+      restore: (request) => this.#restore(request),
+      apply: (actions, { timed }) => this.#apply(actions, timed),
+      handlers: {
+        "ui/confirm": ({ title, message }) => ctx().ui.confirm(title, message),
+        "ui/select": ({ title, options }) => ctx().ui.select(title, options),
+        "ui/input": ({ title, placeholder }) => ctx().ui.input(title, placeholder),
+        "host/exec": ({ command, args }) => ctx().exec(command, args),
+      },
+      onStderr: () => {},
+    });
+  }
+
+  #apply(actions: readonly Action[], timed: boolean): void {
+    const ctx = this.#ctx;
+    if (!ctx) return;
+    for (const action of actions) {
+      if (action.type === "appendEntry") this.#keep(action.customType, action.data, ctx);
+      else if (action.type === "sendMessage" && action.options.triggerTurn) this.#pi.send(action.message.content);
+      else if (action.type === "sendMessage" && action.message.display) tell(ctx, action.message.content, "info");
+      else if (action.type === "sendUserMessage" && !(timed && this.#running)) this.#pi.send(action.content);
+      else if (action.type === "notify") tell(ctx, action.message, action.level);
+    }
+  }
+
+  #keep(customType: string, data: unknown, ctx: HookContext): void {
+    try {
+      this.#store.append(customType, data);
+    } catch (error) {
+      tell(ctx, `Workflows: where the run stands could not be stored: ${words(error)}`, "error");
+    }
+  }
+
+  /** Tells the user why there is no sidecar, once until there is one again. */
+  #complain(error: unknown): void {
+    if (this.#complained || !this.#ctx) return;
+    this.#complained = true;
+    tell(this.#ctx, `Workflows: ${words(error)}.${this.#active ? ` A workflow is active, so tools are blocked. ${this.#wayOut()}` : ""}`, "error");
+  }
+
+  #wayOut(): string {
+    const offline = this.#manifest.commands.find((command) => command.offline);
+    return offline ? `The user can end it by starting pi again with ${COMMAND_VARIABLE}=/${offline.name}, which works without the sidecar.` : "";
+  }
+}
+
+/** The entries of one session: in a file beside the session's, or in memory for a session that has none. */
+class Store {
+  readonly session: string | null;
+  readonly #entries: BranchEntry[] = [];
+
+  constructor(session: string | null) {
+    this.session = session;
+    const file = session === null ? undefined : besides(session);
+    if (file === undefined || !existsSync(file)) return;
+    for (const line of readFileSync(file, "utf8").split("\n")) {
+      try {
+        const entry: unknown = JSON.parse(line);
+        if (isObject(entry)) this.#entries.push(entry as unknown as BranchEntry);
+      } catch {
+        // a line that was not written to its end
+      }
+    }
+  }
+
+  static copy(from: string, to: string): void {
+    if (existsSync(besides(from))) copyFileSync(besides(from), besides(to));
+  }
+
+  newestFirst() {
+    return this.#entries.toReversed();
+  }
+
+  append(customType: string, data: unknown): void {
+    const entry: BranchEntry = { type: "custom", customType, data };
+    this.#entries.push(entry);
+    if (this.session !== null) appendFileSync(besides(this.session), `${JSON.stringify(entry)}\n`);
+  }
+}
+
+const besides = (session: string): string => `${session}.workflow`;
+
+const required = (parameters: ToolDeclaration["parameters"]): string[] => (Array.isArray(parameters.required) ? parameters.required.map(String) : []);
+
+/** Words as arguments: the required ones in their order, and what is left as the first optional one. */
+function argumentsOf({ parameters }: ToolDeclaration, words: string[]): Record<string, unknown> {
+  const names = required(parameters);
+  const optional = Object.keys((parameters.properties ?? {}) as object).find((name) => !names.includes(name));
+  const given: Record<string, unknown> = {};
+  for (const [index, name] of names.entries()) if (words[index] !== undefined) given[name] = words[index];
+  const rest = words.slice(names.length).join(" ");
+  if (rest !== "" && optional !== undefined) given[optional] = rest;
+  return given;
+}
+
+function tell(ctx: HookContext, message: string, level: "info" | "warning" | "error"): void {
+  if (ctx.hasUI) ctx.ui.notify(message, level);
+  else console.error(message);
+}
+
+const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));

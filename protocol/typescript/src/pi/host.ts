@@ -1,0 +1,93 @@
+/**
+ * What the extension uses of pi's extension API, as far as pi 0.74 and later agree on it.
+ *
+ * Members that only some versions have are optional and are looked for, never guessed from a version. That the
+ * hosts' own declarations fit these is checked against both of them.
+ */
+import type { Tree } from "../branch.ts";
+
+export interface PiUi {
+  confirm(title: string, message: string, options?: { signal?: AbortSignal }): Promise<boolean>;
+  select(title: string, options: string[], more?: { signal?: AbortSignal }): Promise<string | undefined>;
+  input(title: string, placeholder?: string, options?: { signal?: AbortSignal }): Promise<string | undefined>;
+  notify(message: string, type?: "info" | "warning" | "error"): void;
+  setStatus(key: string, text: string | undefined): void;
+  setWidget(key: string, lines: string[] | undefined, options?: { placement?: "aboveEditor" | "belowEditor" }): void;
+}
+
+export interface PiSession extends Tree {
+  getSessionFile(): string | undefined;
+}
+
+/** Its members throw once the session was replaced or the extension reloaded. */
+export interface PiContext {
+  readonly ui: PiUi;
+  readonly hasUI: boolean;
+  readonly cwd: string;
+  readonly sessionManager: PiSession;
+  readonly signal: AbortSignal | undefined;
+  /** From 0.78: `tui`, `rpc`, `json` or `print`. */
+  readonly mode?: string;
+  isIdle(): boolean;
+  /** From 0.79: whether the project's own files may be used. */
+  isProjectTrusted?(): boolean;
+}
+
+export interface PiCommandContext extends PiContext {
+  waitForIdle(): Promise<void>;
+}
+
+/** What draws lines in pi's interface. */
+export interface PiComponent {
+  render(width: number): string[];
+  invalidate(): void;
+}
+
+export interface PiTheme {
+  fg(color: string, text: string): string;
+  bold(text: string): string;
+}
+
+export interface PiTool {
+  name: string;
+  label: string;
+  description: string;
+  parameters: Record<string, unknown>;
+  promptSnippet?: string;
+  promptGuidelines?: string[];
+  executionMode?: "sequential" | "parallel";
+  execute(id: string, params: unknown, signal: AbortSignal | undefined, onUpdate: unknown, ctx: PiContext): Promise<PiToolResult>;
+  renderCall?(args: unknown, theme: PiTheme): PiComponent;
+  renderResult?(result: unknown, options: unknown, theme: PiTheme): PiComponent;
+}
+
+export interface PiToolResult {
+  content: { type: "text"; text: string }[];
+  details: unknown;
+}
+
+export interface PiCommand {
+  description: string;
+  getArgumentCompletions?(prefix: string): Promise<{ value: string; label: string; description?: string }[] | null>;
+  handler(args: string, ctx: PiCommandContext): Promise<void>;
+}
+
+export interface PiMessage {
+  customType: string;
+  content: string;
+  display: boolean;
+  details?: unknown;
+}
+
+export interface PiApi {
+  /** Gives a function that takes the handler back, from 0.86. pi declares an event type for each name; which names there will be is not known here. */
+  on(event: string, handler: (event: any, ctx: any) => unknown): unknown;
+  registerTool(tool: PiTool): void;
+  registerCommand(name: string, command: PiCommand): void;
+  registerMessageRenderer(customType: string, renderer: (message: { content: unknown }, options: unknown, theme: PiTheme) => PiComponent | undefined): void;
+  sendMessage(message: PiMessage, options?: { triggerTurn?: boolean; deliverAs?: "steer" | "followUp" | "nextTurn" }): void;
+  sendUserMessage(content: string, options?: { deliverAs?: "steer" | "followUp" }): void;
+  appendEntry(customType: string, data?: unknown): void;
+  setSessionName(name: string): void;
+  exec(command: string, args: string[], options?: { cwd?: string; timeout?: number; signal?: AbortSignal }): Promise<{ stdout: string; stderr: string; code: number }>;
+}

@@ -1,0 +1,22 @@
+/**
+ * What pi loads.
+ */
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Text } from "@earendil-works/pi-tui";
+import { extension } from "./extension.ts";
+import { manifest } from "./manifest.ts";
+
+/** Milliseconds that the sidecar has for an answer. */
+const DEADLINE_VARIABLE = "WORKFLOW_SIDECAR_DEADLINE";
+
+const deadlineMs = Number(process.env[DEADLINE_VARIABLE]);
+
+export default extension({
+  Text,
+  manifest,
+  version: createRequire(import.meta.url)("../../package.json").version,
+  nowhere: join(dirname(fileURLToPath(import.meta.url)), "nowhere"),
+  ...(deadlineMs > 0 && { deadlineMs }),
+});

@@ -1,0 +1,37 @@
+/**
+ * How messages, tool calls and tool results look, as the manifest says.
+ */
+import type { MessageDisplay, ToolDeclaration } from "../types.ts";
+import { isObject } from "../error.ts";
+import type { PiComponent, PiTheme } from "./host.ts";
+
+/** pi's own text component. */
+export type TextComponent = new (text: string, paddingX: number, paddingY: number) => PiComponent;
+
+export function renderMessage(Text: TextComponent, display: MessageDisplay, message: { content: unknown }, theme: PiTheme): PiComponent {
+  const content = display.text ?? (typeof message.content === "string" ? message.content : "");
+  const text = theme.fg(display.color, display.bold ? theme.bold(content) : content);
+  const prefix = display.prefix === undefined ? "" : theme.fg(display.prefixColor ?? display.color, display.prefix);
+  return new Text(prefix + text, 0, 0);
+}
+
+/** The tool's name, and the arguments it cannot do without. */
+export function renderCall(Text: TextComponent, tool: ToolDeclaration, args: unknown, theme: PiTheme): PiComponent {
+  const { required } = tool.parameters;
+  const shown = (Array.isArray(required) ? required : []).flatMap((name) => {
+    const value = isObject(args) ? args[name] : undefined;
+    return typeof value === "string" ? [value] : [];
+  });
+  return new Text(theme.fg("toolTitle", theme.bold(`${tool.name} `)) + theme.fg("accent", shown.join(" ")), 0, 0);
+}
+
+/** What the user should read whole; of other results the first line is enough. */
+const WHOLE = new Set(["error", "cancel", "complete"]);
+
+export function renderResult(Text: TextComponent, result: unknown, theme: PiTheme): PiComponent {
+  const { content, resultType } = (isObject(result) ? result : {}) as { content?: unknown; resultType?: unknown };
+  const first: unknown = Array.isArray(content) ? content[0] : undefined;
+  const text = isObject(first) && typeof first.text === "string" ? first.text : "";
+  const shown = WHOLE.has(resultType as string) ? text : text.slice(0, (text.indexOf("\n") + 1 || text.length + 1) - 1);
+  return new Text(theme.fg("toolOutput", shown), 0, 0);
+}

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { manifestOf, moduleOf } from "../scripts/manifest.ts";
+import { sidecarBinary } from "../src/binary.ts";
+import { Client } from "../src/client.ts";
+import { kindOf } from "./support.ts";
+
+test("the variable names the binary, and a wrong one is told", () => {
+  assert.equal(sidecarBinary({ WORKFLOW_SIDECAR_BINARY: process.execPath }), process.execPath);
+  assert.throws(() => sidecarBinary({ WORKFLOW_SIDECAR_BINARY: "/nonexistent" }), kindOf("missing"));
+});
+
+test("without the variable and the platform's package the error says what to install", () => {
+  assert.throws(() => sidecarBinary({}), new RegExp(`workflow-sidecar-${process.platform}-${process.arch}.*WORKFLOW_SIDECAR_BINARY`));
+});
+
+const built = ["release", "debug"].map((profile) => fileURLToPath(new URL(`../../../target/${profile}/workflow-sidecar`, import.meta.url)));
+const binary = process.env.WORKFLOW_SIDECAR_BINARY ?? built.find(existsSync);
+const withBinary = binary === undefined ? { skip: "no sidecar has been built" } : {};
+
+test("the manifest in this package is the sidecar's", withBinary, async () => {
+  const source = readFileSync(new URL("../src/pi/manifest.ts", import.meta.url), "utf8");
+  assert.equal(source, moduleOf(await manifestOf(binary as string)), "run npm run manifest");
+});
+
+test("the client and the sidecar understand each other", withBinary, async (t) => {
+  const client = new Client({
+    command: binary as string,
+    initialize: () => ({ protocolVersion: 1, host: { name: "test", version: "1" }, cwd: "/nonexistent", agentDir: "/nonexistent" }),
+    restore: async (request) => void (await request("hook/session_start", { context: { branch: [] } })),
+  });
+  t.after(() => client.close());
+  assert.deepEqual(await client.request("hook/tool_call", { event: { toolName: "edit" } }), {});
+  const { content } = await client.request("tool/execute", { name: "workflow_step", arguments: { action: "status" } });
+  assert.match(content[0]?.text ?? "", /No active workflow/);
+  await assert.rejects(client.request("tool/execute", { name: "no_such_tool" }), kindOf("unknownTool"));
+});

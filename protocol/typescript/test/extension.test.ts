@@ -1,0 +1,402 @@
+import assert from "node:assert/strict";
+import { afterEach, test, type TestContext } from "node:test";
+import { extension, type ShimOptions } from "../src/pi/extension.ts";
+import { manifest } from "../src/pi/manifest.ts";
+import { type Generation, generations, MockPi, Text, theme } from "./mock-pi.ts";
+import { type Fake, type Place, place, sleep } from "./support.ts";
+
+const active = { active: true, workflowKey: "demo", taskId: "wf-1" };
+const stateEntry = (data: object) => ({ type: "appendEntry", customType: "workflow:state", data });
+
+const open: MockPi[] = [];
+afterEach(async () => {
+  for (const pi of open.splice(0)) {
+    pi.stale = false;
+    await pi.emit("session_shutdown", { reason: "quit" });
+  }
+});
+
+/** pi with the extension, whose sidecar is the fake. */
+function load(t: TestContext, generation: Generation, fake: Fake = {}, options: Partial<ShimOptions> = {}): { pi: MockPi; at: Place } {
+  const at = place(t, { ...fake, answers: { initialize: manifest, ...fake.answers } });
+  const pi = new MockPi(generation);
+  open.push(pi);
+  extension({ Text, manifest, version: "1", nowhere: "/nowhere", command: process.execPath, args: at.args, deadlineMs: 5_000, ...options })(pi.api);
+  return { pi, at };
+}
+
+async function started(t: TestContext, generation: Generation, fake?: Fake, options?: Partial<ShimOptions>) {
+  const loaded = load(t, generation, fake, options);
+  await loaded.pi.emit("session_start", { reason: "startup" });
+  loaded.pi.done.length = 0;
+  return loaded;
+}
+
+const methods = ({ calls }: Place) => calls().map(({ method }) => method);
+const last = ({ calls }: Place, method: string) => calls().findLast((call) => call.method === method)?.params;
+
+for (const generation of generations) {
+  const on = (what: string, body: (t: TestContext) => Promise<void>) => test(`${generation}: ${what}`, body);
+
+  on("the factory registers what the manifest names, and starts nothing", async (t) => {
+    const { pi, at } = load(t, generation);
+    await sleep(50);
+    assert.deepEqual([...pi.tools.keys()], ["workflow_step"]);
+    assert.equal(pi.tools.get("workflow_step")?.executionMode, "sequential");
+    assert.deepEqual([...pi.commands.keys()], ["workflow", "cancel-workflow"]);
+    assert.deepEqual([...pi.renderers.keys()], manifest.messageTypes.map(({ customType }) => customType));
+    assert.deepEqual(methods(at), []);
+  });
+
+  on("what a newer sidecar's manifest adds is registered when it is known", async (t) => {
+    const command = { name: "pause", description: "Pauses", completes: false };
+    const hook = { name: "message_end", event: ["id"] };
+    const newer = { ...manifest, commands: [...manifest.commands, command], hooks: [...manifest.hooks, hook] };
+    const { pi, at } = await started(t, generation, { answers: { initialize: newer } });
+    await pi.run("pause", "now");
+    await pi.emit("message_end", { id: "7", text: "not asked for" });
+    assert.deepEqual(last(at, "command/run"), { name: "pause", arguments: "now" });
+    assert.deepEqual(last(at, "hook/message_end"), { event: { id: "7" } });
+  });
+
+  on("a hook that the sidecar does not ask for is not forwarded", async (t) => {
+    const fewer = { ...manifest, hooks: manifest.hooks.filter(({ name }) => name !== "turn_end") };
+    const { pi, at } = await started(t, generation, { answers: { initialize: fewer } });
+    await pi.emit("turn_end", { turnIndex: 1 });
+    assert.equal(last(at, "hook/turn_end"), undefined);
+  });
+
+  on("the session is told with its newest entries, and again when it stands elsewhere", async (t) => {
+    const { pi, at } = load(t, generation);
+    pi.append({ type: "custom", customType: "workflow:state", data: { ...active, taskId: "old" } });
+    const before = pi.append({ type: "custom", customType: "workflow:state", data: active });
+    pi.append({ type: "message" });
+    await pi.emit("session_start", { reason: "resume" });
+    const { event, context } = last(at, "hook/session_start");
+    assert.deepEqual(event, { reason: "resume" });
+    assert.deepEqual(context, { cwd: "/project", hasUI: true, sessionFile: "/sessions/one.jsonl", branch: [{ type: "custom", customType: "workflow:state", data: active }] });
+
+    pi.leaf = pi.entries.get(before)?.parentId ?? null;
+    await pi.emit("session_tree", { newLeafId: pi.leaf });
+    assert.equal(last(at, "hook/session_tree").context.branch[0].data.taskId, "old");
+    await pi.emit("session_start", { reason: "resume" });
+    assert.deepEqual(methods(at), ["initialize", "hook/session_start", "hook/session_tree", "hook/session_start"]);
+  });
+
+  on("of an event goes what the manifest asks for, of the messages how the last one ended", async (t) => {
+    const { pi, at } = await started(t, generation);
+    await pi.emit("tool_call", { toolName: "write", toolCallId: "c1", input: { content: "secret" } });
+    await pi.emit("before_agent_start", { prompt: "Go", systemPrompt: "long" });
+    await pi.endRun("length", "I was");
+    assert.deepEqual(last(at, "hook/tool_call"), { event: { toolName: "write", toolCallId: "c1" } });
+    assert.deepEqual(last(at, "hook/before_agent_start"), { event: { prompt: "Go" } });
+    assert.deepEqual(last(at, "hook/agent_end"), { event: { messages: [{ role: "assistant", stopReason: "length", content: [{ type: "text", text: "I was" }] }] } });
+  });
+
+  on("an ending is told once, and only when the agent has settled", async (t) => {
+    const { pi, at } = await started(t, generation);
+    const told = () => methods(at).filter((method) => method === "hook/agent_end").length;
+    if (generation === "new") {
+      await pi.emit("agent_end", { messages: [] }); // a retry follows
+      assert.equal(told(), 0);
+    }
+    await pi.endRun();
+    assert.equal(told(), 1);
+    assert.equal(last(at, "initialize").capabilities.settle, generation === "new");
+  });
+
+  on("answers become what pi's handlers return", async (t) => {
+    const block = { reason: "not now", kind: "policy" };
+    const inject = { customType: "workflow:context", content: "Phase", display: false };
+    const { pi } = await started(t, generation, { answers: { "hook/tool_call": { block }, "hook/before_agent_start": { inject }, "hook/turn_end": { mutation: null } } });
+    assert.deepEqual(await pi.emit("tool_call", { toolName: "edit", toolCallId: "1", input: {} }), { block: true, reason: "not now" });
+    assert.deepEqual(await pi.emit("before_agent_start", { prompt: "Go" }), { message: inject });
+    assert.equal(await pi.emit("turn_end"), undefined);
+  });
+
+  on("changed arguments are put into the event", async (t) => {
+    const { pi } = await started(t, generation, { answers: { "hook/tool_call": { mutation: { input: { path: "b" } } } } });
+    const input = { path: "a", old: true };
+    assert.equal(await pi.emit("tool_call", { toolName: "edit", toolCallId: "1", input }), undefined);
+    assert.deepEqual(input, { path: "b" });
+  });
+
+  on("actions are done in order before the handler resolves", async (t) => {
+    const actions = [
+      stateEntry(active),
+      { type: "setStatus", key: "workflow", text: "Demo" },
+      { type: "setStatus", key: "workflow", text: null },
+      { type: "setWidget", key: "w", lines: ["3s"], placement: "aboveEditor" },
+      { type: "setSessionName", name: "N" },
+      { type: "sendMessage", message: { customType: "workflow:complete", content: "Yes", display: true }, options: { triggerTurn: false } },
+      { type: "notify", message: "Hi", level: "warning" },
+      { type: "somethingNewer", what: 1 },
+      { type: "sendUserMessage", content: "Go on" },
+    ];
+    const { pi } = await started(t, generation, { answers: { "hook/turn_end": { actions } } });
+    await pi.emit("turn_end");
+    assert.deepEqual(pi.done, ["entry workflow:state", "status workflow=Demo", "status workflow=", "widget w=3s", "name N", "message workflow:complete Yes", "notify warning Hi", "say now Go on"]);
+  });
+
+  on("a busy agent is not pushed by time, and told afterwards what somebody asked for", async (t) => {
+    const say = { type: "sendUserMessage", content: "Go on" };
+    const { pi } = await started(t, generation, {
+      before: { "hook/turn_end": [{ method: "host/apply", params: { sessionId: "", actions: [say] } }] },
+      answers: { "hook/turn_end": { actions: [say] } },
+    });
+    pi.idle = false;
+    await pi.emit("turn_end");
+    assert.deepEqual(pi.done, ["say followUp Go on"]);
+  });
+
+  on("what only the user should see never reaches the model", async (t) => {
+    const { pi } = load(t, generation);
+    const custom = (customType: string) => ({ role: "custom", customType });
+    const messages = [{ role: "user" }, custom("workflow:context"), custom("workflow:countdown"), custom("other"), custom("workflow:complete"), { role: "assistant" }];
+    const filtered = await pi.emit("context", { messages });
+    assert.deepEqual(filtered.messages, [messages[0], messages[1], messages[3], messages[5]]);
+    assert.equal(await pi.emit("context", { messages: filtered.messages }), undefined);
+  });
+
+  on("the tool answers as the sidecar does", async (t) => {
+    const content = [{ type: "text", text: "✓ Advanced: A → B\n\nDo B." }];
+    const answer = { content, details: { advanced: true }, resultType: "normal", actions: [{ type: "setStatus", key: "s", text: "B" }] };
+    const { pi, at } = await started(t, generation, { answers: { "tool/execute": answer } });
+    const tool = pi.tools.get("workflow_step");
+    const result = await tool?.execute("c1", { action: "next" }, undefined, undefined, pi.ctx);
+    assert.deepEqual(result, { content, details: { advanced: true }, resultType: "normal" });
+    assert.deepEqual(last(at, "tool/execute"), { name: "workflow_step", toolCallId: "c1", arguments: { action: "next" } });
+    assert.deepEqual(pi.done, ["status s=B"]);
+  });
+
+  on("a tool's result shows its first line, and whole where it matters", async (t) => {
+    const { pi } = load(t, generation);
+    const tool = pi.tools.get("workflow_step");
+    const shown = (resultType?: string) => tool?.renderResult?.({ content: [{ type: "text", text: "one\ntwo" }], resultType }, {}, theme).render(80);
+    assert.deepEqual(shown(), ["<toolOutput>one</>"]);
+    assert.deepEqual(shown("normal"), ["<toolOutput>one</>"]);
+    for (const type of ["error", "cancel", "complete"]) assert.equal(shown(type)?.join("|"), "<toolOutput>one|two</>");
+    assert.deepEqual(tool?.renderResult?.({}, {}, theme).render(80), ["<toolOutput></>"]);
+    assert.deepEqual(tool?.renderCall?.({ action: "next", summary: "long" }, theme).render(80), ["<toolTitle>*workflow_step *</><accent>next</>"]);
+  });
+
+  on("messages look as the manifest says", async (t) => {
+    const { pi } = load(t, generation);
+    const look = (type: string) => pi.renderers.get(type)?.({ content: "text" }, {}, theme)?.render(80);
+    assert.deepEqual(look("workflow:context"), ["<accent>🔄 </><dim>[Workflow Context injected]</>"]);
+    assert.deepEqual(look("workflow:complete"), ["<success>*text*</>"]);
+    assert.deepEqual(look("workflow:countdown"), ["<accent>⏳ </><dim>text</>"]);
+  });
+
+  on("commands run and complete through the sidecar", async (t) => {
+    const items = [{ value: "demo", label: "demo" }];
+    const { pi, at } = await started(t, generation, { answers: { "command/complete": { items } } });
+    await pi.run("workflow", "demo the bug");
+    assert.deepEqual(last(at, "command/run"), { name: "workflow", arguments: "demo the bug" });
+    assert.deepEqual(await pi.commands.get("workflow")?.getArgumentCompletions?.("de"), items);
+    assert.equal(pi.commands.get("cancel-workflow")?.getArgumentCompletions, undefined);
+  });
+
+  on("a command that starts something waits for the agent, the way out does not", async (t) => {
+    const { pi, at } = await started(t, generation);
+    pi.idle = false;
+    const start = pi.run("workflow", "demo the bug");
+    await pi.run("cancel-workflow");
+    assert.deepEqual(last(at, "command/run").name, "cancel-workflow");
+    pi.becomeIdle();
+    await start;
+    assert.deepEqual(last(at, "command/run").name, "workflow");
+  });
+
+  on("the sidecar's questions reach the user, and the answers the sidecar", async (t) => {
+    const ask = (id: string, method: string, params: object) => ({ id, method, params });
+    const before = {
+      "command/run": [
+        ask("s1", "ui/confirm", { title: "Replace?", message: "It runs." }),
+        ask("s2", "ui/select", { title: "Which?", options: ["a", "b"] }),
+        ask("s3", "ui/input", { title: "Name?" }),
+        ask("s4", "host/exec", { command: "git", args: ["status"] }),
+      ],
+    };
+    const { pi, at } = await started(t, generation, { before });
+    pi.answers = [true, undefined, "n"];
+    await pi.run("workflow", "demo");
+    await sleep(50);
+    const results = ["s1", "s2", "s3", "s4"].map((id) => at.calls().find((call) => call.id === id)?.result);
+    assert.deepEqual(results, [true, null, "n", { stdout: "out", stderr: "", code: 0 }]);
+    assert.deepEqual(pi.done, ["confirm Replace?: It runs.", "select Which?: a|b", "input Name?: ", "exec git status in /project"]);
+  });
+
+  // Without a sidecar.
+
+  const missing = { command: "/nonexistent/sidecar" };
+  const edit = { toolName: "edit", toolCallId: "1", input: {} };
+
+  on("without a sidecar and an active workflow tools run, and the user is told once", async (t) => {
+    const { pi } = load(t, generation, {}, missing);
+    await pi.emit("session_start", { reason: "startup" });
+    assert.equal(await pi.emit("tool_call", edit), undefined);
+    assert.equal(await pi.emit("before_agent_start", { prompt: "x" }), undefined);
+    assert.equal(pi.done.length, 1);
+    assert.match(pi.done[0] as string, /^notify error .*nonexistent/);
+  });
+
+  on("without a sidecar an active workflow of the session blocks tools and says the way out", async (t) => {
+    const { pi } = load(t, generation, {}, missing);
+    pi.append({ type: "custom", customType: "workflow:state", data: active });
+    await pi.emit("session_start", { reason: "resume" });
+    const { block, reason } = await pi.emit("tool_call", edit);
+    assert.equal(block, true);
+    assert.match(reason, /"edit" is blocked.*\/cancel-workflow/);
+    assert.match(pi.done[0] as string, /tools are blocked/);
+    assert.equal(await pi.emit("tool_call", { ...edit, toolName: "workflow_step" }), undefined);
+    await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("1", { action: "next" }, undefined, undefined, pi.ctx), /workflow_step failed.*\/cancel-workflow/);
+  });
+
+  on("the way out works without a sidecar: the entry is written, and tools run again", async (t) => {
+    const { pi } = load(t, generation, {}, missing);
+    pi.append({ type: "custom", customType: "workflow:state", data: { ...active, extra: [1] } });
+    await pi.emit("session_start", { reason: "resume" });
+    await pi.run("cancel-workflow");
+    const written = pi.entries.get(pi.leaf as string);
+    assert.deepEqual(written?.data, { ...active, extra: [1], active: false, cancelled: true, completionNotified: true });
+    assert.equal(await pi.emit("tool_call", edit), undefined);
+    await pi.run("cancel-workflow");
+    assert.match(pi.done.at(-1) as string, /No active workflow/);
+    assert.equal(pi.entries.size, 2);
+  });
+
+  on("a workflow that began under the lost sidecar blocks; one that ended under it does not", async (t) => {
+    const at = { answers: { "command/run": { actions: [stateEntry(active)] }, "tool/execute": { content: [], actions: [stateEntry({ ...active, active: false })] } }, die: ["hook/tool_call"] };
+    const { pi } = await started(t, generation, at);
+    await pi.run("workflow", "demo");
+    assert.equal((await pi.emit("tool_call", edit)).block, true);
+    await pi.tools.get("workflow_step")?.execute("1", { action: "next" }, undefined, undefined, pi.ctx);
+    assert.equal(await pi.emit("tool_call", edit), undefined);
+  });
+
+  on("a sidecar lost over a call is replaced, restored from the branch, and asked once more", async (t) => {
+    const block = { reason: "still no", kind: "policy" };
+    const { pi, at } = await started(t, generation, { answers: { "hook/tool_call": { block } }, die: ["hook/tool_call"], once: true });
+    pi.append({ type: "custom", customType: "workflow:state", data: active });
+    assert.deepEqual(await pi.emit("tool_call", edit), { block: true, reason: "still no" });
+    assert.deepEqual(methods(at).slice(-3), ["initialize", "hook/session_start", "hook/tool_call"]);
+    assert.deepEqual(last(at, "hook/session_start").context.branch[0].data, active);
+    assert.match(pi.done[0] as string, /^notify warning .*lost: .*exit code 7/);
+  });
+
+  on("a sidecar that hangs blocks the call in time", async (t) => {
+    const { pi } = await started(t, generation, { hang: ["hook/tool_call"] }, { deadlineMs: 700 });
+    pi.append({ type: "custom", customType: "workflow:state", data: active });
+    await pi.emit("session_tree", {});
+    assert.match((await pi.emit("tool_call", edit)).reason, /not answered within/);
+  });
+
+  on("an answer that makes no sense blocks while a workflow is active", async (t) => {
+    for (const answer of [`"result":"yes"`, `"result":{"block":true}`, `"error":{"code":-32603,"message":"it panicked"}`]) {
+      const { pi } = load(t, generation, { raw: { "hook/tool_call": `{"id":<id>,${answer}}\n` } });
+      pi.append({ type: "custom", customType: "workflow:state", data: active });
+      await pi.emit("session_start", { reason: "resume" });
+      assert.equal((await pi.emit("tool_call", edit))?.block, true, answer);
+    }
+  });
+
+  on("an aborted run waits for nothing: its tool call is blocked at once", async (t) => {
+    const { pi, at } = await started(t, generation, { raw: { "hook/tool_call": "" } });
+    pi.abort = new AbortController();
+    setTimeout(() => pi.abort?.abort(), 50);
+    assert.deepEqual(await pi.emit("tool_call", edit), { block: true, reason: "Operation aborted" });
+    await pi.endRun("aborted", "");
+    assert.equal(last(at, "hook/agent_end").event.messages[0].stopReason, "aborted");
+  });
+
+  on("what a lost sidecar painted is taken away", async (t) => {
+    const actions = [{ type: "setWidget", key: "workflow-countdown", lines: ["3s"], placement: "aboveEditor" }];
+    const { pi } = await started(t, generation, { answers: { "hook/turn_end": { actions } }, die: ["hook/turn_start"], once: true });
+    await pi.emit("turn_end");
+    await pi.emit("turn_start");
+    assert.deepEqual(pi.done.slice(0, 2), ["widget workflow-countdown=3s", "widget workflow-countdown="]);
+  });
+
+  on("after the session's end nothing is done any more, and no sidecar is left", async (t) => {
+    const { pi, at } = await started(t, generation, { answers: { "hook/session_shutdown": { actions: [{ type: "setStatus", key: "s", text: null }] } } });
+    await pi.emit("session_shutdown", { reason: "reload" });
+    assert.deepEqual(pi.done, ["status s="]);
+    await pi.emit("turn_end");
+    await pi.emit("tool_call", edit);
+    await pi.run("workflow", "demo");
+    assert.deepEqual(await pi.commands.get("workflow")?.getArgumentCompletions?.(""), null);
+    await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("1", {}, undefined, undefined, pi.ctx));
+    assert.deepEqual(methods(at), ["initialize", "hook/session_start", "hook/session_shutdown"]);
+  });
+
+  on("an answer that comes when the session is stale does nothing", async (t) => {
+    const { pi } = await started(t, generation, { answers: { "hook/turn_end": { actions: [stateEntry(active), { type: "notify", message: "x", level: "info" }] } } });
+    const turn = pi.emit("turn_end");
+    pi.stale = true;
+    await turn;
+    assert.deepEqual(pi.done, []);
+  });
+
+  on("without an interface the user is told on standard error, and dialogs are not offered", async (t) => {
+    const { pi, at } = load(t, generation, { answers: { "hook/session_start": { actions: [{ type: "notify", message: "Careful", level: "warning" }] } } });
+    pi.hasUI = false;
+    pi.mode = "print";
+    const errors = t.mock.method(console, "error", () => {});
+    await pi.emit("session_start", { reason: "startup" });
+    assert.deepEqual(errors.mock.calls.map((call) => call.arguments), [["Careful"]]);
+    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, widgets: false, settle: generation === "new", exec: true });
+  });
+
+  on("in print mode a display-only message is stored at the end, so that the answer stays the last message", async (t) => {
+    const actions = [{ type: "sendMessage", message: { customType: "workflow:complete", content: "Yes", display: true }, options: { triggerTurn: false } }];
+    const { pi } = load(t, generation, { answers: { "hook/agent_end": { actions, mutation: {} } } });
+    pi.hasUI = false;
+    pi.mode = "print";
+    await pi.emit("session_start", { reason: "startup" });
+    await pi.endRun();
+    assert.deepEqual(pi.done, []);
+    await pi.emit("session_shutdown", { reason: "quit" });
+    assert.deepEqual(pi.done, ["message workflow:complete Yes"]);
+  });
+
+  on("in print mode a command waits for the run that it began", async (t) => {
+    const { pi } = load(t, generation, { answers: { "command/run": { actions: [{ type: "sendUserMessage", content: "Begin" }] } } });
+    pi.hasUI = false;
+    pi.mode = "print";
+    await pi.emit("session_start", { reason: "startup" });
+    let over = false;
+    const run = pi.run("workflow", "demo").then(() => (over = true));
+    pi.idle = false;
+    await sleep(400);
+    assert.equal(over, false);
+    await pi.endRun();
+    await run;
+  });
+}
+
+test("new: an untrusted project's directory is not given to the sidecar", async (t) => {
+  const { pi, at } = load(t, "new");
+  pi.trusted = false;
+  await pi.emit("session_start", { reason: "startup" });
+  assert.equal(last(at, "initialize").cwd, "/nowhere");
+  assert.equal(last(at, "hook/session_start").context.cwd, "/nowhere");
+});
+
+test("old: a provider error that the host tries again is no ending", async (t) => {
+  const { pi, at } = await started(t, "old", {}, { retryMs: [300, 300] });
+  const told = () => methods(at).filter((method) => method === "hook/agent_end").length;
+  await pi.endRun("error", "");
+  await pi.emit("agent_start");
+  await sleep(500);
+  assert.equal(told(), 0);
+  await pi.endRun("error", "");
+  await sleep(600);
+  assert.equal(told(), 1);
+});
+
+test("old: the last provider error is not waited for", async (t) => {
+  const { pi, at } = await started(t, "old", {}, { retryMs: [] });
+  await pi.endRun("error", "");
+  assert.ok(methods(at).includes("hook/agent_end"));
+});

@@ -1,0 +1,49 @@
+/**
+ * A sidecar for tests: answers as it is told, and misbehaves as it is told.
+ *
+ * Its behaviour comes as an argument or in the variable FAKE, as JSON: {answers: {method: result}, hang: [method], die: [method],
+ * once: file, log: file, errors: {method: error}, before: {method: [message]}, raw: {method: text}}. A method in `hang` or `die` does so
+ * only until `once` exists, if that is given. Each call is appended to `log`.
+ */
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
+
+const { answers = {}, hang = [], die = [], errors = {}, before = {}, raw = {}, once, stderr, log: logFile = process.env.FAKE_LOG } = JSON.parse(process.argv[2] ?? process.env.FAKE ?? "{}");
+if (stderr) process.stderr.write(stderr);
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const log = (entry) => logFile && appendFileSync(logFile, `${JSON.stringify(entry)}\n`);
+
+/** Whether to misbehave still. */
+function still() {
+  if (!once) return true;
+  if (existsSync(once)) return false;
+  writeFileSync(once, "");
+  return true;
+}
+
+let deaf = false;
+function take(line) {
+  const message = JSON.parse(line);
+  log(message);
+  const { id, method } = message;
+  if (deaf || method === undefined) return;
+  if (hang.includes(method) && still()) {
+    deaf = true;
+    return;
+  }
+  if (die.includes(method) && still()) process.exit(7);
+  for (const earlier of before[method] ?? []) send(earlier);
+  if (raw[method] !== undefined) process.stdout.write(raw[method].replaceAll("<id>", String(id)));
+  else if (errors[method]) send({ id, error: errors[method] });
+  else if (id !== undefined) send({ id, result: answers[method] ?? (method === "shutdown" ? null : {}) });
+  if (method === "shutdown") process.exit(0);
+}
+
+let rest = "";
+process.stdin.setEncoding("utf8");
+process.stdin.on("data", (text) => {
+  const lines = (rest + text).split("\n");
+  rest = lines.pop();
+  for (const line of lines) take(line);
+});
+process.stdin.on("end", () => process.exit(0));

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { type HookAPI, type HookContext, type HookOptions, workflowHook } from "../src/hooks-api.ts";
+import { manifest } from "../src/pi/manifest.ts";
+import { type Fake, place } from "./support.ts";
+
+/** A host with that API: handlers are awaited, the last result counts. */
+class MockHost {
+  readonly sent: string[] = [];
+  readonly told: string[] = [];
+  hasUI = true;
+  sessionFile: string | null;
+  answers: unknown[] = [];
+  readonly #handlers = new Map<string, (event: any, ctx: HookContext) => Promise<any>>();
+
+  constructor(sessionFile: string | null) {
+    this.sessionFile = sessionFile;
+  }
+
+  readonly api: HookAPI = {
+    on: (event, handler) => void this.#handlers.set(event, handler),
+    send: (text) => void this.sent.push(text),
+  };
+
+  get ctx(): HookContext {
+    const dialog = async () => this.answers.shift() as any;
+    return {
+      ui: { select: dialog, confirm: dialog, input: dialog, notify: (message, type) => void this.told.push(`${type} ${message}`) },
+      hasUI: this.hasUI,
+      cwd: "/project",
+      sessionFile: this.sessionFile,
+      exec: async (command, args) => ({ stdout: [command, ...args].join(" "), stderr: "", code: 0 }),
+    };
+  }
+
+  emit(type: string, event: object = {}): Promise<any> {
+    return this.#handlers.get(type)?.({ type, ...event }, this.ctx) as Promise<any>;
+  }
+}
+
+const active = { active: true, workflowKey: "demo", taskId: "wf-1" };
+const begins = { actions: [{ type: "appendEntry", customType: "workflow:state", data: active }, { type: "sendUserMessage", content: "Begin" }] };
+
+function load(t: TestContext, fake: Fake = {}, options: HookOptions = {}, inMemory = false) {
+  const at = place(t, { ...fake, answers: { initialize: manifest, ...fake.answers } });
+  const host = new MockHost(inMemory ? null : join(at.directory, "session.jsonl"));
+  workflowHook({ command: process.execPath, args: at.args, deadlineMs: 5_000, env: process.env, ...options })(host.api);
+  return { host, at };
+}
+
+const last = (at: { calls(): any[] }, method: string) => at.calls().findLast((call) => call.method === method)?.params;
+
+const bash = (command: string) => ({ toolName: "bash", toolCallId: "c1", input: { command } });
+
+test("events go to the sidecar as the manifest asks, and a block comes back", async (t) => {
+  const { host, at } = load(t, { answers: { "hook/tool_call": { block: { reason: "not now", kind: "policy" } } } });
+  await host.emit("session_start");
+  assert.deepEqual(await host.emit("tool_call", bash("ls")), { block: true, reason: "not now" });
+  await host.emit("turn_end", { turnIndex: 1, message: {}, toolResults: [] });
+  await host.emit("agent_end", { messages: [{ role: "assistant", stopReason: "stop", content: [{ type: "text", text: "Hi" }] }] });
+  assert.deepEqual(last(at, "initialize").capabilities, { dialogs: true, widgets: false, settle: false, exec: true });
+  assert.deepEqual(last(at, "hook/session_start"), { event: { reason: "startup" }, context: { cwd: "/project", hasUI: false, sessionFile: host.sessionFile, branch: [] } });
+  assert.deepEqual(last(at, "hook/tool_call"), { event: { toolName: "bash", toolCallId: "c1" } });
+  assert.equal(last(at, "hook/agent_end").event.messages[0].stopReason, "stop");
+});
+
+test("entries are kept beside the session, and a later process restores from them", async (t) => {
+  const { host, at } = load(t, { answers: { "hook/turn_end": begins } });
+  await host.emit("session_start");
+  await host.emit("turn_end");
+  const file = `${host.sessionFile}.workflow`;
+  assert.equal(readFileSync(file, "utf8").trim(), JSON.stringify({ type: "custom", customType: "workflow:state", data: active }));
+  appendFileSync(file, '{"type":"custom","customTy');
+
+  const later = new MockHost(host.sessionFile);
+  workflowHook({ command: process.execPath, args: at.args, env: process.env })(later.api);
+  await later.emit("session_start");
+  assert.deepEqual(last(at, "hook/session_start").context.branch, [{ type: "custom", customType: "workflow:state", data: active }]);
+});
+
+test("a branched session begins with the entries of the one it comes from, another one without", async (t) => {
+  const { host, at } = load(t, { answers: { "hook/turn_end": begins } });
+  await host.emit("session_start");
+  await host.emit("turn_end");
+  const branched = join(at.directory, "branched.jsonl");
+  await host.emit("session_switch", { newSessionFile: branched, previousSessionFile: host.sessionFile, reason: "branch" });
+  assert.equal(last(at, "hook/session_switch").context.branch.length, 1);
+  await host.emit("session_switch", { newSessionFile: join(at.directory, "other.jsonl"), previousSessionFile: branched, reason: "switch" });
+  assert.deepEqual(last(at, "hook/session_switch").context.branch, []);
+  assert.deepEqual(last(at, "hook/session_switch").event, { reason: "switch" });
+});
+
+test("a session that is stored nowhere is kept in memory", async (t) => {
+  const { host } = load(t, { answers: { "hook/turn_end": begins }, die: ["hook/tool_call"] }, {}, true);
+  await host.emit("session_start");
+  await host.emit("turn_end");
+  assert.equal((await host.emit("tool_call", bash("ls"))).block, true);
+});
+
+test("a tool of the manifest is a word in bash, and its answer is what the call says", async (t) => {
+  const content = [{ type: "text", text: "✓ Advanced" }];
+  const { host, at } = load(t, { answers: { "tool/execute": { content } } });
+  await host.emit("session_start");
+  assert.deepEqual(await host.emit("tool_call", bash("workflow_step next fixed  the bug")), { block: true, reason: "✓ Advanced" });
+  assert.deepEqual(last(at, "tool/execute"), { name: "workflow_step", toolCallId: "c1", arguments: { action: "next", summary: "fixed the bug" } });
+  await host.emit("tool_call", bash("workflow_step"));
+  assert.deepEqual(last(at, "tool/execute").arguments, {});
+  assert.equal(last(at, "hook/tool_call"), undefined);
+});
+
+test("what the agent has to know comes once, with the first result of its run", async (t) => {
+  const inject = { customType: "workflow:context", content: "Phase one.", display: false };
+  const { host } = load(t, { answers: { "hook/before_agent_start": { inject } } });
+  await host.emit("session_start");
+  await host.emit("agent_start");
+  const { result } = await host.emit("tool_result", { toolName: "read", toolCallId: "1", input: {}, result: "text", isError: false });
+  assert.match(result, /^text\n\nPhase one\.\nworkflow_step is no tool here: call bash with `workflow_step <action>`\.$/);
+  assert.equal(await host.emit("tool_result", { toolName: "read", toolCallId: "2", input: {}, result: "text", isError: false }), undefined);
+});
+
+test("a changed result comes back as the string that this API wants", async (t) => {
+  const asks = { ...manifest, hooks: [...manifest.hooks, { name: "tool_result", event: ["toolName", "content", "isError"] }, { name: "branch", event: ["targetTurnIndex"] }] };
+  const mutation = { content: [{ type: "text", text: "less" }], isError: true };
+  const { host, at } = load(t, { answers: { initialize: asks, "hook/tool_result": { mutation }, "hook/branch": { mutation: { skipConversationRestore: true } } } });
+  await host.emit("session_start");
+  assert.deepEqual(await host.emit("tool_result", { toolName: "read", toolCallId: "1", input: {}, result: "more", isError: false }), { result: "less", isError: true });
+  assert.deepEqual(last(at, "hook/tool_result").event.content, [{ type: "text", text: "more" }]);
+  assert.deepEqual(await host.emit("branch", { targetTurnIndex: 2, entries: [] }), { skipConversationRestore: true });
+  assert.deepEqual(last(at, "hook/branch").event, { targetTurnIndex: 2 });
+});
+
+test("a command comes from the environment, and says things to the agent and the user", async (t) => {
+  const more = { type: "sendMessage", message: { customType: "workflow:complete", content: "Done", display: true }, options: { triggerTurn: false } };
+  const answers = { "command/run": { actions: [...begins.actions, more, { type: "notify", message: "Careful", level: "warning" }, { type: "setStatus", key: "a", text: "b" }] } };
+  const { host, at } = load(t, { answers }, { env: { ...process.env, WORKFLOW_COMMAND: "/workflow demo the bug" } });
+  await host.emit("session_start");
+  assert.deepEqual(last(at, "command/run"), { name: "workflow", arguments: "demo the bug" });
+  assert.deepEqual([host.sent, host.told], [["Begin"], ["info Done", "warning Careful"]]);
+});
+
+test("what time wants to say is not said to an agent that works", async (t) => {
+  const say = { method: "host/apply", params: { sessionId: "", actions: [{ type: "sendUserMessage", content: "Go on" }] } };
+  const { host } = load(t, { before: { "hook/turn_end": [say] } });
+  await host.emit("session_start");
+  await host.emit("agent_start");
+  await host.emit("turn_end");
+  assert.deepEqual(host.sent, []);
+  await host.emit("agent_end", { messages: [] });
+  await host.emit("turn_end");
+  assert.deepEqual(host.sent, ["Go on"]);
+});
+
+test("dialogs and commands of the sidecar reach the host", async (t) => {
+  const before = { "hook/turn_end": [{ id: "s1", method: "ui/select", params: { title: "?", options: [] } }, { id: "s2", method: "host/exec", params: { command: "git", args: ["status"] } }] };
+  const { host, at } = load(t, { before });
+  host.answers = [null];
+  await host.emit("session_start");
+  await host.emit("turn_end");
+  await host.emit("turn_start");
+  assert.equal(at.calls().find(({ id }) => id === "s1")?.result, null);
+  assert.equal((at.calls().find(({ id }) => id === "s2")?.result as any).stdout, "git status");
+});
+
+test("without a sidecar an active run blocks, and the way out is a variable", async (t) => {
+  const { host } = load(t, { answers: { "hook/turn_end": begins } });
+  await host.emit("session_start");
+  await host.emit("turn_end");
+
+  const missing = { command: "/nonexistent/sidecar" };
+  const later = new MockHost(host.sessionFile);
+  workflowHook({ ...missing, env: process.env })(later.api);
+  await later.emit("session_start");
+  assert.match((await later.emit("tool_call", bash("ls"))).reason, /"bash" is blocked.*WORKFLOW_COMMAND=\/cancel-workflow/);
+  assert.match((await later.emit("tool_call", bash("workflow_step next"))).reason, /^workflow_step failed/);
+  assert.equal(later.told.length, 1);
+
+  const last = new MockHost(host.sessionFile);
+  workflowHook({ ...missing, env: { ...process.env, WORKFLOW_COMMAND: "/cancel-workflow" } })(last.api);
+  await last.emit("session_start");
+  assert.equal(await last.emit("tool_call", bash("ls")), undefined);
+  assert.ok(existsSync(`${host.sessionFile}.workflow`));
+});

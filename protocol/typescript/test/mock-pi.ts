@@ -1,0 +1,167 @@
+/**
+ * pi as an extension sees it, of either generation: small, and as strict about stale contexts as the real one.
+ *
+ * `old` is 0.74: `agent_end` is the last word, handlers cannot be taken back, no mode, no project trust.
+ */
+import type { TreeEntry } from "../src/branch.ts";
+import type { HookEvent } from "../src/events.ts";
+import type { PiApi, PiCommand, PiCommandContext, PiComponent, PiContext, PiTool } from "../src/pi/host.ts";
+
+type Handler = (event: HookEvent, ctx: PiContext) => unknown;
+
+export const generations = ["old", "new"] as const;
+export type Generation = (typeof generations)[number];
+
+export const theme = { fg: (color: string, text: string) => `<${color}>${text}</>`, bold: (text: string) => `*${text}*` };
+
+/** pi's text component: one line for each line of text. */
+export class Text implements PiComponent {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+  render(): string[] {
+    return this.text.split("\n");
+  }
+  invalidate(): void {}
+}
+
+export class MockPi {
+  readonly tools = new Map<string, PiTool>();
+  readonly commands = new Map<string, PiCommand>();
+  readonly renderers = new Map<string, (message: { content: unknown }, options: unknown, theme: any) => PiComponent | undefined>();
+  /** What the extension did, in order: `status workflow=…`, `notify error …`, … */
+  readonly done: string[] = [];
+  readonly entries = new Map<string, TreeEntry & { id: string }>();
+  leaf: string | null = null;
+  looks = 0;
+  idle = true;
+  hasUI = true;
+  mode = "tui";
+  trusted = true;
+  stale = false;
+  abort: AbortController | undefined;
+  /** How dialogs are answered. */
+  answers: unknown[] = [];
+
+  readonly #generation: Generation;
+  readonly #handlers = new Map<string, Handler[]>();
+  #whenIdle: (() => void)[] = [];
+
+  constructor(generation: Generation) {
+    this.#generation = generation;
+  }
+
+  get api(): PiApi {
+    const alive = () => {
+      if (this.stale) throw new Error("This extension ctx is stale after session replacement or reload.");
+    };
+    const act = (what: string) => {
+      alive();
+      this.done.push(what);
+    };
+    return {
+      on: (event, handler) => {
+        const handlers = this.#handlers.get(event) ?? [];
+        this.#handlers.set(event, [...handlers, handler]);
+        return this.#generation === "new" ? () => this.#handlers.set(event, handlers) : undefined;
+      },
+      registerTool: (tool) => void this.tools.set(tool.name, tool),
+      registerCommand: (name, command) => void this.commands.set(name, command),
+      registerMessageRenderer: (type, renderer) => void this.renderers.set(type, renderer),
+      sendMessage: ({ customType, content }) => act(`message ${customType} ${content}`),
+      sendUserMessage: (content, options) => act(`say ${options?.deliverAs ?? "now"} ${content}`),
+      appendEntry: (customType, data) => {
+        act(`entry ${customType}`);
+        this.append({ type: "custom", customType, data });
+      },
+      setSessionName: (name) => act(`name ${name}`),
+      exec: async (command, args, options) => {
+        act(`exec ${command} ${args.join(" ")} in ${options?.cwd}`);
+        return { stdout: "out", stderr: "", code: 0 };
+      },
+    };
+  }
+
+  get ctx(): PiCommandContext {
+    const guard = <T>(value: T): T => {
+      if (this.stale) throw new Error("This extension ctx is stale after session replacement or reload.");
+      return value;
+    };
+    const mock = this;
+    const dialog = async (what: string) => {
+      mock.done.push(what);
+      return mock.answers.shift();
+    };
+    const ui: PiContext["ui"] = {
+      confirm: async (title, message) => (await dialog(`confirm ${title}: ${message}`)) as boolean,
+      select: async (title, options) => (await dialog(`select ${title}: ${options.join("|")}`)) as string | undefined,
+      input: async (title, placeholder) => (await dialog(`input ${title}: ${placeholder ?? ""}`)) as string | undefined,
+      notify: (message, type = "info") => mock.done.push(`notify ${type} ${message}`),
+      setStatus: (key, text) => mock.done.push(`status ${key}=${text ?? ""}`),
+      setWidget: (key, lines) => mock.done.push(`widget ${key}=${lines?.join("/") ?? ""}`),
+    };
+    return {
+      get ui() {
+        return guard(ui);
+      },
+      get hasUI() {
+        return guard(mock.hasUI);
+      },
+      get cwd() {
+        return guard("/project");
+      },
+      get sessionManager() {
+        return guard({
+          getLeafId: () => mock.leaf,
+          getEntry: (id: string) => {
+            mock.looks += 1;
+            return mock.entries.get(id);
+          },
+          getSessionFile: () => "/sessions/one.jsonl",
+        });
+      },
+      get signal() {
+        return guard(mock.abort?.signal);
+      },
+      isIdle: () => guard(mock.idle),
+      waitForIdle: async () => {
+        guard(undefined);
+        if (!mock.idle) await new Promise<void>((resolve) => mock.#whenIdle.push(resolve));
+      },
+      ...(this.#generation === "new" && { mode: this.mode, isProjectTrusted: () => guard(mock.trusted) }),
+    };
+  }
+
+  /** Appends an entry to the session and makes it the leaf. */
+  append(entry: Omit<TreeEntry, "parentId">): string {
+    const id = `e${this.entries.size + 1}`;
+    this.entries.set(id, { ...entry, id, parentId: this.leaf });
+    this.leaf = id;
+    return id;
+  }
+
+  becomeIdle(): void {
+    this.idle = true;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** Emits an event as pi does: handlers in order, each awaited; the last result counts. */
+  async emit(type: string, event: HookEvent = {}): Promise<any> {
+    let result: unknown;
+    for (const handler of this.#handlers.get(type) ?? []) result = (await handler({ type, ...event }, this.ctx)) ?? result;
+    return result;
+  }
+
+  /** What a run of the agent emits at its end. */
+  async endRun(stopReason = "stop", text = "Done."): Promise<void> {
+    const messages = [{ role: "user", content: "x" }, { role: "assistant", stopReason, content: [{ type: "thinking", thinking: "hm" }, { type: "text", text }] }, { role: "toolResult" }];
+    await this.emit("agent_end", { messages });
+    this.becomeIdle();
+    if (this.#generation === "new") await this.emit("agent_settled", { aborted: stopReason === "aborted" });
+  }
+
+  run(command: string, args = ""): Promise<void> {
+    return (this.commands.get(command) as PiCommand).handler(args, this.ctx);
+  }
+}

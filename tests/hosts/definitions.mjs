@@ -1,0 +1,50 @@
+/**
+ * Workflow definitions for scenarios, as the files they are: JSON is YAML too.
+ *
+ * Knows the files' form, not what a scenario does with them.
+ */
+
+/** @typedef {{id: string, name: string, emoji: string, does?: string} & Record<string, unknown>} Phase */
+
+/** @param {Phase} phase */
+const phaseFile = ({ does = 'Work on {description}.', ...front }) => `---\n${JSON.stringify(front)}\n---\n\n${does}\n`;
+
+/**
+ * A workflow's directory; a phase is a phase or the key of a subworkflow.
+ *
+ * @param {string} name
+ * @param {(Phase | string)[]} phases
+ * @param {Record<string, unknown>} [keys]  further keys of workflow.yaml
+ * @returns {import('./sandbox.mjs').Tree}
+ */
+export function workflow(name, phases, keys = {}) {
+  const listed = phases.map((phase) => (typeof phase === 'string' ? { subworkflow: phase } : `${phase.id}.md`));
+  const definition = { name, commandName: name.toLowerCase(), initialMessage: 'Begin {workflowName}: {description}', phases: listed, ...keys };
+  const files = phases.flatMap((phase) => (typeof phase === 'string' ? [] : [[`${phase.id}.md`, phaseFile(phase)]]));
+  return { 'workflow.yaml': `${JSON.stringify(definition, null, 1)}\n`, ...Object.fromEntries(files) };
+}
+
+/** @param {string} name @param {string} emoji @param {Record<string, unknown>} [keys] @returns {Phase} */
+export const phase = (name, emoji, keys = {}) => ({ id: name.toLowerCase(), name, emoji, ...keys });
+
+/** Three phases: the first two restrict tools, each in its way. */
+export const demo = workflow('Demo', [
+  phase('Explore', '🔍', { tools: { blacklist: ['edit', 'write'] }, does: 'Look at {description}. Next: {nextPhaseName}.' }),
+  phase('Build', '🔨', { tools: { whitelist: ['read', 'edit', 'write'] }, availableProfiles: ['builder'], does: 'Change {description} after {previousPhaseName}.' }),
+  phase('Check', '✅', { does: 'Check {description}.' }),
+]);
+
+const places = 'Here: {phaseName}, before: {previousPhaseName}, after: {nextPhaseName}, step {globalStepCount}.';
+
+/** A workflow that holds a workflow that holds a workflow. */
+export const nested = {
+  outer: workflow('Outer', [phase('Intro', '🎬', { does: places }), 'middle', phase('Outro', '🏁', { does: places })]),
+  middle: workflow('Middle', [phase('Draft', '📝', { does: places }), 'deep', phase('Polish', '🧽', { does: places })], { show: 'workflows', loopable: true }),
+  deep: workflow('Deep', [phase('Cut', '🔪', { does: places, tools: { blacklist: ['bash'] } }), phase('Glue', '🧴', { does: places })], { show: 'workflows' }),
+};
+
+/** How long to wait for a countdown of three seconds that must not end in anything. */
+export const BEYOND_COUNTDOWN_MS = 3_600;
+
+/** The countdown's ticks, in scenarios that are not about it. @param {import('./recording.mjs').Block} block */
+export const ticks = ({ stream, body }) => stream === 'widget' && /\b[12]s\b/.test(body.join());

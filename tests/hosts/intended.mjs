@@ -1,0 +1,118 @@
+/**
+ * The intended differences between our extension and the npm package, by their ids.
+ *
+ * A mark says how the difference shows in a recording; a scenario lists the ids it shows. The ids are those of the
+ * decided differences; those that begin with `host` are about pi itself.
+ */
+
+/** Differences that may show in any scenario; `id@host` on one host only. */
+export const everywhere = ['own-words', 'definition-entry', 'run-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'host-display', 'host-order@0.74.2'];
+
+const context = /^\[Workflow path: /;
+const unchanged = /^\[Workflow path: [^\n]*\] rules and instructions unchanged$/;
+const announced = /^(✅|❌) \*\*/m;
+
+/** @type {Record<string, import('./differences.mjs').Intended>} */
+export const intended = {
+  'own-words': {
+    says: 'the tool is described to the model in our own words',
+    marks: [
+      { head: /^description of workflow_step$/, missing: /./, added: /./ },
+      { head: /^system prompt on workflows$/, missing: /workflow_step/, added: /workflow_step/ },
+    ],
+  },
+  'definition-entry': {
+    says: 'the definition in force is stored with the run',
+    marks: [{ stream: 'entries', head: /^custom workflow:definition/, added: /./ }],
+  },
+  'run-entry': {
+    says: 'pushes and parking are stored with the run',
+    marks: [{ stream: 'entries', head: /^custom workflow:run/, added: /./ }],
+  },
+  'host-display': {
+    says: 'messages that are only shown never reach the model',
+    marks: [{ stream: 'requests', head: /^\+ user$/, missing: announced }],
+  },
+  'Auto-continue': {
+    says: 'no push after an error or at the length limit, and a run that is not pushed any more is parked visibly',
+    marks: [
+      { stream: 'messages', head: /^workflow:parked \(shown\)$/, added: /parked/ },
+      { stream: 'entries', head: /^custom_message workflow:parked$/, added: /./ },
+      { stream: 'widget', missing: /Auto-continuing/ },
+    ],
+  },
+  Context: {
+    says: 'the context is told in full when a phase is entered, and in one line otherwise',
+    marks: [
+      { stream: 'messages', head: /^workflow:context/, missing: context, added: unchanged },
+      { stream: 'requests', head: /^\+ user$/, missing: context, added: unchanged },
+    ],
+  },
+  'Definition gone': { says: 'a run whose files are gone goes on with the definition stored with it', marks: [] },
+  'Strict keys': { says: 'a workflow with a guard that cannot be read does not start', marks: [] },
+  A01: {
+    says: 'that the end was announced is stored',
+    marks: [{ stream: 'entries', head: /^custom workflow:state/, missing: /^completionNotified false$/, added: /^completionNotified true$/ }],
+  },
+  A03: { says: 'a cancellation that waits for its confirmation is forgotten at any other action', marks: [] },
+  A07: { says: 'at the end the path is the root\'s last entry', marks: [] },
+  B01: { says: 'a cancellation is announced once', marks: [] },
+  B02: {
+    says: 'progress counts the phases of the innermost scope',
+    marks: [{ missing: /^\*\*Progress:\*\* .* in current scope\)$/, added: /^\*\*Progress:\*\* .* in current scope\)$/ }],
+  },
+  B03: {
+    says: 'the previous and the next phase are those of the scope one is in, or the next one really entered',
+    marks: [{ missing: /^Here: .*before: .*after: /, added: /^Here: .*before: .*after: / }],
+  },
+  B05: {
+    says: 'variables in instructions are resolved wherever instructions are shown',
+    marks: [{ head: /^(result of workflow_step|\+ tool)/, missing: /\{\w+\}/, added: /^[^{}]*$/ }],
+  },
+  B07: { says: 'loop enters the first concrete phase', marks: [] },
+  B11: { says: 'cancelling stops the countdown', marks: [] },
+  B12: { says: 'a second start stops the countdown of the first', marks: [] },
+  B13: { says: 'a prompt stops the countdown', marks: [] },
+  B14: { says: 'a countdown that is stopped is taken off the screen', marks: [{ stream: 'widget', head: /\(cleared\)$/, added: /./ }] },
+  B29: { says: 'workflows of the project are completed too, with their names', marks: [{ stream: 'dialogs', missing: /^completions: /, added: /^completions: / }] },
+  B31: { says: 'only workflows that can be started are offered', marks: [{ stream: 'dialogs', head: /^notify/, missing: /Available: /, added: /Available: / }] },
+  B42: {
+    says: 'the status bar shows the new phase at once instead of going blank',
+    marks: [
+      { stream: 'status', missing: /^workflow: \(cleared\)$/ },
+      { stream: 'status', added: /^workflow: / },
+    ],
+  },
+  'host-sequential': { says: 'calls of one message are judged and run one after another', marks: [] },
+  'host-reload': {
+    says: 'a countdown does not outlive a reload',
+    marks: [
+      { stream: 'widget', missing: /Auto-continuing in [12]s/ },
+      { stream: 'widget', head: /\(cleared\)$/, missing: /./ },
+    ],
+  },
+  'host-print': {
+    says: 'a message that is only shown does not take the place of the printed answer',
+    marks: [{ stream: 'process', head: /--print/, added: /./ }, { stream: 'entries', head: /^custom_message workflow:countdown/, missing: /./ }],
+  },
+  'host-trust': { says: 'workflows of a project that is not trusted are left out', marks: [{ stream: 'dialogs', head: /^notify/, missing: /foreign/ }] },
+  'host-busy': { says: 'a start while the agent answers waits until it has finished', marks: [] },
+  'host-order': {
+    says: 'on 0.74.2 the end is announced at once, not with the next prompt',
+    marks: [
+      { stream: 'messages', head: /^workflow:complete/, added: announced },
+      { stream: 'messages', head: /^workflow:complete/, missing: announced },
+      { stream: 'entries', head: /^custom_message workflow:complete/, added: /./ },
+      { stream: 'entries', head: /^custom_message workflow:complete/, missing: /./ },
+    ],
+  },
+  'host-moved': {
+    says: 'for the same reason the next prompt changes places with it',
+    marks: [
+      { stream: 'messages', head: /^user$/, missing: /^user\n/ },
+      { stream: 'messages', head: /^user$/, added: /^user\n/ },
+      { stream: 'entries', head: /^message user$/, missing: /./ },
+      { stream: 'entries', head: /^message user$/, added: /./ },
+    ],
+  },
+};

@@ -1,0 +1,103 @@
+/**
+ * A place for one pi to run in: its own home, agent directory and working directory, and nothing of this machine.
+ *
+ * Owns what lies on the disk and in the environment; starts nothing.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** A directory's content: text, or a directory of its own. @typedef {{[name: string]: string | Tree}} Tree */
+
+/**
+ * @typedef {object} Sandbox
+ * @property {string} root
+ * @property {string} home
+ * @property {string} agent     pi's agent directory
+ * @property {string} cwd
+ * @property {string} sessions
+ * @property {Record<string, string>} env
+ */
+
+/**
+ * @param {object} contents
+ * @param {Tree} [contents.workflows]  workflows of the agent directory
+ * @param {Tree} [contents.project]    files of the working directory
+ * @param {Record<string, unknown>} [contents.settings]  pi's settings, over the ones every run has
+ * @param {Record<string, string>} [contents.env]
+ * @param {string} modelUrl
+ * @returns {Sandbox}
+ */
+export function sandbox({ workflows = {}, project = {}, settings = {}, env = {} }, modelUrl) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'pi-host-')));
+  const home = join(root, 'home');
+  const agent = join(root, 'agent');
+  const cwd = join(root, 'project');
+  const sessions = join(root, 'sessions');
+  plant(root, {
+    home: {},
+    sessions: {},
+    project,
+    agent: {
+      workflows,
+      'models.json': JSON.stringify(provider(modelUrl)),
+      'settings.json': JSON.stringify({ ...quietSettings, ...settings }),
+    },
+  });
+  return { root, home, agent, cwd, sessions, env: { ...environment(home, agent, modelUrl), ...env } };
+}
+
+/** Removes it from the disk. @param {Sandbox} place */
+export const clear = ({ root }) => rmSync(root, { recursive: true, force: true });
+
+/** What makes pi use the scripted model, here and nowhere else. */
+export const commandLine = (/** @type {Sandbox} */ { sessions }) => [
+  ...['--provider', 'scripted', '--model', 'scripted', '--session-dir', sessions],
+  ...['--offline', '--no-extensions', '--no-skills', '--no-prompt-templates', '--no-themes', '--no-context-files'],
+];
+
+/** @param {string} directory @param {Tree} tree */
+function plant(directory, tree) {
+  for (const [name, content] of Object.entries(tree)) {
+    const path = join(directory, name);
+    mkdirSync(typeof content === 'string' ? dirname(path) : path, { recursive: true });
+    if (typeof content === 'string') writeFileSync(path, content);
+    else plant(path, content);
+  }
+}
+
+/** @param {string} modelUrl */
+const provider = (modelUrl) => ({
+  providers: {
+    scripted: {
+      baseUrl: `${modelUrl}/v1`,
+      api: 'openai-completions',
+      apiKey: 'none',
+      compat: { supportsDeveloperRole: false, supportsReasoningEffort: false },
+      models: [{ id: 'scripted', name: 'Scripted', reasoning: false, input: ['text'], contextWindow: 128_000, maxTokens: 4_000 }],
+    },
+  },
+});
+
+/** No retries and no compaction unless a scenario asks for them; nothing that reports anywhere. */
+const quietSettings = {
+  quietStartup: true,
+  enableInstallTelemetry: false,
+  retry: { enabled: false, provider: { maxRetries: 0 } },
+  compaction: { enabled: false },
+};
+
+/** @param {string} home @param {string} agent @param {string} modelUrl */
+const environment = (home, agent, modelUrl) => ({
+  PATH: process.env.PATH ?? '',
+  HOME: home,
+  LANG: 'C.UTF-8',
+  TZ: 'UTC',
+  PI_CODING_AGENT_DIR: agent,
+  PI_OFFLINE: '1',
+  PI_SKIP_VERSION_CHECK: '1',
+  PI_TELEMETRY: '0',
+  HTTP_PROXY: modelUrl,
+  HTTPS_PROXY: modelUrl,
+  NO_PROXY: '127.0.0.1',
+});

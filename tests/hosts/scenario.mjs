@@ -1,0 +1,195 @@
+/**
+ * Plays one scenario on one host with one extension, and gives its recording.
+ *
+ * A scenario says what lies on the disk, what the model answers and what the user does. Owns the order of
+ * setting up and clearing away; what is recorded is recording.mjs's.
+ */
+import { readFileSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { ScriptedModel } from './model.mjs';
+import { Pi } from './pi.mjs';
+import { Cleaner, Recorder } from './recording.mjs';
+import { clear, commandLine, sandbox } from './sandbox.mjs';
+import { Sidecars } from './sidecars.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const probe = join(here, 'probe.js');
+
+/**
+ * @typedef {object} Extension
+ * @property {string} path       a directory whose package.json has `pi.extensions`
+ * @property {boolean} reference it is the npm package itself
+ * @property {string} [sidecar]  the binary it is to spawn
+ */
+
+/**
+ * @typedef {object} Scenario
+ * @property {string} about                       one sentence: the behaviour
+ * @property {import('./sandbox.mjs').Tree} workflows
+ * @property {import('./sandbox.mjs').Tree} [project]
+ * @property {Record<string, unknown>} [settings]
+ * @property {import('./model.mjs').Reply[]} replies
+ * @property {(stage: Stage) => Promise<void>} play
+ * @property {(seen: Seen) => void} [expect]
+ * @property {string[]} [differences]             ids of intended differences seen here; `id@host` on one host only
+ * @property {(block: import('./recording.mjs').Block) => boolean} [forgets]  blocks that hang on the machine's speed
+ * @property {string} [parts]                     id of the difference from which on the runs are about different things:
+ *                                                it explains what no other id does, and `expect` judges
+ * @property {boolean} [ours]                     it is about what the reference does not have: the sidecar, keys of our own
+ * @property {boolean} [needsBinary]              it gets at the sidecar's process: only with --sidecar
+ * @property {boolean} [wraps]                    the probe loads the extension and learns its commands
+ */
+
+/**
+ * @typedef {object} Seen
+ * @property {import('./recording.mjs').Recording} recording
+ * @property {import('./model.mjs').Request[]} requests
+ * @property {boolean} reference
+ * @property {string} host
+ */
+
+/** What a scenario's `play` has in its hands. */
+export class Stage {
+  /** Every pi started so far; the last one is `pi`. @type {Pi[]} */
+  started = [];
+
+  /**
+   * @param {object} props
+   * @param {import('./hosts.mjs').Host} props.host
+   * @param {Extension} props.extension
+   * @param {boolean} props.wraps
+   * @param {ScriptedModel} props.model
+   * @param {import('./sandbox.mjs').Sandbox} props.place
+   * @param {Recorder} props.recorder
+   */
+  constructor({ host, extension, wraps, model, place, recorder }) {
+    this.host = host;
+    this.extension = extension;
+    this.model = model;
+    this.place = place;
+    this.recorder = recorder;
+    this.wraps = wraps;
+    this.sidecars = new Sidecars(place.root, extension.sidecar);
+  }
+
+  /** The pi that runs now. */
+  get pi() {
+    return this.started[this.started.length - 1];
+  }
+
+  /**
+   * Starts pi. In RPC mode unless the arguments say otherwise.
+   *
+   * @param {string[]} [args]  after the ones every pi gets
+   * @param {Record<string, string>} [env]
+   * @returns {Pi}
+   */
+  start(args = ['--mode', 'rpc'], env = {}) {
+    const { extension, host, place, recorder } = this;
+    const subject = this.wraps ? [] : ['--extension', extension.path];
+    const settings = { ...place.env, ...this.sidecars.env, ...env };
+    if (this.wraps) settings.PROBE_WRAPS = entryPoint(extension.path);
+    const pi = new Pi({
+      host,
+      args: [...commandLine(place), ...subject, '--extension', probe, ...args],
+      env: settings,
+      cwd: place.cwd,
+      listens: args.includes('rpc'),
+      observe: (record) => recorder.record(record),
+    });
+    this.started.push(pi);
+    return pi;
+  }
+
+  /** Ends pi as a client does, and records how it ended. */
+  async close() {
+    const { code, signal } = await this.pi.close();
+    this.recorder.add('process', `pi ended: ${signal ?? code}`);
+  }
+
+  /** The session files, oldest first. @returns {string[]} */
+  sessionFiles() {
+    const files = readdirSync(this.place.sessions, { recursive: true, withFileTypes: true });
+    return files.filter((file) => file.name.endsWith('.jsonl')).map((file) => join(file.parentPath ?? file.path, file.name)).sort();
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {Scenario} scenario
+ * @param {import('./hosts.mjs').Host} host
+ * @param {Extension} extension
+ * @returns {Promise<Seen & {strayed: string[], stderr: string}>}
+ */
+export async function playScenario(name, scenario, host, extension) {
+  /** @type {Recorder | undefined} */
+  let recorder;
+  const model = new ScriptedModel(scenario.replies, (request, index) => recorder?.request(request, index));
+  const url = await model.listen();
+  const place = sandbox(scenario, url);
+  recorder = new Recorder(new Cleaner(places(place, url, extension)), scenario.forgets);
+  const stage = new Stage({ host, extension, wraps: scenario.wraps ?? false, model, place, recorder });
+  try {
+    await scenario.play(stage);
+    if (stage.pi && !stage.pi.ended) await stage.close();
+    finish(stage);
+    return {
+      recording: { host: host.version, scenario: name, blocks: recorder.blocks },
+      requests: model.requests,
+      reference: extension.reference,
+      host: host.version,
+      strayed: model.strayed,
+      stderr: stage.started.map((pi) => pi.stderr).join(''),
+    };
+  } finally {
+    for (const pi of stage.started) await pi.destroy();
+    stage.sidecars.destroy();
+    model.close();
+    clear(place);
+  }
+}
+
+/** What is looked at only when everything is over. @param {Stage} stage */
+function finish(stage) {
+  for (const [index, file] of stage.sessionFiles().entries()) {
+    stage.recorder.sessionFile(`${index + 1}`, readFileSync(file, 'utf8'));
+  }
+}
+
+/**
+ * @param {import('./sandbox.mjs').Sandbox} place
+ * @param {string} url
+ * @param {Extension} extension
+ * @returns {[string, string][]}
+ */
+const places = (place, url, extension) => [
+  [place.cwd, '<project>'],
+  [place.agent, '<agent>'],
+  [place.sessions, '<sessions>'],
+  [place.home, '<home>'],
+  [place.root, '<root>'],
+  [extension.path, '<extension>'],
+  [realpathSync(extension.path), '<extension>'],
+  [url, '<model>'],
+];
+
+/** The file that pi loads of an extension's directory. @param {string} directory */
+function entryPoint(directory) {
+  const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  return resolve(directory, manifest.pi.extensions[0]);
+}
+
+/**
+ * The extension in that directory.
+ *
+ * @param {string} path
+ * @param {string} [sidecar]
+ * @returns {Extension}
+ */
+export function extensionAt(path, sidecar) {
+  const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+  if (!manifest.pi?.extensions?.length) throw new Error(`${path} is no pi extension: its package.json has no pi.extensions`);
+  return { path: resolve(path), reference: manifest.name === '@harms-haus/pi-workflows', ...(sidecar ? { sidecar } : {}) };
+}

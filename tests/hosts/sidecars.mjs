@@ -1,0 +1,78 @@
+/**
+ * The sidecars that a pi spawned: which processes they are, and what may happen to them.
+ *
+ * The extension is given a script that notes its process id and becomes the real binary, so nothing has to be
+ * guessed from the list of processes. Knows nothing of the protocol.
+ */
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { sleep } from './pi.mjs';
+
+export class Sidecars {
+  /** What tells the extension which binary to spawn. @type {Record<string, string>} */
+  env = {};
+
+  #noted;
+
+  /**
+   * @param {string} directory
+   * @param {string} [binary]  without one the extension finds its own, and no process is known
+   */
+  constructor(directory, binary) {
+    this.#noted = join(directory, 'sidecars');
+    if (!binary) return;
+    const script = join(directory, 'sidecar');
+    writeFileSync(script, `#!/bin/sh\necho $$ >> '${this.#noted}'\nexec '${binary}' "$@"\n`);
+    chmodSync(script, 0o755);
+    this.env = { WORKFLOW_SIDECAR_BINARY: script };
+  }
+
+  /** The process ids, in the order of their start. */
+  get pids() {
+    return existsSync(this.#noted) ? readFileSync(this.#noted, 'utf8').trim().split('\n').map(Number) : [];
+  }
+
+  /** Those that still run. */
+  get alive() {
+    return this.pids.filter(isAlive);
+  }
+
+  /** Sends a signal to the one that was started last. @param {NodeJS.Signals} signal */
+  signal(signal) {
+    const pid = this.pids.at(-1);
+    if (pid === undefined) throw new Error('no sidecar was started');
+    process.kill(pid, signal);
+  }
+
+  /** Waits until none runs, and says whether that came true. @param {number} within milliseconds */
+  async gone(within) {
+    const deadline = Date.now() + within;
+    while (this.alive.length > 0 && Date.now() < deadline) await sleep(20);
+    return this.alive.length === 0;
+  }
+
+  /** Leaves none behind. */
+  destroy() {
+    for (const pid of this.alive) process.kill(pid, 'SIGKILL');
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch {
+    return false;
+  }
+}
+
+/** Dead, but nobody has looked yet. @param {number} pid */
+function isZombie(pid) {
+  try {
+    return /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
