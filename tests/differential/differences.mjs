@@ -28,7 +28,6 @@ const ELSEWHERE = [
   ["B19", "a reference to constructor is a reference to nothing"],
   ["B20", "a stored key called constructor is an unknown workflow"],
   ["B21", "a stored index that is no whole number is refused"],
-  ["B22", "a stored start time that is no date is refused"],
   ["B23", "a stored state without a task description has an empty one"],
   ["B24", "an override that is not valid leaves the global workflow in place"],
   ["B25", "a linked workflow directory is followed"],

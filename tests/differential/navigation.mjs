@@ -9,7 +9,7 @@
 /** @typedef {import("./types.mjs").Segment} Segment */
 /** @typedef {Record<string, import("./types.mjs").Workflow>} Workflows */
 
-/** @param {Workflows} workflows @param {Segment} segment */
+/** What a segment stands on. @param {Workflows} workflows @param {Segment} segment @returns {import("./types.mjs").Phase | null} */
 export function entryAt(workflows, segment) {
   return workflows[segment.workflowKey]?.phases[segment.phaseIndex] ?? null;
 }

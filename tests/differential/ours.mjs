@@ -69,6 +69,7 @@ export class Ours {
     this.waiting = new Map();
     this.effects = [];
     this.stderr = "";
+    /** @type {Buffer} */
     this.rest = Buffer.alloc(0);
     this.child.stdin.on("error", () => {});
     this.child.stderr.on("data", (chunk) => (this.stderr = (this.stderr + chunk).slice(-4000)));

@@ -13,9 +13,11 @@ import { VirtualClock } from "./clock.mjs";
 import { Random } from "./random.mjs";
 
 const jiti = createJiti(import.meta.url);
-const extension = await jiti.import("@harms-haus/pi-workflows/src/index.ts", { default: true });
-const { loadWorkflows, loadWorkflowsFromDir, validateWorkflowDefinition } = await jiti.import("@harms-haus/pi-workflows/src/config/index.ts");
-const { reconstructState } = await jiti.import("@harms-haus/pi-workflows/src/state.ts");
+/** @type {(path: string, options?: {default: true}) => Promise<any>} */
+const source = (path, options) => jiti.import(`@harms-haus/pi-workflows/src/${path}`, options);
+const extension = await source("index.ts", { default: true });
+const { loadWorkflows, loadWorkflowsFromDir, validateWorkflowDefinition } = await source("config/index.ts");
+const { reconstructState } = await source("state.ts");
 
 console.warn = () => {};
 const clock = new VirtualClock();

@@ -132,6 +132,7 @@ export class CaseRun {
     if (this.mustForgetCancel(operation)) await this.putBack("A03");
     if (stop && !isSession) await this.package({ op: "drop_timers" });
     const second = this.isSecondMove(operation);
+    /** @type {import("./types.mjs").Outcome} */
     const theirs = second ? { effects: [], skipped: true } : isSession ? await this.restore(operation) : await this.package(operation);
     const ours = this.ours.reflect ? this.reflected(operation, theirs, stop) : await this.ours.apply(operation, isSession ? this.branch : undefined);
     const step = this.compared(operation, theirs, ours, stop);
@@ -263,11 +264,14 @@ export class CaseRun {
     this.adopted = this.steered;
     const older = this.storedDefinitions(outcome);
     if (older) {
-      this.note("Definition gone");
       this.peerDisk.write(older);
-      outcome = await again(branch);
+      const stored = await again(branch);
       this.peerDisk.write(this.steered);
-      this.adopted = older;
+      if (fits(stored.state, stored.loaded)) {
+        this.note("Definition gone");
+        outcome = stored;
+        this.adopted = older;
+      }
     }
     const stale = staleAsOurs(outcome.state, outcome.loaded ?? {});
     if (!stale) return outcome;
@@ -275,7 +279,7 @@ export class CaseRun {
     return again(changedNewest(branch, stale.change));
   }
 
-  /** "Definition gone": the definitions stored with the run, where the files do not fit it any more and those do. */
+  /** "Definition gone": the definitions stored with the run, where the files do not fit it any more and those do. @param {import("./types.mjs").Outcome} outcome */
   storedDefinitions({ state, loaded }) {
     if (!state || (!state.active && state.completionNotified) || fits(state, loaded)) return null;
     const entry = this.branch.findLast((e) => e.customType === "workflow:definition" && e.data?.taskId === state.taskId);
@@ -373,6 +377,7 @@ export class CaseRun {
     this.report.seen.add(what);
   }
 
+  /** @param {number} index @param {Operation} operation @param {any} step */
   fail(index, operation, { package: package_ = [], expected = [], actual = [], why, diagnostics = [] }) {
     this.report.unexplained = { index, operation, package: package_, expected, actual, why, diagnostics };
   }

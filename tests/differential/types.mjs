@@ -61,8 +61,17 @@
  */
 
 /**
- * @typedef {{ref: string} | {id: string, name: string, emoji: string, instructions: string,
- *   profiles: string[] | null, blacklist: string[] | null, whitelist: string[] | null}} Phase
+ * A phase entry: `ref` names a workflow, all the others belong to a phase.
+ *
+ * @typedef {object} Phase
+ * @property {string} [ref]
+ * @property {string} [id]
+ * @property {string} [name]
+ * @property {string} [emoji]
+ * @property {string} [instructions]
+ * @property {string[] | null} [profiles]
+ * @property {string[] | null} [blacklist]
+ * @property {string[] | null} [whitelist]
  */
 
 /** @typedef {{workflowKey: string, phaseIndex: number}} Segment */
@@ -73,10 +82,12 @@
  * @typedef {object} Outcome
  * @property {Effect[]} effects
  * @property {"hung" | "crashed"} [died]   the side did not answer
- * @property {Record<string, Workflow>} [loaded]  package only: the definitions after this operation, if it loaded any
+ * @property {any} [loaded]  package only: the definitions after this operation, if it loaded any
  * @property {any} [state]      package only: the state restored by a session event
  * @property {string[]} [timers] package only: kinds of the timers still running
- * @property {any} [also]       package only: what a repaired call would have said
+ * @property {any[]} [listed]    package only: the definitions as the files stand
+ * @property {boolean} [skipped]  package only: it was not asked
+ * @property {any[]} [diagnostics]  ours only
  */
 
 export {};

@@ -241,6 +241,14 @@ export const EXPECTED = [
     },
   },
   {
+    id: "B22",
+    says: "a stored start time that is no date is refused, and one whose year has no four digits is shown as its number",
+    rule: (step) => {
+      const result = isStep(step, "status") ? find(step.expected, "result") : undefined;
+      return result !== undefined && put(result.content[0], "text", result.content[0].text.replace(/(\n\*\*Started:\*\* )[+-]\d{6}-.*Z\n/, `$1${step.world.state?.startedAt}\n`));
+    },
+  },
+  {
     id: "B29",
     says: "completions include the project's workflows",
     rule: ({ operation, expected, startable }) => {

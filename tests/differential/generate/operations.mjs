@@ -37,6 +37,7 @@ function stepOperation(random) {
 
 /** One prompt of the user and what the agent makes of it. @param {Scene} scene @returns {Operation[]} */
 function agentRun({ random, hasUI }) {
+  /** @type {Operation[]} */
   const run = [{ op: "before_agent_start", event: random.chance(0.4) ? { prompt: "go on" } : {} }];
   if (random.chance(0.3)) run.push({ op: "agent_start" });
   for (let turns = random.int(1, 3); turns > 0; turns--) {
@@ -190,6 +191,7 @@ export function operations(scene, theme) {
     [weights.story, () => story(scene)],
     [weights.loose, () => [random.pick([loose(random, hasUI), ...wait(random)])]],
   ];
+  /** @type {Operation[]} */
   const list = [{ op: "session_start", hasUI, event: { reason: "startup" } }, { op: "command", name: "workflow", arguments: "", hasUI }];
   if (theme !== "stored" || random.chance(0.5)) list.push({ ...start(scene), arguments: `${random.pick(scene.commands)} ${random.pick(DESCRIPTIONS)}` });
   for (let i = random.int(3, 14); i > 0; i--) list.push(...random.weighted(/** @type {any} */ (makers))());

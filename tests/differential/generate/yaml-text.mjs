@@ -29,18 +29,18 @@ function string(random, value, indent) {
   return random.pick(styles);
 }
 
-/** A value in some style. @param {import("../random.mjs").Random} random @param {any} value @returns {string} */
-export function value(random, value_, indent = 0) {
-  if (value_ instanceof Raw) return value_.text;
-  if (typeof value_ === "string") return string(random, value_, indent);
-  if (Array.isArray(value_)) return list(random, value_, indent);
-  if (value_ && typeof value_ === "object") {
-    const fields = Object.entries(value_);
+/** A value in some style. @param {import("../random.mjs").Random} random @param {any} data @returns {string} */
+export function value(random, data, indent = 0) {
+  if (data instanceof Raw) return data.text;
+  if (typeof data === "string") return string(random, data, indent);
+  if (Array.isArray(data)) return list(random, data, indent);
+  if (data && typeof data === "object") {
+    const fields = Object.entries(data);
     if (fields.length === 0) return "{}";
     if (random.chance(0.3)) return `{ ${fields.map(([k, v]) => `${k}: ${flow(v)}`).join(", ")} }`;
     return `\n${mapping(random, fields, indent + 2)}`.trimEnd();
   }
-  return String(value_);
+  return String(data);
 }
 
 function flow(v) {
