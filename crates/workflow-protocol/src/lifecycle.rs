@@ -55,9 +55,9 @@ pub struct Capabilities {
     /// It answers `ui/confirm`, `ui/select` and `ui/input`.
     #[ts(optional, as = "Option<_>")]
     pub dialogs: bool,
-    /// It shows widgets.
-    #[ts(optional, as = "Option<_>")]
-    pub widgets: bool,
+    /// It shows widgets; if this is left out, it does where a session's `hasUI` is true.
+    #[ts(optional)]
+    pub widgets: Option<bool>,
     /// It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow.
     #[ts(optional, as = "Option<_>")]
     pub settle: bool,

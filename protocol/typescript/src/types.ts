@@ -261,7 +261,7 @@ export type Breadcrumb = {
 export type Capabilities = {
   /** It answers `ui/confirm`, `ui/select` and `ui/input`. */
   dialogs?: boolean;
-  /** It shows widgets. */
+  /** It shows widgets; if this is left out, it does where a session's `hasUI` is true. */
   widgets?: boolean;
   /** It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow. */
   settle?: boolean;

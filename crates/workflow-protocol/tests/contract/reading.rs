@@ -347,7 +347,7 @@ fn what_a_host_leaves_out_of_initialize_is_the_least() {
     let line = r#"{"protocolVersion":1,"host":{"name":"pi","version":"1"},"cwd":"/p"}"#;
     let params = method::Initialize::read(Some(line)).expect("parameters");
     let flags = params.capabilities;
-    assert!(!(flags.dialogs || flags.widgets || flags.settle || flags.exec));
+    assert!(!(flags.dialogs || flags.widgets.is_some() || flags.settle || flags.exec));
     assert_eq!((params.clock, params.agent_dir), (Clock::System, None));
 }
 

@@ -59,7 +59,7 @@ impl Handlers for Server {
         self.host = Some(Host {
             abilities: Abilities {
                 dialogs: params.capabilities.dialogs,
-                widgets: Some(params.capabilities.widgets),
+                widgets: params.capabilities.widgets,
             },
             definitions: Definitions::new(params.agent_dir.as_deref(), &params.cwd),
             seed,
