@@ -271,6 +271,8 @@ export class CaseRun {
         this.note("Definition gone");
         outcome = stored;
         this.adopted = older;
+      } else {
+        outcome = await again(branch);
       }
     }
     const stale = staleAsOurs(outcome.state, outcome.loaded ?? {});
