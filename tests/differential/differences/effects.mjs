@@ -94,6 +94,18 @@ export const EXPECTED = [
     },
   },
   {
+    id: "B20",
+    says: "a run of a key that every object inherits, its definition gone, is asked about like any other",
+    rule: ({ operation, expected, world }) => {
+      const { state } = world;
+      const throws = operation.op === "command" && operation.name === "workflow" && !operation.confirm && expected[0]?.kind === "throws";
+      if (!throws || !expected[0].text.startsWith("TypeError") || !state?.active || !(state.workflowKey in Object.prototype)) return false;
+      const message = `Phase: unknown\nTask: ${state.taskDescription}\n\nStart a new one?`;
+      expected.splice(0, 1, { kind: "confirm", title: "Workflow already active", message, asked: true });
+      return true;
+    },
+  },
+  {
     id: "B35",
     says: "definitions are adopted only by a start: until then the run stands where it stood",
     rule: (step) => {
