@@ -175,12 +175,11 @@ async function selfCheck() {
 
 const seed = options.seed === undefined ? Date.now() % 1_000_000 : Number(options.seed);
 const fleet = new Fleet(String(options.binary), join(base, "nowhere"));
-let well = false;
-try {
-  well = options["self-check"] ? await selfCheck() : await compare(fleet);
-} finally {
+process.on("exit", () => {
   fleet.stop();
   peer.stop();
   rmSync(base, { recursive: true, force: true });
-}
+});
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
+const well = options["self-check"] ? await selfCheck() : await compare(fleet);
 process.exit(well ? 0 : 1);

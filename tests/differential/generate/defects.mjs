@@ -98,7 +98,6 @@ const AGREED = [
     model.extra[`${model.key}/link.md`] = { link: "../_shared/linked.md" };
   })],
   [1, "workflow.yaml is a directory", (_scene, model) => {
-    replaceYaml(model, (content) => content);
     model.extra[`${model.key}/workflow.yaml`] = { dir: true };
   }],
   [1, "stray files", ({ random, files }) => {
