@@ -106,10 +106,9 @@ impl Session {
         let Some(run) = self.active_run() else {
             return none_active("No active workflow to loop.");
         };
-        let Ok(standing) = &run.standing else {
-            return stale();
-        };
-        let scope = standing.scope_name().to_owned();
+        let restarted = &run.state.current_path.innermost().workflow_key;
+        let scope = run.catalog.get(restarted);
+        let scope = scope.map_or_else(String::new, |workflow| workflow.name.clone());
         let state = match repeat(&run.state, &run.catalog) {
             Ok(state) => state,
             Err(TransitionError::Stale(_)) => return stale(),

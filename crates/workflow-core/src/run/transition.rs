@@ -61,15 +61,19 @@ pub fn advance(state: &RunState, catalog: &Catalog) -> Result<RunState, Stale> {
 }
 
 /// Restarts the innermost scope (state-management: "Loop Phase"), entering down to a phase (B07).
+///
+/// Where in the scope the run stood does not matter: a place that is gone can be left this way.
 pub fn repeat(state: &RunState, catalog: &Catalog) -> Result<RunState, TransitionError> {
-    let position = Position::of(state, catalog)?;
-    if !position.scope().loopable {
+    let first = moved(state, state.current_path.moved_to(0));
+    let scope = Position::of(&first, catalog)?.scope();
+    if !scope.loopable {
         return Err(TransitionError::NotLoopable);
     }
-    Ok(moved(
-        state,
-        down_to_phase(state.current_path.moved_to(0), catalog),
-    ))
+    let path = down_to_phase(first.current_path.clone(), catalog);
+    Ok(RunState {
+        current_path: path,
+        ..first
+    })
 }
 
 /// Ends the run where it stands.

@@ -102,7 +102,6 @@ fn an_entry_that_names_no_workflow_is_passed_over() {
 fn a_run_that_does_not_fit_says_so_and_can_still_be_cancelled() {
     let misfits = [
         json!({ "workflowKey": "constructor", "currentPath": [{ "workflowKey": "constructor", "phaseIndex": 0 }] }),
-        json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": 7 }] }),
         json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": 0 }, { "workflowKey": "s", "phaseIndex": 0 }] }),
         json!({ "currentPath": [{ "workflowKey": "s", "phaseIndex": 0 }] }),
     ];
@@ -273,4 +272,15 @@ fn a_problem_is_told_once_until_it_changes() {
     world.workflows.clear();
     assert!(world.reload().iter().any(|line| line.starts_with("notify")));
     assert!(!world.reload().iter().any(|line| line.starts_with("notify")));
+}
+
+#[test]
+fn a_place_that_is_gone_can_be_left_by_loop() {
+    let gone = json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": 7 }] });
+    let (mut world, lines) = world_with(&state(&gone));
+    assert!(line(&lines, "WF105").contains("cannot go on"));
+    assert!(line(&world.tool("next"), "tool").contains("not found"));
+    let looped = world.tool("loop");
+    assert!(line(&looped, "tool").starts_with("tool 🔄 Looped 'N-w' back to: 🔹 A"));
+    assert_eq!(line(&looped, "status"), "status N-w > 🔹 A [1/2]");
 }

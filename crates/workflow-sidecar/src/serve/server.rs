@@ -163,11 +163,16 @@ impl Server {
     }
 
     /// The definitions as the files stood a moment ago, for a session or for none.
+    ///
+    /// Under a virtual clock no moment passes by itself: there it is as they stand now.
     pub(super) fn recent_definitions(
         &mut self,
         session: &str,
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
+        if let Clock::Virtual { .. } = self.clock {
+            return self.definitions(session, context);
+        }
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
         let cwd = cwd(context, self.sessions.get(session));
         Ok(host.definitions.recent(cwd))
