@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -62,7 +62,7 @@ export async function main() {
     for (const [name, { about }] of scenarios) console.log(`${name.padEnd(28)} ${about}`);
     return 0;
   }
-  const extension = extensionAt(options.extension, options.sidecar);
+  const extension = extensionAt(options.extension, options.sidecar && resolve(options.sidecar));
   const hosts = (options.host === 'all' ? versions : [options.host]).map((version) => hostOf(/** @type {any} */ (version)));
   const jobs = hosts.flatMap((host) =>
     scenarios.filter(([, scenario]) => plays(scenario, extension)).map(([name, scenario]) => ({ host, name, scenario })),

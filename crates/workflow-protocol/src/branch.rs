@@ -3,15 +3,12 @@
 //! Owns what is kept of it: our own entries, in order, their data still as text. Everything else is passed over in one
 //! walk, so that a branch of a hundred megabytes costs no memory beyond its line. Must not know what the entries mean.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::Text;
-use crate::lenient::{Lenient, MaybeText, Reader};
+use crate::lenient::{Lenient, MaybeText, Reader, described_as_array};
 
 /// What the types of our own entries start with.
 const OURS: &str = "workflow:";
@@ -114,32 +111,7 @@ impl<'de> Reader<'de> for Entry {
     }
 }
 
-impl JsonSchema for Branch<'_> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Branch".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "array" })
-    }
-}
-
-impl ts_rs::TS for Branch<'_> {
-    type WithoutGenerics = Branch<'static>;
-    type OptionInnerType = Self;
-
-    fn name(_: &ts_rs::Config) -> String {
-        "Array<unknown>".to_owned()
-    }
-
-    fn inline(config: &ts_rs::Config) -> String {
-        Self::name(config)
-    }
-}
+described_as_array!(Branch);
 
 #[cfg(test)]
 mod tests {

@@ -31,7 +31,7 @@ fn measure(text: &str) -> (usize, bool) {
     }
 }
 
-/// The number in the `\uXXXX` that the text starts with.
+/// The number in the escape `\u` and four digits that the text starts with.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()

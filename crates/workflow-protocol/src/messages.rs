@@ -6,13 +6,12 @@
 
 use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
 use crate::Text;
-use crate::lenient::{Lenient, MaybeText, Reader};
+use crate::lenient::{Lenient, MaybeText, Reader, described_as_array};
 
 /// How many characters of the last text are kept.
 const TAIL_CHARS: usize = 200;
@@ -205,32 +204,7 @@ fn short_tail(json: &str) -> Cow<'_, str> {
     }
 }
 
-impl JsonSchema for Messages<'_> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Messages".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "array" })
-    }
-}
-
-impl ts_rs::TS for Messages<'_> {
-    type WithoutGenerics = Messages<'static>;
-    type OptionInnerType = Self;
-
-    fn name(_: &ts_rs::Config) -> String {
-        "Array<unknown>".to_owned()
-    }
-
-    fn inline(config: &ts_rs::Config) -> String {
-        Self::name(config)
-    }
-}
+described_as_array!(Messages);
 
 #[cfg(test)]
 mod tests {
