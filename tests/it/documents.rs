@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::connection::{Connection, Process};
+use crate::page::Page;
 
 /// What stands before and after the session in the protocol's page.
 const SESSION: [&str; 2] = ["<!-- session -->\n", "<!-- /session -->"];
@@ -56,34 +57,13 @@ fn cut(line: &str) -> String {
     line.chars().take(LONGEST - 2).chain(" …".chars()).collect()
 }
 
-/// The files that a page shows: a path alone on a line, and the block below it.
-fn files_shown(page: &str) -> Vec<(&str, &str)> {
-    let mut lines = page.split("\n\n").peekable();
-    let mut files = Vec::new();
-    while let Some(paragraph) = lines.next() {
-        let path = paragraph
-            .strip_prefix('`')
-            .and_then(|rest| rest.strip_suffix('`'));
-        let block = lines.peek().and_then(|block| block.strip_prefix("```"));
-        if let (Some(path), Some(block)) = (path.filter(|path| path.starts_with(".pi/")), block) {
-            let text = block
-                .split_once('\n')
-                .and_then(|(_, text)| text.strip_suffix("```"));
-            files.push((path, text.expect("a block of a file has no empty line")));
-        }
-    }
-    files
-}
-
 #[test]
 fn the_readmes_session_blocks_the_edit() {
-    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
-    let project = tempfile::tempdir().unwrap();
-    for (path, text) in files_shown(&readme) {
-        let path = project.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+    let path = repository().join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let page = Page::read(&path);
+    page.write_files();
+    let project = page.project();
     let lines = readme
         .split("```json\n")
         .nth(1)
@@ -92,8 +72,8 @@ fn the_readmes_session_blocks_the_edit() {
     let mut command = Process::command();
     command
         .arg("serve")
-        .current_dir(project.path())
-        .env("HOME", project.path());
+        .current_dir(&project)
+        .env("HOME", &project);
     let mut sidecar = Process::spawn(&mut command);
     let answers: Vec<Value> = lines
         .lines()

@@ -10,6 +10,7 @@ mod examples;
 mod footprint;
 mod host;
 mod lines;
+mod page;
 mod process;
 mod questions;
 mod sessions;

@@ -1,13 +1,14 @@
 //! `check`: everything that is wrong with the definitions, with its place and its cure.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use workflow_core::definition::load;
 use workflow_core::diagnostic::{Severity, render};
 
-use crate::disk::{Disk, user_agent_dir};
+use super::format::count;
+use super::outcome::Outcome;
+use super::project::Own;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,35 +24,35 @@ pub(super) struct Arguments {
     /// The project, in whose `.pi` the workflows lie
     #[arg(value_name = "DIR", default_value = ".")]
     project: PathBuf,
+    #[command(flatten)]
+    own: Own,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let project = &arguments.project;
-    anyhow::ensure!(project.is_dir(), "{} is not a directory", project.display());
-    let disk = Disk::new(user_agent_dir(None), project.clone());
-    let loaded = load(&disk);
-    let mut out = io::stdout().lock();
-    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let color = out.is_terminal() && !no_color;
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let loaded = load(&arguments.own.disk(&arguments.project)?);
+    let mut out = anstream::stdout().lock();
     for diagnostic in &loaded.diagnostics {
-        writeln!(out, "{}\n", render(diagnostic, color))?;
+        writeln!(out, "{}\n", render(diagnostic, true))?;
     }
-    let count = |severity| {
+    let number = |severity| {
         loaded
             .diagnostics
             .iter()
             .filter(|found| found.severity == severity)
             .count()
     };
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
     let workflows = loaded.catalog.iter().count();
     writeln!(
         out,
-        "{workflows} workflows can run, {errors} errors, {warnings} warnings"
+        "{} can run, {}, {}",
+        count(workflows, "workflow"),
+        count(errors, "error"),
+        count(warnings, "warning")
     )?;
     Ok(if errors == 0 {
-        ExitCode::SUCCESS
+        Outcome::Well
     } else {
-        ExitCode::FAILURE
+        Outcome::Findings
     })
 }

@@ -1,15 +1,21 @@
 //! The command line: one variant a command, one file each.
 //!
-//! Owns arguments, logging and exit codes: 0 is well, 1 is a failure, 2 is a wrong command line.
+//! Owns arguments, logging and what is printed where: what was asked for on stdout, in colour only
+//! on a terminal; logs and what went wrong on stderr.
 
 mod check;
 mod demo;
+mod format;
+mod list;
+mod outcome;
+mod project;
 mod serve;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use outcome::{FAILED, Outcome, TABLE};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -30,7 +36,7 @@ WORKFLOW_SIDECAR_LOG=debug shows more of them.";
 
 /// Makes a coding agent follow a workflow.
 #[derive(Debug, Parser)]
-#[command(name = "workflow-sidecar", version, after_help = EXAMPLES)]
+#[command(name = "workflow-sidecar", version, after_help = format!("{EXAMPLES}\n\n{TABLE}"))]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -40,6 +46,7 @@ struct Arguments {
 enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
+    List(list::Arguments),
     Serve(serve::Arguments),
 }
 
@@ -48,10 +55,11 @@ enum Command {
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     log_to_stderr();
-    let well = |()| ExitCode::SUCCESS;
+    let well = |()| Outcome::Well;
     let done = match arguments.command {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         None if io::stdin().is_terminal() => {
             let help = Arguments::command().print_help();
@@ -60,12 +68,14 @@ pub fn run() -> ExitCode {
         None => serve::run(&serve::Arguments::default()).map(well),
     };
     match done {
-        Ok(code) => code,
+        Ok(outcome) => outcome.into(),
         // Whoever reads our output has read enough, as `head` does.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("workflow-sidecar: {error:#}");
-            ExitCode::FAILURE
+            let styles = clap::builder::Styles::styled();
+            let style = styles.get_error();
+            anstream::eprintln!("{style}error:{style:#} {error:#}");
+            ExitCode::from(FAILED)
         }
     }
 }

@@ -1,0 +1,34 @@
+//! How a command ends: the exit codes, in one place.
+
+use std::process::ExitCode;
+
+/// The table, as the help shows it.
+pub(super) const TABLE: &str = "\
+Exit codes:
+  0        all is well
+  1        something was found: an error in a definition, a difference, a blocked call
+  2        nothing could be done: a wrong command line, a file that cannot be read
+  3        a run waits for a person
+  4        a run stands still at a limit
+  130 143  ended by SIGINT, by SIGTERM";
+
+/// How a command ended that could do what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// All is well.
+    Well,
+    /// There are findings or differences.
+    Findings,
+}
+
+/// Nothing could be done.
+pub(super) const FAILED: u8 = 2;
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Well => 0,
+            Outcome::Findings => 1,
+        })
+    }
+}

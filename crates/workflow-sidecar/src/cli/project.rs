@@ -1,0 +1,47 @@
+//! Where a command looks for definitions.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::ensure;
+use workflow_core::definition::{Loaded, load};
+
+use crate::disk::{Disk, user_agent_dir};
+
+/// The directories a command looks into.
+#[derive(Debug, clap::Args)]
+pub(super) struct Project {
+    /// The project, in whose `.pi` its workflows lie
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project: PathBuf,
+    #[command(flatten)]
+    own: Own,
+}
+
+/// The directory of the user's own definitions.
+#[derive(Debug, clap::Args)]
+pub(super) struct Own {
+    /// The directory of your own workflows and settings [default: pi's, ~/.pi/agent]
+    #[arg(long, value_name = "DIR")]
+    agent_dir: Option<String>,
+}
+
+impl Project {
+    /// What the files say.
+    pub(super) fn load(&self) -> anyhow::Result<Loaded> {
+        Ok(load(&self.disk()?))
+    }
+
+    /// The files.
+    pub(super) fn disk(&self) -> anyhow::Result<Disk> {
+        self.own.disk(&self.project)
+    }
+}
+
+impl Own {
+    /// The files of a project, and the user's own.
+    pub(super) fn disk(&self, project: &Path) -> anyhow::Result<Disk> {
+        ensure!(project.is_dir(), "{} is not a directory", project.display());
+        let agent_dir = user_agent_dir(self.agent_dir.as_deref());
+        Ok(Disk::new(agent_dir, project.to_path_buf()))
+    }
+}
