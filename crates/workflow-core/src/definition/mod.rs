@@ -24,6 +24,7 @@ mod directory;
 mod files;
 mod findings;
 mod frontmatter;
+mod gates;
 mod graph;
 mod json5;
 mod keys;
@@ -32,6 +33,7 @@ mod model;
 mod node;
 mod phase;
 mod references;
+mod rules;
 mod settings;
 mod source;
 mod tokens;
@@ -40,8 +42,10 @@ mod workflow;
 mod yaml;
 
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
+pub use gates::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck};
 pub use load::{Listing, Loaded, Outcome, load};
 pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
+pub use rules::{ResultKind, ResultRule, Rule, Verdict};

@@ -1,0 +1,93 @@
+//! What definitions say about the way out of a phase: checks, and the word of a person.
+//!
+//! Owns the types only, as the model does.
+
+use serde::{Deserialize, Serialize};
+
+/// One check of a phase's gate. `next` leaves the phase only when all have passed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Gate {
+    /// What is looked at.
+    pub check: Check,
+    /// Where it stands, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// What a gate looks at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Check {
+    /// A command is run.
+    Run(RunCheck),
+    /// A file is looked at.
+    File(FileCheck),
+    /// The repository is looked at.
+    Git(GitCheck),
+}
+
+/// A command, and what is expected of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCheck {
+    /// The program and its arguments; with `shell`, one line for the shell.
+    pub command: Vec<String>,
+    /// Whether the shell reads the line.
+    #[serde(default)]
+    pub shell: bool,
+    /// Seconds until it is ended.
+    pub timeout: u32,
+    /// What its exit code must be.
+    pub exit: ExpectedExit,
+    /// A regular expression that its output must match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<String>,
+}
+
+/// What an exit code must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExpectedExit {
+    /// This one.
+    Code(i32),
+    /// Any but 0.
+    Nonzero,
+}
+
+/// A file, and what is expected of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileCheck {
+    /// Its path, from the working directory.
+    pub path: String,
+    /// Whether it must say something else than when the phase was entered, or must not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<bool>,
+}
+
+/// What is expected of the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum GitCheck {
+    /// Nothing is changed that is not committed.
+    Clean,
+    /// There is a commit that was not there when the phase was entered.
+    NewCommit,
+}
+
+/// The word of a person that `next` needs after the gate has passed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approval {
+    /// The question.
+    pub ask: String,
+    /// What can be answered; the first one approves.
+    pub choices: Vec<String>,
+    /// A file that is shown with the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show: Option<String>,
+    /// Where it stands, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}

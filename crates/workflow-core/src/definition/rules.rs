@@ -1,0 +1,82 @@
+//! What definitions say about single tool calls: rules on their arguments, and what becomes of results.
+//!
+//! Owns the types only, as the model does. Every level has the same: the user's settings, the
+//! project's, a workflow, a phase.
+
+use serde::{Deserialize, Serialize};
+
+/// A rule on single tool calls: it matches a call that all of its conditions match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rule {
+    /// What it does to a call that it matches.
+    pub verdict: Verdict,
+    /// The tools it is about: names, with `*` for any characters.
+    pub tools: Vec<String>,
+    /// Globs, one of which the call's path must match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
+    /// Patterns, one of which a simple command of the call's shell line must match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Whether the call's shell line must write files, or must not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<bool>,
+    /// Regular expressions that fields of the input must match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input: Vec<(String, String)>,
+    /// Why, as the agent and people read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Where it stands, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// What a rule does to a call that it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The call may run, as far as this level is concerned.
+    Allow,
+    /// A person decides.
+    Ask,
+    /// The call must not run.
+    Block,
+}
+
+/// What becomes of a tool's result before the model reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultRule {
+    /// The tools it is about: names, with `*` for any characters.
+    pub tools: Vec<String>,
+    /// Which results it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<ResultKind>,
+    /// Regular expressions; what they match is replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redact: Vec<String>,
+    /// What stands in the place of what is redacted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<String>,
+    /// Characters that are kept of a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_chars: Option<u32>,
+    /// What is put behind the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub append: Option<String>,
+    /// Where it stands, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// A kind of result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResultKind {
+    /// The tool failed.
+    Error,
+    /// The tool did what it was asked.
+    Ok,
+}
