@@ -104,7 +104,7 @@ fn homes(key: &str) -> String {
     let words: Vec<&str> = of.map(|level| level.words()).collect();
     match &*words {
         [before @ .., before_last, last] => {
-            let before: String = before.iter().map(|words| format!("{words}, ")).collect();
+            let before: String = before.iter().flat_map(|words| [*words, ", "]).collect();
             format!("{before}{before_last} or {last}")
         }
         words => words.concat(),
