@@ -21,6 +21,7 @@
 
 mod continue_rule;
 mod directory;
+mod document;
 mod files;
 mod findings;
 mod frontmatter;
@@ -28,6 +29,7 @@ mod gates;
 mod graph;
 mod json5;
 mod keys;
+mod language;
 mod load;
 mod model;
 mod node;
@@ -41,8 +43,10 @@ mod values;
 mod workflow;
 mod yaml;
 
+pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
 pub use gates::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck};
+pub use language::{Key, Level, Takes, Without};
 pub use load::{Listing, Loaded, Outcome, load};
 pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,

@@ -9,6 +9,7 @@ mod format;
 mod list;
 mod outcome;
 mod project;
+mod schema;
 mod serve;
 
 use std::io::{self, IsTerminal};
@@ -47,6 +48,7 @@ enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
     List(list::Arguments),
+    Schema(schema::Arguments),
     Serve(serve::Arguments),
 }
 
@@ -60,6 +62,7 @@ pub fn run() -> ExitCode {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         None if io::stdin().is_terminal() => {
             let help = Arguments::command().print_help();
