@@ -124,7 +124,7 @@ fn variables() -> String {
 /// What a key takes, in words.
 fn taken(takes: Takes) -> String {
     match takes {
-        Takes::Text => "text".to_owned(),
+        Takes::Text | Takes::Filled => "text".to_owned(),
         Takes::CommandName => "`a-z A-Z 0-9 _ -`".to_owned(),
         Takes::Template(_) => "template".to_owned(),
         Takes::Flag => "true or false".to_owned(),
@@ -138,13 +138,15 @@ fn taken(takes: Takes) -> String {
         Takes::Texts | Takes::ToolNames => "list of texts".to_owned(),
         Takes::Phases => "list".to_owned(),
         Takes::Map(_) => "map".to_owned(),
-        Takes::OneKeyOf(level) => {
-            let keys = level
-                .keys()
-                .iter()
-                .map(|key| format!("`{{{}: …}}`", key.name));
-            keys.collect::<Vec<_>>().join(" or ")
-        }
+        Takes::Tools => "map".to_owned(),
+        Takes::ListOf(_) => "list of maps".to_owned(),
+        Takes::ToolPatterns => "tool, or list of tools".to_owned(),
+        Takes::Patterns => "text, or list of texts".to_owned(),
+        Takes::Fields => "map of texts".to_owned(),
+        Takes::CommandLine => "list of texts, or text".to_owned(),
+        Takes::Duration => "seconds, `30s`, `10m`, `1h`".to_owned(),
+        Takes::ExitCode => "0 to 255, `nonzero`".to_owned(),
+        Takes::Choices => "list of texts".to_owned(),
         Takes::WaitOr(_) => "`wait`, or a map".to_owned(),
     }
 }
@@ -192,6 +194,12 @@ fn the_tables_are_those_of_the_code() {
         ("variables", variables()),
         ("keys of a workflow", keys(Level::Workflow)),
         ("keys of a phase", keys(Level::Phase)),
+        ("keys of tools", keys(Level::Tools)),
+        ("keys of a rule", keys(Level::Rule)),
+        ("keys of a result", keys(Level::Result)),
+        ("keys of a gate", keys(Level::Gate)),
+        ("keys of expect", keys(Level::Expect)),
+        ("keys of approve", keys(Level::Approve)),
         ("keys of continue", keys(Level::Continue)),
         ("keys of settings", keys(Level::Settings)),
         ("keys of limits", keys(Level::Limits)),

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 const ALLOWED: &[&str] = &[
     "annotate-snippets",
+    "globset",
     "granit-parser",
     "jiff",
     "json5",
+    "regex",
     "serde",
     "serde_json",
     "sha2",

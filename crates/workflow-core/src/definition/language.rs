@@ -16,8 +16,18 @@ pub enum Level {
     Phase,
     /// `{subworkflow: key}`.
     Reference,
-    /// A phase's `tools`.
+    /// `tools`.
     Tools,
+    /// A rule of `tools`.
+    Rule,
+    /// An entry of `results`.
+    Result,
+    /// A check of `gate`.
+    Gate,
+    /// What a `run` is expected to come to.
+    Expect,
+    /// `approve`.
+    Approve,
     /// `continue`, where it is a map.
     Continue,
     /// A settings file as a whole.
@@ -48,6 +58,8 @@ pub struct Key {
 pub enum Takes {
     /// Text. A required one has something in it.
     Text,
+    /// Text with something in it.
+    Filled,
     /// What can be typed after `/workflow`.
     CommandName,
     /// Text with the variables of a place.
@@ -68,8 +80,24 @@ pub enum Takes {
     Phases,
     /// A map in which every key may be absent.
     Map(Level),
-    /// A map with exactly one of its keys.
-    OneKeyOf(Level),
+    /// `tools`: one of its lists at most, and rules.
+    Tools,
+    /// A list of maps.
+    ListOf(Level),
+    /// A name of a tool or a list of them, with `*` for any characters.
+    ToolPatterns,
+    /// A pattern or a list of them.
+    Patterns,
+    /// A map of names of fields to patterns.
+    Fields,
+    /// A program and its arguments; with `shell: true`, a line.
+    CommandLine,
+    /// Whole seconds, or a number with `s`, `m` or `h`.
+    Duration,
+    /// An exit code, or `nonzero`.
+    ExitCode,
+    /// A list of texts with something in each.
+    Choices,
     /// The word `wait`, or a map.
     WaitOr(Level),
 }
@@ -126,6 +154,11 @@ impl Level {
         Self::Phase,
         Self::Reference,
         Self::Tools,
+        Self::Rule,
+        Self::Result,
+        Self::Gate,
+        Self::Expect,
+        Self::Approve,
         Self::Continue,
         Self::Settings,
         Self::Limits,
@@ -139,6 +172,11 @@ impl Level {
             Self::Phase => PHASE,
             Self::Reference => REFERENCE,
             Self::Tools => TOOLS,
+            Self::Rule => RULE,
+            Self::Result => RESULT,
+            Self::Gate => GATE,
+            Self::Expect => EXPECT,
+            Self::Approve => APPROVE,
             Self::Continue => CONTINUE,
             Self::Settings => SETTINGS,
             Self::Limits => LIMITS,
@@ -149,7 +187,13 @@ impl Level {
     #[must_use]
     pub fn is_guard(self) -> bool {
         match self {
-            Self::Tools | Self::Continue => true,
+            Self::Tools
+            | Self::Rule
+            | Self::Result
+            | Self::Gate
+            | Self::Expect
+            | Self::Approve
+            | Self::Continue => true,
             Self::Workflow | Self::Phase | Self::Reference | Self::Settings | Self::Limits => false,
         }
     }
@@ -161,7 +205,12 @@ impl Level {
             Self::Workflow => "a workflow",
             Self::Phase => "a phase",
             Self::Reference => "a subworkflow reference",
-            Self::Tools => "a phase's `tools`",
+            Self::Tools => "`tools`",
+            Self::Rule => "a rule",
+            Self::Result => "an entry of `results`",
+            Self::Gate => "a check of `gate`",
+            Self::Expect => "`expect`",
+            Self::Approve => "`approve`",
             Self::Continue => "`continue`",
             Self::Settings => "the settings",
             Self::Limits => "`limits`",
@@ -200,6 +249,23 @@ const SCHEMA: Key = Key::new(
 .example(r#""./workflow.schema.json""#);
 
 const CONTINUE_EXAMPLE: &str = r#"{"max": 5, "countdown": 0}"#;
+
+const TOOLS_KEY: Key = Key::new(
+    "tools",
+    Takes::Tools,
+    "Which tools may run: all but those of a list, or only those; never both. Rules come before the list. `workflow_step` is always allowed.",
+)
+.without(Without::Said("all tools"))
+.example(r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#)
+.guard();
+
+const RESULTS_KEY: Key = Key::new(
+    "results",
+    Takes::ListOf(Level::Result),
+    "What becomes of the results of tools before the model reads them. Every entry that fits is applied, in order.",
+)
+.example(r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#)
+.guard();
 
 const WORKFLOW: &[Key] = &[
     Key::new("name", Takes::Text, "Shown to people.")
@@ -307,6 +373,8 @@ const WORKFLOW: &[Key] = &[
     )
     .without(Without::Text("by-change"))
     .example(r#""every-turn""#),
+    TOOLS_KEY,
+    RESULTS_KEY,
     SCHEMA,
 ];
 
@@ -327,13 +395,21 @@ const PHASE: &[Key] = &[
     )
     .without(Without::Required)
     .example(r#""Write down the steps that show the bug.""#),
+    TOOLS_KEY,
+    RESULTS_KEY,
     Key::new(
-        "tools",
-        Takes::OneKeyOf(Level::Tools),
-        "Names of tools that are blocked, or of the only ones that are not; never both. An empty whitelist blocks all. `workflow_step` is always allowed.",
+        "gate",
+        Takes::ListOf(Level::Gate),
+        "What must hold before `next` leaves the phase. The checks run in order, up to the first that does not pass.",
     )
-    .without(Without::Said("all tools"))
-    .example(r#"{"blacklist": ["edit", "write"]}"#)
+    .example(r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)
+    .guard(),
+    Key::new(
+        "approve",
+        Takes::Map(Level::Approve),
+        "What a person must answer before `next` leaves the phase, once the gate has passed.",
+    )
+    .example(r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)
     .guard(),
     Key::new(
         "availableProfiles",
@@ -369,6 +445,206 @@ const TOOLS: &[Key] = &[
         "All other tools are blocked. An empty list blocks all.",
     )
     .example(r#"["read", "grep"]"#)
+    .guard(),
+    Key::new(
+        "rules",
+        Takes::ListOf(Level::Rule),
+        "Rules on single calls. The first that matches decides.",
+    )
+    .example(r#"[{"block": "bash", "writes": true}]"#)
+    .guard(),
+];
+
+const RULE: &[Key] = &[
+    Key::new(
+        "allow",
+        Takes::ToolPatterns,
+        "The tools whose calls may run, as far as this level is concerned. `*` stands for any characters.",
+    )
+    .without(Without::Said("one of the three"))
+    .example(r#""write""#)
+    .guard(),
+    Key::new(
+        "ask",
+        Takes::ToolPatterns,
+        "The tools about whose calls a person is asked. Where nobody can be asked, they are blocked.",
+    )
+    .without(Without::Said("one of the three"))
+    .example(r#""bash""#)
+    .guard(),
+    Key::new("block", Takes::ToolPatterns, "The tools whose calls are blocked.")
+        .without(Without::Said("one of the three"))
+        .example(r#"["write", "edit"]"#)
+        .guard(),
+    Key::new(
+        "path",
+        Takes::Patterns,
+        "Globs: `docs/**` is in the project, `.env` a name at any depth, `/etc/**` and `~/.ssh/**` are elsewhere. A directory stands for all in it.",
+    )
+    .without(Without::Said("any path"))
+    .example(r#"[".env", ".git/**"]"#)
+    .guard(),
+    Key::new(
+        "command",
+        Takes::Patterns,
+        "Patterns of commands in a shell line, each command by itself. `*` stands for any characters.",
+    )
+    .without(Without::Said("any command"))
+    .example(r#"["rm -rf *", "sudo *"]"#)
+    .guard(),
+    Key::new(
+        "writes",
+        Takes::Flag,
+        "Whether the call must change files, or must not. Read from the parsed shell line; one that cannot be parsed counts as writing.",
+    )
+    .without(Without::Said("either"))
+    .example("true")
+    .guard(),
+    Key::new(
+        "input",
+        Takes::Fields,
+        "Regular expressions that fields of the call's arguments must match.",
+    )
+    .without(Without::Said("any arguments"))
+    .example(r#"{"url": "^http://"}"#)
+    .guard(),
+    Key::new("reason", Takes::Text, "Why, as the agent and people read it.")
+        .without(Without::Said("the rule in words"))
+        .example(r#""protected""#),
+];
+
+const RESULT_KINDS: &[(&str, &str)] = &[
+    ("error", "Results of calls that failed."),
+    ("ok", "Results of calls that did what was asked."),
+];
+
+const RESULT: &[Key] = &[
+    Key::new("tool", Takes::ToolPatterns, "The tools it is about.")
+        .without(Without::Text("*"))
+        .example(r#""bash""#)
+        .guard(),
+    Key::new(
+        "on",
+        Takes::OneOf(RESULT_KINDS),
+        "Which results it is about.",
+    )
+    .without(Without::Said("both"))
+    .example(r#""error""#)
+    .guard(),
+    Key::new(
+        "redact",
+        Takes::Patterns,
+        "Regular expressions: what they match is replaced.",
+    )
+    .example(r#"["sk-[A-Za-z0-9]{20,}"]"#)
+    .guard(),
+    Key::new("with", Takes::Text, "What stands in its place.")
+        .without(Without::Text("[redacted]"))
+        .example(r#""[key]""#),
+    Key::new(
+        "maxChars",
+        Takes::Whole(1, None),
+        "Characters that are kept of a text: its beginning and its end.",
+    )
+    .without(Without::Said("all"))
+    .example("20000")
+    .guard(),
+    Key::new("append", Takes::Text, "What is put behind the text.")
+        .without(Without::Said("nothing"))
+        .example(r#""Read the error before you try again.""#),
+];
+
+const GIT: &[(&str, &str)] = &[("clean", "Nothing is changed or new that is not committed.")];
+const COMMIT: &[(&str, &str)] = &[(
+    "new",
+    "There is a commit that was not there when the phase was entered.",
+)];
+
+const GATE: &[Key] = &[
+    Key::new(
+        "run",
+        Takes::CommandLine,
+        "A program and its arguments, run in the working directory. With `shell: true` a line for the shell.",
+    )
+    .without(Without::Said("one of the four"))
+    .example(r#"["cargo", "test", "--quiet"]"#)
+    .guard(),
+    Key::new("shell", Takes::Flag, "Whether `run` is a line for the shell.")
+        .without(Without::Said("`false`"))
+        .example("false")
+        .guard(),
+    Key::new(
+        "timeout",
+        Takes::Duration,
+        "How long `run` may take: seconds, or `30s`, `10m`, `1h`. At most a day.",
+    )
+    .without(Without::Text("10m"))
+    .example(r#""10m""#)
+    .guard(),
+    Key::new("expect", Takes::Map(Level::Expect), "What `run` must come to.")
+        .without(Without::Said("`exit: 0`"))
+        .example(r#"{"exit": 0}"#)
+        .guard(),
+    Key::new("file", Takes::Filled, "A file that must be there.")
+        .without(Without::Said("one of the four"))
+        .example(r#""docs/plan.md""#)
+        .guard(),
+    Key::new(
+        "changed",
+        Takes::Flag,
+        "Whether `file` must say something else than when the phase was entered, or must not.",
+    )
+    .without(Without::Said("either"))
+    .example("true")
+    .guard(),
+    Key::new("git", Takes::OneOf(GIT), "What must be so in the repository.")
+        .without(Without::Said("one of the four"))
+        .example(r#""clean""#)
+        .guard(),
+    Key::new("commit", Takes::OneOf(COMMIT), "What the repository must have.")
+        .without(Without::Said("one of the four"))
+        .example(r#""new""#)
+        .guard(),
+];
+
+const EXPECT: &[Key] = &[
+    Key::new(
+        "exit",
+        Takes::ExitCode,
+        "The exit code, or `nonzero` for any but 0.",
+    )
+    .without(Without::Number(0))
+    .example(r#""nonzero""#)
+    .guard(),
+    Key::new(
+        "stdout",
+        Takes::Filled,
+        "A regular expression that its output must match.",
+    )
+    .without(Without::Said("any"))
+    .example(r#""0 failed""#)
+    .guard(),
+];
+
+const APPROVE: &[Key] = &[
+    Key::new("ask", Takes::Text, "The question.")
+        .without(Without::Required)
+        .example(r#""Is the plan right?""#)
+        .guard(),
+    Key::new(
+        "choices",
+        Takes::Choices,
+        "What can be answered. The first approves; with any other the phase goes on.",
+    )
+    .without(Without::Said("`[approve, revise]`"))
+    .example(r#"["approve", "revise"]"#)
+    .guard(),
+    Key::new(
+        "show",
+        Takes::Filled,
+        "A file that is shown with the question.",
+    )
+    .example(r#""docs/plan.md""#)
     .guard(),
 ];
 
@@ -429,6 +705,8 @@ const SETTINGS: &[Key] = &[
     )
     .without(Without::Text("by-change"))
     .example(r#""every-turn""#),
+    TOOLS_KEY,
+    RESULTS_KEY,
     Key::new("limits", Takes::Map(Level::Limits), "How much is loaded.")
         .without(Without::Said("see below"))
         .example(r#"{"maxPhases": 200}"#),

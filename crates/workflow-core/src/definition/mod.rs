@@ -25,6 +25,7 @@ mod document;
 mod files;
 mod findings;
 mod frontmatter;
+mod gate;
 mod gates;
 mod graph;
 mod json5;
@@ -39,6 +40,7 @@ mod rules;
 mod settings;
 mod source;
 mod tokens;
+mod tool_rules;
 mod values;
 mod workflow;
 mod yaml;
@@ -52,4 +54,4 @@ pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
-pub use rules::{ResultKind, ResultRule, Rule, Verdict};
+pub use rules::{Guards, ResultKind, ResultRule, Rule, Verdict};

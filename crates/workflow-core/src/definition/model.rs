@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::gates::{Approval, Gate};
 use super::graph::{contains_itself, levels, strongly_connected};
+use super::rules::{Guards, ResultRule, Rule};
 
 /// A workflow: its name, its templates and its phase entries in order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Workflow {
     /// The directory name: what a subworkflow reference and a path segment name.
@@ -36,6 +38,15 @@ pub struct Workflow {
     pub auto_continue: ContinueRule,
     /// How often the context message is given in full, if this workflow says.
     pub context: Option<ContextMode>,
+    /// Which tools may run in all of its phases; `None` is all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolAccess>,
+    /// Rules on single calls in all of its phases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// What becomes of results in all of its phases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ResultRule>,
     /// The phase entries, at least one.
     pub phases: Vec<PhaseEntry>,
 }
@@ -80,7 +91,7 @@ pub enum PhaseEntry {
 }
 
 /// A phase: what to do, and with which tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Phase {
     /// Unique in its workflow.
@@ -98,6 +109,18 @@ pub struct Phase {
     /// How a run goes on when the agent stops early, as far as this phase says.
     #[serde(default, rename = "continue")]
     pub auto_continue: ContinueRule,
+    /// Rules on single calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// What becomes of results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ResultRule>,
+    /// What must hold before `next` leaves the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<Gate>,
+    /// What a person must answer before `next` leaves the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approve: Option<Approval>,
 }
 
 /// Which tools a phase allows. `workflow_step` is always allowed.
@@ -197,6 +220,10 @@ pub struct Settings {
     pub context: Option<ContextMode>,
     /// Limits on what is loaded.
     pub limits: Limits,
+    /// What the user's own settings say about tools.
+    pub user: Guards,
+    /// What the project's settings say about tools.
+    pub project: Guards,
 }
 
 /// Limits on what is loaded. Over one of them is an error with the place, never a hang.
@@ -331,15 +358,8 @@ mod tests {
         Workflow {
             key: key.to_owned(),
             name: key.to_owned(),
-            command_name: String::new(),
-            initial_message: String::new(),
             show: Show::Workflows,
             loopable: true,
-            session_name_prefix: None,
-            session_name_max_length: None,
-            templates: Templates::default(),
-            auto_continue: ContinueRule::default(),
-            context: None,
             phases: references
                 .iter()
                 .map(|key| PhaseEntry::Subworkflow((*key).to_owned()))
@@ -348,11 +368,10 @@ mod tests {
                     name: "P".to_owned(),
                     emoji: "p".to_owned(),
                     instructions: "Do it.".to_owned(),
-                    tools: None,
-                    available_profiles: None,
-                    auto_continue: ContinueRule::default(),
+                    ..Phase::default()
                 })])
                 .collect(),
+            ..Workflow::default()
         }
     }
 

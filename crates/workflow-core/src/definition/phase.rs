@@ -2,15 +2,16 @@
 
 use super::continue_rule::read_continue;
 use super::findings::{Finding, Reader};
+use super::gate::{read_approval, read_gate};
 use super::keys;
 use super::language::Level;
-use super::model::{Phase, ToolAccess};
-use super::node::{Entry, Kind, Map, Node};
+use super::model::Phase;
+use super::node::Map;
 use super::source::Span;
-use super::values::{Text, check_template, present, required_text, texts, wrong_type};
-use crate::diagnostic::{Code, Severity, shown};
+use super::tool_rules::{read_results, read_tools};
+use super::values::{Text, check_template, present, required_text, texts};
+use crate::diagnostic::{Code, Severity};
 use crate::template::Place;
-use crate::white_space::trim;
 
 /// A phase, and where its id stands.
 pub(super) struct ReadPhase {
@@ -31,6 +32,9 @@ pub(super) fn read_phase<'s>(
     let emoji = required_text(reader, &mut map, "emoji", start);
     let instructions = instructions(reader, &mut map, start, body);
     let tools = read_tools(reader, &mut map);
+    let results = read_results(reader, &mut map);
+    let gate = read_gate(reader, &mut map);
+    let approve = read_approval(reader, &mut map);
     let available_profiles = present(reader, &mut map, "availableProfiles")
         .and_then(|entry| texts(reader, Severity::Warning, "availableProfiles", entry.value));
     let auto_continue = read_continue(reader, &mut map);
@@ -43,9 +47,13 @@ pub(super) fn read_phase<'s>(
             name: name?.value.into_owned(),
             emoji: emoji?.value.into_owned(),
             instructions: instructions?.value.into_owned(),
-            tools,
+            tools: tools.access,
             available_profiles,
             auto_continue,
+            rules: tools.rules,
+            results,
+            gate,
+            approve,
         },
     })
 }
@@ -75,64 +83,4 @@ fn instructions<'s>(
     }
     check_template(reader, Place::Context, &text.value, text.span);
     Some(text)
-}
-
-/// What a phase says under `tools`. It is a guard: whatever is wrong is an error (B33, B56).
-fn read_tools(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Option<ToolAccess> {
-    let entry = present(reader, map, "tools")?;
-    let span = entry.value.span;
-    let Kind::Map(mut tools) = entry.value.kind else {
-        let expected = "a map with `blacklist` or `whitelist`";
-        reader.report(wrong_type(
-            Severity::Error,
-            "tools",
-            expected,
-            &entry.value.kind,
-            span,
-        ));
-        return None;
-    };
-    keys::check(reader, Level::Tools, &tools);
-    let none = tools.entries.is_empty();
-    match (tools.take("blacklist"), tools.take("whitelist")) {
-        (Some(_), Some(whitelist)) => {
-            let message = "cannot set both `blacklist` and `whitelist`";
-            let finding = Finding::error(Code::BothLists, whitelist.key_span, message);
-            reader.report(finding.help("a whitelist already blocks everything else"));
-            None
-        }
-        (Some(list), None) => read_tool_names(reader, list).map(ToolAccess::Blacklist),
-        (None, Some(list)) => read_tool_names(reader, list).map(ToolAccess::Whitelist),
-        (None, None) => {
-            if none {
-                let message = "`tools` has no list: all tools are allowed";
-                reader.report(Finding::warning(Code::NoValue, entry.key_span, message));
-            }
-            None
-        }
-    }
-}
-
-fn read_tool_names(reader: &mut Reader<'_>, list: Entry<'_>) -> Option<Vec<String>> {
-    check_tool_names(reader, &list.key, &list.value);
-    texts(reader, Severity::Error, &list.key, list.value)
-}
-
-/// Names that no tool has would make a blacklist let through what it means to block.
-fn check_tool_names(reader: &mut Reader<'_>, key: &str, list: &Node<'_>) {
-    let Kind::List(items) = &list.kind else {
-        return;
-    };
-    for item in items {
-        let Kind::Text(name) = &item.kind else {
-            continue;
-        };
-        if name.is_empty() || trim(name).len() != name.len() {
-            let message = format!("no tool is named `{}`", shown(name));
-            reader.report(Finding::error(Code::InvalidValue, item.span, message));
-        } else if name == "workflow_step" && key == "blacklist" {
-            let message = "`workflow_step` is always allowed";
-            reader.report(Finding::warning(Code::IdleRule, item.span, message));
-        }
-    }
 }

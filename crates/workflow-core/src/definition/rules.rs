@@ -5,6 +5,20 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::model::ToolAccess;
+
+/// What a settings file says about tools. It holds in every phase, and without any.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Guards {
+    /// Which tools may run at all; `None` is all of them.
+    pub tools: Option<ToolAccess>,
+    /// Rules on single calls.
+    pub rules: Vec<Rule>,
+    /// What becomes of results.
+    pub results: Vec<ResultRule>,
+}
+
 /// A rule on single tool calls: it matches a call that all of its conditions match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,5 @@
-//! Reads the settings files: `continue`, `context`, `limits`; the project's wins, key by key.
+//! Reads the settings files: `continue`, `context`, `limits`, where the project's wins, key by key; `tools` and
+//! `results`, where both hold.
 //!
 //! A settings file with a mistake keeps its valid keys: what it says about guards still holds.
 
@@ -8,6 +9,8 @@ use super::keys;
 use super::language::Level;
 use super::model::{Limits, Settings};
 use super::node::{Kind, Map};
+use super::rules::Guards;
+use super::tool_rules::{read_results, read_tools};
 use super::values::{optional_text, present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity};
 
@@ -16,6 +19,7 @@ use crate::diagnostic::{Code, Severity};
 pub(super) struct ReadSettings {
     settings: Settings,
     limits: LimitsSaid,
+    guards: Guards,
 }
 
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
@@ -28,13 +32,20 @@ pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSe
     let auto_continue = read_continue(reader, &mut map);
     let context = read_context(reader, &mut map);
     let limits = read_limits(reader, &mut map);
+    let tools = read_tools(reader, &mut map);
     ReadSettings {
         settings: Settings {
             auto_continue,
             context,
             limits: Limits::default(),
+            ..Settings::default()
         },
         limits,
+        guards: Guards {
+            tools: tools.access,
+            rules: tools.rules,
+            results: read_results(reader, &mut map),
+        },
     }
 }
 
@@ -51,6 +62,8 @@ pub(super) fn merged(global: &ReadSettings, project: &ReadSettings) -> Settings 
         auto_continue: inner.auto_continue.within(&outer.auto_continue),
         context: inner.context.or(outer.context),
         limits,
+        user: global.guards.clone(),
+        project: project.guards.clone(),
     }
 }
 

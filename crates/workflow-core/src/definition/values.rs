@@ -83,6 +83,133 @@ pub(super) fn present<'s>(
     Some(entry)
 }
 
+/// The entry of an optional key of a guard: one without a value is an error, for the guard would be dropped.
+pub(super) fn given<'s>(
+    reader: &mut Reader<'_>,
+    map: &mut Map<'s>,
+    key: &str,
+) -> Option<Entry<'s>> {
+    let entry = map.take(key)?;
+    if entry.value.kind == Kind::Null {
+        let message = format!("`{key}` has no value");
+        let finding = Finding::error(Code::MissingKey, entry.key_span, message);
+        reader.report(finding.help("give it one, or remove it: a guard must not be dropped"));
+        return None;
+    }
+    Some(entry)
+}
+
+/// The text of an optional key of a guard; an empty one counts.
+pub(super) fn given_text<'s>(
+    reader: &mut Reader<'_>,
+    map: &mut Map<'s>,
+    key: &str,
+) -> Option<Text<'s>> {
+    let entry = given(reader, map, key)?;
+    let span = entry.value.span;
+    match text_of(entry) {
+        Ok(text) => Some(text),
+        Err(kind) => {
+            reader.report(not_text(Severity::Error, key, &kind, span));
+            None
+        }
+    }
+}
+
+/// The text of an optional key of a guard; an empty one is an error.
+pub(super) fn filled_text<'s>(
+    reader: &mut Reader<'_>,
+    map: &mut Map<'s>,
+    key: &str,
+) -> Option<Text<'s>> {
+    let text = given_text(reader, map, key)?;
+    if !trim(&text.value).is_empty() {
+        return Some(text);
+    }
+    let finding = Finding::error(Code::MissingKey, text.span, format!("`{key}` is empty"));
+    reader.report(finding.help("give it a text, or remove it: a guard must not be dropped"));
+    None
+}
+
+/// True or false, in a guard.
+pub(super) fn flag(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<bool> {
+    if let Kind::Bool(flag) = entry.value.kind {
+        return Some(flag);
+    }
+    let Node { kind, span } = &entry.value;
+    let key = &*entry.key;
+    reader.report(wrong_type(
+        Severity::Error,
+        key,
+        "true or false",
+        kind,
+        *span,
+    ));
+    None
+}
+
+/// A text or a list of texts, in a guard; `None` when something in it is not as it should be.
+pub(super) fn one_or_more(
+    reader: &mut Reader<'_>,
+    entry: Entry<'_>,
+    wrong: impl Fn(&str, Option<Span>) -> Option<Finding>,
+) -> Option<Vec<String>> {
+    let span = entry.value.span;
+    let items = match entry.value.kind {
+        Kind::List(items) => items,
+        kind @ Kind::Text(_) => vec![Node { kind, span }],
+        kind => {
+            let finding = wrong_type(
+                Severity::Error,
+                &entry.key,
+                "text or a list of texts",
+                &kind,
+                span,
+            );
+            reader.report(finding);
+            return None;
+        }
+    };
+    if items.is_empty() {
+        let message = format!("`{}` is empty", entry.key);
+        reader.report(Finding::error(Code::MissingKey, span, message).help("name at least one"));
+        return None;
+    }
+    let mut sound = true;
+    let mut all = Vec::with_capacity(items.len());
+    for item in items {
+        let finding = match item.kind {
+            Kind::Text(text) => match wrong(&text, item.span) {
+                None => {
+                    all.push(text.into_owned());
+                    continue;
+                }
+                Some(finding) => finding,
+            },
+            kind => {
+                let message = format!(
+                    "an entry of `{}` must be text, not {}",
+                    entry.key,
+                    kind.words()
+                );
+                Finding::error(Code::WrongType, item.span, message)
+            }
+        };
+        reader.report(finding);
+        sound = false;
+    }
+    sound.then_some(all)
+}
+
+/// A place in the source as people read it: `file:line`.
+pub(super) fn place_of(reader: &Reader<'_>, span: Option<Span>) -> String {
+    let place = reader.source.place(span);
+    match place.line() {
+        Some(line) => format!("{}:{line}", place.file),
+        None => place.file.to_string(),
+    }
+}
+
 fn text_of(entry: Entry<'_>) -> Result<Text<'_>, Kind<'_>> {
     let Node { kind, span } = entry.value;
     match kind {

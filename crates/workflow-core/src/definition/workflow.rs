@@ -7,6 +7,7 @@ use super::language::Level;
 use super::model::{Limits, Show, Templates, Workflow};
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
+use super::tool_rules::{read_results, read_tools};
 use super::values::{
     Text, check_template, choice, optional_text, present, required_text, whole_number, wrong_type,
 };
@@ -63,6 +64,7 @@ pub(super) fn read_workflow<'s>(
     if let Some(text) = &initial_message {
         check_template(reader, Place::InitialMessage, &text.value, text.span);
     }
+    let tools = read_tools(reader, &mut map);
     let command_name_span = command_name.as_ref().and_then(|text| text.span);
     let workflow = Workflow {
         key: key.to_owned(),
@@ -77,6 +79,9 @@ pub(super) fn read_workflow<'s>(
         auto_continue: read_continue(reader, &mut map),
         context: read_context(reader, &mut map),
         phases: Vec::new(),
+        tools: tools.access,
+        rules: tools.rules,
+        results: read_results(reader, &mut map),
     };
     ReadWorkflow {
         workflow,

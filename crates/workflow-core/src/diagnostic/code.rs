@@ -79,6 +79,8 @@ codes! {
     IdleRule = "WF023";
     /// A phase file has no instructions after its frontmatter.
     NoInstructions = "WF024";
+    /// A glob or a regular expression that is none.
+    Pattern = "WF025";
     /// Workflows that contain themselves.
     Cycle = "WF030";
     /// A reference to a subworkflow that does not exist, or was left out.

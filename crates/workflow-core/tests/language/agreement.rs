@@ -42,6 +42,7 @@ fn is_seen_by_a_schema(code: Code) -> bool {
         | Code::DuplicatePhaseId
         | Code::IdleRule
         | Code::NoInstructions
+        | Code::Pattern
         | Code::Cycle
         | Code::BrokenReference
         | Code::NestedTooDeep
@@ -240,7 +241,7 @@ fn values() -> Vec<Value> {
         json!({}),
         json!({"text": null}),
         json!({"zzz": 1}),
-        json!({"gate": 1}),
+        json!({"checkpoint": 1}),
     ];
     for level in Level::ALL {
         for key in level.keys() {
@@ -259,6 +260,17 @@ fn values() -> Vec<Value> {
         "park",
         "cancel",
         "by-change",
+        "nonzero",
+        "10m",
+        "0s",
+        "86400s",
+        "86401s",
+        "1440m",
+        "1441m",
+        "24h",
+        "25h",
+        "1.5h",
+        "[",
     ] {
         values.push(json!(words));
     }
@@ -286,6 +298,14 @@ fn in_phase_file(phase: &Value) -> MemoryFiles {
     in_workflow(&workflow).with(Tier::Project, "w/p.md", format!("---\n{phase}\n---\nGo."))
 }
 
+fn in_phase(phase: Value) -> MemoryFiles {
+    in_workflow(&with(workflow(), "phases", json!([phase])))
+}
+
+fn in_gate(check: Value) -> MemoryFiles {
+    in_phase(with(phase(), "gate", json!([check])))
+}
+
 fn with(mut map: Value, key: &str, value: Value) -> Value {
     map[key] = value;
     map
@@ -303,7 +323,7 @@ fn in_settings(settings: &Value) -> MemoryFiles {
 #[test]
 fn every_key_takes_what_its_row_says() {
     let header = without(phase(), "instructions");
-    let places: [(Level, Value, Place); 11] = [
+    let places: [(Level, Value, Place); 19] = [
         (Level::Workflow, workflow(), |map| in_workflow(&map)),
         (
             Level::Workflow,
@@ -327,6 +347,24 @@ fn every_key_takes_what_its_row_says() {
         (Level::Tools, json!({"whitelist": []}), |map| {
             in_phase_file(&with(without(phase(), "instructions"), "tools", map))
         }),
+        (Level::Tools, json!({}), |map| {
+            in_settings(&json!({"tools": map}))
+        }),
+        (Level::Rule, json!({"block": "bash"}), |map| {
+            in_workflow(&with(workflow(), "tools", json!({"rules": [map]})))
+        }),
+        (Level::Result, json!({"append": "Done."}), |map| {
+            in_settings(&json!({"results": [map]}))
+        }),
+        (Level::Gate, json!({"run": ["make"]}), in_gate),
+        (Level::Gate, json!({"run": "make", "shell": true}), in_gate),
+        (Level::Gate, json!({"file": "f"}), in_gate),
+        (Level::Expect, json!({}), |map| {
+            in_gate(json!({"run": ["make"], "expect": map}))
+        }),
+        (Level::Approve, json!({"ask": "Good?"}), |map| {
+            in_phase(with(phase(), "approve", map))
+        }),
         (Level::Continue, json!({}), |map| {
             in_workflow(&with(workflow(), "continue", map))
         }),
@@ -341,7 +379,15 @@ fn every_key_takes_what_its_row_says() {
     let (schemas, values) = (Schemas::new(), values());
     for (level, map, place) in places {
         let known = level.keys().iter().map(|key| key.name);
-        for key in known.chain(["zzz", "gate", "tools", "instructions", "subworkflow", "<<"]) {
+        for key in known.chain([
+            "zzz",
+            "checkpoint",
+            "gate",
+            "tools",
+            "instructions",
+            "subworkflow",
+            "<<",
+        ]) {
             let what = format!("{level:?} without `{key}`");
             compare(&schemas, place(without(map.clone(), key)), &what);
             for value in &values {

@@ -186,6 +186,7 @@ fn pattern(takes: Takes) -> &'static str {
 fn taken(takes: Takes) -> Value {
     match takes {
         Takes::Text | Takes::CommandName | Takes::Template(_) => json!({"type": "string"}),
+        Takes::Filled => json!({"type": "string", "pattern": "\\S"}),
         Takes::Flag => json!({"type": "boolean"}),
         Takes::OneOf(words) => {
             let (words, about): (Vec<&str>, Vec<&str>) = words.iter().copied().unzip();
@@ -203,7 +204,7 @@ fn taken(takes: Takes) -> Value {
         }
         Takes::Texts => json!({"type": "array", "items": {"type": "string"}}),
         Takes::ToolNames => {
-            json!({"type": "array", "items": {"type": "string", "pattern": "^\\S([\\s\\S]*\\S)?$"}})
+            json!({"type": "array", "items": {"type": "string", "pattern": TOOL_NAME}})
         }
         Takes::Phases => json!({
             "type": "array",
@@ -215,15 +216,100 @@ fn taken(takes: Takes) -> Value {
             ]},
         }),
         Takes::Map(level) => Value::Object(map(level.keys())),
-        Takes::OneKeyOf(level) => {
-            let mut schema = map(level.keys());
+        Takes::Tools => {
+            let mut schema = map(Level::Tools.keys());
             schema.insert("minProperties".to_owned(), json!(1));
-            schema.insert("maxProperties".to_owned(), json!(1));
+            schema.insert(
+                "not".to_owned(),
+                json!({"required": ["blacklist", "whitelist"]}),
+            );
             Value::Object(schema)
         }
+        Takes::ListOf(level) => json!({"type": "array", "items": Value::Object(entry(level))}),
+        Takes::ToolPatterns => text_or_texts(TOOL_NAME),
+        Takes::Patterns => text_or_texts("\\S"),
+        Takes::Fields => json!({
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {"type": "string", "pattern": "\\S"},
+        }),
+        // A list, or with `shell` a line: what belongs to a check of this kind says which.
+        Takes::CommandLine => json!({"type": ["array", "string"], "items": {"type": "string"}}),
+        Takes::Duration => json!({"anyOf": [
+            {"type": "integer", "minimum": 1, "maximum": 86400},
+            {"type": "string", "pattern": "^0*([1-9][0-9]{0,3}|[1-7][0-9]{4}|8[0-5][0-9]{3}|86[0-3][0-9]{2}|86400)s$"},
+            {"type": "string", "pattern": "^0*([1-9][0-9]{0,2}|1[0-3][0-9]{2}|14[0-3][0-9]|1440)m$"},
+            {"type": "string", "pattern": "^0*([1-9]|1[0-9]|2[0-4])h$"},
+        ]}),
+        Takes::ExitCode => json!({"anyOf": [
+            {"type": "integer", "minimum": 0, "maximum": 255},
+            {"const": "nonzero"},
+        ]}),
+        Takes::Choices => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "string", "pattern": "\\S"},
+        }),
         Takes::WaitOr(_) => json!({"anyOf": [
             {"const": "wait", "description": "The phase waits for the user, nothing is pushed."},
             reference("continue"),
         ]}),
     }
+}
+
+/// A name without white space at its ends.
+const TOOL_NAME: &str = "^\\S([\\s\\S]*\\S)?$";
+
+fn text_or_texts(pattern: &str) -> Value {
+    let text = json!({"type": "string", "pattern": pattern});
+    json!({"anyOf": [text, {"type": "array", "minItems": 1, "items": text}]})
+}
+
+/// An entry of a list: a map, and what its keys need of each other.
+fn entry(level: Level) -> Map<String, Value> {
+    let one_of = |keys: &[&str]| -> Vec<Value> {
+        keys.iter().map(|key| json!({"required": [key]})).collect()
+    };
+    let mut schema = map(level.keys());
+    match level {
+        Level::Rule => {
+            schema.insert(
+                "oneOf".to_owned(),
+                json!(one_of(&["allow", "ask", "block"])),
+            );
+        }
+        Level::Result => {
+            schema.insert(
+                "anyOf".to_owned(),
+                json!(one_of(&["redact", "maxChars", "append"])),
+            );
+        }
+        Level::Gate => {
+            schema.insert(
+                "oneOf".to_owned(),
+                json!(one_of(&["run", "file", "git", "commit"])),
+            );
+            let beside_run: Vec<Value> = ["shell", "timeout", "expect"]
+                .map(|key| json!([key, ["run"]]))
+                .to_vec();
+            let beside: Map<String, Value> = beside_run
+                .into_iter()
+                .chain([json!(["changed", ["file"]])])
+                .map(|pair| (pair[0].as_str().unwrap().to_owned(), pair[1].clone()))
+                .collect();
+            schema.insert("dependencies".to_owned(), Value::Object(beside));
+            schema.insert(
+                "if".to_owned(),
+                json!({"required": ["shell"], "properties": {"shell": {"const": true}}}),
+            );
+            schema.insert(
+                "then".to_owned(),
+                json!({"properties": {"run": {"type": "string", "pattern": "\\S"}}}),
+            );
+            let list = json!({"type": "array", "minItems": 1, "items": [{"pattern": "\\S"}]});
+            schema.insert("else".to_owned(), json!({"properties": {"run": list}}));
+        }
+        _ => {}
+    }
+    schema
 }

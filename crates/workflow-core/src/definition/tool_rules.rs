@@ -1,0 +1,358 @@
+//! Reads `tools` and `results`, which mean the same in the settings, a workflow and a phase.
+//!
+//! Both are guards: whatever is wrong is an error. Of a settings file, which holds in spite of its mistakes,
+//! a rule that forbids is kept without the condition that is wrong, and so forbids more; one that allows is not.
+
+use super::findings::{Finding, Reader};
+use super::keys::{self, listed};
+use super::language::Level;
+use super::model::ToolAccess;
+use super::node::{Entry, Kind, Map, Node};
+use super::rules::{ResultKind, ResultRule, Rule, Verdict};
+use super::source::Span;
+use super::values::{
+    choice, flag, given, given_text, one_or_more, place_of, present, texts, whole_number,
+    wrong_type,
+};
+use crate::diagnostic::{Code, Severity, shown};
+use crate::guard::rules::{check_glob, regex};
+use crate::white_space::trim;
+
+/// What a level says under `tools`.
+#[derive(Debug, Default)]
+pub(super) struct ReadTools {
+    pub(super) access: Option<ToolAccess>,
+    pub(super) rules: Vec<Rule>,
+}
+
+/// What a map says under `tools` (B33, B56).
+pub(super) fn read_tools(reader: &mut Reader<'_>, map: &mut Map<'_>) -> ReadTools {
+    let Some(entry) = present(reader, map, "tools") else {
+        return ReadTools::default();
+    };
+    let span = entry.value.span;
+    let Kind::Map(mut tools) = entry.value.kind else {
+        let expected = "a map with `blacklist`, `whitelist` or `rules`";
+        let kind = &entry.value.kind;
+        reader.report(wrong_type(Severity::Error, "tools", expected, kind, span));
+        return ReadTools::default();
+    };
+    keys::check(reader, Level::Tools, &tools);
+    if tools.entries.is_empty() {
+        let message = "`tools` has no list: all tools are allowed";
+        reader.report(Finding::warning(Code::NoValue, entry.key_span, message));
+    }
+    ReadTools {
+        access: read_access(reader, &mut tools),
+        rules: read_list(reader, &mut tools, "rules", read_rule),
+    }
+}
+
+fn read_access(reader: &mut Reader<'_>, tools: &mut Map<'_>) -> Option<ToolAccess> {
+    match (tools.take("blacklist"), tools.take("whitelist")) {
+        (Some(_), Some(whitelist)) => {
+            let message = "cannot set both `blacklist` and `whitelist`";
+            let finding = Finding::error(Code::BothLists, whitelist.key_span, message);
+            reader.report(finding.help("a whitelist already blocks everything else"));
+            None
+        }
+        (Some(list), None) => read_tool_names(reader, list).map(ToolAccess::Blacklist),
+        (None, Some(list)) => read_tool_names(reader, list).map(ToolAccess::Whitelist),
+        (None, None) => None,
+    }
+}
+
+fn read_tool_names(reader: &mut Reader<'_>, list: Entry<'_>) -> Option<Vec<String>> {
+    check_tool_names(reader, &list.key, &list.value);
+    texts(reader, Severity::Error, &list.key, list.value)
+}
+
+/// Names that no tool has would make a blacklist let through what it means to block.
+fn check_tool_names(reader: &mut Reader<'_>, key: &str, list: &Node<'_>) {
+    let Kind::List(items) = &list.kind else {
+        return;
+    };
+    for item in items {
+        let Kind::Text(name) = &item.kind else {
+            continue;
+        };
+        if let Some(finding) = no_tool(name, item.span) {
+            reader.report(finding);
+        } else if name == "workflow_step" && key == "blacklist" {
+            let message = "`workflow_step` is always allowed";
+            reader.report(Finding::warning(Code::IdleRule, item.span, message));
+        }
+    }
+}
+
+fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {
+    let message = format!("no tool is named `{}`", shown(name));
+    (name.is_empty() || trim(name).len() != name.len()).then(|| {
+        Finding::error(Code::InvalidValue, span, message)
+            .help("write the tool's name as the host does: `bash`")
+    })
+}
+
+/// The maps of a list under a key of a guard.
+pub(super) fn read_list<'s, T>(
+    reader: &mut Reader<'_>,
+    map: &mut Map<'s>,
+    key: &str,
+    read: impl Fn(&mut Reader<'_>, Map<'s>, Option<Span>) -> Option<T>,
+) -> Vec<T> {
+    let Some(entry) = given(reader, map, key) else {
+        return Vec::new();
+    };
+    let Kind::List(items) = entry.value.kind else {
+        let (kind, span) = (&entry.value.kind, entry.value.span);
+        reader.report(wrong_type(
+            Severity::Error,
+            key,
+            "a list of maps",
+            kind,
+            span,
+        ));
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for item in items {
+        match item.kind {
+            Kind::Map(entry) => all.extend(read(reader, entry, item.span)),
+            kind => {
+                let message = format!("an entry of `{key}` must be a map, not {}", kind.words());
+                reader.report(Finding::error(Code::WrongType, item.span, message));
+            }
+        }
+    }
+    all
+}
+
+fn read_rule(reader: &mut Reader<'_>, mut map: Map<'_>, span: Option<Span>) -> Option<Rule> {
+    keys::check(reader, Level::Rule, &map);
+    let span = map.first_key().or(span);
+    let head = read_verdict(reader, &mut map, span);
+    let mut sound = true;
+    let mut patterns =
+        |reader: &mut Reader<'_>, key: &str, check: fn(&str) -> Result<(), String>| {
+            let Some(entry) = given_or(reader, &mut map, key, &mut sound) else {
+                return Vec::new();
+            };
+            let read = one_or_more(reader, entry, |text, span| invalid(text, span, check));
+            sound &= read.is_some();
+            read.unwrap_or_default()
+        };
+    let path = patterns(reader, "path", |glob| {
+        check_glob(glob).map_err(|error| error.to_string())
+    });
+    let command = patterns(reader, "command", |_| Ok(()));
+    let writes = given_or(reader, &mut map, "writes", &mut sound).and_then(|entry| {
+        let read = flag(reader, &entry);
+        sound &= read.is_some();
+        read
+    });
+    let input = given_or(reader, &mut map, "input", &mut sound)
+        .map(|entry| read_fields(reader, entry, &mut sound))
+        .unwrap_or_default();
+    let reason = given_text(reader, &mut map, "reason").map(|text| text.value.into_owned());
+    let (verdict, tools) = head?;
+    if !sound && verdict == Verdict::Allow {
+        return None;
+    }
+    Some(Rule {
+        verdict,
+        tools,
+        path,
+        command,
+        writes,
+        input,
+        reason,
+        source: place_of(reader, span),
+    })
+}
+
+/// The entry of a key; a key without a value makes the map unsound.
+fn given_or<'s>(
+    reader: &mut Reader<'_>,
+    map: &mut Map<'s>,
+    key: &str,
+    sound: &mut bool,
+) -> Option<Entry<'s>> {
+    let is_there = map.entries.iter().any(|entry| entry.key == key);
+    let entry = given(reader, map, key);
+    *sound &= entry.is_some() || !is_there;
+    entry
+}
+
+/// `allow`, `ask` or `block`, and the tools it is about.
+fn read_verdict(
+    reader: &mut Reader<'_>,
+    map: &mut Map<'_>,
+    span: Option<Span>,
+) -> Option<(Verdict, Vec<String>)> {
+    const WORDS: [(&str, Verdict); 3] = [
+        ("block", Verdict::Block),
+        ("ask", Verdict::Ask),
+        ("allow", Verdict::Allow),
+    ];
+    let said: Vec<_> = WORDS
+        .iter()
+        .filter_map(|&(word, verdict)| map.take(word).map(|entry| (verdict, entry)))
+        .collect();
+    let many = said.len() > 1;
+    let mut heads = said.into_iter();
+    let Some((verdict, entry)) = heads.next() else {
+        let message = "a rule needs one of `allow`, `ask` and `block`";
+        let finding = Finding::error(Code::MissingKey, span, message);
+        reader
+            .report(finding.help("write what it does and to which tools: `block: [edit, write]`"));
+        return None;
+    };
+    if many {
+        let message = "a rule has only one of `allow`, `ask` and `block`";
+        let finding = Finding::error(Code::BothLists, entry.key_span, message);
+        reader.report(finding.help("make a rule of each"));
+    }
+    for (_, entry) in heads {
+        one_or_more(reader, entry, no_tool);
+    }
+    Some((verdict, one_or_more(reader, entry, no_tool)?))
+}
+
+/// What is wrong with a pattern.
+fn invalid(
+    text: &str,
+    span: Option<Span>,
+    check: fn(&str) -> Result<(), String>,
+) -> Option<Finding> {
+    if trim(text).is_empty() {
+        return Some(Finding::error(
+            Code::InvalidValue,
+            span,
+            "an empty pattern matches nothing",
+        ));
+    }
+    let error = check(text).err()?;
+    let message = format!("`{}` is no pattern: {}", shown(text), one_line(&error));
+    Some(
+        Finding::error(Code::Pattern, span, message)
+            .help("a rule that cannot match must not be dropped"),
+    )
+}
+
+/// The last line of an error: those of regular expressions draw a picture above it.
+fn one_line(error: &str) -> String {
+    let last = error.lines().last().unwrap_or_default();
+    shown(last.trim_start_matches("error: "))
+}
+
+pub(super) fn check_regex(pattern: &str) -> Result<(), String> {
+    regex(pattern).map(drop).map_err(|error| error.to_string())
+}
+
+fn read_fields(
+    reader: &mut Reader<'_>,
+    entry: Entry<'_>,
+    sound: &mut bool,
+) -> Vec<(String, String)> {
+    let span = entry.value.span;
+    let Kind::Map(fields) = entry.value.kind else {
+        let kind = &entry.value.kind;
+        reader.report(wrong_type(
+            Severity::Error,
+            "input",
+            "a map of patterns",
+            kind,
+            span,
+        ));
+        *sound = false;
+        return Vec::new();
+    };
+    if fields.entries.is_empty() {
+        *sound = false;
+        reader.report(Finding::error(
+            Code::MissingKey,
+            span,
+            "`input` names no field",
+        ));
+    }
+    let mut all = Vec::new();
+    for Entry { key, value, .. } in fields.entries {
+        let Kind::Text(pattern) = value.kind else {
+            let kind = &value.kind;
+            reader.report(wrong_type(
+                Severity::Error,
+                &shown(&key),
+                "text",
+                kind,
+                value.span,
+            ));
+            *sound = false;
+            continue;
+        };
+        if let Some(finding) = invalid(&pattern, value.span, check_regex) {
+            reader.report(finding);
+            *sound = false;
+        } else {
+            all.push((key.into_owned(), pattern.into_owned()));
+        }
+    }
+    all
+}
+
+/// What a map says under `results`.
+pub(super) fn read_results(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Vec<ResultRule> {
+    read_list(reader, map, "results", read_result)
+}
+
+fn read_result(
+    reader: &mut Reader<'_>,
+    mut map: Map<'_>,
+    span: Option<Span>,
+) -> Option<ResultRule> {
+    const DOES: [&str; 3] = ["redact", "maxChars", "append"];
+    keys::check(reader, Level::Result, &map);
+    let span = map.first_key().or(span);
+    if !map.entries.iter().any(|entry| DOES.contains(&&*entry.key)) {
+        let message = format!("an entry of `results` needs one of {}", listed(DOES));
+        let finding = Finding::error(Code::MissingKey, span, message);
+        reader.report(finding.help("say what becomes of the results"));
+    }
+    let tools = match given(reader, &mut map, "tool") {
+        Some(entry) => one_or_more(reader, entry, no_tool),
+        None => Some(vec!["*".to_owned()]),
+    };
+    let kinds = [("error", ResultKind::Error), ("ok", ResultKind::Ok)];
+    let on = given(reader, &mut map, "on")
+        .and_then(|entry| choice(reader, Severity::Error, &entry, &kinds));
+    let redact = given(reader, &mut map, "redact")
+        .and_then(|entry| one_or_more(reader, entry, |text, span| invalid(text, span, check_regex)))
+        .unwrap_or_default();
+    let with = given_text(reader, &mut map, "with");
+    if let Some(with) = with.as_ref().filter(|_| redact.is_empty()) {
+        let message = "`with` has no effect without `redact`";
+        reader.report(Finding::warning(Code::IdleRule, with.span, message));
+    }
+    let max_chars = given(reader, &mut map, "maxChars").and_then(|entry| {
+        let most = whole_number(&entry.value).filter(|&most| most > 0);
+        if most.is_none() {
+            let message = "`maxChars` must be a whole number from 1 on";
+            reader.report(Finding::error(
+                Code::InvalidValue,
+                entry.value.span,
+                message,
+            ));
+        }
+        most
+    });
+    let append = given_text(reader, &mut map, "append");
+    Some(ResultRule {
+        // An entry about tools that cannot be read is about all of them.
+        tools: tools.unwrap_or_else(|| vec!["*".to_owned()]),
+        on,
+        redact,
+        with: with.map(|text| text.value.into_owned()),
+        max_chars,
+        append: append.map(|text| text.value.into_owned()),
+        source: place_of(reader, span),
+    })
+}

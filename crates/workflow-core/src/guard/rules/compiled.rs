@@ -1,0 +1,163 @@
+//! One rule, compiled, and whether it matches a call.
+
+use std::cell::OnceCell;
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::call::{Call, Known, Target};
+use super::pattern::{Globs, names_match, regex};
+use crate::definition::{Rule, Verdict};
+use crate::guard::shell;
+
+/// A rule whose patterns are compiled when they are first needed.
+#[derive(Debug)]
+pub(super) struct CompiledRule {
+    pub(super) rule: Rule,
+    path: Globs,
+    /// `None` stands for a pattern that is none: what it would match cannot be seen.
+    input: Vec<(String, OnceCell<Option<Regex>>)>,
+}
+
+impl CompiledRule {
+    pub(super) fn new(rule: &Rule) -> Self {
+        let path = match rule.verdict {
+            Verdict::Allow => Globs::in_project(&rule.path),
+            Verdict::Ask | Verdict::Block => Globs::anywhere(&rule.path),
+        };
+        Self {
+            path,
+            input: rule
+                .input
+                .iter()
+                .map(|(field, _)| (field.clone(), OnceCell::new()))
+                .collect(),
+            rule: rule.clone(),
+        }
+    }
+
+    /// Whether all of its conditions match. What cannot be seen matches a rule that forbids, and none that allows.
+    pub(super) fn matches(&self, call: &Call<'_>) -> bool {
+        if !names_match(&self.rule.tools, call.tool) {
+            return false;
+        }
+        let matches = |known| match known {
+            Known::Yes => true,
+            Known::No => false,
+            Known::Unknown => !self.allows(),
+        };
+        let writes = |call: &Call<'_>| match (self.rule.writes, call.writes()) {
+            (None, _) => Known::Yes,
+            (Some(_), Known::Unknown) => Known::Unknown,
+            (Some(wanted), known) => Known::from((known == Known::Yes) == wanted),
+        };
+        matches(writes(call))
+            && matches(self.commands_match(call))
+            && matches(self.paths_match(call))
+            && self
+                .input
+                .iter()
+                .zip(&self.rule.input)
+                .all(|((field, compiled), (_, pattern))| {
+                    matches(input_matches(call, field, compiled, pattern))
+                })
+    }
+
+    fn allows(&self) -> bool {
+        self.rule.verdict == Verdict::Allow
+    }
+
+    /// One of the commands of a line makes it forbidden, all of them must be allowed.
+    fn commands_match(&self, call: &Call<'_>) -> Known {
+        let patterns = &self.rule.command;
+        if patterns.is_empty() {
+            return Known::Yes;
+        }
+        let Some(line) = call.line() else {
+            return if call.fields().is_none() {
+                Known::Unknown
+            } else {
+                Known::No
+            };
+        };
+        if let shell::Writes::Unreadable(_) = line.writes {
+            return Known::Unknown;
+        }
+        let mut commands = line.commands.iter();
+        let matches = |simple| {
+            patterns
+                .iter()
+                .any(|pattern| shell::matches(pattern, simple))
+        };
+        Known::from(if self.allows() {
+            !line.commands.is_empty() && commands.all(matches)
+        } else {
+            commands.any(matches)
+        })
+    }
+
+    /// One path makes a call forbidden, all that it writes must be allowed.
+    fn paths_match(&self, call: &Call<'_>) -> Known {
+        if self.path.is_empty() {
+            return Known::Yes;
+        }
+        if self.allows() {
+            let mut targets = call.written().into_iter();
+            let has_line = call.line().is_some();
+            let named = targets.len() > 0;
+            let all = targets.all(|target| self.target_matches(call, &target, true) == Known::Yes);
+            return Known::from(all && (named || has_line));
+        }
+        let targets = if self.rule.writes == Some(true) {
+            call.written()
+        } else {
+            call.touched()
+        };
+        let found = targets
+            .iter()
+            .map(|target| self.target_matches(call, target, false));
+        found.fold(Known::No, |worst, known| match (worst, known) {
+            (Known::Yes, _) | (_, Known::Yes) => Known::Yes,
+            (Known::Unknown, _) | (_, Known::Unknown) => Known::Unknown,
+            (Known::No, Known::No) => Known::No,
+        })
+    }
+
+    /// Whether a path matches in one of its forms, or in all.
+    fn target_matches(&self, call: &Call<'_>, target: &Target, all: bool) -> Known {
+        let Some(forms) = target else {
+            return Known::Unknown;
+        };
+        let ignores_case = call.paths.ignores_case();
+        let matches: Option<Vec<bool>> = forms
+            .iter()
+            .map(|form| self.path.matches(form, ignores_case))
+            .collect();
+        matches.map_or(Known::Unknown, |matches| {
+            Known::from(if all {
+                matches.iter().all(|&matches| matches)
+            } else {
+                matches.contains(&true)
+            })
+        })
+    }
+}
+
+/// Whether a field of the input matches; one that is not there does not.
+fn input_matches(
+    call: &Call<'_>,
+    field: &str,
+    compiled: &OnceCell<Option<Regex>>,
+    pattern: &str,
+) -> Known {
+    let (Some(fields), Some(pattern)) =
+        (call.fields(), compiled.get_or_init(|| regex(pattern).ok()))
+    else {
+        return Known::Unknown;
+    };
+    match fields.get(field) {
+        None | Some(Value::Null) => Known::No,
+        Some(Value::String(text)) => Known::from(pattern.is_match(text)),
+        Some(value) => Known::from(pattern.is_match(&value.to_string())),
+    }
+}

@@ -1,0 +1,155 @@
+//! Decides single tool calls by what every level says: the user's settings, the project's, the workflows
+//! around the phase, the phase.
+//!
+//! The first rule of a level that matches speaks for the level; where none does, its list. The strictest
+//! level decides, the outer one of equals: an inner level can add, and lift nothing. What cannot be
+//! seen of a call counts against it.
+
+mod call;
+mod compiled;
+mod paths;
+mod pattern;
+mod reason;
+
+use std::sync::Arc;
+
+use crate::definition::{Rule, ToolAccess, Verdict};
+use crate::guard::{STEP_TOOL, ToolGuard};
+
+pub use call::Call;
+use compiled::CompiledRule;
+pub use paths::{PathForm, Paths, PlainPaths};
+use pattern::names_match;
+pub(crate) use pattern::{check_glob, regex};
+pub(crate) use reason::reason;
+
+/// What one level says.
+#[derive(Debug, Clone, Copy)]
+pub struct LevelRules<'a> {
+    /// What the level is, as people read it: `the Plan phase`.
+    pub name: &'a str,
+    /// Which tools may run at all.
+    pub tools: Option<&'a ToolAccess>,
+    /// Its rules, in order.
+    pub rules: &'a [Rule],
+}
+
+/// The rules of all levels, outer first.
+#[derive(Debug, Default)]
+pub struct Rules {
+    levels: Vec<Level>,
+}
+
+#[derive(Debug)]
+struct Level {
+    name: Arc<str>,
+    list: ToolGuard,
+    rules: Vec<CompiledRule>,
+}
+
+/// What becomes of a call.
+#[derive(Debug)]
+pub enum Decision<'r> {
+    /// It may run.
+    Allowed,
+    /// A person decides.
+    Asked(Denial<'r>),
+    /// It must not run.
+    Blocked(Denial<'r>),
+}
+
+/// Why a call may not simply run.
+#[derive(Debug)]
+pub struct Denial<'r> {
+    /// What the level is.
+    pub level: &'r str,
+    /// The rule; `None` where the level's list decides.
+    pub rule: Option<&'r Rule>,
+    /// What the level allows instead, as people read it; may be empty.
+    pub allowed: String,
+    /// What was seen of the call, as people read it; may be empty.
+    pub seen: String,
+}
+
+impl Rules {
+    /// Takes the levels, outer first.
+    #[must_use]
+    pub fn new<'a>(levels: impl IntoIterator<Item = LevelRules<'a>>) -> Self {
+        let levels = levels
+            .into_iter()
+            .filter(|level| level.tools.is_some() || !level.rules.is_empty());
+        Self {
+            levels: levels.map(Level::new).collect(),
+        }
+    }
+
+    /// Whether no call can be denied.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    /// What becomes of a call. `workflow_step` may always run.
+    #[must_use]
+    pub fn decide(&self, call: &Call<'_>) -> Decision<'_> {
+        let mut decision = Decision::Allowed;
+        if call.tool == STEP_TOOL {
+            return decision;
+        }
+        for level in &self.levels {
+            match level.decide(call) {
+                blocked @ Decision::Blocked(_) => return blocked,
+                asked @ Decision::Asked(_) if matches!(decision, Decision::Allowed) => {
+                    decision = asked
+                }
+                Decision::Asked(_) | Decision::Allowed => {}
+            }
+        }
+        decision
+    }
+}
+
+impl Level {
+    fn new(level: LevelRules<'_>) -> Self {
+        Self {
+            name: level.name.into(),
+            list: ToolGuard::new(level.tools),
+            rules: level.rules.iter().map(CompiledRule::new).collect(),
+        }
+    }
+
+    fn decide(&self, call: &Call<'_>) -> Decision<'_> {
+        let denial = |rule, allowed| Denial {
+            level: &self.name,
+            rule,
+            allowed,
+            seen: call.seen(),
+        };
+        if let Some(found) = self.rules.iter().find(|rule| rule.matches(call)) {
+            let rule = Some(&found.rule);
+            return match found.rule.verdict {
+                Verdict::Allow => Decision::Allowed,
+                Verdict::Ask => Decision::Asked(denial(rule, self.allowed(call))),
+                Verdict::Block => Decision::Blocked(denial(rule, self.allowed(call))),
+            };
+        }
+        match self.list.blocks(call.tool) {
+            Some(allowed) => Decision::Blocked(denial(None, allowed.to_owned())),
+            None => Decision::Allowed,
+        }
+    }
+
+    /// What its rules allow of a call's tool.
+    fn allowed(&self, call: &Call<'_>) -> String {
+        let allowing = self
+            .rules
+            .iter()
+            .map(|compiled| &compiled.rule)
+            .filter(|rule| rule.verdict == Verdict::Allow && names_match(&rule.tools, call.tool));
+        let patterns: Vec<&str> = allowing
+            .flat_map(|rule| rule.path.iter().chain(&rule.command))
+            .map(String::as_str)
+            .collect();
+        patterns.join(", ")
+    }
+}
