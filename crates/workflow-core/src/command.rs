@@ -6,10 +6,10 @@ use crate::Session;
 use crate::definition::{Catalog, Loaded, Show, Workflow};
 use crate::guard::Pace;
 use crate::hook::resolve_end;
-use crate::input::{Millis, QuestionId, Ticket};
+use crate::input::{Millis, Ticket};
 use crate::output::{Action, Level, Output, Question, Reply, Settled, message_type};
 use crate::run::{MAX_TIME, cancel, first_phase, start};
-use crate::session::{Run, notify};
+use crate::session::{Run, Waiting, notify};
 use crate::white_space;
 use crate::{template, text};
 
@@ -83,8 +83,9 @@ impl Session {
             Some(run) => {
                 let message = confirmation(run);
                 let id = self.next_question();
-                self.starts.insert(id, pending);
-                out.questions.push(Question { id, title: "Workflow already active".to_owned(), message });
+                self.waiting.insert(id, Waiting::Start(pending));
+                let title = "Workflow already active".to_owned();
+                out.questions.push(Question { id, title, message, options: Vec::new() });
                 out.reply = Reply::Later;
             }
         }
@@ -94,13 +95,10 @@ impl Session {
     pub(crate) fn start_answered(
         &mut self,
         now: Millis,
-        question: QuestionId,
+        pending: PendingStart,
         confirmed: bool,
         out: &mut Output,
     ) {
-        let Some(pending) = self.starts.remove(&question) else {
-            return;
-        };
         let ticket = pending.ticket;
         let mut settled = Output::default();
         if confirmed && self.active_task() != pending.replaces {
@@ -113,6 +111,7 @@ impl Session {
         }
         out.settled.push(Settled {
             ticket,
+            reply: Reply::None,
             actions: settled.actions,
         });
     }
@@ -138,7 +137,7 @@ impl Session {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
         let state = start(workflow, &catalog, task_id, &description, started_at);
         let standing = crate::standing::Standing::of(&state, &catalog, &loaded.settings);
-        self.settings = loaded.settings.clone();
+        self.adopt_settings(&loaded.settings);
         self.pushed = None;
         self.run = Some(Run {
             state: state.clone(),

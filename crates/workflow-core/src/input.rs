@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::definition::Loaded;
+use crate::guard::rules::Paths;
 
 /// Milliseconds since the Unix epoch, on whatever clock the caller keeps.
 pub type Millis = u64;
@@ -41,8 +42,23 @@ pub enum Input<'a> {
     },
     /// The agent wants to run a tool.
     ToolCall {
+        /// Names the request, should its answer have to wait.
+        ticket: Ticket,
         /// The tool's name.
         tool: &'a str,
+        /// Its arguments, as JSON text, where the host tells them.
+        input: Option<&'a RawValue>,
+        /// Tells where paths among them lead.
+        paths: &'a dyn Paths,
+    },
+    /// A tool has run.
+    ToolResult {
+        /// The tool's name.
+        tool: &'a str,
+        /// What the model will read, as JSON text, where the host tells it.
+        content: Option<&'a RawValue>,
+        /// Whether the call failed.
+        is_error: bool,
     },
     /// Text was submitted.
     UserInput {
@@ -67,11 +83,22 @@ pub enum Input<'a> {
     Answer {
         /// The question.
         question: QuestionId,
-        /// Whether it was confirmed; a dismissed or failed dialog is a no.
-        confirmed: bool,
+        /// What was answered.
+        answer: Answer<'a>,
     },
     /// Time passed.
     Tick,
+}
+
+/// What a person answered, through the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// Yes or no.
+    Confirmed(bool),
+    /// One of the options.
+    Chosen(&'a str),
+    /// Nothing: the dialog was dismissed or failed.
+    Dismissed,
 }
 
 /// Who submitted a text.

@@ -35,7 +35,7 @@ pub struct Output {
 }
 
 /// The answer to an input.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub enum Reply {
     /// Nothing beyond the actions.
     #[default]
@@ -46,7 +46,11 @@ pub enum Reply {
     Block {
         /// What the agent is told.
         reason: String,
+        /// Who decided.
+        by: Decider,
     },
+    /// What the model reads in place of a tool's result.
+    Content(Box<RawValue>),
     /// A message to put into the conversation before the agent starts.
     Inject {
         /// Its custom type.
@@ -58,6 +62,17 @@ pub enum Reply {
     Mutation(Mutation),
     /// What `workflow_step` answers.
     Tool(ToolAnswer),
+}
+
+/// Who decided that a tool call must not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decider {
+    /// A rule.
+    Rule,
+    /// A person, who was asked.
+    Person,
+    /// Nobody: the decision could not be made.
+    Nobody,
 }
 
 /// What `agent_end` did to the run (hook-lifecycle: `HookStateMutation`).
@@ -155,8 +170,10 @@ pub struct Question {
     pub id: QuestionId,
     /// The dialog's title.
     pub title: String,
-    /// The dialog's text; the answer is yes or no.
+    /// The dialog's text.
     pub message: String,
+    /// What can be chosen; without options the answer is yes or no.
+    pub options: Vec<String>,
 }
 
 /// An earlier request that is answered now.
@@ -164,6 +181,8 @@ pub struct Question {
 pub struct Settled {
     /// The request.
     pub ticket: Ticket,
+    /// Its answer.
+    pub reply: Reply,
     /// What the host must do.
     pub actions: Vec<Action>,
 }

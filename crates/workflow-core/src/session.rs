@@ -12,12 +12,14 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::command::PendingStart;
 use crate::definition::{Catalog, Settings};
 use crate::guard::Pace;
-use crate::hook::{Countdown, Pushed};
-use crate::input::{Author, Command, Input, Millis, QuestionId};
-use crate::output::{Action, Level, Output};
+use crate::guard::results::Results;
+use crate::guard::rules::{Call, Rules};
+use crate::hook::{Countdown, Denied, PendingCall, Pushed};
+use crate::input::{Answer, Author, Command, Input, Millis, QuestionId};
+use crate::output::{Action, Decider, Level, Output, Reply, Settled};
 use crate::random::Random;
 use crate::run::{RunState, Stale, StoredDefinition, StoredRun, entry_type};
-use crate::standing::Standing;
+use crate::standing::{Standing, settings_levels};
 
 /// One session of a host: what happens goes in, what must be done comes out.
 ///
@@ -38,7 +40,14 @@ pub struct Session {
     pub(crate) pushed: Option<Pushed>,
     /// Whether the model has the full context of where the run stands.
     pub(crate) context_given: bool,
-    pub(crate) starts: BTreeMap<QuestionId, PendingStart>,
+    /// What waits for a person's answer.
+    pub(crate) waiting: BTreeMap<QuestionId, Waiting>,
+    /// What the settings say of tool calls outside of a run.
+    pub(crate) rules: Rules,
+    /// What the settings say of results outside of a run.
+    pub(crate) results: Results,
+    /// The call that was denied last, and how often in a row.
+    pub(crate) denied: Option<Denied>,
     questions: u64,
     /// The problems that were shown last, so that they are shown once per change (B49).
     pub(crate) problems_shown: String,
@@ -56,6 +65,42 @@ pub(crate) struct Run {
     /// What the session's entries hold, to append only what changed.
     pub(crate) stored_pace: Pace,
     pub(crate) definition_stored: bool,
+}
+
+/// What waits for a person's answer.
+#[derive(Debug)]
+pub(crate) enum Waiting {
+    /// A run that would take the place of another.
+    Start(PendingStart),
+    /// A tool call.
+    Call(PendingCall),
+}
+
+impl Waiting {
+    /// When nobody's answer is waited for any more.
+    fn due(&self) -> Option<Millis> {
+        match self {
+            Self::Start(_) => None,
+            Self::Call(call) => Some(call.due),
+        }
+    }
+
+    /// Its answer when nobody gives one.
+    pub(crate) fn unanswered(self, why: &str) -> Settled {
+        let (ticket, reply) = match self {
+            Self::Start(start) => (start.ticket, Reply::None),
+            Self::Call(call) => {
+                let reason = format!("{}\nNobody could be asked about it: {why}.", call.reason);
+                let by = Decider::Nobody;
+                (call.ticket, Reply::Block { reason, by })
+            }
+        };
+        Settled {
+            ticket,
+            reply,
+            actions: Vec::new(),
+        }
+    }
 }
 
 /// What a host can do for people.
@@ -81,7 +126,10 @@ impl Session {
             turn_moved: None,
             pushed: None,
             context_given: false,
-            starts: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            rules: Rules::default(),
+            results: Results::default(),
+            denied: None,
             questions: 0,
             problems_shown: String::new(),
         }
@@ -95,7 +143,9 @@ impl Session {
     /// When [`Input::Tick`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
-        self.countdown.as_ref().map(Countdown::deadline)
+        let countdown = self.countdown.as_ref().map(Countdown::deadline);
+        let calls = self.waiting.values().filter_map(Waiting::due);
+        countdown.into_iter().chain(calls).min()
     }
 
     /// Takes what happened, gives what must be done.
@@ -112,7 +162,17 @@ impl Session {
             Input::TurnStart => self.turn_started(&mut out),
             Input::TurnEnd => self.turn_ended(&mut out),
             Input::AgentEnd { last } => self.agent_ended(now, last, &mut out),
-            Input::ToolCall { tool } => self.tool_called(tool, &mut out),
+            Input::ToolCall {
+                ticket,
+                tool,
+                input,
+                paths,
+            } => self.tool_called(now, ticket, &Call::new(tool, input, paths), &mut out),
+            Input::ToolResult {
+                tool,
+                content,
+                is_error,
+            } => self.tool_answered(tool, content, is_error, &mut out),
             Input::UserInput {
                 author: Some(Author::Extension),
             } => {}
@@ -131,11 +191,11 @@ impl Session {
                 command: Command::CancelWorkflow,
                 ..
             } => self.cancel_command(&mut out),
-            Input::Answer {
-                question,
-                confirmed,
-            } => self.start_answered(now, question, confirmed, &mut out),
-            Input::Tick => self.time_passed(now, &mut out),
+            Input::Answer { question, answer } => self.answered(now, question, answer, &mut out),
+            Input::Tick => {
+                self.time_passed(now, &mut out);
+                self.give_up_waiting(now, &mut out);
+            }
         }
         out
     }
@@ -150,6 +210,35 @@ impl Session {
         match self.abilities.widgets {
             Some(widgets) => widgets && self.has_ui != Some(false),
             None => self.has_ui == Some(true),
+        }
+    }
+
+    /// Takes settings over, for what is not in a run as well.
+    pub(crate) fn adopt_settings(&mut self, settings: &Settings) {
+        self.rules = Rules::new(settings_levels(settings));
+        self.results = Results::new(
+            settings
+                .user
+                .results
+                .iter()
+                .chain(&settings.project.results),
+        );
+        self.settings = settings.clone();
+    }
+
+    /// The host answered a question.
+    fn answered(
+        &mut self,
+        now: Millis,
+        question: QuestionId,
+        answer: Answer<'_>,
+        out: &mut Output,
+    ) {
+        let confirmed = answer == Answer::Confirmed(true);
+        match self.waiting.remove(&question) {
+            None => {}
+            Some(Waiting::Start(start)) => self.start_answered(now, start, confirmed, out),
+            Some(Waiting::Call(call)) => self.call_answered(call, confirmed, out),
         }
     }
 

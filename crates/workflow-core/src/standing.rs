@@ -7,7 +7,9 @@ use std::collections::HashSet;
 
 use crate::context::ContextVariables;
 use crate::definition::{Catalog, ContextMode, Phase, PhaseEntry, Settings, Workflow};
-use crate::guard::{Continue, ToolGuard};
+use crate::guard::Continue;
+use crate::guard::results::Results;
+use crate::guard::rules::{LevelRules, Rules};
 use crate::run::{Position, RunState, Stale, advance};
 use crate::{context, template, text};
 
@@ -24,8 +26,10 @@ pub(crate) struct Standing {
     pub(crate) progress: (usize, usize),
     /// The status line.
     pub(crate) status: String,
-    /// Which tools may run.
-    pub(crate) tools: ToolGuard,
+    /// What becomes of tool calls, by all levels.
+    pub(crate) rules: Rules,
+    /// What becomes of results, by all levels.
+    pub(crate) results: Results,
     block_reason: String,
     /// The context message in full.
     pub(crate) context: String,
@@ -70,7 +74,8 @@ impl Standing {
             breadcrumb: breadcrumb(&position),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
             status: status(&position, catalog),
-            tools: ToolGuard::new(position.phase.tools.as_ref()),
+            rules: rules(&position, settings),
+            results: results(&position, settings),
             block_reason: root
                 .templates
                 .block_reason_template
@@ -98,16 +103,15 @@ impl Standing {
         })
     }
 
-    /// The reason a tool call is blocked with, if it is (hook-lifecycle: "Block Reason Template").
-    pub(crate) fn blocks(&self, tool: &str) -> Option<String> {
-        let allowed = self.tools.blocks(tool)?;
-        Some(template::resolve(&self.block_reason, |name| match name {
+    /// The reason a tool call is blocked with by a list (hook-lifecycle: "Block Reason Template").
+    pub(crate) fn block_reason(&self, tool: &str, allowed: &str) -> String {
+        template::resolve(&self.block_reason, |name| match name {
             "workflowName" => Some(&self.workflow_name),
             "phaseName" => Some(&self.phase.name),
             "toolName" => Some(tool),
             "allowedTools" => Some(allowed),
             _ => None,
-        }))
+        })
     }
 
     /// The names from the root to the innermost scope, in one text.
@@ -124,6 +128,56 @@ impl Standing {
     pub(crate) fn scope_name(&self) -> &str {
         self.breadcrumb.last().map_or("", |crumb| &crumb.name)
     }
+}
+
+/// What the settings say of tool calls, the user's first.
+pub(crate) fn settings_levels(settings: &Settings) -> [LevelRules<'_>; 2] {
+    [
+        ("the user's settings", &settings.user),
+        ("the project's settings", &settings.project),
+    ]
+    .map(|(name, guards)| LevelRules {
+        name,
+        in_workflow: false,
+        tools: guards.tools.as_ref(),
+        rules: &guards.rules,
+    })
+}
+
+/// The rules of all levels: settings, the workflows around the phase, the phase.
+fn rules(position: &Position<'_>, settings: &Settings) -> Rules {
+    let phase = position.phase;
+    let names: Vec<String> = position
+        .levels
+        .iter()
+        .map(|level| format!("the {} workflow", level.workflow.name))
+        .chain([format!("the {} phase", phase.name)])
+        .collect();
+    let workflows = position
+        .levels
+        .iter()
+        .map(|level| (level.workflow.tools.as_ref(), &level.workflow.rules));
+    let inner = workflows.chain([(phase.tools.as_ref(), &phase.rules)]);
+    let inner = inner.zip(&names).map(|((tools, rules), name)| LevelRules {
+        name,
+        in_workflow: true,
+        tools,
+        rules,
+    });
+    Rules::new(settings_levels(settings).into_iter().chain(inner))
+}
+
+/// What becomes of results, outer levels first.
+fn results(position: &Position<'_>, settings: &Settings) -> Results {
+    let workflows = position.levels.iter().map(|level| &level.workflow.results);
+    let settings = [&settings.user.results, &settings.project.results];
+    Results::new(
+        settings
+            .into_iter()
+            .chain(workflows)
+            .chain([&position.phase.results])
+            .flatten(),
+    )
 }
 
 /// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).

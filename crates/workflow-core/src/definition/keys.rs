@@ -110,9 +110,11 @@ fn resembled_guard(key: &str) -> Option<&'static str> {
         return None;
     }
     let plain = plain(key);
-    let near = |guard: &str| {
-        let allowed = if guard.len() > 5 { 2 } else { 1 };
-        distance(&plain, guard, allowed).is_some() || plain.contains(guard)
+    let near = |guard: &str| match guard.len() {
+        // Too short for a likeness: `date` is no `gate`, and neither is `delegate`.
+        ..5 => plain.strip_suffix('s').unwrap_or(&plain) == guard,
+        5 => distance(&plain, guard, 1).is_some() || plain.contains(guard),
+        6.. => distance(&plain, guard, 2).is_some() || plain.contains(guard),
     };
     guards().find(|guard| near(guard))
 }
@@ -173,12 +175,16 @@ mod tests {
         }
         assert_eq!(resembled_guard("blocklist"), Some("blacklist"));
         assert_eq!(resembled_guard("continues"), Some("continue"));
+        assert_eq!(resembled_guard("Gates"), Some("gate"));
+        assert_eq!(resembled_guard("aprove"), Some("approve"));
+        assert_eq!(resembled_guard("toolRules"), Some("rules"));
     }
 
     #[test]
     fn ordinary_words_are_not_guards() {
         for key in [
-            "title", "author", "date", "tags", "model", "todos", "content", "context",
+            "title", "author", "date", "tags", "model", "todos", "content", "context", "delegate",
+            "profile",
         ] {
             assert_eq!(resembled_guard(key), None, "{key}");
         }

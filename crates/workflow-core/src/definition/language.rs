@@ -462,52 +462,45 @@ const RULE: &[Key] = &[
         "The tools whose calls may run, as far as this level is concerned. `*` stands for any characters.",
     )
     .without(Without::Said("one of the three"))
-    .example(r#""write""#)
-    .guard(),
+    .example(r#""write""#),
     Key::new(
         "ask",
         Takes::ToolPatterns,
         "The tools about whose calls a person is asked. Where nobody can be asked, they are blocked.",
     )
     .without(Without::Said("one of the three"))
-    .example(r#""bash""#)
-    .guard(),
+    .example(r#""bash""#),
     Key::new("block", Takes::ToolPatterns, "The tools whose calls are blocked.")
         .without(Without::Said("one of the three"))
-        .example(r#"["write", "edit"]"#)
-        .guard(),
+        .example(r#"["write", "edit"]"#),
     Key::new(
         "path",
         Takes::Patterns,
         "Globs: `docs/**` is in the project, `.env` a name at any depth, `/etc/**` and `~/.ssh/**` are elsewhere. A directory stands for all in it.",
     )
     .without(Without::Said("any path"))
-    .example(r#"[".env", ".git/**"]"#)
-    .guard(),
+    .example(r#"[".env", ".git/**"]"#),
     Key::new(
         "command",
         Takes::Patterns,
         "Patterns of commands in a shell line, each command by itself. `*` stands for any characters.",
     )
     .without(Without::Said("any command"))
-    .example(r#"["rm -rf *", "sudo *"]"#)
-    .guard(),
+    .example(r#"["rm -rf *", "sudo *"]"#),
     Key::new(
         "writes",
         Takes::Flag,
         "Whether the call must change files, or must not. Read from the parsed shell line; one that cannot be parsed counts as writing.",
     )
     .without(Without::Said("either"))
-    .example("true")
-    .guard(),
+    .example("true"),
     Key::new(
         "input",
         Takes::Fields,
         "Regular expressions that fields of the call's arguments must match.",
     )
     .without(Without::Said("any arguments"))
-    .example(r#"{"url": "^http://"}"#)
-    .guard(),
+    .example(r#"{"url": "^http://"}"#),
     Key::new("reason", Takes::Text, "Why, as the agent and people read it.")
         .without(Without::Said("the rule in words"))
         .example(r#""protected""#),
@@ -521,23 +514,20 @@ const RESULT_KINDS: &[(&str, &str)] = &[
 const RESULT: &[Key] = &[
     Key::new("tool", Takes::ToolPatterns, "The tools it is about.")
         .without(Without::Text("*"))
-        .example(r#""bash""#)
-        .guard(),
+        .example(r#""bash""#),
     Key::new(
         "on",
         Takes::OneOf(RESULT_KINDS),
         "Which results it is about.",
     )
     .without(Without::Said("both"))
-    .example(r#""error""#)
-    .guard(),
+    .example(r#""error""#),
     Key::new(
         "redact",
         Takes::Patterns,
         "Regular expressions: what they match is replaced.",
     )
-    .example(r#"["sk-[A-Za-z0-9]{20,}"]"#)
-    .guard(),
+    .example(r#"["sk-[A-Za-z0-9]{20,}"]"#),
     Key::new("with", Takes::Text, "What stands in its place.")
         .without(Without::Text("[redacted]"))
         .example(r#""[key]""#),
@@ -547,8 +537,7 @@ const RESULT: &[Key] = &[
         "Characters that are kept of a text: its beginning and its end.",
     )
     .without(Without::Said("all"))
-    .example("20000")
-    .guard(),
+    .example("20000"),
     Key::new("append", Takes::Text, "What is put behind the text.")
         .without(Without::Said("nothing"))
         .example(r#""Read the error before you try again.""#),
@@ -567,44 +556,36 @@ const GATE: &[Key] = &[
         "A program and its arguments, run in the working directory. With `shell: true` a line for the shell.",
     )
     .without(Without::Said("one of the four"))
-    .example(r#"["cargo", "test", "--quiet"]"#)
-    .guard(),
+    .example(r#"["cargo", "test", "--quiet"]"#),
     Key::new("shell", Takes::Flag, "Whether `run` is a line for the shell.")
         .without(Without::Said("`false`"))
-        .example("false")
-        .guard(),
+        .example("false"),
     Key::new(
         "timeout",
         Takes::Duration,
         "How long `run` may take: seconds, or `30s`, `10m`, `1h`. At most a day.",
     )
     .without(Without::Text("10m"))
-    .example(r#""10m""#)
-    .guard(),
+    .example(r#""10m""#),
     Key::new("expect", Takes::Map(Level::Expect), "What `run` must come to.")
         .without(Without::Said("`exit: 0`"))
-        .example(r#"{"exit": 0}"#)
-        .guard(),
+        .example(r#"{"exit": 0}"#),
     Key::new("file", Takes::Filled, "A file that must be there.")
         .without(Without::Said("one of the four"))
-        .example(r#""docs/plan.md""#)
-        .guard(),
+        .example(r#""docs/plan.md""#),
     Key::new(
         "changed",
         Takes::Flag,
         "Whether `file` must say something else than when the phase was entered, or must not.",
     )
     .without(Without::Said("either"))
-    .example("true")
-    .guard(),
+    .example("true"),
     Key::new("git", Takes::OneOf(GIT), "What must be so in the repository.")
         .without(Without::Said("one of the four"))
-        .example(r#""clean""#)
-        .guard(),
+        .example(r#""clean""#),
     Key::new("commit", Takes::OneOf(COMMIT), "What the repository must have.")
         .without(Without::Said("one of the four"))
-        .example(r#""new""#)
-        .guard(),
+        .example(r#""new""#),
 ];
 
 const EXPECT: &[Key] = &[
@@ -614,38 +595,33 @@ const EXPECT: &[Key] = &[
         "The exit code, or `nonzero` for any but 0.",
     )
     .without(Without::Number(0))
-    .example(r#""nonzero""#)
-    .guard(),
+    .example(r#""nonzero""#),
     Key::new(
         "stdout",
         Takes::Filled,
         "A regular expression that its output must match.",
     )
     .without(Without::Said("any"))
-    .example(r#""0 failed""#)
-    .guard(),
+    .example(r#""0 failed""#),
 ];
 
 const APPROVE: &[Key] = &[
     Key::new("ask", Takes::Text, "The question.")
         .without(Without::Required)
-        .example(r#""Is the plan right?""#)
-        .guard(),
+        .example(r#""Is the plan right?""#),
     Key::new(
         "choices",
         Takes::Choices,
         "What can be answered. The first approves; with any other the phase goes on.",
     )
     .without(Without::Said("`[approve, revise]`"))
-    .example(r#"["approve", "revise"]"#)
-    .guard(),
+    .example(r#"["approve", "revise"]"#),
     Key::new(
         "show",
         Takes::Filled,
         "A file that is shown with the question.",
     )
-    .example(r#""docs/plan.md""#)
-    .guard(),
+    .example(r#""docs/plan.md""#),
 ];
 
 const CONTINUE: &[Key] = &[

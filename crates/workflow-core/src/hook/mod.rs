@@ -8,3 +8,4 @@ mod turn;
 
 pub(crate) use agent_end::{Countdown, resolve_end};
 pub(crate) use before_agent_start::Pushed;
+pub(crate) use tool_call::{Denied, PendingCall};

@@ -6,7 +6,7 @@ use crate::Session;
 use crate::definition::{Catalog, Loaded, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::input::Entry;
-use crate::output::{Action, Level, Output, Settled};
+use crate::output::{Action, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
 use crate::standing::Standing;
@@ -23,7 +23,7 @@ impl Session {
         out: &mut Output,
     ) {
         self.session_closed(out);
-        self.settings = loaded.settings.clone();
+        self.adopt_settings(&loaded.settings);
         let mut restored = restore(entries);
         out.diagnostics.clone_from(&loaded.diagnostics);
         out.diagnostics.append(&mut restored.diagnostics);
@@ -49,11 +49,9 @@ impl Session {
         self.turn_moved = None;
         self.pushed = None;
         self.context_given = false;
-        for (_, start) in std::mem::take(&mut self.starts) {
-            out.settled.push(Settled {
-                ticket: start.ticket,
-                actions: Vec::new(),
-            });
+        self.denied = None;
+        for (_, waiting) in std::mem::take(&mut self.waiting) {
+            out.settled.push(waiting.unanswered("the session ended"));
         }
     }
 

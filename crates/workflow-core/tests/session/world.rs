@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use workflow_core::definition::{
-    Catalog, ContinueRule, Loaded, Phase, PhaseEntry, Settings, Show, Templates, ToolAccess,
-    Workflow,
+    Catalog, Loaded, Phase, PhaseEntry, Settings, Show, ToolAccess, Workflow,
 };
-use workflow_core::input::{Author, Command, Entry, LastAssistant, QuestionId, Ticket};
+use workflow_core::guard::rules::PlainPaths;
+use workflow_core::input::{Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket};
 use workflow_core::output::{Action, Reply, ToolAnswer};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
@@ -22,9 +22,7 @@ pub(crate) fn phase(word: &str) -> Phase {
         name: word.to_uppercase(),
         emoji: "🔹".to_owned(),
         instructions: format!("Do {word}."),
-        tools: None,
-        available_profiles: None,
-        auto_continue: ContinueRule::default(),
+        ..Phase::default()
     }
 }
 
@@ -53,12 +51,8 @@ pub(crate) fn workflow(key: &str, entries: &[&str]) -> Workflow {
         initial_message: "Start {workflowName}: {description}".to_owned(),
         show: Show::User,
         loopable: true,
-        session_name_prefix: None,
-        session_name_max_length: None,
-        templates: Templates::default(),
-        auto_continue: ContinueRule::default(),
-        context: None,
         phases: entries.iter().map(entry).collect(),
+        ..Workflow::default()
     }
 }
 
@@ -123,7 +117,8 @@ impl World {
         match out.reply {
             Reply::None => {}
             Reply::Later => lines.push("later".to_owned()),
-            Reply::Block { reason } => lines.push(format!("block {reason}")),
+            Reply::Content(content) => lines.push(format!("content {content}")),
+            Reply::Block { reason, .. } => lines.push(format!("block {reason}")),
             Reply::Inject { content, .. } => lines.push(format!("inject {content}")),
             Reply::Mutation(mutation) => {
                 if mutation.unload {
@@ -141,7 +136,10 @@ impl World {
             self.asked.push(question.id);
         }
         for settled in out.settled {
-            lines.push("settled".to_owned());
+            lines.push(match settled.reply {
+                Reply::Block { reason, by } => format!("settled block {by:?} {reason}"),
+                _ => "settled".to_owned(),
+            });
             self.take(settled.actions, &mut lines);
         }
         lines
@@ -214,10 +212,8 @@ impl World {
 
     pub(crate) fn answer(&mut self, confirmed: bool) -> Vec<String> {
         let question = self.asked.pop().expect("a question waits");
-        self.step(Input::Answer {
-            question,
-            confirmed,
-        })
+        let answer = Answer::Confirmed(confirmed);
+        self.step(Input::Answer { question, answer })
     }
 
     pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
@@ -227,7 +223,19 @@ impl World {
     }
 
     pub(crate) fn tool_call(&mut self, tool: &str) -> Vec<String> {
-        self.step(Input::ToolCall { tool })
+        self.call(tool, &serde_json::json!({}))
+    }
+
+    /// A tool call with arguments.
+    pub(crate) fn call(&mut self, tool: &str, input: &serde_json::Value) -> Vec<String> {
+        self.tickets += 1;
+        let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
+        self.step(Input::ToolCall {
+            ticket: Ticket(self.tickets),
+            tool,
+            input: Some(&input),
+            paths: &PlainPaths,
+        })
     }
 
     pub(crate) fn user_input(&mut self) -> Vec<String> {

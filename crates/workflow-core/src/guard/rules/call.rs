@@ -61,6 +61,18 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// The tool's name.
+    #[must_use]
+    pub fn tool(&self) -> &'a str {
+        self.tool
+    }
+
+    /// The arguments as JSON text; empty if they were not told.
+    #[must_use]
+    pub fn input_text(&self) -> &'a str {
+        self.input.map_or("", RawValue::get)
+    }
+
     /// The arguments; `None` if they were not told, or are no map.
     pub(super) fn fields(&self) -> Option<&Map<String, Value>> {
         let read = || serde_json::from_str(self.input?.get()).ok();

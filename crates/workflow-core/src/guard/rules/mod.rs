@@ -19,8 +19,7 @@ use crate::guard::{STEP_TOOL, ToolGuard};
 pub use call::Call;
 use compiled::CompiledRule;
 pub use paths::{PathForm, Paths, PlainPaths};
-use pattern::names_match;
-pub(crate) use pattern::{check_glob, regex};
+pub(crate) use pattern::{check_glob, names_match, regex};
 pub(crate) use reason::reason;
 
 /// What one level says.
@@ -28,6 +27,8 @@ pub(crate) use reason::reason;
 pub struct LevelRules<'a> {
     /// What the level is, as people read it: `the Plan phase`.
     pub name: &'a str,
+    /// Whether it is a workflow or a phase.
+    pub in_workflow: bool,
     /// Which tools may run at all.
     pub tools: Option<&'a ToolAccess>,
     /// Its rules, in order.
@@ -43,6 +44,7 @@ pub struct Rules {
 #[derive(Debug)]
 struct Level {
     name: Arc<str>,
+    in_workflow: bool,
     list: ToolGuard,
     rules: Vec<CompiledRule>,
 }
@@ -63,6 +65,8 @@ pub enum Decision<'r> {
 pub struct Denial<'r> {
     /// What the level is.
     pub level: &'r str,
+    /// Whether the level is a workflow or a phase.
+    pub in_workflow: bool,
     /// The rule; `None` where the level's list decides.
     pub rule: Option<&'r Rule>,
     /// What the level allows instead, as people read it; may be empty.
@@ -113,6 +117,7 @@ impl Level {
     fn new(level: LevelRules<'_>) -> Self {
         Self {
             name: level.name.into(),
+            in_workflow: level.in_workflow,
             list: ToolGuard::new(level.tools),
             rules: level.rules.iter().map(CompiledRule::new).collect(),
         }
@@ -121,6 +126,7 @@ impl Level {
     fn decide(&self, call: &Call<'_>) -> Decision<'_> {
         let denial = |rule, allowed| Denial {
             level: &self.name,
+            in_workflow: self.in_workflow,
             rule,
             allowed,
             seen: call.seen(),

@@ -22,12 +22,12 @@ pub(crate) enum PatternError {
 }
 
 /// Whether a name matches one of a few names in which `*` stands for any characters.
-pub(super) fn names_match(names: &[String], tool: &str) -> bool {
+pub(crate) fn names_match(names: &[String], tool: &str) -> bool {
     names.iter().any(|name| wildcard(name, tool))
 }
 
 /// Whether a text matches a pattern in which `*` stands for any characters.
-pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
+fn wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else {

@@ -1,0 +1,238 @@
+//! What the model reads of a tool's result: redacted, cut, with something behind it.
+//!
+//! Owns the texts of a result. Whether the call failed is not its to change, and images pass as they are.
+
+use std::cell::OnceCell;
+
+use regex::Regex;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::rules::{names_match, regex};
+use crate::definition::{ResultKind, ResultRule};
+
+/// What stands in the place of what is redacted, if a rule does not say.
+const REDACTED: &str = "[redacted]";
+
+/// The rules on results of all levels, outer first. All that fit are applied, in order.
+#[derive(Debug, Default)]
+pub struct Results {
+    rules: Vec<CompiledRule>,
+}
+
+#[derive(Debug)]
+struct CompiledRule {
+    rule: ResultRule,
+    /// `None` is a pattern that is none: nothing of the text is kept.
+    redact: OnceCell<Option<Vec<Regex>>>,
+}
+
+impl Results {
+    /// Takes the rules, outer first.
+    #[must_use]
+    pub fn new<'a>(rules: impl IntoIterator<Item = &'a ResultRule>) -> Self {
+        let compiled = |rule: &ResultRule| CompiledRule {
+            rule: rule.clone(),
+            redact: OnceCell::new(),
+        };
+        Self {
+            rules: rules.into_iter().map(compiled).collect(),
+        }
+    }
+
+    /// What the model reads in place of a result; `None` if the result stays as it is.
+    ///
+    /// A result is a text, or a list of parts of which those of type `text` have one.
+    #[must_use]
+    pub fn apply(&self, tool: &str, content: &RawValue, is_error: bool) -> Option<Box<RawValue>> {
+        let fits = |rule: &&CompiledRule| rule.fits(tool, is_error);
+        let mut rules = self.rules.iter().filter(fits).peekable();
+        rules.peek()?;
+        let before: Value = serde_json::from_str(content.get()).ok()?;
+        let mut after = before.clone();
+        for rule in rules {
+            rule.apply(&mut after);
+        }
+        (after != before).then(|| to_raw_value(&after).ok())?
+    }
+}
+
+impl CompiledRule {
+    fn fits(&self, tool: &str, is_error: bool) -> bool {
+        let kind = if is_error {
+            ResultKind::Error
+        } else {
+            ResultKind::Ok
+        };
+        names_match(&self.rule.tools, tool) && self.rule.on.is_none_or(|on| on == kind)
+    }
+
+    fn apply(&self, content: &mut Value) {
+        for text in texts(content) {
+            self.redact(text);
+        }
+        if let Some(most) = self.rule.max_chars {
+            let mut left = most as usize;
+            for text in texts(content) {
+                left = cut(text, left);
+            }
+        }
+        if let Some(appended) = &self.rule.append {
+            append(content, appended);
+        }
+    }
+
+    fn redact(&self, text: &mut String) {
+        let compile = || {
+            self.rule
+                .redact
+                .iter()
+                .map(|pattern| regex(pattern).ok())
+                .collect()
+        };
+        let with = self.rule.with.as_deref().unwrap_or(REDACTED);
+        let Some(patterns) = self.redact.get_or_init(compile) else {
+            with.clone_into(text);
+            return;
+        };
+        for pattern in patterns {
+            if pattern.is_match(text) {
+                *text = pattern
+                    .replace_all(text, regex::NoExpand(with))
+                    .into_owned();
+            }
+        }
+    }
+}
+
+/// The texts of a result.
+fn texts(content: &mut Value) -> Vec<&mut String> {
+    match content {
+        Value::String(text) => vec![text],
+        Value::Array(parts) => parts.iter_mut().filter_map(text_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn text_of(part: &mut Value) -> Option<&mut String> {
+    if part.get("type")? != "text" {
+        return None;
+    }
+    match part.get_mut("text")? {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Keeps the beginning and the end of a text; gives how many characters are left for the next one.
+fn cut(text: &mut String, most: usize) -> usize {
+    let length = text.chars().count();
+    if length <= most {
+        return most - length;
+    }
+    let (head, tail) = (most - most / 3, most / 3);
+    let at = |index: usize| {
+        text.char_indices()
+            .nth(index)
+            .map_or(text.len(), |(at, _)| at)
+    };
+    let (head, tail) = (at(head), at(length - tail));
+    let left_out = length - most;
+    *text = format!(
+        "{}\n[… {left_out} characters left out …]\n{}",
+        &text[..head],
+        &text[tail..]
+    );
+    0
+}
+
+/// Puts a text behind the last one, or as a part of its own where there is none.
+fn append(content: &mut Value, appended: &str) {
+    match texts(content).pop() {
+        Some(last) => {
+            if !last.is_empty() && !last.ends_with('\n') {
+                last.push('\n');
+            }
+            last.push_str(appended);
+        }
+        None => {
+            if let Value::Array(parts) = content {
+                parts.push(serde_json::json!({"type": "text", "text": appended}));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn rule(said: &Value) -> ResultRule {
+        let mut rule = json!({"tools": ["*"]});
+        for (key, value) in said.as_object().expect("a rule is a map") {
+            rule[key] = value.clone();
+        }
+        serde_json::from_value(rule).expect("it is a rule")
+    }
+
+    fn applied(rules: &[Value], tool: &str, content: &Value, is_error: bool) -> Option<Value> {
+        let rules: Vec<ResultRule> = rules.iter().map(rule).collect();
+        let content = to_raw_value(content).expect("a value is JSON");
+        let applied = Results::new(&rules).apply(tool, &content, is_error)?;
+        Some(serde_json::from_str(applied.get()).expect("it is JSON"))
+    }
+
+    #[test]
+    fn secrets_are_replaced_in_every_text() {
+        let content = json!([
+            {"type": "text", "text": "key sk-1234 and sk-5678"},
+            {"type": "image", "data": "sk-1234"},
+            {"type": "text", "text": "$1 sk-9"},
+        ]);
+        let rules = [json!({"redact": ["sk-[0-9]+"], "with": "$0"})];
+        let expected = json!([
+            {"type": "text", "text": "key $0 and $0"},
+            {"type": "image", "data": "sk-1234"},
+            {"type": "text", "text": "$1 $0"},
+        ]);
+        assert_eq!(applied(&rules, "bash", &content, false), Some(expected));
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_beginning_and_its_end() {
+        let text = format!("{}{}", "a".repeat(20), "z".repeat(20));
+        let found = applied(&[json!({"maxChars": 9})], "bash", &json!(text), false);
+        let expected = "aaaaaa\n[… 31 characters left out …]\nzzz";
+        assert_eq!(found, Some(json!(expected)));
+        assert_eq!(
+            applied(&[json!({"maxChars": 40})], "bash", &json!(text), false),
+            None
+        );
+    }
+
+    #[test]
+    fn only_results_that_fit_are_changed() {
+        let rules = [json!({"tools": ["ba*"], "on": "error", "append": "Read it."})];
+        let content = json!([{"type": "text", "text": "failed"}]);
+        let expected = json!([{"type": "text", "text": "failed\nRead it."}]);
+        assert_eq!(applied(&rules, "bash", &content, true), Some(expected));
+        assert_eq!(applied(&rules, "bash", &content, false), None);
+        assert_eq!(applied(&rules, "read", &content, true), None);
+    }
+
+    #[test]
+    fn a_pattern_that_is_none_keeps_nothing() {
+        let found = applied(&[json!({"redact": ["("]})], "bash", &json!("secret"), false);
+        assert_eq!(found, Some(json!("[redacted]")));
+    }
+
+    #[test]
+    fn what_is_no_text_stays_as_it_is() {
+        let rules = [json!({"redact": ["a"], "append": "b"})];
+        for content in [json!(null), json!({"a": "a"}), json!(1)] {
+            assert_eq!(applied(&rules, "bash", &content, false), None, "{content}");
+        }
+    }
+}
