@@ -7,6 +7,7 @@ use crate::definition::{Catalog, Loaded, Show, Workflow};
 use crate::guard::Pace;
 use crate::hook::resolve_end;
 use crate::input::{Millis, Ticket};
+use crate::leaving::foreign_commands;
 use crate::output::{Action, Level, Output, Question, Reply, Settled, message_type};
 use crate::run::{MAX_TIME, cancel, first_phase, start};
 use crate::session::{Run, Waiting, notify};
@@ -85,7 +86,7 @@ impl Session {
                 let id = self.next_question();
                 self.waiting.insert(id, Waiting::Start(pending));
                 let title = "Workflow already active".to_owned();
-                out.questions.push(Question { id, title, message, options: Vec::new() });
+                out.questions.push(Question { id, title, message, options: Vec::new(), show: None });
                 out.reply = Reply::Later;
             }
         }
@@ -147,6 +148,8 @@ impl Session {
             pace: Pace::default(),
             stored_pace: Pace::default(),
             definition_stored: false,
+            foreign_commands: foreign_commands(&workflow_key, &catalog, &loaded.index),
+            baseline: None,
         });
         // The new run has not been moved yet, whatever this response did to the old one.
         self.turn_moved = self.turn_moved.map(|_| false);
@@ -174,6 +177,7 @@ impl Session {
             return;
         };
         self.agent_is_running(out);
+        self.stop_leaving("the run was cancelled", out);
         self.pushed = None;
         run.state = cancel(&run.state);
         run.state.completion_notified = true;

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::definition::Loaded;
+use crate::guard::gate::Report;
 use crate::guard::rules::Paths;
+use crate::output::GateId;
 
 /// Milliseconds since the Unix epoch, on whatever clock the caller keeps.
 pub type Millis = u64;
@@ -69,8 +71,41 @@ pub enum Input<'a> {
     Compacted,
     /// The agent runs `workflow_step`.
     Step {
+        /// Names the request, should its answer have to wait.
+        ticket: Ticket,
         /// The `action` argument, where it is a string.
         action: Option<&'a str>,
+        /// What the user said beforehand about leaving the phase.
+        word: Option<&'a str>,
+    },
+    /// The host does not want the answer to a `workflow_step` any more.
+    StepCancelled {
+        /// The request.
+        ticket: Ticket,
+    },
+    /// How things stand where a phase was entered.
+    Baseline {
+        /// As the process wants it back.
+        baseline: Box<RawValue>,
+    },
+    /// The commands of a gate are not trusted, and were not run.
+    GateUntrusted {
+        /// The gate.
+        gate: GateId,
+    },
+    /// A gate is still being run.
+    GateProgress {
+        /// The gate.
+        gate: GateId,
+        /// What runs, as people read it.
+        text: String,
+    },
+    /// A gate was run.
+    GateOver {
+        /// The gate.
+        gate: GateId,
+        /// A report on each check, up to the first that did not pass.
+        reports: Vec<Report>,
     },
     /// A person runs one of our commands.
     Command {

@@ -13,6 +13,7 @@ pub mod diagnostic;
 pub mod guard;
 mod hook;
 pub mod input;
+mod leaving;
 pub mod output;
 mod random;
 pub mod run;

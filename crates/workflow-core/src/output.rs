@@ -4,6 +4,7 @@
 
 use serde_json::value::RawValue;
 
+use crate::definition::{Gate, RunCheck};
 use crate::diagnostic::Diagnostic;
 use crate::input::{QuestionId, Ticket};
 
@@ -32,7 +33,41 @@ pub struct Output {
     pub questions: Vec<Question>,
     /// Earlier requests that are answered now.
     pub settled: Vec<Settled>,
+    /// What the process must do itself.
+    pub effects: Vec<Effect>,
 }
+
+/// Something the process must do itself, because it takes time or looks at the world.
+#[derive(Debug)]
+pub enum Effect {
+    /// Run the checks of a gate. Comes back as `GateUntrusted`, or as `GateProgress` and once `GateOver`.
+    RunGate(GateRun),
+    /// End what a gate runs. Nothing comes back.
+    StopGate(GateId),
+    /// Look at how things stand, for these checks. Comes back as `Baseline` before anything else.
+    TakeBaseline(Vec<Gate>),
+    /// Remember that the user trusts these commands in this project.
+    Trust(Vec<RunCheck>),
+    /// Forget what the user said beforehand: it has been used.
+    ForgetWord,
+}
+
+/// A gate that is to be run.
+#[derive(Debug)]
+pub struct GateRun {
+    /// Comes back with what became of it.
+    pub id: GateId,
+    /// Its checks, in order.
+    pub gates: Vec<Gate>,
+    /// What `TakeBaseline` came to when the phase was entered, if that is known.
+    pub baseline: Option<Box<RawValue>>,
+    /// The commands that may run only if the user trusts them.
+    pub commands: Vec<RunCheck>,
+}
+
+/// Names a gate that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GateId(pub u64);
 
 /// The answer to an input.
 #[derive(Debug, Default)]
@@ -174,6 +209,8 @@ pub struct Question {
     pub message: String,
     /// What can be chosen; without options the answer is yes or no.
     pub options: Vec<String>,
+    /// A file whose text is shown with the question, from the session's directory.
+    pub show: Option<String>,
 }
 
 /// An earlier request that is answered now.

@@ -10,13 +10,14 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::command::PendingStart;
-use crate::definition::{Catalog, Settings};
+use crate::definition::{Catalog, RunCheck, Settings};
 use crate::guard::Pace;
 use crate::guard::results::Results;
 use crate::guard::rules::{Call, Rules};
 use crate::hook::{Countdown, Denied, PendingCall, Pushed};
 use crate::input::{Answer, Author, Command, Input, Millis, QuestionId};
-use crate::output::{Action, Decider, Level, Output, Reply, Settled};
+use crate::leaving::{Leaving, PendingLeave, called_off, needs_baseline};
+use crate::output::{Action, Decider, Effect, Level, Output, Reply, Settled};
 use crate::random::Random;
 use crate::run::{RunState, Stale, StoredDefinition, StoredRun, entry_type};
 use crate::standing::{Standing, settings_levels};
@@ -40,6 +41,12 @@ pub struct Session {
     pub(crate) pushed: Option<Pushed>,
     /// Whether the model has the full context of where the run stands.
     pub(crate) context_given: bool,
+    /// The `next` that waits for its gate.
+    pub(crate) leaving: Option<Leaving>,
+    /// What the user said beforehand about the phase that is being left.
+    pub(crate) said_before: Option<String>,
+    /// Gates run so far.
+    pub(crate) gates: u64,
     /// What waits for a person's answer.
     pub(crate) waiting: BTreeMap<QuestionId, Waiting>,
     /// What the settings say of tool calls outside of a run.
@@ -65,6 +72,10 @@ pub(crate) struct Run {
     /// What the session's entries hold, to append only what changed.
     pub(crate) stored_pace: Pace,
     pub(crate) definition_stored: bool,
+    /// The commands of its gates that do not come from the user's own workflows.
+    pub(crate) foreign_commands: Vec<RunCheck>,
+    /// How things stood when the phase was entered, if its gate asks for it.
+    pub(crate) baseline: Option<Box<RawValue>>,
 }
 
 /// What waits for a person's answer.
@@ -74,21 +85,28 @@ pub(crate) enum Waiting {
     Start(PendingStart),
     /// A tool call.
     Call(PendingCall),
+    /// The way out of a phase.
+    Leave(PendingLeave),
 }
 
 impl Waiting {
     /// When nobody's answer is waited for any more.
     fn due(&self) -> Option<Millis> {
         match self {
-            Self::Start(_) => None,
+            Self::Start(_) | Self::Leave(_) => None,
             Self::Call(call) => Some(call.due),
         }
+    }
+
+    pub(crate) fn is_about_leaving(&self) -> bool {
+        matches!(self, Self::Leave(_))
     }
 
     /// Its answer when nobody gives one.
     pub(crate) fn unanswered(self, why: &str) -> Settled {
         let (ticket, reply) = match self {
             Self::Start(start) => (start.ticket, Reply::None),
+            Self::Leave(leave) => return called_off(leave.ticket, why),
             Self::Call(call) => {
                 let reason = format!("{}\nNobody could be asked about it: {why}.", call.reason);
                 let by = Decider::Nobody;
@@ -126,6 +144,9 @@ impl Session {
             turn_moved: None,
             pushed: None,
             context_given: false,
+            leaving: None,
+            said_before: None,
+            gates: 0,
             waiting: BTreeMap::new(),
             rules: Rules::default(),
             results: Results::default(),
@@ -180,7 +201,16 @@ impl Session {
                 author: Some(Author::Person),
             } => self.user_spoke(&mut out),
             Input::Compacted => self.context_given = false,
-            Input::Step { action } => self.step_tool(action, &mut out),
+            Input::Step {
+                ticket,
+                action,
+                word,
+            } => self.step_tool(ticket, action, word, &mut out),
+            Input::StepCancelled { ticket } => self.step_cancelled(ticket, &mut out),
+            Input::Baseline { baseline } => self.baseline_taken(baseline, &mut out),
+            Input::GateUntrusted { gate } => self.gate_untrusted(gate, &mut out),
+            Input::GateProgress { gate, text } => self.gate_goes_on(gate, &text, &mut out),
+            Input::GateOver { gate, reports } => self.gate_over(gate, reports, &mut out),
             Input::Command {
                 ticket,
                 command: Command::Workflow { arguments, loaded },
@@ -239,6 +269,7 @@ impl Session {
             None => {}
             Some(Waiting::Start(start)) => self.start_answered(now, start, confirmed, out),
             Some(Waiting::Call(call)) => self.call_answered(call, confirmed, out),
+            Some(Waiting::Leave(leave)) => self.leave_answered(leave, answer, out),
         }
     }
 
@@ -267,13 +298,21 @@ impl Session {
     /// Moves the run to another state: decided, stored, then shown.
     pub(crate) fn enter(&mut self, state: RunState, out: &mut Output) {
         self.agent_is_running(out);
+        self.stop_leaving("the run moved on meanwhile", out);
         self.context_given = false;
         let Some(run) = self.run.as_mut() else { return };
         run.standing = Standing::of(&state, &run.catalog, &self.settings);
         run.state = state;
         run.cancel_pending = false;
         run.pace = Pace::default();
+        run.baseline = None;
         run.store(out);
+        if let Some(standing) = run.standing.as_ref().ok().filter(|_| run.state.active)
+            && needs_baseline(&standing.phase.gate)
+        {
+            out.effects
+                .push(Effect::TakeBaseline(standing.phase.gate.clone()));
+        }
         out.actions.push(Action::SetStatus {
             text: self.status(),
         });
@@ -314,7 +353,7 @@ impl Run {
 }
 
 /// An entry to append. Our entries have string keys only, so that they always are JSON.
-fn entry(custom_type: &'static str, data: &impl Serialize) -> Action {
+pub(crate) fn entry(custom_type: &'static str, data: &impl Serialize) -> Action {
     Action::AppendEntry {
         custom_type,
         data: to_raw_value(data).unwrap_or_else(|_| RawValue::NULL.to_owned()),

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::Session;
+use crate::guard::gate::{Report, passed};
+use crate::input::Ticket;
 use crate::output::{AnswerKind, Output, Reply, ToolAnswer};
 use crate::run::{TransitionError, advance, cancel, repeat};
 use crate::session::Run;
@@ -12,7 +14,13 @@ use crate::text;
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
 
 impl Session {
-    pub(crate) fn step_tool(&mut self, action: Option<&str>, out: &mut Output) {
+    pub(crate) fn step_tool(
+        &mut self,
+        ticket: Ticket,
+        action: Option<&str>,
+        word: Option<&str>,
+        out: &mut Output,
+    ) {
         self.agent_is_running(out);
         self.tool_was_used();
         if action != Some("cancel") {
@@ -20,7 +28,10 @@ impl Session {
         }
         let answer = match action {
             Some("status") => self.step_status(),
-            Some("next") => self.step_next(out),
+            Some("next") => {
+                out.reply = self.step_next(ticket, word, out);
+                return;
+            }
             Some("loop") => self.step_loop(out),
             Some("cancel") => self.step_cancel(out),
             other => unknown_action(other),
@@ -50,7 +61,36 @@ impl Session {
         )
     }
 
-    fn step_next(&mut self, out: &mut Output) -> ToolAnswer {
+    /// The host does not want the answer to a call any more: what it waits for is called off.
+    pub(crate) fn step_cancelled(&mut self, ticket: Ticket, out: &mut Output) {
+        if self.is_leaving(ticket) {
+            self.stop_leaving("the call was cancelled", out);
+        }
+    }
+
+    fn step_next(&mut self, ticket: Ticket, word: Option<&str>, out: &mut Output) -> Reply {
+        if let Some((_, standing)) = self.standing() {
+            if self.turn_moved == Some(true) {
+                return Reply::Tool(read_first(standing));
+            }
+            if let Some(reply) = self.leave(ticket, word, out) {
+                return reply;
+            }
+        }
+        Reply::Tool(self.advance_now(&[], out))
+    }
+
+    /// Leaves the phase, whose gate came to this.
+    pub(crate) fn advance_now(&mut self, reports: &[Report], out: &mut Output) -> ToolAnswer {
+        let mut answer = self.advanced(out);
+        if !reports.is_empty() {
+            answer.text = format!("{}\n\n{}", passed(reports), answer.text);
+            answer.details["gate"] = json!(reports);
+        }
+        answer
+    }
+
+    fn advanced(&mut self, out: &mut Output) -> ToolAnswer {
         let Some(run) = self.active_run() else {
             return none_active(NO_WORKFLOW);
         };
@@ -65,9 +105,6 @@ impl Session {
         let Ok(standing) = &run.standing else {
             return gone();
         };
-        if self.turn_moved == Some(true) {
-            return read_first(standing);
-        }
         let from = standing.phase.name.clone();
         let depth = run.state.current_path.depth();
         let Ok(state) = advance(&run.state, &run.catalog) else {

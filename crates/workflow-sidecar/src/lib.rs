@@ -6,5 +6,6 @@
 pub mod cli;
 mod demo;
 mod disk;
+mod paths;
 pub mod serve;
 mod wire;

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostic::shown;
+
 /// One check of a phase's gate. `next` leaves the phase only when all have passed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -43,6 +45,27 @@ pub struct RunCheck {
     /// A regular expression that its output must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
+}
+
+impl RunCheck {
+    /// The command as one would type it, in one line without control characters.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        if self.shell {
+            return shown(&self.command.join(" "));
+        }
+        let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
+        shown(&words.join(" "))
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,^".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// What an exit code must be.

@@ -76,6 +76,8 @@ pub enum Parked {
     Error,
     /// The agent asked the user something.
     Question,
+    /// The phase needs the user's word before it is left.
+    Approval,
 }
 
 /// What becomes of an agent that stopped early.

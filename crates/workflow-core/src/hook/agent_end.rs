@@ -34,6 +34,7 @@ impl Session {
     ) {
         self.agent_is_running(out);
         self.forget_cancel();
+        self.stop_leaving("the agent stopped", out);
         self.turn_moved = None;
         out.reply = Reply::Mutation(match &self.run {
             Some(run) if run.state.active => self.stopped_early(now, last, out),
@@ -226,5 +227,6 @@ fn reason(pushes: u32, why: Parked) -> String {
             "the model's last answer ended in an error or at its length limit".to_owned()
         }
         Parked::Question => "the agent asked a question".to_owned(),
+        Parked::Approval => "the phase needs your word before it is left".to_owned(),
     }
 }

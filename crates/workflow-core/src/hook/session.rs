@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::Session;
-use crate::definition::{Catalog, Loaded, Settings};
+use crate::definition::{Catalog, Loaded};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::input::Entry;
+use crate::leaving::foreign_commands;
 use crate::output::{Action, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
@@ -27,12 +28,7 @@ impl Session {
         let mut restored = restore(entries);
         out.diagnostics.clone_from(&loaded.diagnostics);
         out.diagnostics.append(&mut restored.diagnostics);
-        self.run = take_up(
-            restored,
-            &loaded.catalog,
-            &loaded.settings,
-            &mut out.diagnostics,
-        );
+        self.run = take_up(restored, loaded, &mut out.diagnostics);
         if let Some(run) = &mut self.run {
             run.store_definition(out);
         }
@@ -45,6 +41,7 @@ impl Session {
     /// Lets go of everything that belongs to the session as it was.
     pub(crate) fn session_closed(&mut self, out: &mut Output) {
         self.agent_is_running(out);
+        self.stop_leaving("the session ended", out);
         self.run = None;
         self.turn_moved = None;
         self.pushed = None;
@@ -88,18 +85,15 @@ fn is_about_run(code: Code) -> bool {
 }
 
 /// Chooses the definitions a restored run goes on with (behaviour: "Definition gone").
-fn take_up(
-    restored: Restored,
-    files: &Arc<Catalog>,
-    settings: &Settings,
-    problems: &mut Vec<Diagnostic>,
-) -> Option<Run> {
+fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) -> Option<Run> {
     let Restored {
         state,
         definition,
         pace,
+        baseline,
         ..
     } = restored;
+    let files = &loaded.catalog;
     let state = state.filter(|state| state.active || !state.completion_notified)?;
     let (catalog, definition_stored) = match definition {
         Some((stored, _)) if !fits(&state, files) && fits(&state, &stored) => {
@@ -118,11 +112,15 @@ fn take_up(
         }
         None => (Arc::clone(files), false),
     };
-    let standing = Standing::of(&state, &catalog, settings);
+    let standing = Standing::of(&state, &catalog, &loaded.settings);
+    let from_files = Arc::ptr_eq(&catalog, files);
+    let index = if from_files { &*loaded.index } else { &[] };
     if let (Err(stale), true) = (&standing, state.active) {
         problems.push(lost(&state, stale));
     }
     Some(Run {
+        foreign_commands: foreign_commands(&state.workflow_key, &catalog, index),
+        baseline,
         state,
         catalog,
         standing,

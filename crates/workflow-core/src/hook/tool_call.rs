@@ -130,6 +130,7 @@ impl Session {
             title: format!("Allow {}?", shown(call.tool())),
             message: format!("{what}\n\n{why}.\n{reason}"),
             options: Vec::new(),
+            show: None,
         });
         let due = now.saturating_add(PATIENCE);
         let call = PendingCall {

@@ -10,6 +10,7 @@ mod transition;
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};
 pub use restore::{Restored, restore};
 pub use state::{Path, PathSegment, RunState};
-pub use stored::{StoredDefinition, StoredRun, entry_type};
+pub(crate) use stored::reachable;
+pub use stored::{StoredDefinition, StoredGate, StoredRun, entry_type};
 pub(crate) use stored_state::MAX_TIME;
 pub use transition::{TransitionError, advance, cancel, repeat, start};

@@ -2,6 +2,8 @@
 //!
 //! Whatever an entry holds, the worst it can do is to be reported and left out.
 
+use serde_json::value::RawValue;
+
 use crate::definition::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::guard::Pace;
@@ -9,7 +11,7 @@ use crate::input::Entry;
 
 use super::stored::{VERSION, entry_type};
 use super::stored_state::{Damage, state_from};
-use super::{RunState, StoredDefinition, StoredRun};
+use super::{RunState, StoredDefinition, StoredGate, StoredRun};
 
 /// What the entries say.
 #[derive(Debug, Default)]
@@ -20,6 +22,8 @@ pub struct Restored {
     pub definition: Option<(Catalog, String)>,
     /// How far pushing went in it.
     pub pace: Pace,
+    /// How things stood when its phase was entered, if its gate asks for it.
+    pub baseline: Option<Box<RawValue>>,
     /// What could not be used.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -41,6 +45,11 @@ pub fn restore(entries: &[Entry<'_>]) -> Restored {
     if let Some(task_id) = restored.state.as_ref().map(|state| state.task_id.clone()) {
         restored.definition = last_definition(entries, &task_id, &mut restored.diagnostics);
         restored.pace = last_pace(entries, &task_id, &mut restored.diagnostics);
+        let step = restored
+            .state
+            .as_ref()
+            .map_or(0, |state| state.global_step_count);
+        restored.baseline = last_baseline(entries, &task_id, step);
     }
     restored
 }
@@ -71,6 +80,21 @@ fn last_definition(
 fn last_pace(entries: &[Entry<'_>], task_id: &str, diagnostics: &mut Vec<Diagnostic>) -> Pace {
     let stored: Option<StoredRun> = last_of_run(entries, entry_type::RUN, task_id, diagnostics);
     stored.map(|stored| stored.pace).unwrap_or_default()
+}
+
+/// How things stood at this step of a run. One that cannot be read is as none: the checks that need it say so.
+fn last_baseline(entries: &[Entry<'_>], task_id: &str, step: u64) -> Option<Box<RawValue>> {
+    let gates = entries
+        .iter()
+        .rev()
+        .filter(|entry| entry.custom_type == entry_type::GATE);
+    let stored =
+        gates.filter_map(|entry| serde_json::from_str::<StoredGate>(entry.data?.get()).ok());
+    stored
+        .filter(|stored| {
+            stored.version <= VERSION && stored.task_id == task_id && stored.step == step
+        })
+        .find_map(|stored| stored.baseline)
 }
 
 /// The newest entry of a type that belongs to a run; those of later versions are skipped.

@@ -6,10 +6,14 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::definition::{Catalog, PhaseEntry, Workflow};
 use crate::guard::Pace;
+use crate::guard::gate::Report;
+
+use super::RunState;
 
 /// The custom types of our entries.
 pub mod entry_type {
@@ -19,6 +23,8 @@ pub mod entry_type {
     pub const DEFINITION: &str = "workflow:definition";
     /// How far pushing went, and whether the run is parked.
     pub const RUN: &str = "workflow:run";
+    /// What a gate came to, or how things stood when its phase was entered.
+    pub const GATE: &str = "workflow:gate";
 }
 
 /// The version of [`StoredDefinition`] and [`StoredRun`] that this code writes and reads.
@@ -77,8 +83,52 @@ pub struct StoredRun {
     pub pace: Pace,
 }
 
+/// What a gate came to, or how things stood when its phase was entered.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredGate {
+    /// The version of this entry's shape.
+    pub version: u32,
+    /// The run it belongs to.
+    pub task_id: String,
+    /// How often the run had moved.
+    pub step: u64,
+    /// The id of the phase.
+    pub phase: String,
+    /// How things stood, as the process noted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<RawValue>>,
+    /// What the checks came to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<Report>,
+}
+
+impl StoredGate {
+    /// How things stood when a phase was entered.
+    #[must_use]
+    pub fn of_baseline(state: &RunState, phase: &str, baseline: Box<RawValue>) -> Self {
+        Self {
+            baseline: Some(baseline),
+            ..Self::of_reports(state, phase, &[])
+        }
+    }
+
+    /// What the checks of a phase's gate came to.
+    #[must_use]
+    pub fn of_reports(state: &RunState, phase: &str, reports: &[Report]) -> Self {
+        Self {
+            version: VERSION,
+            task_id: state.task_id.clone(),
+            step: state.global_step_count,
+            phase: phase.to_owned(),
+            baseline: None,
+            reports: reports.to_vec(),
+        }
+    }
+}
+
 /// The root and what it reaches, each once, in the order in which a run meets them.
-fn reachable<'c>(root: &str, catalog: &'c Catalog) -> Vec<&'c Workflow> {
+pub(crate) fn reachable<'c>(root: &str, catalog: &'c Catalog) -> Vec<&'c Workflow> {
     let mut met = BTreeSet::new();
     let mut waiting = vec![root];
     let mut workflows = Vec::new();

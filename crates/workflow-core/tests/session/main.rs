@@ -3,7 +3,9 @@
 mod agent_end;
 mod commands;
 mod context;
+mod gates;
 mod navigation;
 mod restoring;
+mod rules;
 mod step_tool;
 mod world;

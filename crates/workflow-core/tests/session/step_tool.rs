@@ -1,6 +1,7 @@
 //! `workflow_step`.
 
 use workflow_core::Input;
+use workflow_core::input::Ticket;
 
 use crate::world::{World, line, workflow};
 
@@ -32,7 +33,17 @@ fn an_unknown_action_is_an_error_with_the_known_ones() {
         line(&world.tool("advance"), "tool")
             .contains("\"next\", \"status\", \"cancel\" or \"loop\"")
     );
-    assert!(line(&world.step(Input::Step { action: None }), "tool").contains("no action"));
+    assert!(
+        line(
+            &world.step(Input::Step {
+                ticket: Ticket(1),
+                action: None,
+                word: None
+            }),
+            "tool"
+        )
+        .contains("no action")
+    );
 }
 
 #[test]

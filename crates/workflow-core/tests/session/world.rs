@@ -8,7 +8,7 @@ use workflow_core::definition::{
 };
 use workflow_core::guard::rules::PlainPaths;
 use workflow_core::input::{Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket};
-use workflow_core::output::{Action, Reply, ToolAnswer};
+use workflow_core::output::{Action, Effect, GateId, Reply, ToolAnswer};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
 
@@ -65,6 +65,8 @@ pub(crate) struct World {
     pub(crate) branch: Vec<(String, Box<RawValue>)>,
     /// The questions that wait for an answer.
     pub(crate) asked: Vec<QuestionId>,
+    /// The gate that was run last.
+    pub(crate) gate: GateId,
     tickets: u64,
 }
 
@@ -84,6 +86,7 @@ impl World {
             settings: Settings::default(),
             branch: Vec::new(),
             asked: Vec::new(),
+            gate: GateId(0),
             tickets: 0,
         };
         world.reload();
@@ -138,9 +141,29 @@ impl World {
         for settled in out.settled {
             lines.push(match settled.reply {
                 Reply::Block { reason, by } => format!("settled block {by:?} {reason}"),
+                Reply::Tool(ToolAnswer { text, .. }) => format!("settled tool {text}"),
                 _ => "settled".to_owned(),
             });
             self.take(settled.actions, &mut lines);
+        }
+        for effect in out.effects {
+            lines.push(match effect {
+                Effect::RunGate(run) => {
+                    self.gate = run.id;
+                    let baseline = run
+                        .baseline
+                        .map_or("-".to_owned(), |baseline| baseline.to_string());
+                    format!(
+                        "gate {} checks, baseline {baseline}, {} commands",
+                        run.gates.len(),
+                        run.commands.len()
+                    )
+                }
+                Effect::StopGate(_) => "stop gate".to_owned(),
+                Effect::TakeBaseline(gates) => format!("baseline of {}", gates.len()),
+                Effect::Trust(commands) => format!("trust {}", commands.len()),
+                Effect::ForgetWord => "forget word".to_owned(),
+            });
         }
         lines
     }
@@ -210,6 +233,13 @@ impl World {
         })
     }
 
+    /// The person chooses one of the options, or dismisses the dialog.
+    pub(crate) fn choose(&mut self, option: Option<&str>) -> Vec<String> {
+        let question = self.asked.pop().expect("a question waits");
+        let answer = option.map_or(Answer::Dismissed, Answer::Chosen);
+        self.step(Input::Answer { question, answer })
+    }
+
     pub(crate) fn answer(&mut self, confirmed: bool) -> Vec<String> {
         let question = self.asked.pop().expect("a question waits");
         let answer = Answer::Confirmed(confirmed);
@@ -217,8 +247,11 @@ impl World {
     }
 
     pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
+        self.tickets += 1;
         self.step(Input::Step {
+            ticket: Ticket(self.tickets),
             action: Some(action),
+            word: None,
         })
     }
 

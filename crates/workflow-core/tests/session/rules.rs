@@ -1,0 +1,259 @@
+//! Rules on tool calls and results, level by level.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
+use workflow_core::guard::rules::{Call, Decision, LevelRules, PlainPaths, Rules};
+use workflow_core::input::Input;
+
+use crate::world::{World, guarded, line, phase, workflow};
+
+fn rule(said: &Value) -> Rule {
+    let mut rule = json!({"source": "f:1"});
+    for (key, value) in said.as_object().expect("a rule is a map") {
+        rule[key] = value.clone();
+    }
+    serde_json::from_value(rule).expect("it is a rule")
+}
+
+fn blocks(tools: &[&str], conditions: &Value) -> Rule {
+    let mut said = conditions.clone();
+    said["verdict"] = json!("block");
+    said["tools"] = json!(tools);
+    rule(&said)
+}
+
+/// A run whose only phase has these rules.
+fn with_rules(rules: Vec<Rule>) -> World {
+    let mut work = workflow("w", &[]);
+    let mut only = phase("a");
+    only.rules = rules;
+    work.phases = vec![PhaseEntry::Phase(only)];
+    World::started(vec![work])
+}
+
+#[test]
+fn a_rule_names_itself_what_is_allowed_and_how_to_go_on() {
+    let mut world = with_rules(vec![
+        rule(&json!({"verdict": "allow", "tools": ["write"], "path": ["docs/**", "*.md"]})),
+        rule(
+            &json!({"verdict": "block", "tools": ["write"], "reason": "planning writes documents only"}),
+        ),
+    ]);
+    assert!(
+        world
+            .call("write", &json!({"path": "docs/plan.txt"}))
+            .is_empty()
+    );
+    assert!(
+        world
+            .call("write", &json!({"path": "notes/a.md"}))
+            .is_empty()
+    );
+    assert_eq!(
+        world.call("write", &json!({"path": "src/main.rs"})),
+        [
+            "block [workflow] The tool \"write\" is blocked by the A phase (f:1): planning writes documents only.\n\
+          Allowed here: docs/**, *.md.\n\
+          Go on in another way, or call workflow_step with action='next' if the phase is done."
+        ]
+    );
+}
+
+#[test]
+fn a_list_holds_where_no_rule_matches() {
+    let mut work = workflow("w", &[]);
+    let mut only = guarded("a", &["write", "edit"]);
+    only.rules = vec![rule(
+        &json!({"verdict": "allow", "tools": ["write"], "path": ["docs/**"]}),
+    )];
+    work.phases = vec![PhaseEntry::Phase(only)];
+    let mut world = World::started(vec![work]);
+    assert!(world.call("write", &json!({"path": "docs/a"})).is_empty());
+    assert!(
+        line(&world.call("write", &json!({"path": "src/a"})), "block")
+            .contains("is blocked during the A phase")
+    );
+    assert!(line(&world.call("edit", &json!({"path": "docs/a"})), "block").contains("edit"));
+}
+
+#[test]
+fn settings_hold_without_a_run_and_in_one() {
+    let mut world = World::new(vec![workflow("w", &["a"])]);
+    world.settings.project = Guards {
+        rules: vec![blocks(&["write", "edit"], &json!({"path": [".env"]}))],
+        ..Guards::default()
+    };
+    world.reload();
+    let call = |world: &mut World| world.call("write", &json!({"path": "config/.env"}));
+    assert_eq!(
+        call(&mut world),
+        [
+            "block [workflow] The tool \"write\" is blocked by the project's settings (f:1): `write`, `edit` on `.env`.\n\
+          Go on in another way, or ask the user."
+        ]
+    );
+    world.command("w the task");
+    assert!(line(&call(&mut world), "block").contains("the project's settings"));
+    assert!(world.call("write", &json!({"path": ".envrc"})).is_empty());
+}
+
+#[test]
+fn an_inner_level_lifts_nothing() {
+    let mut work = workflow("w", &[]);
+    let mut only = phase("a");
+    only.rules = vec![rule(&json!({"verdict": "allow", "tools": ["*"]}))];
+    work.phases = vec![PhaseEntry::Phase(only)];
+    work.tools = Some(ToolAccess::Blacklist(vec!["bash".to_owned()]));
+    let mut world = World::started(vec![work]);
+    assert!(line(&world.tool_call("bash"), "block").contains("is blocked during the A phase"));
+    assert!(world.tool_call("read").is_empty());
+    assert!(world.tool_call("workflow_step").is_empty());
+}
+
+#[test]
+fn a_person_is_asked_and_decides() {
+    let rules = || vec![rule(&json!({"verdict": "ask", "tools": ["deploy"]}))];
+    let mut world = with_rules(rules());
+    assert!(line(&world.tool_call("deploy"), "ask Allow deploy?").contains("consent"));
+    assert_eq!(world.answer(true), ["settled"]);
+    world.tool_call("deploy");
+    let no = world.answer(false);
+    assert!(
+        line(&no, "settled block Person").contains("did not allow it"),
+        "{no:?}"
+    );
+}
+
+#[test]
+fn a_dialog_that_is_late_or_lost_blocks() {
+    let rules = || vec![rule(&json!({"verdict": "ask", "tools": ["deploy"]}))];
+    let mut world = with_rules(rules());
+    world.tool_call("deploy");
+    assert!(world.wait(29 * 60 * 1000).is_empty());
+    assert!(line(&world.wait(60 * 1000), "settled block Nobody").contains("half an hour"));
+    assert!(
+        world.answer(true).is_empty(),
+        "an answer that is late changes nothing"
+    );
+    world.tool_call("deploy");
+    assert!(
+        line(&world.step(Input::Shutdown), "settled block Nobody").contains("the session ended")
+    );
+}
+
+#[test]
+fn the_third_denial_in_a_row_asks_and_later_ones_say_to_stop() {
+    let mut world = with_rules(vec![blocks(&["write"], &json!({}))]);
+    let call = |world: &mut World, path: &str| world.call("write", &json!({"path": path}));
+    for _ in 0..2 {
+        line(&call(&mut world, "a"), "block");
+    }
+    line(&call(&mut world, "b"), "block");
+    for _ in 0..2 {
+        line(&call(&mut world, "a"), "block");
+    }
+    line(&call(&mut world, "a"), "ask Allow write?");
+    assert!(line(&world.answer(false), "settled block Person").contains("did not allow"));
+    assert!(line(&call(&mut world, "a"), "block").contains("4 times in a row. Stop trying"));
+}
+
+#[test]
+fn results_of_all_levels_are_changed_outer_first() {
+    let results = |append: &str| -> Vec<ResultRule> {
+        vec![serde_json::from_value(json!({"tools": ["*"], "append": append})).expect("a rule")]
+    };
+    let mut work = workflow("w", &["a"]);
+    work.results = results("inner");
+    let mut world = World::new(vec![work]);
+    world.settings.user.results = results("outer");
+    world.reload();
+    let content = serde_json::value::to_raw_value("said").expect("a text is JSON");
+    let result = |world: &mut World| {
+        world.step(Input::ToolResult {
+            tool: "bash",
+            content: Some(&content),
+            is_error: false,
+        })
+    };
+    assert_eq!(result(&mut world), ["content \"said\\nouter\""]);
+    world.command("w the task");
+    assert_eq!(result(&mut world), ["content \"said\\nouter\\ninner\""]);
+}
+
+fn verdict() -> impl Strategy<Value = Verdict> {
+    prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Block])
+}
+
+fn any_rule() -> impl Strategy<Value = Rule> {
+    let tools = prop::sample::select(vec!["write", "edit", "bash", "*", "w*"]);
+    let path = prop::option::of(prop::sample::select(vec![
+        "docs/**", "*.md", ".env", "/etc/**",
+    ]));
+    let writes = prop::option::of(any::<bool>());
+    (verdict(), tools, path, writes).prop_map(|(verdict, tools, path, writes)| Rule {
+        verdict,
+        tools: vec![tools.to_owned()],
+        path: path.into_iter().map(str::to_owned).collect(),
+        command: Vec::new(),
+        writes,
+        input: Vec::new(),
+        reason: None,
+        source: String::new(),
+    })
+}
+
+fn any_level() -> impl Strategy<Value = (Option<ToolAccess>, Vec<Rule>)> {
+    let names = prop::collection::vec(prop::sample::select(vec!["write", "edit", "bash"]), 0..3);
+    let list = (any::<bool>(), names).prop_map(|(black, names)| {
+        let names = names.into_iter().map(str::to_owned).collect();
+        if black {
+            ToolAccess::Blacklist(names)
+        } else {
+            ToolAccess::Whitelist(names)
+        }
+    });
+    (
+        prop::option::of(list),
+        prop::collection::vec(any_rule(), 0..4),
+    )
+}
+
+/// How strict a decision is.
+fn strictness(levels: &[(Option<ToolAccess>, Vec<Rule>)], call: &Call<'_>) -> u8 {
+    let levels = levels.iter().map(|(tools, rules)| LevelRules {
+        name: "a level",
+        in_workflow: true,
+        tools: tools.as_ref(),
+        rules,
+    });
+    match Rules::new(levels).decide(call) {
+        Decision::Allowed => 0,
+        Decision::Asked(_) => 1,
+        Decision::Blocked(_) => 2,
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_inner_level_undoes_an_outer_one_in_any_order(
+        levels in prop::collection::vec(any_level(), 1..5),
+        tool in prop::sample::select(vec!["write", "edit", "bash", "read"]),
+        path in prop::sample::select(vec!["docs/a.md", "src/a.rs", ".env", "/etc/passwd", "a/../.env"]),
+        rotate in 0..4_usize,
+    ) {
+        let input = json!({"path": path, "command": "echo x > docs/a.md"});
+        let input = serde_json::value::to_raw_value(&input).expect("a value is JSON");
+        let call = Call::new(tool, Some(&input), &PlainPaths);
+        let all = strictness(&levels, &call);
+        let strictest = levels.iter().map(|level| strictness(std::slice::from_ref(level), &call)).max();
+        prop_assert_eq!(Some(all), strictest, "the strictest level decides");
+        let mut other = levels.clone();
+        other.rotate_left(rotate % levels.len());
+        prop_assert_eq!(strictness(&other, &call), all, "whatever the order");
+        for more in 1..=levels.len() {
+            let outer = strictness(&levels[..more], &call);
+            prop_assert!(outer <= all, "an inner level only adds");
+        }
+    }
+}

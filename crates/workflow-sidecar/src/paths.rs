@@ -1,0 +1,194 @@
+//! Where paths lead on this machine: what rules on paths compare.
+//!
+//! Owns how a tool of the host reads a path, and how links are followed. Must not know rules.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use workflow_core::guard::rules::{PathForm, Paths};
+
+/// Links that are followed before a path is taken for one that leads nowhere.
+const MOST_LINKS: usize = 40;
+
+/// The paths of a session: from its working directory, and with this home.
+#[derive(Debug)]
+pub(crate) struct LocalPaths {
+    project: [PathBuf; 2],
+    home: [PathBuf; 2],
+}
+
+impl LocalPaths {
+    /// Paths from a working directory.
+    pub(crate) fn new(cwd: &Path) -> Self {
+        let cwd = std::path::absolute(cwd).unwrap_or_else(|_| cwd.to_path_buf());
+        let home = std::env::home_dir().unwrap_or_default();
+        let both = |path: PathBuf| [real(&path), plain(&path)];
+        Self {
+            project: both(cwd),
+            home: both(home),
+        }
+    }
+
+    /// The path as a tool of the host would open it (pi: a leading `@` is dropped, `~` is the home
+    /// directory, Unicode's spaces are spaces).
+    fn opened(&self, path: &str) -> PathBuf {
+        let path = path.strip_prefix('@').unwrap_or(path);
+        let is_space = |c: char| matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}');
+        let path: String = path
+            .chars()
+            .map(|c| if is_space(c) { ' ' } else { c })
+            .collect();
+        let [_, home] = &self.home;
+        let [_, project] = &self.project;
+        match path.strip_prefix('~') {
+            Some("") => home.clone(),
+            Some(rest) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+            Some(_) | None => project.join(path),
+        }
+    }
+
+    fn form(&self, path: &Path) -> PathForm {
+        let below = |roots: &[PathBuf; 2]| {
+            let root = roots.iter().find(|root| !root.as_os_str().is_empty() && path.starts_with(root))?;
+            Some(with_slashes(path.strip_prefix(root).ok()?))
+        };
+        PathForm {
+            absolute: with_slashes(path),
+            in_project: below(&self.project),
+            in_home: below(&self.home),
+        }
+    }
+}
+
+impl Paths for LocalPaths {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        let opened = self.opened(path);
+        let mut forms = vec![self.form(&plain(&opened))];
+        let real = self.form(&real(&opened));
+        if !forms.contains(&real) {
+            forms.push(real);
+        }
+        forms
+    }
+
+    fn ignores_case(&self) -> bool {
+        cfg!(any(windows, target_os = "macos"))
+    }
+}
+
+fn with_slashes(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) {
+        text.replace('\\', "/")
+    } else {
+        text.into_owned()
+    }
+}
+
+/// The path without `.` and `..`, as it is written.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The path with links followed, also where the last parts do not exist yet.
+fn real(path: &Path) -> PathBuf {
+    let mut real = PathBuf::new();
+    let mut left: Vec<OsString> = parts(path);
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        if part == "." {
+            continue;
+        }
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&part);
+        match std::fs::read_link(&next) {
+            Ok(target) if links < MOST_LINKS => {
+                links += 1;
+                if target.is_absolute() {
+                    real = PathBuf::new();
+                }
+                left.extend(parts(&target));
+            }
+            Ok(_) | Err(_) => real = next,
+        }
+    }
+    real
+}
+
+/// The parts of a path, the first one last.
+fn parts(path: &Path) -> Vec<OsString> {
+    path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn in_project(project: &Path, path: &str) -> Vec<Option<String>> {
+        let forms = LocalPaths::new(project).forms(path);
+        forms.into_iter().map(|form| form.in_project).collect()
+    }
+
+    fn said(path: &str) -> Option<String> {
+        Some(path.to_owned())
+    }
+
+    #[test]
+    fn a_path_is_read_as_the_hosts_tools_read_it() {
+        let project = tempfile::tempdir().unwrap();
+        let project = project.path();
+        assert_eq!(in_project(project, "a/./b/../c"), [said("a/c")]);
+        assert_eq!(in_project(project, "@a b"), [said("a b")]);
+        assert_eq!(in_project(project, "a\u{a0}b"), [said("a b")]);
+        assert_eq!(in_project(project, "../x"), [None]);
+        let absolute = project.join("x/y").display().to_string();
+        assert_eq!(in_project(project, &absolute), [said("x/y")]);
+        let home = LocalPaths::new(project).forms("~/.ssh/id");
+        assert_eq!(home[0].in_home, said(".ssh/id"));
+    }
+
+    #[test]
+    fn links_are_followed_also_to_what_does_not_exist_yet() {
+        let project = tempfile::tempdir().unwrap();
+        let project = &project.path().canonicalize().unwrap();
+        fs::create_dir_all(project.join("real")).unwrap();
+        symlink("real", project.join("link")).unwrap();
+        symlink(".env", project.join("innocent")).unwrap();
+        symlink("/elsewhere", project.join("out")).unwrap();
+        assert_eq!(in_project(project, "link/new"), [said("link/new"), said("real/new")]);
+        assert_eq!(in_project(project, "innocent"), [said("innocent"), said(".env")]);
+        assert_eq!(in_project(project, "out/x"), [said("out/x"), None]);
+    }
+
+    #[test]
+    fn links_that_lead_in_a_circle_lead_nowhere() {
+        let project = tempfile::tempdir().unwrap();
+        symlink("a", project.path().join("b")).unwrap();
+        symlink("b", project.path().join("a")).unwrap();
+        assert!(!in_project(project.path(), "a/x").is_empty());
+    }
+
+    #[test]
+    fn a_project_that_is_reached_by_a_link_is_the_same_project() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("real")).unwrap();
+        symlink("real", root.path().join("link")).unwrap();
+        let real = root.path().canonicalize().unwrap().join("real/x");
+        let found = in_project(&root.path().join("link"), &real.display().to_string());
+        assert_eq!(found, [said("x")]);
+    }
+}
