@@ -93,14 +93,15 @@ pub(super) fn plain(path: &Path) -> PathBuf {
     plain
 }
 
+/// How many levels up a person still names as such.
+const STILL_NEAR: usize = 4;
+
 /// A path as a person names it from where they are.
 pub(super) fn nearer(path: &Path, here: &Path) -> PathBuf {
     if let Ok(below) = path.strip_prefix(here) {
         return below.to_path_buf();
     }
-    // A few levels up are still near.
-    const UP: usize = 4;
-    for (levels, ancestor) in here.ancestors().enumerate().take(UP + 1).skip(1) {
+    for (levels, ancestor) in here.ancestors().enumerate().take(STILL_NEAR + 1).skip(1) {
         let is_root = ancestor.parent().is_none();
         if let (Ok(below), false) = (path.strip_prefix(ancestor), is_root) {
             return std::iter::repeat_n("..", levels)
