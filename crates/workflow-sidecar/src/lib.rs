@@ -7,5 +7,6 @@ mod check;
 pub mod cli;
 mod demo;
 mod disk;
+mod doctor;
 pub mod serve;
 mod wire;

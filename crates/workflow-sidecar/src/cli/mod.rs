@@ -4,7 +4,9 @@
 //! on a terminal; logs and what went wrong on stderr.
 
 mod check;
+mod completions;
 mod demo;
+mod doctor;
 mod format;
 mod list;
 mod outcome;
@@ -47,7 +49,9 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Completions(completions::Arguments),
     Demo(demo::Arguments),
+    Doctor(doctor::Arguments),
     List(list::Arguments),
     Schema(schema::Arguments),
     Serve(serve::Arguments),
@@ -90,7 +94,9 @@ fn command() -> anyhow::Result<Outcome> {
     let well = |()| Outcome::Well;
     match Arguments::parse().command {
         Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::Doctor(arguments)) => doctor::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),

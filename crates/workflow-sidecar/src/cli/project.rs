@@ -31,6 +31,13 @@ impl Project {
         Ok(load(&self.disk()?))
     }
 
+    /// The directory of the user's own definitions, and the project.
+    pub(super) fn directories(&self) -> anyhow::Result<(PathBuf, PathBuf)> {
+        let project = self.project.clone();
+        ensure!(project.is_dir(), "{} is not a directory", project.display());
+        Ok((self.own.directory(), project))
+    }
+
     /// The files.
     pub(super) fn disk(&self) -> anyhow::Result<Disk> {
         self.own.disk(&self.project)
