@@ -33,7 +33,12 @@ impl LocalPaths {
     /// directory, Unicode's spaces are spaces).
     fn opened(&self, path: &str) -> PathBuf {
         let path = path.strip_prefix('@').unwrap_or(path);
-        let is_space = |c: char| matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}');
+        let is_space = |c: char| {
+            matches!(
+                c,
+                '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+            )
+        };
         let path: String = path
             .chars()
             .map(|c| if is_space(c) { ' ' } else { c })
@@ -49,7 +54,9 @@ impl LocalPaths {
 
     fn form(&self, path: &Path) -> PathForm {
         let below = |roots: &[PathBuf; 2]| {
-            let root = roots.iter().find(|root| !root.as_os_str().is_empty() && path.starts_with(root))?;
+            let root = roots
+                .iter()
+                .find(|root| !root.as_os_str().is_empty() && path.starts_with(root))?;
             Some(with_slashes(path.strip_prefix(root).ok()?))
         };
         PathForm {
@@ -128,7 +135,10 @@ fn real(path: &Path) -> PathBuf {
 
 /// The parts of a path, the first one last.
 fn parts(path: &Path) -> Vec<OsString> {
-    path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
+    path.components()
+        .rev()
+        .map(|part| part.as_os_str().to_owned())
+        .collect()
 }
 
 #[cfg(all(test, unix))]
@@ -169,8 +179,14 @@ mod tests {
         symlink("real", project.join("link")).unwrap();
         symlink(".env", project.join("innocent")).unwrap();
         symlink("/elsewhere", project.join("out")).unwrap();
-        assert_eq!(in_project(project, "link/new"), [said("link/new"), said("real/new")]);
-        assert_eq!(in_project(project, "innocent"), [said("innocent"), said(".env")]);
+        assert_eq!(
+            in_project(project, "link/new"),
+            [said("link/new"), said("real/new")]
+        );
+        assert_eq!(
+            in_project(project, "innocent"),
+            [said("innocent"), said(".env")]
+        );
         assert_eq!(in_project(project, "out/x"), [said("out/x"), None]);
     }
 

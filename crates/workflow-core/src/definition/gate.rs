@@ -6,7 +6,7 @@ use super::keys::{self, listed};
 use super::language::Level;
 use super::node::{Entry, Kind, Map};
 use super::source::Span;
-use super::tool_rules::{check_regex, read_list};
+use super::tool_rules::{check_regex, invalid, read_list};
 use super::values::{
     choice, filled_text, flag, given, place_of, required_text, texts, whole_number, wrong_type,
 };
@@ -184,14 +184,11 @@ fn read_expect(reader: &mut Reader<'_>, entry: Entry<'_>) -> (ExpectedExit, Opti
     keys::check(reader, Level::Expect, &map);
     let exit = given(reader, &mut map, "exit").and_then(|entry| exit_code(reader, &entry));
     let stdout = filled_text(reader, &mut map, "stdout").and_then(|text| {
-        let Err(error) = check_regex(&text.value) else {
-            return Some(text.value.into_owned());
-        };
-        let error = error.lines().last().unwrap_or_default().to_owned();
-        let message = format!("`{}` is no pattern: {error}", shown(&text.value));
-        let finding = Finding::error(Code::Pattern, text.span, message);
-        reader.report(finding.help("write a regular expression"));
-        None
+        if let Some(finding) = invalid(&text.value, text.span, check_regex) {
+            reader.report(finding);
+            return None;
+        }
+        Some(text.value.into_owned())
     });
     (exit.unwrap_or(success), stdout)
 }
@@ -235,7 +232,7 @@ pub(super) fn read_approval(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Optio
     };
     keys::check(reader, Level::Approve, &map);
     let start = map.first_key().or(span);
-    let ask = required_text(reader, &mut map, "ask", start);
+    let ask = required_text(reader, &mut map, Level::Approve, "ask", start);
     let choices = match given(reader, &mut map, "choices") {
         None => Some(["approve", "revise"].map(str::to_owned).to_vec()),
         Some(entry) => read_choices(reader, entry),

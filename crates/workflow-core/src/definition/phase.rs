@@ -27,9 +27,9 @@ pub(super) fn read_phase<'s>(
     body: Option<Text<'s>>,
 ) -> Option<ReadPhase> {
     keys::check(reader, Level::Phase, &map);
-    let id = required_text(reader, &mut map, "id", start);
-    let name = required_text(reader, &mut map, "name", start);
-    let emoji = required_text(reader, &mut map, "emoji", start);
+    let id = required_text(reader, &mut map, Level::Phase, "id", start);
+    let name = required_text(reader, &mut map, Level::Phase, "name", start);
+    let emoji = required_text(reader, &mut map, Level::Phase, "emoji", start);
     let instructions = instructions(reader, &mut map, start, body);
     let tools = read_tools(reader, &mut map);
     let results = read_results(reader, &mut map);
@@ -65,7 +65,7 @@ fn instructions<'s>(
     body: Option<Text<'s>>,
 ) -> Option<Text<'s>> {
     let text = match body {
-        None => required_text(reader, map, "instructions", start)?,
+        None => required_text(reader, map, Level::Phase, "instructions", start)?,
         Some(body) => {
             if let Some(entry) = map.take("instructions") {
                 let message = "`instructions` in the frontmatter is not read";
@@ -77,8 +77,7 @@ fn instructions<'s>(
     };
     if text.value.is_empty() {
         let message = "there are no instructions after the frontmatter";
-        let finding = Finding::error(Code::NoInstructions, text.span, message);
-        reader.report(finding.help("write what the agent is to do below the second `---` line"));
+        reader.report(Finding::error(Code::NoInstructions, text.span, message));
         return None;
     }
     check_template(reader, Place::Context, &text.value, text.span);

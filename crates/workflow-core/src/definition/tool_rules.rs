@@ -52,8 +52,7 @@ fn read_access(reader: &mut Reader<'_>, tools: &mut Map<'_>) -> Option<ToolAcces
     match (tools.take("blacklist"), tools.take("whitelist")) {
         (Some(_), Some(whitelist)) => {
             let message = "cannot set both `blacklist` and `whitelist`";
-            let finding = Finding::error(Code::BothLists, whitelist.key_span, message);
-            reader.report(finding.help("a whitelist already blocks everything else"));
+            reader.report(Finding::error(Code::BothLists, whitelist.key_span, message));
             None
         }
         (Some(list), None) => read_tool_names(reader, list).map(ToolAccess::Blacklist),
@@ -86,10 +85,14 @@ fn check_tool_names(reader: &mut Reader<'_>, key: &str, list: &Node<'_>) {
 }
 
 fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {
+    if !name.is_empty() && trim(name).len() == name.len() {
+        return None;
+    }
     let message = format!("no tool is named `{}`", shown(name));
-    (name.is_empty() || trim(name).len() != name.len()).then(|| {
-        Finding::error(Code::InvalidValue, span, message)
-            .help("write the tool's name as the host does: `bash`")
+    let finding = Finding::error(Code::InvalidValue, span, message);
+    Some(match trim(name) {
+        "" => finding.help("remove it"),
+        trimmed => finding.help(format!("write `{}`", shown(trimmed))),
     })
 }
 
@@ -218,8 +221,8 @@ fn read_verdict(
     Some((verdict, one_or_more(reader, entry, no_tool)?))
 }
 
-/// What is wrong with a pattern.
-fn invalid(
+/// What is wrong with a pattern, if something is.
+pub(super) fn invalid(
     text: &str,
     span: Option<Span>,
     check: fn(&str) -> Result<(), String>,

@@ -4,7 +4,9 @@
 //! on a terminal; logs and what went wrong on stderr.
 
 mod check;
+mod completions;
 mod demo;
+mod doctor;
 mod format;
 mod list;
 mod outcome;
@@ -12,6 +14,7 @@ mod project;
 mod schema;
 mod serve;
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
@@ -46,7 +49,9 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Completions(completions::Arguments),
     Demo(demo::Arguments),
+    Doctor(doctor::Arguments),
     List(list::Arguments),
     Schema(schema::Arguments),
     Serve(serve::Arguments),
@@ -55,20 +60,11 @@ enum Command {
 /// Reads the command line and does what it says.
 #[must_use]
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let serving = serving();
     log_to_stderr();
-    let well = |()| Outcome::Well;
-    let done = match arguments.command {
-        Some(Command::Check(arguments)) => check::run(&arguments),
-        Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
-        Some(Command::List(arguments)) => list::run(&arguments),
-        Some(Command::Schema(arguments)) => schema::run(&arguments),
-        Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
-        None if io::stdin().is_terminal() => {
-            let help = Arguments::command().print_help();
-            help.map(well).map_err(Into::into)
-        }
-        None => serve::run(&serve::Arguments::default()).map(well),
+    let done = match serving {
+        Some(arguments) => serve::run(&arguments).map(|()| Outcome::Well),
+        None => command(),
     };
     match done {
         Ok(outcome) => outcome.into(),
@@ -80,6 +76,31 @@ pub fn run() -> ExitCode {
             anstream::eprintln!("{style}error:{style:#} {error:#}");
             ExitCode::from(FAILED)
         }
+    }
+}
+
+/// How to serve, if that is what is asked. Looked at first and by itself: a process that serves lives long,
+/// and must not carry about what it takes to know all commands.
+fn serving() -> Option<serve::Arguments> {
+    let mut words = env::args_os().skip(1);
+    match words.next() {
+        None => (!io::stdin().is_terminal()).then(serve::Arguments::default),
+        Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
+    }
+}
+
+/// Does what any other command line says.
+fn command() -> anyhow::Result<Outcome> {
+    let well = |()| Outcome::Well;
+    match Arguments::parse().command {
+        Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Completions(arguments)) => completions::run(&arguments),
+        Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::Doctor(arguments)) => doctor::run(&arguments),
+        Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments),
+        Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
+        None => Ok(Arguments::command().print_help().map(well)?),
     }
 }
 

@@ -14,7 +14,7 @@ const REGEX_SIZE: usize = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PatternError {
     /// A glob that is none.
-    #[error("{0}")]
+    #[error("{}", .0.kind())]
     Glob(#[from] globset::Error),
     /// A regular expression that is none, or too large.
     #[error("{0}")]
