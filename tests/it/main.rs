@@ -6,6 +6,8 @@ mod connection;
 mod contract;
 mod documents;
 mod examples;
+#[cfg(unix)]
+mod exits;
 #[cfg(target_os = "linux")]
 mod footprint;
 mod host;

@@ -79,14 +79,21 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// The command line as a whole: for man pages.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    Arguments::command()
+}
+
 /// How to serve, if that is what is asked. Looked at first and by itself: a process that serves lives long,
 /// and must not carry about what it takes to know all commands.
 fn serving() -> Option<serve::Arguments> {
-    let mut words = env::args_os().skip(1);
-    match words.next() {
-        None => (!io::stdin().is_terminal()).then(serve::Arguments::default),
-        Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
-    }
+    let mut words = env::args_os().skip(1).peekable();
+    let asked = match words.peek() {
+        Some(word) => word == "serve",
+        None => !io::stdin().is_terminal(),
+    };
+    asked.then(|| serve::Arguments::read(words.skip(1)))
 }
 
 /// Does what any other command line says.
@@ -129,4 +136,20 @@ fn log_to_stderr() {
     tracing_subscriber::registry()
         .with(layer.with_filter(filter))
         .init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_line;
+
+    #[test]
+    fn every_command_shows_examples() {
+        command_line().debug_assert();
+        for command in command_line().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            let has_examples = help.is_some_and(|help| help.starts_with("Examples:\n"));
+            assert!(has_examples, "{}", command.get_name());
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+        }
+    }
 }

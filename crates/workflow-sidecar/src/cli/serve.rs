@@ -15,8 +15,14 @@ A host speaks JSON-RPC 2.0 here, one message a line. The first is
   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1,\"host\":{\"name\":\"me\",\"version\":\"1\"},\"cwd\":\".\"}}
 Ctrl-D ends it.";
 
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar serve                       what a host spawns
+  workflow-sidecar serve --max-line 1048576    refuse lines over a megabyte";
+
 /// Serve a host on stdin and stdout
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// How many bytes a line may have; a longer one is refused and skipped
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE, value_parser = max_line())]
@@ -27,21 +33,10 @@ fn max_line() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
 }
 
-impl Default for Arguments {
-    fn default() -> Self {
-        Self {
-            max_line: DEFAULT_MAX_LINE,
-        }
-    }
-}
-
 impl Arguments {
-    /// Reads what follows `serve`; ends the process if it is wrong, or asks for help.
+    /// Reads what follows `serve`; ends the process if it is wrong, or asks for help. Knows no other command: what
+    /// it takes to know them all would stay in memory.
     pub(super) fn read(words: impl Iterator<Item = OsString>) -> Self {
-        let mut words = words.peekable();
-        if words.peek().is_none() {
-            return Self::default();
-        }
         let command = clap::Command::new("serve")
             .bin_name("workflow-sidecar serve")
             .no_binary_name(true);
