@@ -21,7 +21,7 @@ Examples:
   workflow-sidecar serve --max-line 1048576    refuse lines over a megabyte";
 
 /// Serve a host on stdin and stdout
-#[derive(Debug, clap::Args)]
+#[derive(Debug, PartialEq, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// How many bytes a line may have; a longer one is refused and skipped
@@ -33,10 +33,24 @@ fn max_line() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
 }
 
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            max_line: DEFAULT_MAX_LINE,
+        }
+    }
+}
+
 impl Arguments {
-    /// Reads what follows `serve`; ends the process if it is wrong, or asks for help. Knows no other command: what
-    /// it takes to know them all would stay in memory.
+    /// Reads what follows `serve`; ends the process if it is wrong, or asks for help.
+    ///
+    /// Knows no other command, and where nothing is said does not even begin to parse: the code that is run
+    /// for it would stay in memory as long as the host lives.
     pub(super) fn read(words: impl Iterator<Item = OsString>) -> Self {
+        let mut words = words.peekable();
+        if words.peek().is_none() {
+            return Self::default();
+        }
         let command = clap::Command::new("serve")
             .bin_name("workflow-sidecar serve")
             .no_binary_name(true);
@@ -50,4 +64,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         eprintln!("{HINT}");
     }
     serve(arguments.max_line).context("the pipe to the host failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_without_a_word_is_what_the_help_says() {
+        let matches =
+            Arguments::augment_args(clap::Command::new("serve")).get_matches_from(["serve"]);
+        let parsed = Arguments::from_arg_matches(&matches).unwrap();
+        assert_eq!(parsed, Arguments::default());
+    }
 }
