@@ -6,5 +6,6 @@
 pub mod cli;
 mod demo;
 mod disk;
+mod graph;
 pub mod serve;
 mod wire;

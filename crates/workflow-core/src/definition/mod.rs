@@ -40,6 +40,7 @@ mod workflow;
 mod yaml;
 
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
+pub use keys::nearest;
 pub use load::{Listing, Loaded, Outcome, load};
 pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,

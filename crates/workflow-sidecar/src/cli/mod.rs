@@ -6,7 +6,9 @@
 mod check;
 mod demo;
 mod format;
+mod graph;
 mod list;
+mod named;
 mod outcome;
 mod project;
 mod serve;
@@ -46,6 +48,7 @@ struct Arguments {
 enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
+    Graph(graph::Arguments),
     List(list::Arguments),
     Serve(serve::Arguments),
 }
@@ -59,6 +62,7 @@ pub fn run() -> ExitCode {
     let done = match arguments.command {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::Graph(arguments)) => graph::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         None if io::stdin().is_terminal() => {
