@@ -11,6 +11,7 @@ mod list;
 mod named;
 mod outcome;
 mod project;
+mod schema;
 mod serve;
 
 use std::io::{self, IsTerminal};
@@ -50,6 +51,7 @@ enum Command {
     Demo(demo::Arguments),
     Graph(graph::Arguments),
     List(list::Arguments),
+    Schema(schema::Arguments),
     Serve(serve::Arguments),
 }
 
@@ -64,6 +66,7 @@ pub fn run() -> ExitCode {
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
         Some(Command::Graph(arguments)) => graph::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         None if io::stdin().is_terminal() => {
             let help = Arguments::command().print_help();
