@@ -7,5 +7,6 @@ pub mod cli;
 mod demo;
 mod disk;
 mod graph;
+mod init;
 pub mod serve;
 mod wire;

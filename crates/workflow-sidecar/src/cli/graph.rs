@@ -76,7 +76,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     match output {
         None => anstream::stdout().lock().write_all(picture.as_bytes())?,
         Some(path) => {
-            fs::write(path, picture).with_context(|| format!("{} cannot be written", path.display()))?;
+            fs::write(path, picture)
+                .with_context(|| format!("{} cannot be written", path.display()))?;
         }
     }
     Ok(Outcome::Well)

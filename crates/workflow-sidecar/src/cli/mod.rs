@@ -7,12 +7,14 @@ mod check;
 mod demo;
 mod format;
 mod graph;
+mod init;
 mod list;
 mod named;
 mod outcome;
 mod project;
 mod schema;
 mod serve;
+mod table;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -50,6 +52,7 @@ enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
     Graph(graph::Arguments),
+    Init(init::Arguments),
     List(list::Arguments),
     Schema(schema::Arguments),
     Serve(serve::Arguments),
@@ -65,6 +68,7 @@ pub fn run() -> ExitCode {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
         Some(Command::Graph(arguments)) => graph::run(&arguments),
+        Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),

@@ -12,8 +12,7 @@ pub(crate) fn dot(graph: &Graph) -> String {
     text
 }
 
-const STYLE: &str = "\
-  compound=true;
+const STYLE: &str = "  compound=true;
   fontname=\"Helvetica\";
   labeljust=l;
   node [shape=box, style=rounded, fontname=\"Helvetica\", margin=\"0.2,0.1\"];

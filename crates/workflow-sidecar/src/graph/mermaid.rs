@@ -30,9 +30,15 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     for back in graph.root.scopes().iter().filter_map(|scope| scope.back) {
         writeln!(out, "  n{} -. loop .-> n{}", back.from, back.to)?;
     }
-    let waiting = steps.iter().filter(|step| step.marks.contains(&Mark::Waits));
+    let waiting = steps
+        .iter()
+        .filter(|step| step.marks.contains(&Mark::Waits));
     for step in waiting {
-        writeln!(out, "  style n{} stroke-dasharray:6 4,stroke-width:2px", step.id)?;
+        writeln!(
+            out,
+            "  style n{} stroke-dasharray:6 4,stroke-width:2px",
+            step.id
+        )?;
     }
     Ok(())
 }
@@ -69,14 +75,16 @@ fn box_of(step: &Step) -> String {
 }
 
 /// Text that means only itself, in quotes.
+///
+/// Letters, and signs that cannot begin anything: what is left could be Mermaid's, Markdown's or HTML's own, and is
+/// written as a number.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for (at, c) in text.chars().enumerate() {
-        // A dash or a number with a dot at the start would be read as a list.
-        let plain = c.is_alphanumeric() || c == ' ' || !c.is_ascii();
-        let harmless = at > 0 && matches!(c, ',' | '.' | '/' | '-' | '_' | '(' | ')' | ':' | '?' | '!' | '\'');
-        let after_number = c == '.' && text[..at.min(text.len())].chars().all(|c| c.is_ascii_digit());
-        if plain || (harmless && !after_number) {
+        let sign = matches!(c, ' ' | ',' | '/' | '(' | ')' | ':' | '?' | '!' | '\'');
+        // At the start, a dash makes a list.
+        let inside = at > 0 && matches!(c, '-' | '_');
+        if c.is_alphanumeric() || !c.is_ascii() || sign || inside {
             out.push(c);
         } else {
             let _ = write!(out, "#{};", u32::from(c));

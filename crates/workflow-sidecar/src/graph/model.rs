@@ -95,7 +95,9 @@ pub(crate) enum TooLarge {
     #[error("`{0}` has {1} phases of its own, a picture holds {MOST}")]
     Flat(String, usize),
     /// It has too many with its subworkflows opened; so many levels fit.
-    #[error("`{0}` has more than {MOST} phases and subworkflows, all in all: `--depth {1}` draws fewer")]
+    #[error(
+        "`{0}` has more than {MOST} phases and subworkflows, all in all: `--depth {1}` draws fewer"
+    )]
     Deep(String, usize),
 }
 
@@ -213,7 +215,10 @@ impl Drawing<'_> {
             id: self.id(),
             emoji: shown(&phase.emoji),
             name: shown(&phase.name),
-            marks: tools.into_iter().chain(waits.then_some(Mark::Waits)).collect(),
+            marks: tools
+                .into_iter()
+                .chain(waits.then_some(Mark::Waits))
+                .collect(),
         }
     }
 
@@ -230,7 +235,9 @@ impl Drawing<'_> {
 impl Step {
     /// Whether it stands for a subworkflow that is not opened.
     pub(crate) fn is_closed(&self) -> bool {
-        self.marks.iter().any(|mark| matches!(mark, Mark::Closed(_)))
+        self.marks
+            .iter()
+            .any(|mark| matches!(mark, Mark::Closed(_)))
     }
 }
 

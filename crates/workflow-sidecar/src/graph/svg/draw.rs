@@ -6,8 +6,8 @@ use std::fmt::{self, Write};
 
 use super::super::model::Step;
 use super::layout::{
-    Area, Card, EMOJI, Frame, INSET, LEGEND_SIGN, LINE, Lane, Layout, NAME, Pill, SIGN, SMALL, SMALL_LINE, Sign,
-    TITLE,
+    Area, Card, EMOJI, Frame, INSET, LEGEND_SIGN, LINE, Lane, Layout, NAME, Pill, SIGN, SMALL,
+    SMALL_LINE, Sign, TITLE,
 };
 
 const STYLE: &str = "\
@@ -66,10 +66,19 @@ fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
         out,
         "<rect class=\"wf-page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>"
     )?;
-    layout.frames.iter().try_for_each(|frame_| frame(out, frame_))?;
-    layout.pills.iter().try_for_each(|pill_| pill(out, pill_, layout.axis))?;
+    layout
+        .frames
+        .iter()
+        .try_for_each(|frame_| frame(out, frame_))?;
+    layout
+        .pills
+        .iter()
+        .try_for_each(|pill_| pill(out, pill_, layout.axis))?;
     layout.cards.iter().try_for_each(|card_| card(out, card_))?;
-    layout.arrows.iter().try_for_each(|&(from, to)| arrow(out, layout.axis, from, to))?;
+    layout
+        .arrows
+        .iter()
+        .try_for_each(|&(from, to)| arrow(out, layout.axis, from, to))?;
     layout.loops.iter().try_for_each(|lane_| lane(out, lane_))?;
     for &(sign_, text_, y) in &layout.legend {
         sign(out, sign_, layout.frames[0].area.x, y)?;
@@ -82,13 +91,21 @@ fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
 /// The picture in words, for who cannot see it.
 fn told(layout: &Layout<'_>) -> String {
     let steps: Vec<String> = layout.graph.root.steps().into_iter().map(words).collect();
-    let start = layout.graph.command.as_deref().unwrap_or("As a part of others");
+    let start = layout
+        .graph
+        .command
+        .as_deref()
+        .unwrap_or("As a part of others");
     format!("{start}: {}; then done.", steps.join("; "))
 }
 
 /// A step in words.
 fn words(step: &Step) -> String {
-    let marks: Vec<String> = step.marks.iter().map(super::super::model::Mark::words).collect();
+    let marks: Vec<String> = step
+        .marks
+        .iter()
+        .map(super::super::model::Mark::words)
+        .collect();
     match &*marks.join(", ") {
         "" => step.name.clone(),
         marks => format!("{} ({marks})", step.name),
@@ -115,7 +132,10 @@ fn text(out: &mut String, class: &str, size: u32, x: u32, y: u32, text: &str) ->
         format!(" class=\"{class}\"")
     };
     let text = escaped(text);
-    writeln!(out, "<text{class} x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>")
+    writeln!(
+        out,
+        "<text{class} x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>"
+    )
 }
 
 fn strong(out: &mut String, size: u32, x: u32, y: u32, text: &str) -> fmt::Result {
@@ -144,7 +164,11 @@ fn frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
 }
 
 fn card(out: &mut String, card: &Card<'_>) -> fmt::Result {
-    let Card { step, area, text: lines } = card;
+    let Card {
+        step,
+        area,
+        text: lines,
+    } = card;
     writeln!(out, "<g><title>{}</title>", escaped(&words(step)))?;
     let waits = lines.marks.iter().any(|(sign, _)| *sign == Sign::Pause);
     if step.is_closed() {
@@ -155,7 +179,12 @@ fn card(out: &mut String, card: &Card<'_>) -> fmt::Result {
         };
         rect(out, "wf-card", behind, 8)?;
     }
-    rect(out, if waits { "wf-card wf-waits" } else { "wf-card" }, *area, 8)?;
+    rect(
+        out,
+        if waits { "wf-card wf-waits" } else { "wf-card" },
+        *area,
+        8,
+    )?;
     let mut x = area.x + INSET;
     let mut y = area.y + 10 + 14;
     if let Some(emoji) = lines.emoji {
@@ -196,7 +225,10 @@ fn pill(out: &mut String, pill: &Pill, axis: u32) -> fmt::Result {
 fn arrow(out: &mut String, x: u32, from: u32, to: u32) -> fmt::Result {
     let (left, right, neck) = (x - 4, x + 4, to - 7);
     writeln!(out, "<path class=\"wf-line\" d=\"M{x} {from}V{neck}\"/>")?;
-    writeln!(out, "<path class=\"wf-head\" d=\"M{left} {neck}H{right}L{x} {to}Z\"/>")
+    writeln!(
+        out,
+        "<path class=\"wf-head\" d=\"M{left} {neck}H{right}L{x} {to}Z\"/>"
+    )
 }
 
 fn lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
@@ -216,7 +248,10 @@ fn lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
             to_x + 7,
         )?;
         for (from_x, from_y) in others {
-            writeln!(out, "<path class=\"wf-loop\" d=\"M{from_x} {from_y}H{x}\"/>")?;
+            writeln!(
+                out,
+                "<path class=\"wf-loop\" d=\"M{from_x} {from_y}H{x}\"/>"
+            )?;
         }
     }
     let (neck, up, down) = (to_x + 7, to_y - 4, to_y + 4);

@@ -146,9 +146,9 @@ impl<'g> Layout<'g> {
             ..
         } = placing;
         let (legend, height) = legend(&cards, &loops, y + MARGIN);
-        let explained = legend.iter().map(|(_, text, _)| {
-            MARGIN + LEGEND_SIGN + width(text, SMALL)
-        });
+        let explained = legend
+            .iter()
+            .map(|(_, text, _)| MARGIN + LEGEND_SIGN + width(text, SMALL));
         let right = axis + reach.right.max(half_pill);
         Self {
             graph,
@@ -190,7 +190,11 @@ fn legend(
         legend.push((sign, text, y));
         y += SMALL_LINE + 3;
     }
-    let bottom = if legend.is_empty() { below } else { y + MARGIN - 10 };
+    let bottom = if legend.is_empty() {
+        below
+    } else {
+        y + MARGIN - 10
+    };
     (legend, bottom)
 }
 
@@ -211,7 +215,10 @@ impl Texts {
         let natural = graph.root.steps().into_iter().map(|step| {
             let (emoji, name) = label(step);
             let indent = if emoji.is_some() { EMOJI } else { 0 };
-            let marks = step.marks.iter().map(|mark| SIGN + width(&mark.words(), SMALL));
+            let marks = step
+                .marks
+                .iter()
+                .map(|mark| SIGN + width(&mark.words(), SMALL));
             indent + marks.max().unwrap_or(0).max(width(&name, NAME))
         });
         let text = natural.max().unwrap_or(0).clamp(NARROWEST, WIDEST);

@@ -90,14 +90,22 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_cut_and_says_so() {
-        assert_eq!(wrapped("write the failing test first", 10, 60, 2), ["write the", "failing…"]);
+        assert_eq!(
+            wrapped("write the failing test first", 10, 60, 2),
+            ["write the", "failing…"]
+        );
         assert_eq!(wrapped("unbelievable", 10, 40, 1), ["unbe…"]);
         assert_eq!(wrapped("unbelievable", 10, 40, 9), ["unbeli", "evable"]);
     }
 
     #[test]
     fn no_line_is_wider_than_its_box() {
-        for text in ["mmmmmmmmmmmmmm mmmm", "ein Überblick über alles", "日本語のとても長い名前", "👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻"] {
+        for text in [
+            "mmmmmmmmmmmmmm mmmm",
+            "ein Überblick über alles",
+            "日本語のとても長い名前",
+            "👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻👩‍💻",
+        ] {
             for line in wrapped(text, 14, 90, 3) {
                 assert!(width(&line, 14) <= 90, "{line}");
             }
