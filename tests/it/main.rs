@@ -13,6 +13,7 @@ mod lines;
 mod page;
 mod process;
 mod questions;
+mod ready_made;
 mod sessions;
 mod time;
 mod transcript;

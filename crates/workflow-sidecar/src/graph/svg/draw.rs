@@ -147,7 +147,7 @@ fn strong(out: &mut String, size: u32, x: u32, y: u32, text: &str) -> fmt::Resul
 }
 
 fn frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
-    let class = if frame.level % 2 == 0 {
+    let class = if frame.level.is_multiple_of(2) {
         "wf-frame"
     } else {
         "wf-frame wf-odd"

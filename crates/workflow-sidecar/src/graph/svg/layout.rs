@@ -3,6 +3,8 @@
 //! Two passes: how far each box reaches to the left and right of the axis, then where it stands. All lengths
 //! are whole pixels.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::super::model::{Entry, Graph, Mark, Scope, Step};
 use super::measure::{width, wrapped};
 
@@ -179,10 +181,22 @@ fn legend(
         marks.any(|(shown, _)| *shown == sign)
     };
     let lines = [
-        (shown(Sign::Lock), Sign::Lock, "the tools of this phase"),
-        (shown(Sign::Pause), Sign::Pause, "the agent is not sent on"),
+        (
+            shown(Sign::Lock),
+            Sign::Lock,
+            "tools that are blocked, or the only ones allowed",
+        ),
+        (
+            shown(Sign::Pause),
+            Sign::Pause,
+            "an agent that stops here is not sent on",
+        ),
         (shown(Sign::Plus), Sign::Plus, "a subworkflow, closed"),
-        (!loops.is_empty(), Sign::Loop, "loop starts over"),
+        (
+            !loops.is_empty(),
+            Sign::Loop,
+            "loop starts over, from any phase on the line",
+        ),
     ];
     let mut y = below;
     let mut legend = Vec::new();
@@ -275,10 +289,15 @@ impl Texts {
 
 /// What stands in front of a step's name, and the name; what is longer than an emoji is a part of the name.
 fn label(step: &Step) -> (Option<&str>, String) {
-    match &*step.emoji {
-        "" => (None, step.name.clone()),
-        emoji if width(emoji, 100) <= 140 => (Some(emoji), step.name.clone()),
-        words => (None, format!("{words} {}", step.name)),
+    let emoji = &*step.emoji;
+    // One sign may be many characters, joined.
+    let sign = !emoji.is_ascii() && emoji.width() <= 2 && emoji.chars().count() < 12;
+    if emoji.is_empty() {
+        (None, step.name.clone())
+    } else if sign || width(emoji, 100) <= 140 {
+        (Some(emoji), step.name.clone())
+    } else {
+        (None, format!("{emoji} {}", step.name))
     }
 }
 
