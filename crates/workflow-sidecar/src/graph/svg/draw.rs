@@ -6,8 +6,8 @@ use std::fmt::{self, Write};
 
 use super::super::model::Step;
 use super::layout::{
-    Area, Card, EMOJI, Frame, INSET, LEGEND_SIGN, LINE, Lane, Layout, NAME, Pill, SIGN, SMALL,
-    SMALL_LINE, Sign, TITLE,
+    Area, Card, EMOJI, Frame, INSET, LEGEND_SIGN, LINE, Lane, Layout, MARGIN, NAME, Pill, SIGN,
+    SMALL, SMALL_LINE, Sign, TITLE,
 };
 
 const STYLE: &str = "\
@@ -81,9 +81,8 @@ fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
         .try_for_each(|&(from, to)| arrow(out, layout.axis, from, to))?;
     layout.loops.iter().try_for_each(|lane_| lane(out, lane_))?;
     for &(sign_, text_, y) in &layout.legend {
-        sign(out, sign_, layout.frames[0].area.x, y)?;
-        let x = layout.frames[0].area.x + LEGEND_SIGN;
-        text(out, "wf-quiet", SMALL, x, y + 10, text_)?;
+        sign(out, sign_, MARGIN, y)?;
+        text(out, "wf-quiet", SMALL, MARGIN + LEGEND_SIGN, y + 10, text_)?;
     }
     writeln!(out, "</svg>")
 }
