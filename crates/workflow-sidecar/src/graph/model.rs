@@ -213,7 +213,7 @@ impl Drawing<'_> {
         let waits = phase.auto_continue.within(outer).wait == Some(true);
         Step {
             id: self.id(),
-            emoji: label(&phase.emoji),
+            emoji: shown(phase.emoji.trim()),
             name: label(&phase.name),
             marks: tools
                 .into_iter()
@@ -232,9 +232,12 @@ impl Drawing<'_> {
     }
 }
 
-/// A name as it stands in a picture.
+/// A name as it stands in a picture. No format can draw one of nothing but white space.
 fn label(name: &str) -> String {
-    shown(name.trim())
+    match name.trim() {
+        "" => "?".to_owned(),
+        name => shown(name),
+    }
 }
 
 impl Step {

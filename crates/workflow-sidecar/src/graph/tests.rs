@@ -111,6 +111,13 @@ fn a_wait_of_the_workflow_around_holds_inside() {
 }
 
 #[test]
+fn what_has_no_name_has_a_sign_for_it() {
+    let graph = graph_of(vec![workflow("a", " \u{a0}", vec![step("\u{3000}")])], ALL).unwrap();
+    assert!(mermaid(&graph).contains("n0[\"?\"]"));
+    assert!(svg(&graph).contains(">?</text>"));
+}
+
+#[test]
 fn what_would_explode_says_how_much_of_it_can_be_drawn() {
     let level = |at: usize| {
         workflow(
@@ -136,7 +143,7 @@ fn what_would_explode_says_how_much_of_it_can_be_drawn() {
 /// Text as a hostile or careless author writes it.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
-        "[a-zA-Z ]{1,30}",
+        "[a-zA-Z][a-zA-Z ]{0,29}",
         "\\PC{1,40}",
         any::<String>().prop_filter("required", |text| !text.trim().is_empty()),
         Just(
