@@ -30,6 +30,7 @@ mod keys;
 mod load;
 mod model;
 mod node;
+mod origins;
 mod phase;
 mod references;
 mod settings;
@@ -40,8 +41,10 @@ mod workflow;
 mod yaml;
 
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
+pub use keys::nearest;
 pub use load::{Listing, Loaded, Outcome, load};
 pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
+pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};

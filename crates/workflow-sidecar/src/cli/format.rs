@@ -1,9 +1,15 @@
 //! What output is for: people, or programs.
 
-use std::io::Write;
+use std::io::{self, Write};
 
+use clap::builder::styling::Style;
 use serde::Serialize;
+use workflow_core::diagnostic::visible;
 
+/// A title.
+pub(super) const TITLE: Style = Style::new().bold();
+/// What is beside the point, as where something comes from.
+pub(super) const ASIDE: Style = Style::new().dimmed();
 /// Whom the output is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(super) enum Format {
@@ -24,4 +30,13 @@ pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
 pub(super) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
+}
+
+/// Writes a text as it is, each line behind a bar.
+pub(super) fn block(out: &mut impl Write, indent: &str, text: &str) -> io::Result<()> {
+    for line in visible(text).split('\n') {
+        let line = format!("{indent}│ {line}");
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
 }

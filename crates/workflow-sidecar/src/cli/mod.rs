@@ -5,6 +5,7 @@
 
 mod check;
 mod demo;
+mod explain;
 mod format;
 mod list;
 mod outcome;
@@ -46,6 +47,7 @@ struct Arguments {
 enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
+    Explain(explain::Arguments),
     List(list::Arguments),
     Serve(serve::Arguments),
 }
@@ -59,6 +61,7 @@ pub fn run() -> ExitCode {
     let done = match arguments.command {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         None if io::stdin().is_terminal() => {
