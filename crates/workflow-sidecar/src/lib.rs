@@ -7,4 +7,5 @@ pub mod cli;
 mod demo;
 mod disk;
 pub mod serve;
+mod transcript;
 mod wire;
