@@ -6,6 +6,10 @@
 pub mod cli;
 mod demo;
 mod disk;
+mod rest;
 pub mod serve;
+mod session_file;
+mod show;
+mod simulate;
 mod transcript;
 mod wire;

@@ -33,6 +33,7 @@ pub use names::{NotFound, workflow_named};
 pub use places::{Place, Places, What, places};
 pub use row::{Origin, Row, Said, Section, Value};
 
+use crate::command::initial_message;
 use crate::definition::{Loaded, Origins, Workflow};
 use crate::guard::Continue;
 use crate::run::{Position, RunState, Stale};
@@ -43,6 +44,7 @@ use here::Here;
 #[derive(Debug)]
 pub struct Explained {
     standing: Standing,
+    initial_message: String,
     /// Every value, section by section.
     pub rows: Vec<Row>,
 }
@@ -54,7 +56,13 @@ impl Explained {
         let position = Position::of(state, &loaded.catalog)?;
         let here = Here::new(state, &loaded.catalog, &position, &standing, origins);
         let rows = rows::of_phase(&here);
-        Ok(Self { standing, rows })
+        let initial_message =
+            initial_message(position.root(), &loaded.catalog, &state.task_description);
+        Ok(Self {
+            standing,
+            initial_message,
+            rows,
+        })
     }
 
     /// The reason that a call of this tool is blocked with, if it is.
@@ -73,6 +81,12 @@ impl Explained {
     #[must_use]
     pub fn reminder(&self) -> &str {
         &self.standing.reminder
+    }
+
+    /// What the agent was told when the run started.
+    #[must_use]
+    pub fn initial_message(&self) -> &str {
+        &self.initial_message
     }
 
     /// The status line.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use clap::builder::styling::Style;
+use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 use workflow_core::diagnostic::visible;
 
@@ -10,6 +10,13 @@ use workflow_core::diagnostic::visible;
 pub(super) const TITLE: Style = Style::new().bold();
 /// What is beside the point, as where something comes from.
 pub(super) const ASIDE: Style = Style::new().dimmed();
+/// What is as it should be.
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+/// What is refused or wrong.
+pub(super) const BAD: Style = AnsiColor::Red.on_default();
+/// What wants to be looked at.
+pub(super) const NOTABLE: Style = AnsiColor::Yellow.on_default();
+
 /// Whom the output is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(super) enum Format {

@@ -11,6 +11,9 @@ mod list;
 mod outcome;
 mod project;
 mod serve;
+mod show;
+mod simulate;
+mod status;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -50,6 +53,9 @@ enum Command {
     Explain(explain::Arguments),
     List(list::Arguments),
     Serve(serve::Arguments),
+    Show(show::Arguments),
+    Simulate(simulate::Arguments),
+    Status(status::Arguments),
 }
 
 /// Reads the command line and does what it says.
@@ -64,6 +70,9 @@ pub fn run() -> ExitCode {
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
+        Some(Command::Show(arguments)) => show::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Status(arguments)) => status::run(&arguments),
         None if io::stdin().is_terminal() => {
             let help = Arguments::command().print_help();
             help.map(well).map_err(Into::into)

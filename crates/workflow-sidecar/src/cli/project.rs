@@ -31,6 +31,16 @@ impl Project {
         Ok(load(&self.disk()?))
     }
 
+    /// The project's directory.
+    pub(super) fn directory(&self) -> &Path {
+        &self.project
+    }
+
+    /// The directory of the user's own definitions.
+    pub(super) fn agent_dir(&self) -> PathBuf {
+        user_agent_dir(self.own.agent_dir.as_deref())
+    }
+
     /// The files.
     pub(super) fn disk(&self) -> anyhow::Result<Disk> {
         self.own.disk(&self.project)
