@@ -6,6 +6,8 @@
 pub mod cli;
 mod demo;
 mod disk;
+mod graph;
+mod init;
 mod rest;
 pub mod serve;
 mod session_file;

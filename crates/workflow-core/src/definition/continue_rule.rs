@@ -1,14 +1,15 @@
 //! Reads `continue` and `context`, which mean the same in a workflow, a phase and the settings.
 
 use super::findings::{Finding, Reader};
-use super::keys::{self, Level};
+use super::keys;
+use super::language::Level;
 use super::model::{Bound, ContextMode, ContinueRule, OnLimit, OnStop};
 use super::node::{Entry, Kind, Map};
 use super::values::{choice, present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity, shown};
 
 /// The longest countdown, in seconds.
-const LONGEST_COUNTDOWN: u32 = 3600;
+pub(super) const LONGEST_COUNTDOWN: u32 = 3600;
 
 /// What a map says under `continue`. It is a guard: whatever is wrong is an error.
 pub(super) fn read_continue(reader: &mut Reader<'_>, map: &mut Map<'_>) -> ContinueRule {

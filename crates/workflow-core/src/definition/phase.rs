@@ -2,7 +2,8 @@
 
 use super::continue_rule::read_continue;
 use super::findings::{Finding, Reader};
-use super::keys::{self, Level};
+use super::keys;
+use super::language::Level;
 use super::model::{Phase, ToolAccess};
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
@@ -68,7 +69,8 @@ fn instructions<'s>(
     };
     if text.value.is_empty() {
         let message = "there are no instructions after the frontmatter";
-        reader.report(Finding::error(Code::MissingKey, text.span, message));
+        let finding = Finding::error(Code::NoInstructions, text.span, message);
+        reader.report(finding.help("write what the agent is to do below the second `---` line"));
         return None;
     }
     check_template(reader, Place::Context, &text.value, text.span);

@@ -4,10 +4,11 @@
 
 use super::continue_rule::{read_context, read_continue};
 use super::findings::{Finding, Reader};
-use super::keys::{self, Level};
+use super::keys;
+use super::language::Level;
 use super::model::{Limits, Settings};
 use super::node::{Kind, Map};
-use super::values::{present, whole_number, wrong_type};
+use super::values::{optional_text, present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity};
 
 /// What one settings file says: a limit it does not name is absent.
@@ -30,6 +31,7 @@ type LimitsSaid = [Option<u32>; 6];
 /// Reads a settings file's map.
 pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSettings {
     keys::check(reader, Level::Settings, &map);
+    optional_text(reader, &mut map, "$schema");
     let auto_continue = read_continue(reader, &mut map);
     let context = read_context(reader, &mut map);
     let limits = read_limits(reader, &mut map);
@@ -74,7 +76,7 @@ fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {
     let mut highest = Limits::HIGHEST;
     let highest = limits_mut(&mut highest).map(|limit| *limit);
     for ((said, key), highest) in said.iter_mut().zip(Level::Limits.keys()).zip(highest) {
-        *said = read_limit(reader, &mut limits, key, highest);
+        *said = read_limit(reader, &mut limits, key.name, highest);
     }
     said
 }

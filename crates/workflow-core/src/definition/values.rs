@@ -150,7 +150,7 @@ pub(super) fn choice<T: Copy>(
     let known: Vec<&'static str> = words.iter().map(|&(word, _)| word).collect();
     let span = entry.value.span;
     let Kind::Text(text) = &entry.value.kind else {
-        let expected = format!("one of {}", listed(&known));
+        let expected = format!("one of {}", listed(known.iter().copied()));
         reader.report(wrong_type(
             severity,
             &entry.key,
@@ -166,7 +166,7 @@ pub(super) fn choice<T: Copy>(
     let message = format!(
         "`{}` must be one of {}, not `{}`{}",
         entry.key,
-        listed(&known),
+        listed(known.iter().copied()),
         shown(text),
         default(severity)
     );
@@ -258,7 +258,7 @@ pub(super) fn check_template(
         let finding = Finding::warning(Code::UnknownVariable, name_span, message);
         reader.report(match nearest(name, known.iter().copied()) {
             Some(near) => finding.help(format!("did you mean `{{{near}}}`?")),
-            None => finding.help(format!("known here: {}", listed(known))),
+            None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
         });
     }
 }

@@ -2,7 +2,8 @@
 
 use super::continue_rule::{read_context, read_continue};
 use super::findings::{Finding, Reader};
-use super::keys::{self, Level};
+use super::keys;
+use super::language::Level;
 use super::model::{Limits, Show, Templates, Workflow};
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
@@ -41,6 +42,7 @@ pub(super) fn read_workflow<'s>(
     limits: &Limits,
 ) -> ReadWorkflow<'s> {
     keys::check(reader, Level::Workflow, &map);
+    optional_text(reader, &mut map, "$schema");
     let start = map.first_key().or(span);
     let name = required_text(reader, &mut map, "name", start);
     let show = read_show(reader, &mut map);

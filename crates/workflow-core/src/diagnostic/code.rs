@@ -77,6 +77,8 @@ codes! {
     DuplicatePhaseId = "WF022";
     /// A tool rule that has no effect.
     IdleRule = "WF023";
+    /// A phase file has no instructions after its frontmatter.
+    NoInstructions = "WF024";
     /// Workflows that contain themselves.
     Cycle = "WF030";
     /// A reference to a subworkflow that does not exist, or was left out.

@@ -7,13 +7,18 @@ mod check;
 mod demo;
 mod explain;
 mod format;
+mod graph;
+mod init;
 mod list;
+mod named;
 mod outcome;
 mod project;
+mod schema;
 mod serve;
 mod show;
 mod simulate;
 mod status;
+mod table;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -51,7 +56,10 @@ enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
     Explain(explain::Arguments),
+    Graph(graph::Arguments),
+    Init(init::Arguments),
     List(list::Arguments),
+    Schema(schema::Arguments),
     Serve(serve::Arguments),
     Show(show::Arguments),
     Simulate(simulate::Arguments),
@@ -68,7 +76,10 @@ pub fn run() -> ExitCode {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
+        Some(Command::Graph(arguments)) => graph::run(&arguments),
+        Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
