@@ -3,6 +3,7 @@
 //! `workflow-core` decides, `workflow-protocol` says how it looks on the wire; this crate brings
 //! the two together. Start reading at [`serve`].
 
+mod check;
 pub mod cli;
 mod demo;
 mod disk;

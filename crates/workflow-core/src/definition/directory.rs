@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::files::{FilePath, FileProblem, Files};
-use super::findings::{Finding, Findings, Reader};
+use super::findings::{Finding, Findings, Reader, raise};
 use super::frontmatter::{self, NoFrontmatter, Parts};
 use super::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
 use super::node::{Kind, Map, Node, TreeLimits};
@@ -57,6 +57,9 @@ const YAML_NAME: &str = "workflow.yaml";
 const JSON5_NAME: &str = "workflow.json5";
 /// Names that people give a definition and that nothing reads.
 const MISNAMED: &[&str] = &["workflow.yml", "workflow.json"];
+
+const WORKFLOW_CONTENT: &str = "`name`, `commandName`, `initialMessage` and `phases`";
+const PHASE_CONTENT: &str = "`id`, `name` and `emoji`";
 
 /// Values of one file, with what aliases repeat.
 const MOST_VALUES: usize = 250_000;
@@ -131,28 +134,27 @@ impl Directory<'_> {
         );
         Some(
             diagnostic
-                .at(Place::file(self.shown(name)))
-                .about(self.key)
-                .with_help(format!("name it `{YAML_NAME}` or `{JSON5_NAME}`")),
+                .at(Place::file(&self.shown(name)))
+                .about(self.key),
         )
     }
 
     fn two_definitions(&self) -> Diagnostic {
         let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
         Diagnostic::new(Code::TwoDefinitions, Severity::Error, message)
-            .at(Place::file(self.shown(JSON5_NAME)))
+            .at(Place::file(&self.shown(JSON5_NAME)))
             .about(self.key)
-            .with_help("keep one of them")
     }
 
     fn unreadable(&self, name: &str, problem: &FileProblem) -> Diagnostic {
-        Diagnostic::new(
-            code_of(problem),
-            Severity::Error,
-            format!("`{name}` {problem}"),
-        )
-        .at(Place::file(self.shown(name)))
-        .about(self.key)
+        let message = format!("`{name}` {problem}");
+        let diagnostic = Diagnostic::new(code_of(problem), Severity::Error, message)
+            .at(Place::file(&self.shown(name)))
+            .about(self.key);
+        match problem {
+            FileProblem::TooMuch { .. } => diagnostic.with_help(raise("maxTotalBytes")),
+            _ => diagnostic,
+        }
     }
 
     fn read_definition(&self, source: &Source, format: Format, findings: &mut Findings) -> Found {
@@ -163,7 +165,7 @@ impl Directory<'_> {
             draft: None,
         };
         let node = self.parse(source, format);
-        let Some((map, span)) = read_map(reader, "the definition", node) else {
+        let Some((map, span)) = read_map(reader, "the definition", WORKFLOW_CONTENT, node) else {
             return found;
         };
         let read = read_workflow(reader, self.key, map, span, self.limits);
@@ -262,13 +264,16 @@ impl Directory<'_> {
         let path = FilePath::in_workflow(self.tier, self.key, &entry.value).map_err(|problem| {
             let message = format!("the path `{name}` {problem}");
             Finding::error(Code::PathRefused, entry.span, message)
-                .help("name a file of this workflow, or one beside it: `../_shared/review.md`")
         })?;
         match self.files.read(&path, self.limits.max_file_bytes) {
             Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
             Err(problem) => {
                 let message = format!("the phase file `{name}` {problem}");
-                Err(Finding::error(code_of(&problem), entry.span, message))
+                let finding = Finding::error(code_of(&problem), entry.span, message);
+                Err(match problem {
+                    FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),
+                    _ => finding,
+                })
             }
         }
     }
@@ -322,7 +327,7 @@ fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<Read
         Ok(Node {
             kind: Kind::Null, ..
         }) => Map::default(),
-        node => read_map(reader, "the frontmatter", node)?.0,
+        node => read_map(reader, "the frontmatter", PHASE_CONTENT, node)?.0,
     };
     let body = Text {
         value: parts.body.into(),
@@ -358,10 +363,11 @@ fn no_frontmatter(problem: NoFrontmatter) -> Finding {
     Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
 }
 
-/// The map a file must be, without duplicate keys, and where it is. `what` names it.
+/// The map a file must be, without duplicate keys, and where it is. `what` names it, `content` what stands in it.
 pub(super) fn read_map<'s>(
     reader: &mut Reader<'_>,
     what: &str,
+    content: &str,
     node: Result<Node<'s>, Finding>,
 ) -> Option<(Map<'s>, Option<Span>)> {
     if let Some(span) = reader.source.not_utf8() {
@@ -385,12 +391,14 @@ pub(super) fn read_map<'s>(
         Kind::Map(map) => Some((map, node.span)),
         Kind::Null => {
             let message = format!("{what} is empty");
-            reader.report(Finding::error(Code::MissingKey, node.span, message));
+            let finding = Finding::error(Code::MissingKey, node.span, message);
+            reader.report(finding.help(format!("write {content}")));
             None
         }
         kind => {
             let message = format!("{what} must be a map, not {}", kind.words());
-            reader.report(Finding::error(Code::WrongType, node.span, message));
+            let finding = Finding::error(Code::WrongType, node.span, message);
+            reader.report(finding.help(format!("write {content}")));
             None
         }
     }

@@ -122,8 +122,12 @@ pub(super) fn load_settings_of(
         Err(FileProblem::Missing) => return None,
         Err(problem) => {
             let message = format!("the settings file {problem}");
-            let place = Place::file(files.shown(&path));
-            diagnostics.push(Diagnostic::new(Code::Unreadable, Severity::Error, message).at(place));
+            let place = Place::file(&files.shown(&path));
+            let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Error, message).at(place);
+            diagnostics.push(match problem {
+                FileProblem::TooLarge { .. } => diagnostic.with_help("make it smaller"),
+                _ => diagnostic,
+            });
             return None;
         }
     };
@@ -134,8 +138,8 @@ pub(super) fn load_settings_of(
         source: &source,
         findings: &mut findings,
     };
-    let settings =
-        read_map(reader, "the settings file", node).map(|(map, _)| read_settings(reader, map));
+    let settings = read_map(reader, "the settings file", "`{}`, or remove it", node)
+        .map(|(map, _)| read_settings(reader, map));
     diagnostics.extend(findings.finish());
     settings
 }
@@ -157,11 +161,13 @@ fn load_tier(
     limits: &Limits,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<(String, Found)> {
+    let directory = Place::file(&files.shown(&FilePath::workflows(tier)));
     let entries = match files.entries(tier) {
         Ok(entries) => entries,
         Err(problem) => {
             let message = format!("the {} workflows directory {problem}", name_of(tier));
-            diagnostics.push(Diagnostic::new(Code::Unreadable, Severity::Error, message));
+            let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Error, message);
+            diagnostics.push(diagnostic.at(directory));
             return Vec::new();
         }
     };
@@ -171,13 +177,16 @@ fn load_tier(
             "more than {most} directories in the {} workflows directory: only the first {most} are read",
             name_of(tier)
         );
-        diagnostics.push(Diagnostic::new(Code::OverLimit, Severity::Error, message));
+        let diagnostic = Diagnostic::new(Code::OverLimit, Severity::Error, message)
+            .with_help("remove some, or raise `limits.maxWorkflows` in the settings");
+        diagnostics.push(diagnostic.at(directory));
     }
     let mut found = Vec::new();
     for entry in entries.into_iter().take(most) {
         match entry {
             TierEntry::Skipped { name, problem } => {
-                diagnostics.push(skipped(tier, &name, &problem));
+                let place = Place::file(&files.shown(&FilePath::entry(tier, &name)));
+                diagnostics.push(skipped(tier, &name, &problem).at(place));
             }
             TierEntry::Directory(key) => {
                 let directory = Directory {

@@ -92,12 +92,14 @@ fn read_limit(
     match whole_number(&entry.value) {
         None | Some(0) => {
             let message = format!("`{key}` must be a whole number from 1 on: the default is used");
-            reader.report(Finding::warning(Code::InvalidValue, span, message));
+            let finding = Finding::warning(Code::InvalidValue, span, message);
+            reader.report(finding.example(key));
             None
         }
         Some(limit) if limit > highest => {
             let message = format!("`{key}` can be at most {highest}: that is used");
-            reader.report(Finding::warning(Code::LimitTooHigh, span, message));
+            let finding = Finding::warning(Code::LimitTooHigh, span, message);
+            reader.report(finding.help(format!("write `{key}: {highest}`, or less")));
             Some(highest)
         }
         limit => limit,

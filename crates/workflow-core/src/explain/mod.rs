@@ -29,7 +29,7 @@ mod places;
 mod row;
 mod rows;
 
-pub use names::{NotFound, workflow_named};
+pub use names::NotFound;
 pub use places::{Place, Places, What, places};
 pub use row::{Origin, Row, Said, Section, Value};
 

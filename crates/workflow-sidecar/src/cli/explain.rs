@@ -3,14 +3,15 @@
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::{Loaded, Origins, Workflow, load};
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::explain::{
     Explained, Origin, Place, Places, Row, Said, Section, Value, What, everywhere, places,
-    workflow_named,
 };
 
 use super::format::{ASIDE, Format, TITLE, block, count, json};
+use super::named;
 use super::outcome::Outcome;
 use super::project::Project;
 
@@ -43,7 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let disk = arguments.project.disk()?;
     let loaded = load(&disk);
     let origins = Origins::new(&disk, &loaded);
-    let workflow = workflow_named(&arguments.workflow, &loaded)?;
+    let workflow = named::workflow(&loaded, &arguments.workflow)?;
     let places = places(workflow, &loaded.catalog);
     let explaining = Explaining {
         workflow,
@@ -133,14 +134,12 @@ impl Explaining<'_> {
             let indent = "  ".repeat(line.place.depth);
             format!("{indent}{}. {}", line.place.number, line.label())
         };
-        let width = lines
-            .iter()
-            .map(|line| label(line).chars().count().min(40))
-            .max();
+        let width = lines.iter().map(|line| label(line).width()).max();
         let width = width.unwrap_or_default();
         for line in lines {
             let label = label(line);
-            writeln!(out, "  {label:width$}  {}", line.summary())?;
+            let gap = " ".repeat(width - label.width() + 2);
+            writeln!(out, "  {label}{gap}{}", line.summary())?;
         }
         if self.places.cut {
             writeln!(out, "  … and more, which are not looked at")?;
@@ -275,9 +274,9 @@ fn inline(value: &Value) -> String {
         Value::Flag(true) => "yes".to_owned(),
         Value::Flag(false) => "no".to_owned(),
         Value::Count(count) => count.to_string(),
-        Value::Word(word) => visible(word).replace('\n', " "),
+        Value::Word(word) => visible(word),
         Value::Names(names) if names.is_empty() => "none".to_owned(),
-        Value::Names(names) => visible(&names.join(", ")).replace('\n', " "),
+        Value::Names(names) => visible(&names.join(", ")),
         Value::Text(text) | Value::Part(text) => shown(text.lines().next().unwrap_or_default()),
     }
 }
@@ -286,8 +285,8 @@ fn inline(value: &Value) -> String {
 fn from(origin: &Origin) -> String {
     match (&origin.place, &origin.said) {
         (Some(place), _) => match place.line() {
-            Some(line) => format!("{}:{line}", visible(&place.file)),
-            None => visible(&place.file),
+            Some(line) => format!("{}:{line}", place.file),
+            None => place.file.to_string(),
         },
         (None, Said::Default) => "default".to_owned(),
         (None, Said::Settings(_)) => "settings".to_owned(),

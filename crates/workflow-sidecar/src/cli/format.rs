@@ -41,8 +41,8 @@ pub(super) fn count(number: usize, noun: &str) -> String {
 
 /// Writes a text as it is, each line behind a bar.
 pub(super) fn block(out: &mut impl Write, indent: &str, text: &str) -> io::Result<()> {
-    for line in visible(text).split('\n') {
-        let line = format!("{indent}│ {line}");
+    for line in text.split('\n') {
+        let line = format!("{indent}│ {}", visible(&line.replace('\t', "    ")));
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())

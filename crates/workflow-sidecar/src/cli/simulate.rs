@@ -8,9 +8,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, ensure};
 use workflow_core::definition::load;
 use workflow_core::diagnostic::{shown, visible};
-use workflow_core::explain::workflow_named;
 
 use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
+use super::named;
 use super::outcome::Outcome;
 use super::project::Project;
 use crate::simulate::{Command, HELP, Level, Recorder, Simulation, Start, Step, Told};
@@ -56,7 +56,7 @@ fn indented(text: &str) -> String {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let disk = arguments.project.disk()?;
     let loaded = Arc::new(load(&disk));
-    let workflow = workflow_named(&arguments.workflow, &loaded)?;
+    let workflow = named::workflow(&loaded, &arguments.workflow)?;
     ensure!(
         !workflow.command_name.is_empty()
             && loaded
@@ -239,11 +239,7 @@ impl<W: Write> Walk<W> {
     }
 
     fn echo(&mut self, text: &str) -> Result<()> {
-        Ok(writeln!(
-            self.out,
-            "{TITLE}> {}{TITLE:#}",
-            visible(text).replace('\n', " ")
-        )?)
+        Ok(writeln!(self.out, "{TITLE}> {}{TITLE:#}", visible(text))?)
     }
 
     fn tell(&mut self, told: &[Told]) -> Result<()> {
