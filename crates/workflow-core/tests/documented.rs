@@ -91,7 +91,8 @@ fn the_mistake_looks_as_shown() {
 
 fn codes() -> String {
     Code::ALL.iter().fold(String::new(), |mut rows, code| {
-        writeln!(rows, "| {code} | {} |", code.summary()).expect("a text can be written to");
+        writeln!(rows, "| {code} | {} | {} |", code.summary(), code.cure())
+            .expect("a text can be written to");
         rows
     })
 }

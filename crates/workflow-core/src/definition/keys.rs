@@ -32,8 +32,7 @@ fn unknown(level: Level, entry: &Entry<'_>) -> Finding {
     let (key, span) = (shown(&entry.key), entry.key_span);
     if FUTURE_GUARDS.contains(&&*entry.key) {
         let message = format!("this version cannot enforce `{key}`");
-        return Finding::error(Code::FutureGuard, span, message)
-            .help("remove it, or run a version that knows it: a guard must not be dropped");
+        return Finding::error(Code::FutureGuard, span, message);
     }
     if let Some(guard) = resembled_guard(&entry.key) {
         let message = format!("unknown key `{key}`: a guard must not be dropped");
@@ -63,7 +62,7 @@ fn unknown(level: Level, entry: &Entry<'_>) -> Finding {
     let finding = Finding::warning(Code::UnknownKey, span, message);
     match suggestion {
         Some(known) => finding.help(format!("did you mean `{known}`?")),
-        None => finding.help("nothing reads it"),
+        None => finding,
     }
 }
 

@@ -169,6 +169,12 @@ impl Level {
     }
 }
 
+/// The first row of a key, whatever map it is in.
+pub(super) fn row(key: &str) -> Option<&'static Key> {
+    let rows = Level::ALL.iter().flat_map(|level| level.keys());
+    rows.into_iter().find(|row| row.name == key)
+}
+
 const SHOW: &[(&str, &str)] = &[
     ("user", "Listed, and started with `/workflow`."),
     ("workflows", "Only a part of other workflows."),

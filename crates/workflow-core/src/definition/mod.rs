@@ -32,6 +32,7 @@ mod language;
 mod load;
 mod model;
 mod node;
+mod origins;
 mod phase;
 mod references;
 mod settings;
@@ -50,3 +51,4 @@ pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
+pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};

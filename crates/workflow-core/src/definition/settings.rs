@@ -18,6 +18,13 @@ pub(super) struct ReadSettings {
     limits: LimitsSaid,
 }
 
+impl ReadSettings {
+    /// What the file says, but for its limits.
+    pub(super) fn said(self) -> Settings {
+        self.settings
+    }
+}
+
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
 type LimitsSaid = [Option<u32>; 6];
 
@@ -85,12 +92,14 @@ fn read_limit(
     match whole_number(&entry.value) {
         None | Some(0) => {
             let message = format!("`{key}` must be a whole number from 1 on: the default is used");
-            reader.report(Finding::warning(Code::InvalidValue, span, message));
+            let finding = Finding::warning(Code::InvalidValue, span, message);
+            reader.report(finding.example(key));
             None
         }
         Some(limit) if limit > highest => {
             let message = format!("`{key}` can be at most {highest}: that is used");
-            reader.report(Finding::warning(Code::LimitTooHigh, span, message));
+            let finding = Finding::warning(Code::LimitTooHigh, span, message);
+            reader.report(finding.help(format!("write `{key}: {highest}`, or less")));
             Some(highest)
         }
         limit => limit,

@@ -106,8 +106,7 @@ fn kind_of(path: &str) -> Option<File> {
     match name {
         "workflow.yaml" | "workflow.json5" => Some(File::Workflow),
         SETTINGS_FILE => Some(File::Settings),
-        name if name.ends_with(".md") => Some(File::Phase),
-        _ => None,
+        name => (name.rsplit_once('.')?.1 == "md").then_some(File::Phase),
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod check;
 mod demo;
+mod explain;
 mod format;
 mod graph;
 mod init;
@@ -14,8 +15,12 @@ mod outcome;
 mod project;
 mod schema;
 mod serve;
+mod show;
+mod simulate;
+mod status;
 mod table;
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
@@ -52,32 +57,25 @@ struct Arguments {
 enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
+    Explain(explain::Arguments),
     Graph(graph::Arguments),
     Init(init::Arguments),
     List(list::Arguments),
     Schema(schema::Arguments),
     Serve(serve::Arguments),
+    Show(show::Arguments),
+    Simulate(simulate::Arguments),
+    Status(status::Arguments),
 }
 
 /// Reads the command line and does what it says.
 #[must_use]
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let serving = serving();
     log_to_stderr();
-    let well = |()| Outcome::Well;
-    let done = match arguments.command {
-        Some(Command::Check(arguments)) => check::run(&arguments),
-        Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
-        Some(Command::Graph(arguments)) => graph::run(&arguments),
-        Some(Command::Init(arguments)) => init::run(&arguments),
-        Some(Command::List(arguments)) => list::run(&arguments),
-        Some(Command::Schema(arguments)) => schema::run(&arguments),
-        Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
-        None if io::stdin().is_terminal() => {
-            let help = Arguments::command().print_help();
-            help.map(well).map_err(Into::into)
-        }
-        None => serve::run(&serve::Arguments::default()).map(well),
+    let done = match serving {
+        Some(arguments) => serve::run(&arguments).map(|()| Outcome::Well),
+        None => command(),
     };
     match done {
         Ok(outcome) => outcome.into(),
@@ -89,6 +87,35 @@ pub fn run() -> ExitCode {
             anstream::eprintln!("{style}error:{style:#} {error:#}");
             ExitCode::from(FAILED)
         }
+    }
+}
+
+/// How to serve, if that is what is asked. Looked at first and by itself: a process that serves lives long,
+/// and must not carry about what it takes to know all commands.
+fn serving() -> Option<serve::Arguments> {
+    let mut words = env::args_os().skip(1);
+    match words.next() {
+        None => (!io::stdin().is_terminal()).then(serve::Arguments::default),
+        Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
+    }
+}
+
+/// Does what any other command line says.
+fn command() -> anyhow::Result<Outcome> {
+    let well = |()| Outcome::Well;
+    match Arguments::parse().command {
+        Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::Explain(arguments)) => explain::run(&arguments),
+        Some(Command::Graph(arguments)) => graph::run(&arguments),
+        Some(Command::Init(arguments)) => init::run(&arguments),
+        Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments),
+        Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
+        Some(Command::Show(arguments)) => show::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Status(arguments)) => status::run(&arguments),
+        None => Ok(Arguments::command().print_help().map(well)?),
     }
 }
 

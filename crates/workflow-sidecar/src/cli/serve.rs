@@ -1,10 +1,11 @@
 //! `serve`: what a host spawns.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use anyhow::Context;
-
 use clap::builder::RangedU64ValueParser;
+use clap::{Args, FromArgMatches};
 
 use crate::serve::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE, serve};
 
@@ -31,6 +32,21 @@ impl Default for Arguments {
         Self {
             max_line: DEFAULT_MAX_LINE,
         }
+    }
+}
+
+impl Arguments {
+    /// Reads what follows `serve`; ends the process if it is wrong, or asks for help.
+    pub(super) fn read(words: impl Iterator<Item = OsString>) -> Self {
+        let mut words = words.peekable();
+        if words.peek().is_none() {
+            return Self::default();
+        }
+        let command = clap::Command::new("serve")
+            .bin_name("workflow-sidecar serve")
+            .no_binary_name(true);
+        let matches = Self::augment_args(command).get_matches_from(words);
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
 
