@@ -15,7 +15,7 @@ use crate::init::{
 
 use super::outcome::Outcome;
 use super::schema;
-use super::table::visible;
+use super::table::one_line;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -112,7 +112,7 @@ fn doubts(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Re
     let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
     for listing in &loaded.index {
         if listing.outcome == Became::Shadowed && written.keys.contains(&listing.key) {
-            let own = visible(&listing.source);
+            let own = one_line(&listing.source);
             writeln!(out, "In this project it takes the place of your own {own}")?;
         }
     }
