@@ -6,6 +6,7 @@ mod connection;
 mod contract;
 mod documents;
 mod examples;
+mod explained;
 #[cfg(target_os = "linux")]
 mod footprint;
 mod host;

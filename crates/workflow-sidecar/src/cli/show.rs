@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
 use serde::Serialize;
+use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json};
 use super::outcome::Outcome;
+use super::project::Own;
 use crate::session_file::{SessionFile, bytes_of, is_session};
 use crate::show::{Happened, Timeline, Totals, of_recording, of_session};
 use crate::transcript::Transcript;
@@ -29,6 +32,11 @@ shown that it stands on.";
 pub(super) struct Arguments {
     /// The recording, or the session's file
     file: PathBuf,
+    /// The project that says what phases are called where no definition is stored
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    #[command(flatten)]
+    own: Own,
     /// Whom the output is for
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -59,13 +67,17 @@ struct Session {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let bytes = bytes_of(&arguments.file)?;
+    let loaded = match &arguments.project {
+        Some(project) => Some(load(&arguments.own.disk(project)?)),
+        None => None,
+    };
+    let known = loaded.map(|loaded| loaded.catalog);
     let shown = if is_session(&bytes) {
-        session(&bytes)
+        session(&bytes, known)
     } else {
-        let transcript = Transcript::parse(&arguments.file, &bytes);
-        recording(of_recording(
-            &transcript.context("this is neither a session of pi nor a recording")?,
-        ))
+        let transcript = Transcript::parse(&arguments.file, &bytes)
+            .context("this is neither a session of pi nor a recording");
+        recording(of_recording(&transcript?, known))
     };
     match arguments.format {
         Format::Json => json(&shown)?,
@@ -74,9 +86,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Well)
 }
 
-fn session(bytes: &[u8]) -> Shown {
+fn session(bytes: &[u8], known: Option<Arc<Catalog>>) -> Shown {
     let file = SessionFile::parse(bytes);
-    let timeline = of_session(&file);
+    let timeline = of_session(&file, known);
     Shown {
         kind: "session",
         cwd: file.cwd.as_deref().map(str::to_owned),

@@ -1,9 +1,11 @@
 //! Reads a recording into timelines, one a session.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use workflow_core::definition::Catalog;
 use workflow_core::guard::STEP_TOOL;
 use workflow_core::input::Entry;
 
@@ -11,8 +13,14 @@ use super::{Fact, Timeline};
 use crate::transcript::{Entry as Recorded, Said, Transcript};
 
 /// The timelines of a recording's sessions, by their ids.
-pub(crate) fn of_recording(transcript: &Transcript) -> BTreeMap<String, Timeline> {
-    let mut reader = Reader::default();
+pub(crate) fn of_recording(
+    transcript: &Transcript,
+    known: Option<Arc<Catalog>>,
+) -> BTreeMap<String, Timeline> {
+    let mut reader = Reader {
+        known,
+        ..Reader::default()
+    };
     for line in &transcript.lines {
         if let Some(at) = line.at {
             reader.now = i64::try_from(at).ok();
@@ -31,6 +39,7 @@ pub(crate) fn of_recording(transcript: &Transcript) -> BTreeMap<String, Timeline
 #[derive(Default)]
 struct Reader {
     sessions: BTreeMap<String, Timeline>,
+    known: Option<Arc<Catalog>>,
     /// The calls that are not answered yet, by their ids.
     asked: HashMap<String, Call>,
     now: Option<i64>,
@@ -47,7 +56,8 @@ struct Call {
 
 impl Reader {
     fn take(&mut self, session: &str, fact: Fact<'_>) {
-        let timeline = self.sessions.entry(session.to_owned()).or_default();
+        let timeline = self.sessions.entry(session.to_owned());
+        let timeline = timeline.or_insert_with(|| Timeline::new(self.known.clone()));
         timeline.take(self.now, fact);
     }
 

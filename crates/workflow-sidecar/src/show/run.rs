@@ -20,11 +20,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(state: RunState) -> Self {
+    /// A run whose definition is in a catalog, unless one is stored with it.
+    pub(super) fn new(state: RunState, catalog: Option<Arc<Catalog>>) -> Self {
         Self {
             state,
             pace: Pace::default(),
-            catalog: None,
+            catalog,
             explained: OnceCell::new(),
         }
     }

@@ -1,9 +1,11 @@
 //! Reads a session file of pi into a timeline.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use workflow_core::definition::Catalog;
 use workflow_core::guard::STEP_TOOL;
 use workflow_core::output::message_type;
 
@@ -11,8 +13,8 @@ use super::{Fact, Timeline};
 use crate::session_file::{SessionEntry, SessionFile, Text};
 
 /// The timeline of a session.
-pub(crate) fn of_session(file: &SessionFile<'_>) -> Timeline {
-    let mut timeline = Timeline::default();
+pub(crate) fn of_session(file: &SessionFile<'_>, known: Option<Arc<Catalog>>) -> Timeline {
+    let mut timeline = Timeline::new(known);
     for entry in &file.entries {
         take(&mut timeline, entry);
     }

@@ -1,6 +1,9 @@
 //! A timeline in the making.
 
+use std::sync::Arc;
+
 use serde::Serialize;
+use workflow_core::definition::Catalog;
 use workflow_core::guard::Parked;
 use workflow_core::input::Entry;
 use workflow_core::run::{RunState, entry_type};
@@ -13,6 +16,9 @@ use super::run::{Run, state_of};
 pub(crate) struct Timeline {
     pub(crate) events: Vec<Event>,
     pub(crate) totals: Totals,
+    /// What workflows are called whose definition is not stored with the run.
+    #[serde(skip)]
+    known: Option<Arc<Catalog>>,
     #[serde(skip)]
     run: Option<Run>,
     /// What `workflow_step` was last called with.
@@ -93,6 +99,14 @@ pub(crate) struct Totals {
 }
 
 impl Timeline {
+    /// A timeline of runs whose definitions are in a catalog, where they are not stored.
+    pub(super) fn new(known: Option<Arc<Catalog>>) -> Self {
+        Self {
+            known,
+            ..Self::default()
+        }
+    }
+
     /// Takes what happened next.
     pub(super) fn take(&mut self, at: Option<i64>, fact: Fact<'_>) {
         self.now = at.or(self.now);
@@ -198,7 +212,7 @@ impl Timeline {
         if is_known || (self.run.is_none() && !state.active) {
             return;
         }
-        let mut run = Run::new(state);
+        let mut run = Run::new(state, self.known.clone());
         if let Some(definition) = newest(entry_type::DEFINITION) {
             run.define(*definition);
         }
@@ -248,7 +262,7 @@ impl Timeline {
 
     fn started(&mut self, state: RunState) {
         self.leave();
-        let run = Run::new(state);
+        let run = Run::new(state, self.known.clone());
         let (workflow, task) = (
             run.workflow().to_owned(),
             run.state.task_description.clone(),
