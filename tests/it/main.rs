@@ -8,6 +8,7 @@ mod documents;
 mod examples;
 #[cfg(unix)]
 mod exits;
+mod explained;
 #[cfg(target_os = "linux")]
 mod footprint;
 mod host;
@@ -15,6 +16,7 @@ mod lines;
 mod page;
 mod process;
 mod questions;
+mod ready_made;
 mod sessions;
 mod time;
 mod transcript;

@@ -7,12 +7,20 @@ mod check;
 mod completions;
 mod demo;
 mod doctor;
+mod explain;
 mod format;
+mod graph;
+mod init;
 mod list;
+mod named;
 mod outcome;
 mod project;
 mod schema;
 mod serve;
+mod show;
+mod simulate;
+mod status;
+mod table;
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -31,6 +39,7 @@ const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar check                        what is wrong with the workflows here
+  workflow-sidecar init --template bugfix       a ready-made workflow, to use or to change
   workflow-sidecar demo                         see what it does
   workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
   workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
@@ -52,9 +61,15 @@ enum Command {
     Completions(completions::Arguments),
     Demo(demo::Arguments),
     Doctor(doctor::Arguments),
+    Explain(explain::Arguments),
+    Graph(graph::Arguments),
+    Init(init::Arguments),
     List(list::Arguments),
     Schema(schema::Arguments),
     Serve(serve::Arguments),
+    Show(show::Arguments),
+    Simulate(simulate::Arguments),
+    Status(status::Arguments),
 }
 
 /// Reads the command line and does what it says.
@@ -104,9 +119,15 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments),
+        Some(Command::Explain(arguments)) => explain::run(&arguments),
+        Some(Command::Graph(arguments)) => graph::run(&arguments),
+        Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
+        Some(Command::Show(arguments)) => show::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Status(arguments)) => status::run(&arguments),
         None => Ok(Arguments::command().print_help().map(well)?),
     }
 }

@@ -27,11 +27,14 @@ struct Schema {
     text: &'static str,
 }
 
+/// The schema of a definition.
+pub(super) const WORKFLOW: &str = include_str!("../../../../schemas/workflow.schema.json");
+
 const SCHEMAS: [Schema; 5] = [
     Schema {
         name: "workflow",
         about: "workflow.yaml and workflow.json5",
-        text: include_str!("../../../../schemas/workflow.schema.json"),
+        text: WORKFLOW,
     },
     Schema {
         name: "phase",
