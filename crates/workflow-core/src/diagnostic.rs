@@ -186,6 +186,20 @@ pub fn shown(text: &str) -> String {
     out
 }
 
+/// Text from a file or a person, fit for a terminal: whole, with its lines and tabs, other control characters escaped.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\n' | '\t') {
+            out.push(c);
+        } else {
+            push_visible(&mut out, c);
+        }
+    }
+    out
+}
+
 /// Appends a character; one that would move the cursor or turn the text around is escaped.
 pub(crate) fn push_visible(out: &mut String, c: char) {
     let turns_around =

@@ -9,6 +9,7 @@ mod format;
 mod list;
 mod outcome;
 mod project;
+mod replay;
 mod serve;
 
 use std::io::{self, IsTerminal};
@@ -21,8 +22,10 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+pub(crate) use self::serve::RECORD_VARIABLE;
+
 /// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
-const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
+pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +50,7 @@ enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
     List(list::Arguments),
+    Replay(replay::Arguments),
     Serve(serve::Arguments),
 }
 
@@ -60,12 +64,13 @@ pub fn run() -> ExitCode {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         None if io::stdin().is_terminal() => {
             let help = Arguments::command().print_help();
             help.map(well).map_err(Into::into)
         }
-        None => serve::run(&serve::Arguments::default()).map(well),
+        None => serve::run(&serve::Arguments::of_the_environment()).map(well),
     };
     match done {
         Ok(outcome) => outcome.into(),

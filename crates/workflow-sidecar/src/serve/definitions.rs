@@ -13,6 +13,22 @@ use crate::disk::{Disk, user_agent_dir};
 /// For how long it is good enough to know what the files said: as long as somebody types a name.
 const RECENT: Duration = Duration::from_secs(1);
 
+/// Reads what the directories of a user and of a project hold.
+pub(crate) trait Loader: std::fmt::Debug + Send + Sync {
+    /// What the files say now.
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded;
+}
+
+/// The directories of the disk.
+#[derive(Debug)]
+pub(crate) struct OnDisk;
+
+impl Loader for OnDisk {
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded {
+        load(&Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()))
+    }
+}
+
 /// The definitions of one user.
 #[derive(Debug)]
 pub(super) struct Definitions {
@@ -20,6 +36,7 @@ pub(super) struct Definitions {
     agent: PathBuf,
     /// Where the host runs: the project of a session that names no other.
     cwd: PathBuf,
+    loader: Arc<dyn Loader>,
     last: Option<Last>,
 }
 
@@ -33,10 +50,11 @@ struct Last {
 
 impl Definitions {
     /// Looks where the host says, and in the usual place of what it leaves out.
-    pub(super) fn new(agent: Option<&str>, cwd: &str) -> Self {
+    pub(super) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
         Self {
             agent: user_agent_dir(agent),
             cwd: PathBuf::from(cwd),
+            loader,
             last: None,
         }
     }
@@ -44,8 +62,7 @@ impl Definitions {
     /// The definitions as the files stand now.
     pub(super) fn load(&mut self, cwd: Option<&Path>) -> Arc<Loaded> {
         let cwd = cwd.unwrap_or(&self.cwd).to_path_buf();
-        let disk = Disk::new(self.agent.clone(), cwd.clone());
-        let mut loaded = Arc::new(load(&disk));
+        let mut loaded = Arc::new(self.loader.load(&self.agent, &cwd));
         // Sessions of a project whose files have not changed share what they say.
         if let Some(last) = self.last.take()
             && last.loaded == loaded
@@ -100,7 +117,7 @@ mod tests {
     fn what_has_not_changed_is_shared_and_what_has_is_seen() {
         let project = tempfile::tempdir().unwrap();
         write(project.path(), "One");
-        let mut definitions = Definitions::new(Some("/nowhere"), "/nowhere");
+        let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
         let mut load = || definitions.load(Some(project.path()));
         let (first, second) = (load(), load());
         assert!(Arc::ptr_eq(&first, &second));
@@ -114,7 +131,7 @@ mod tests {
         let (project, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         write(project.path(), "One");
         write(other.path(), "Other");
-        let mut definitions = Definitions::new(Some("/nowhere"), "/nowhere");
+        let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
         let first = definitions.recent(Some(project.path()));
         assert!(Arc::ptr_eq(
             &first,
