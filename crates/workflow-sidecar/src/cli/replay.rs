@@ -156,7 +156,12 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
     for row in rows {
         if let Some(difference) = row.difference {
             let place = format!("{}:{}", row.file, difference.line);
-            writeln!(out, "{bad}{}{bad:#}: {}", visible(&place), difference.shown())?;
+            writeln!(
+                out,
+                "{bad}{}{bad:#}: {}",
+                visible(&place),
+                difference.shown()
+            )?;
         }
         if let Some(error) = &row.error {
             writeln!(out, "{bad}error{bad:#}: {}\n", visible(error))?;
@@ -167,7 +172,11 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
     }
     let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let mut told = vec![format!("{} replayed", count(rows.len(), "transcript"))];
-    let others = [("differs", "differ"), ("blessed", "rewritten"), ("failed", "failed")];
+    let others = [
+        ("differs", "differ"),
+        ("blessed", "rewritten"),
+        ("failed", "failed"),
+    ];
     for (outcome, what) in others {
         if number(outcome) > 0 {
             told.push(format!("{} {what}", number(outcome)));
@@ -197,7 +206,11 @@ fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
             (Some(difference), _) => {
                 let shown = format!("{}:{}: {}", row.file, difference.line, difference.shown());
                 let first = shown.lines().next().unwrap_or_default();
-                format!("<failure message=\"{}\">{}</failure>", xml(first), xml(&shown))
+                format!(
+                    "<failure message=\"{}\">{}</failure>",
+                    xml(first),
+                    xml(&shown)
+                )
             }
             (None, Some(error)) => format!("<error message=\"{}\"/>", xml(error)),
             (None, None) => String::new(),

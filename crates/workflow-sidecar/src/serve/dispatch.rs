@@ -414,8 +414,12 @@ mod tests {
 
     #[test]
     fn a_glance_changes_no_answer() {
-        let [at_a_glance, in_full] =
-            [(); 2].map(|()| introduced(Dispatch::new(Surroundings::default(), Arc::new(Notify::new()))));
+        let [at_a_glance, in_full] = [(); 2].map(|()| {
+            introduced(Dispatch::new(
+                Surroundings::default(),
+                Arc::new(Notify::new()),
+            ))
+        });
         for line in lines() {
             let mut out = Outbox::default();
             in_full.take_in_full(&line, &mut out);

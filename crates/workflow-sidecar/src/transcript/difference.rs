@@ -63,7 +63,10 @@ impl Difference {
                 format!("{what}\n{}", side_by_side(expected, heard))
             }
             What::Missing { expected } => {
-                format!("the sidecar does not say\n  expected: {}\n", cut(expected, 0))
+                format!(
+                    "the sidecar does not say\n  expected: {}\n",
+                    cut(expected, 0)
+                )
             }
             What::Extra { heard } => {
                 format!("the sidecar says more\n     heard: {}\n", cut(heard, 0))
@@ -110,22 +113,32 @@ fn first_difference(expected: &Value, heard: &Value, path: String) -> Option<Wha
     };
     match (expected, heard) {
         (Value::Object(one), Value::Object(other)) => {
-            let common = one.iter().filter_map(|(name, value)| Some((name, value, other.get(name)?)));
-            let mut inside = common.filter_map(|(name, value, heard)| first_difference(value, heard, member(name)));
+            let common = one
+                .iter()
+                .filter_map(|(name, value)| Some((name, value, other.get(name)?)));
+            let mut inside = common
+                .filter_map(|(name, value, heard)| first_difference(value, heard, member(name)));
             let missing = || one.iter().find(|(name, _)| !other.contains_key(*name));
             let extra = || other.iter().find(|(name, _)| !one.contains_key(*name));
             inside
                 .next()
-                .or_else(|| missing().map(|(name, value)| one_side(member(name), Some(value), None)))
+                .or_else(|| {
+                    missing().map(|(name, value)| one_side(member(name), Some(value), None))
+                })
                 .or_else(|| extra().map(|(name, value)| one_side(member(name), None, Some(value))))
         }
         (Value::Array(one), Value::Array(other)) => {
             let element = |at: usize| format!("{path}[{at}]");
-            let mut inside = one.iter().zip(other).enumerate().filter_map(|(at, (value, heard))| {
-                first_difference(value, heard, element(at))
-            });
+            let mut inside = one
+                .iter()
+                .zip(other)
+                .enumerate()
+                .filter_map(|(at, (value, heard))| first_difference(value, heard, element(at)));
             let shorter = one.len().min(other.len());
-            let rest = || (one.len() != other.len()).then(|| one_side(element(shorter), one.get(shorter), other.get(shorter)));
+            let rest = || {
+                (one.len() != other.len())
+                    .then(|| one_side(element(shorter), one.get(shorter), other.get(shorter)))
+            };
             inside.next().or_else(rest)
         }
         (one, other) if one == other => None,
@@ -139,7 +152,10 @@ fn side_by_side(expected: &str, heard: &str) -> String {
     let same = same.take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(BEFORE);
     let before = cut(heard, from);
-    let mark: usize = before.chars().count().min(same - from + usize::from(from > 0));
+    let mark: usize = before
+        .chars()
+        .count()
+        .min(same - from + usize::from(from > 0));
     format!(
         "  expected: {}\n     heard: {before}\n            {}^\n",
         cut(expected, from),
@@ -182,7 +198,10 @@ mod tests {
     }
 
     fn is(expected: &str, heard: &str, (at, one, other): (Option<&str>, &str, &str)) {
-        assert_eq!(path(expected, heard), (at.map(str::to_owned), one.to_owned(), other.to_owned()));
+        assert_eq!(
+            path(expected, heard),
+            (at.map(str::to_owned), one.to_owned(), other.to_owned())
+        );
     }
 
     #[test]
@@ -192,10 +211,22 @@ mod tests {
             r#"{"result":{"actions":[{"text":"a"},{"text":"c"}]}}"#,
             (Some("result.actions[1].text"), "\"b\"", "\"c\""),
         );
-        is(r#"{"a":1,"b":2}"#, r#"{"a":1}"#, (Some("b"), "2", "(nothing)"));
-        is(r#"{"a":[1]}"#, r#"{"a":[1,2]}"#, (Some("a[1]"), "(nothing)", "2"));
+        is(
+            r#"{"a":1,"b":2}"#,
+            r#"{"a":1}"#,
+            (Some("b"), "2", "(nothing)"),
+        );
+        is(
+            r#"{"a":[1]}"#,
+            r#"{"a":[1,2]}"#,
+            (Some("a[1]"), "(nothing)", "2"),
+        );
         is(r#"{"a":1}"#, "[1]", (Some(""), r#"{"a":1}"#, "[1]"));
-        is(r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#, (None, r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#));
+        is(
+            r#"{"a":1,"b":2}"#,
+            r#"{"b":2,"a":1}"#,
+            (None, r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#),
+        );
         is("nope", "{}", (None, "nope", "{}"));
     }
 
@@ -208,7 +239,11 @@ mod tests {
             hint: None,
         };
         let long = "x".repeat(200);
-        let shown = difference(changed(&format!("{long}a{long}"), &format!("{long}b{long}"))).shown();
+        let shown = difference(changed(
+            &format!("{long}a{long}"),
+            &format!("{long}b{long}"),
+        ))
+        .shown();
         let lines: Vec<&str> = shown.lines().collect();
         assert_eq!(lines[0], "the line differs");
         let mark = lines[3].chars().position(|c| c == '^').unwrap();

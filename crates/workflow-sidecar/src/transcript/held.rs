@@ -92,10 +92,7 @@ impl Held {
 
     /// From here on, `$AGENT` and `$CWD` hold this, and no other directory anything.
     pub(super) fn name(&self, Tiers([agent, project]): Tiers) {
-        let named = [
-            (AGENT_DIR.to_owned(), agent),
-            (project_name(CWD), project),
-        ];
+        let named = [(AGENT_DIR.to_owned(), agent), (project_name(CWD), project)];
         let named = named.map(|(name, held)| (name, held.unwrap_or_default()));
         self.now().directories = named.into();
     }

@@ -72,7 +72,8 @@ pub(super) fn at<'a>(json: &'a str, path: &[&str]) -> Option<&'a str> {
 
 /// The text that a JSON string holds.
 pub(super) fn string(json: &str) -> Option<String> {
-    json.starts_with('"').then(|| String::deserialize(&mut serde_json::Deserializer::from_str(json)).ok())?
+    json.starts_with('"')
+        .then(|| String::deserialize(&mut serde_json::Deserializer::from_str(json)).ok())?
 }
 
 /// A text as a JSON string.
@@ -194,14 +195,22 @@ mod tests {
         assert_eq!(member(line, "ab"), Some("1.50"));
         let c = member(elements(b[0].1)[1], "c").unwrap();
         assert_eq!(string(c).unwrap(), "x\"y");
-        let replaced = with_replaced(line, vec![(member(line, "ab").unwrap(), "7".into()), (c, quoted("ü"))]);
-        assert_eq!(replaced, r#"{ "a" : {"b":[1, {"c":"ü"}], "b":2} , "a\u0062": 7 }"#);
+        let replaced = with_replaced(
+            line,
+            vec![(member(line, "ab").unwrap(), "7".into()), (c, quoted("ü"))],
+        );
+        assert_eq!(
+            replaced,
+            r#"{ "a" : {"b":[1, {"c":"ü"}], "b":2} , "a\u0062": 7 }"#
+        );
         let with = |json| with_member(json, &["p"], "a", "1");
         assert_eq!(with(r#"{"p":{}}"#), r#"{"p":{"a":1}}"#);
         assert_eq!(with(r#"{"p":{"b":2}}"#), r#"{"p":{"b":2,"a":1}}"#);
         assert_eq!(with(r#"{"p":{"a":2}}"#), r#"{"p":{"a":1}}"#);
         assert_eq!(with(r#"{"p":[]}"#), r#"{"p":[]}"#);
-        assert!(members("[1]").is_empty() && members("nope").is_empty() && elements("{}").is_empty());
+        assert!(
+            members("[1]").is_empty() && members("nope").is_empty() && elements("{}").is_empty()
+        );
     }
 
     #[test]
@@ -218,7 +227,15 @@ mod tests {
             unescaped(r"a\ud83d\udd04b\u23f3\n\\u23f3\u0007"),
             "a🔄b⏳\\n\\\\u23f3\\u0007"
         );
-        for odd in [r"\ud83d", r"\udd04\ud83d", r"\u+123", r"\u12", "\\", "\\é", r"\ud83dé"] {
+        for odd in [
+            r"\ud83d",
+            r"\udd04\ud83d",
+            r"\u+123",
+            r"\u12",
+            "\\",
+            "\\é",
+            r"\ud83dé",
+        ] {
             assert_eq!(unescaped(odd), odd);
         }
     }

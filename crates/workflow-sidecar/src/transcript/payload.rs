@@ -83,8 +83,12 @@ fn payload(line: &str) -> Vec<&str> {
         return vec![line];
     }
     let method = member(line, "method").and_then(string).unwrap_or_default();
-    let params = members(line).into_iter().filter(|(name, _)| name == "params");
-    params.flat_map(|(_, params)| of_params(&method, params)).collect()
+    let params = members(line)
+        .into_iter()
+        .filter(|(name, _)| name == "params");
+    params
+        .flat_map(|(_, params)| of_params(&method, params))
+        .collect()
 }
 
 fn of_params<'a>(method: &str, params: &'a str) -> Vec<&'a str> {
@@ -95,7 +99,12 @@ fn of_params<'a>(method: &str, params: &'a str) -> Vec<&'a str> {
             "arguments" if method == "tool/execute" => {
                 // What the step tool is asked to do is not hidden: the answer hangs on it.
                 let secret = |(name, _): &(String, &str)| name != "action";
-                found.extend(members(value).into_iter().filter(secret).map(|(_, value)| value));
+                found.extend(
+                    members(value)
+                        .into_iter()
+                        .filter(secret)
+                        .map(|(_, value)| value),
+                );
             }
             "context" => {
                 let branch = at(value, &["branch"]).unwrap_or_default();
@@ -137,11 +146,14 @@ fn of_message<'a>(message: &'a str, found: &mut Vec<&'a str>) {
         match (role.as_str(), name.as_str()) {
             ("assistant", "content") => {
                 let blocks = elements(value).into_iter().flat_map(members);
-                let given = blocks.filter(|(name, _)| matches!(name.as_str(), "arguments" | "input"));
+                let given =
+                    blocks.filter(|(name, _)| matches!(name.as_str(), "arguments" | "input"));
                 found.extend(given.map(|(_, value)| value));
             }
             ("toolResult", "content") => of_content(value, found),
-            ("toolResult", "details") | ("bashExecution", "command" | "output") => found.push(value),
+            ("toolResult", "details") | ("bashExecution", "command" | "output") => {
+                found.push(value)
+            }
             _ => {}
         }
     }
@@ -199,13 +211,21 @@ mod tests {
     #[test]
     fn long_strings_lose_their_middle() {
         let long = format!("a{}é{}b", "ä".repeat(10_000), "ö".repeat(10_000));
-        let line = format!(r#"{{"method":"hook/tool_call","params":{{"event":{{"toolName":"t","input":{{"a":{}}}}}}}}}"#, quoted(&long));
+        let line = format!(
+            r#"{{"method":"hook/tool_call","params":{{"event":{{"toolName":"t","input":{{"a":{}}}}}}}}}"#,
+            quoted(&long)
+        );
         let kept = Payload::Kept.of(&line);
-        let text = at(&kept, &["params", "event", "input", "a"]).and_then(string).unwrap();
+        let text = at(&kept, &["params", "event", "input", "a"])
+            .and_then(string)
+            .unwrap();
         assert!(text.starts_with("aä") && text.ends_with("öb"));
         assert!(text.contains("bytes left out"), "{text}");
         assert!(text.len() <= LONGEST + 64);
-        let prompt = format!(r#"{{"method":"hook/input","params":{{"event":{{"text":{}}}}}}}"#, quoted(&long));
+        let prompt = format!(
+            r#"{{"method":"hook/input","params":{{"event":{{"text":{}}}}}}}"#,
+            quoted(&long)
+        );
         assert_eq!(Payload::Kept.of(&prompt), prompt);
     }
 

@@ -113,7 +113,7 @@ impl<'a> Player<'a> {
                 return Err(ReplayError::Trouble { path, line, error });
             }
         }
-        self.use_ids_of(step, &mut heard.then);
+        self.use_names_of(step, &mut heard.then);
         Ok(heard)
     }
 
@@ -189,7 +189,9 @@ impl<'a> Player<'a> {
 
     fn say(&mut self, said: &Said, step: &Step<'_>) -> Result<Vec<String>, Trouble> {
         let line = match said {
-            Said::TooLong(limit) => return Ok(readable(self.sidecar()?.say(Sent::TooLong(*limit))?)),
+            Said::TooLong(limit) => {
+                return Ok(readable(self.sidecar()?.say(Sent::TooLong(*limit))?));
+            }
             Said::Bytes(bytes) => return Ok(readable(self.sidecar()?.say(Sent::Line(bytes))?)),
             Said::Json(_) => said.text().unwrap_or_default(),
         };
@@ -254,7 +256,10 @@ impl<'a> Player<'a> {
         tier: Tier,
     ) -> Result<String, Trouble> {
         let object = at(line, path);
-        let Some(named) = object.and_then(|object| member(object, name)).and_then(string) else {
+        let Some(named) = object
+            .and_then(|object| member(object, name))
+            .and_then(string)
+        else {
             return Ok(line.to_owned());
         };
         let directory = self.sidecar()?.directory(tier, &named)?;
@@ -276,10 +281,14 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Gives the sidecar's requests the ids that the transcript has for them.
-    fn use_ids_of(&mut self, step: &Step<'_>, heard: &mut [String]) {
+    /// Gives what is heard the names that the transcript has: of the sidecar, and of its requests.
+    fn use_names_of(&mut self, step: &Step<'_>, heard: &mut [String]) {
         for ((_, told), heard) in step.followed.iter().zip(heard) {
             let told = told.text().unwrap_or_default();
+            // Which release speaks is no difference in what it says.
+            if let Some(server) = at(&told, &["result", "server"]) {
+                *heard = with_server(heard, server);
+            }
             let (Some(theirs), Some(ours)) = (request_id(&told), request_id(heard)) else {
                 continue;
             };
@@ -288,6 +297,14 @@ impl<'a> Player<'a> {
                 *heard = with_replaced(heard, vec![(ours, theirs.to_owned())]);
             }
         }
+    }
+}
+
+/// The answer to an introduction as if this server had given it.
+fn with_server(heard: &str, server: &str) -> String {
+    match at(heard, &["result", "server"]) {
+        Some(_) => with_member(heard, &["result"], "server", server),
+        None => heard.to_owned(),
     }
 }
 

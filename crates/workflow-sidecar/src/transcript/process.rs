@@ -195,7 +195,8 @@ impl Sidecar for Process {
         };
         self.asked += 1;
         let id = format!("replay:{}", self.asked);
-        let question = format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"replay/heard\"}}\n");
+        let question =
+            format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"replay/heard\"}}\n");
         bytes.extend_from_slice(question.as_bytes());
         self.send(bytes);
         self.listen(Some(&id))

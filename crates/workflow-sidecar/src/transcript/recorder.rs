@@ -133,7 +133,9 @@ impl Recorder {
             .into_iter()
             .filter(|load| {
                 let noted = self.noted.get(&load.name);
-                !load.reads.agree_with(noted.unwrap_or(&Directory::default()))
+                !load
+                    .reads
+                    .agree_with(noted.unwrap_or(&Directory::default()))
             })
             .map(|load| (load.name, load.reads.into_directory()))
             .collect();
@@ -159,7 +161,10 @@ impl Recorder {
                 seed: self.seed,
             },
             agent_dir: user_agent_dir(None).display().to_string(),
-            home: std::env::home_dir().unwrap_or_default().display().to_string(),
+            home: std::env::home_dir()
+                .unwrap_or_default()
+                .display()
+                .to_string(),
         };
         serde_json::to_string(&header).expect("names are strings") + "\n"
     }
@@ -171,7 +176,8 @@ impl Recorder {
         if length + LAST_NOTE > self.extent.limit {
             let limit = self.extent.limit;
             tracing::warn!(path = %self.path.display(), limit, "the recording is as big as it may be and ends here");
-            let note = format!("{{\"note\":\"The recording ends here: it may have {limit} bytes.\"}}\n");
+            let note =
+                format!("{{\"note\":\"The recording ends here: it may have {limit} bytes.\"}}\n");
             // Whether that can be written or not, nothing more will be.
             let _ = file.write_all(note.as_bytes());
             self.file = None;
@@ -190,12 +196,16 @@ impl Recorder {
 
 fn now() -> Millis {
     let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    wall.map_or(0, |since| Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX))
+    wall.map_or(0, |since| {
+        Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
+    })
 }
 
 /// A name that tells when and by whom: `workflow-20261120T153000Z-4711.jsonl`.
 fn file_name(now: Millis) -> String {
-    let time = i64::try_from(now).ok().and_then(|now| Timestamp::from_millisecond(now).ok());
+    let time = i64::try_from(now)
+        .ok()
+        .and_then(|now| Timestamp::from_millisecond(now).ok());
     let time = time.unwrap_or_default().strftime("%Y%m%dT%H%M%SZ");
     format!("workflow-{time}-{}.jsonl", std::process::id())
 }
@@ -302,11 +312,17 @@ mod tests {
         let path = directory.path().join("r.jsonl");
         std::fs::write(&path, "{\"torn").unwrap();
         let mut recorder = Recorder::begin(&path, extent(1 << 20)).unwrap();
-        assert!(matches!(Recorder::begin(&path, extent(1 << 20)), Err(BeginError::Taken(_))));
+        assert!(matches!(
+            Recorder::begin(&path, extent(1 << 20)),
+            Err(BeginError::Taken(_))
+        ));
         say(&mut recorder, "{}");
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("{\"torn\n{\"transcript\":1,"), "{text}");
-        assert!(text.ends_with("}\n{\"at\":7,\"in\":{}}\n{\"at\":7,\"out\":{}}\n"), "{text}");
+        assert!(
+            text.ends_with("}\n{\"at\":7,\"in\":{}}\n{\"at\":7,\"out\":{}}\n"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -317,17 +333,29 @@ mod tests {
             say(&mut recorder, "{}");
         }
         let name = recorder.path.file_name().unwrap().to_str().unwrap();
-        assert!(name.starts_with("workflow-20") && name.ends_with(".jsonl"), "{name}");
+        assert!(
+            name.starts_with("workflow-20") && name.ends_with(".jsonl"),
+            "{name}"
+        );
         let text = std::fs::read_to_string(&recorder.path).unwrap();
         assert!(text.len() <= 2000);
-        assert!(text.ends_with("out\":{}}\n{\"note\":\"The recording ends here: it may have 2000 bytes.\"}\n"), "{text}");
+        assert!(
+            text.ends_with(
+                "out\":{}}\n{\"note\":\"The recording ends here: it may have 2000 bytes.\"}\n"
+            ),
+            "{text}"
+        );
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn what_cannot_be_written_ends_the_recording_and_nothing_else() {
-        assert!(matches!(Recorder::begin(Path::new("/dev/full"), extent(1 << 20)), Err(BeginError::NotAFile(_))));
-        let mut recorder = Recorder::begin(tempfile::tempdir().unwrap().path(), extent(1 << 20)).unwrap();
+        assert!(matches!(
+            Recorder::begin(Path::new("/dev/full"), extent(1 << 20)),
+            Err(BeginError::NotAFile(_))
+        ));
+        let mut recorder =
+            Recorder::begin(tempfile::tempdir().unwrap().path(), extent(1 << 20)).unwrap();
         recorder.file = Some(OpenOptions::new().append(true).open("/dev/full").unwrap());
         say(&mut recorder, "{}");
         assert!(recorder.file.is_none());

@@ -69,7 +69,8 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
     file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(path.metadata()?.permissions())?;
+    file.as_file()
+        .set_permissions(path.metadata()?.permissions())?;
     file.persist(path)?;
     Ok(())
 }
@@ -172,7 +173,12 @@ impl Changes {
             let number = at + 1;
             push(self.before.remove(&number).unwrap_or_default());
             let instead = self.instead.remove(&number);
-            push(instead.unwrap_or_else(|| Some(line.to_owned())).into_iter().collect());
+            push(
+                instead
+                    .unwrap_or_else(|| Some(line.to_owned()))
+                    .into_iter()
+                    .collect(),
+            );
             push(self.after.remove(&number).unwrap_or_default());
         }
         blessed

@@ -81,7 +81,10 @@ pub(super) fn steps(lines: &[Line]) -> Vec<Step<'_>> {
                 clock.is_systems &= !asks_for_virtual_clock(said);
                 Event::Host(said)
             }
-            Entry::End => Event::End,
+            Entry::End => {
+                clock.moves_on(line);
+                Event::End
+            }
         };
         steps.push(step(event, line));
     }
@@ -116,7 +119,9 @@ impl Recorded {
 
 /// Whether a line makes time stand still until it is advanced.
 fn asks_for_virtual_clock(said: &Said) -> bool {
-    let Some(line) = said.text() else { return false };
+    let Some(line) = said.text() else {
+        return false;
+    };
     line.contains("initialize")
         && at(&line, &["method"]).and_then(string).as_deref() == Some("initialize")
         && at(&line, &["params", "clock"]).is_some_and(|clock| clock.starts_with('{'))
@@ -144,7 +149,9 @@ mod tests {
     #[test]
     fn lines_follow_from_the_host_or_from_time() {
         let expected = |rows: &[(&str, usize, usize)]| {
-            let owned = rows.iter().map(|(name, line, count)| ((*name).to_owned(), *line, *count));
+            let owned = rows
+                .iter()
+                .map(|(name, line, count)| ((*name).to_owned(), *line, *count));
             owned.collect::<Vec<_>>()
         };
         assert_eq!(
@@ -157,15 +164,26 @@ mod tests {
                 r#"{"at":8,"out":{}}"#,
                 r#"{"at":9,"in":{}}"#,
                 r#"{"at":9,"out":{}}"#,
-                r#"{"at":9,"end":true}"#,
+                r#"{"at":10,"end":true}"#,
+                r#"{"at":10,"out":{}}"#,
             ]),
-            expected(&[("Start", 1, 0), ("Host", 2, 1), ("Time", 5, 2), ("Host", 7, 1), ("End", 9, 0)])
+            expected(&[
+                ("Start", 1, 0),
+                ("Host", 2, 1),
+                ("Time", 5, 2),
+                ("Host", 7, 1),
+                ("End", 9, 1)
+            ])
         );
-        let virtually = r#"{"at":6,"in":{"method":"initialize","params":{"clock":{"virtual":{"now":0}}}}}"#;
+        let virtually =
+            r#"{"at":6,"in":{"method":"initialize","params":{"clock":{"virtual":{"now":0}}}}}"#;
         assert_eq!(
             told(&[HEADER, virtually, r#"{"at":7,"out":{}}"#]),
             expected(&[("Start", 1, 0), ("Host", 2, 1)])
         );
-        assert_eq!(told(&[r#"{"at":7,"out":{}}"#]), expected(&[("Start", 1, 1)]));
+        assert_eq!(
+            told(&[r#"{"at":7,"out":{}}"#]),
+            expected(&[("Start", 1, 1)])
+        );
     }
 }

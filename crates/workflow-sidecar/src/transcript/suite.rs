@@ -69,7 +69,11 @@ fn inside(directory: &Path) -> Result<Vec<PathBuf>, NoTranscripts> {
     let mut found = Vec::new();
     for entry in entries {
         let path = entry.map_err(unreadable)?.path();
-        if path.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") {
+        if path.is_file()
+            && path
+                .extension()
+                .is_some_and(|extension| extension == "jsonl")
+        {
             found.push(path);
         }
     }
