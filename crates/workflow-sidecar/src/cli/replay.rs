@@ -69,6 +69,9 @@ struct Row<'a> {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<&'a Difference>,
+    /// Where the recording was cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    torn: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -136,7 +139,7 @@ fn progress(all: usize) -> impl Fn(usize) + Sync {
 
 fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
     let (outcome, difference, error) = match played {
-        Played::Same => ("same", None, None),
+        Played::Same { .. } => ("same", None, None),
         Played::Differs(difference) => ("differs", Some(difference), None),
         Played::Blessed => ("blessed", None, None),
         Played::Failed(failed) => ("failed", None, Some(failed.to_string())),
@@ -145,6 +148,10 @@ fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
         file: file.display().to_string(),
         outcome,
         difference,
+        torn: match played {
+            Played::Same { torn } => torn.as_deref(),
+            Played::Differs(_) | Played::Blessed | Played::Failed(_) => None,
+        },
         error,
     }
 }
@@ -164,7 +171,10 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
             )?;
         }
         if let Some(error) = &row.error {
-            writeln!(out, "{bad}error{bad:#}: {}\n", visible(error))?;
+            writeln!(out, "{bad}error{bad:#}: {}", visible(error))?;
+        }
+        if let Some(torn) = row.torn {
+            writeln!(out, "{}: cut off: {torn}", visible(&row.file))?;
         }
         if row.outcome == "blessed" {
             writeln!(out, "{}: rewritten", visible(&row.file))?;
@@ -172,8 +182,13 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
     }
     let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let mut told = vec![format!("{} replayed", count(rows.len(), "transcript"))];
+    let differ = if number("differs") == 1 {
+        "differs"
+    } else {
+        "differ"
+    };
     let others = [
-        ("differs", "differ"),
+        ("differs", differ),
         ("blessed", "rewritten"),
         ("failed", "failed"),
     ];

@@ -2,6 +2,8 @@
 //!
 //! Owns how a difference is shown. Must not know where the lines come from.
 
+use std::fmt::Write;
+
 use serde::Serialize;
 use serde_json::Value;
 use workflow_core::diagnostic::visible;
@@ -13,6 +15,9 @@ pub(crate) struct Difference {
     pub(crate) line: usize,
     /// What the host had said.
     pub(crate) after: String,
+    /// The last note before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
     #[serde(flatten)]
     pub(crate) what: What,
     /// What else there is to know.
@@ -31,6 +36,8 @@ pub(crate) enum What {
         path: Option<String>,
         expected: String,
         heard: String,
+        /// How many members differ besides.
+        others: usize,
     },
     /// A line is not said.
     Missing { expected: String },
@@ -48,18 +55,24 @@ const BEFORE: usize = 30;
 impl Difference {
     /// What a person reads, without the place.
     pub(crate) fn shown(&self) -> String {
-        let after = on_one_line(&self.after);
         let mut text = match &self.what {
             What::Changed {
                 path,
                 expected,
                 heard,
+                others,
             } => {
-                let what = match path.as_deref() {
-                    Some("") => "the line differs".to_owned(),
+                let mut what = match path.as_deref() {
+                    Some("") | None => "the line differs".to_owned(),
                     Some(path) => format!("`{}` differs", on_one_line(path)),
-                    None => "the line differs".to_owned(),
                 };
+                match others {
+                    0 => {}
+                    1 => what.push_str(", and one other place"),
+                    others => {
+                        let _ = write!(what, ", and {others} other places");
+                    }
+                }
                 format!("{what}\n{}", side_by_side(expected, heard))
             }
             What::Missing { expected } => {
@@ -73,9 +86,15 @@ impl Difference {
             }
             What::Broken { why } => format!("{}\n", on_one_line(why)),
         };
-        text += &format!("     after: {after}\n");
-        if let Some(hint) = &self.hint {
-            text += &format!("      hint: {}\n", on_one_line(hint));
+        let more = [
+            ("after", Some(&self.after)),
+            ("note", self.note.as_ref()),
+            ("hint", self.hint.as_ref()),
+        ];
+        for (name, more) in more {
+            if let Some(more) = more {
+                let _ = writeln!(text, "{name:>10}: {}", on_one_line(more));
+            }
         }
         text
     }
@@ -84,65 +103,61 @@ impl Difference {
 /// What is different between two lines that are not the same.
 pub(super) fn changed(expected: &str, heard: &str) -> What {
     let values = [expected, heard].map(|line| serde_json::from_str::<Value>(line).ok());
-    if let [Some(one), Some(other)] = &values
-        && let Some(found) = first_difference(one, other, String::new())
-    {
-        return found;
+    let mut places = Vec::new();
+    if let [Some(one), Some(other)] = &values {
+        compare(Some(one), Some(other), String::new(), &mut places);
     }
+    let others = places.len().saturating_sub(1);
+    // What a fingerprint is made from says more than the fingerprint.
+    let telling = |place: &Place| !place.path.ends_with(".hash");
+    let at = places.iter().position(telling).unwrap_or(0);
+    let (path, expected, heard) = match places.into_iter().nth(at) {
+        Some(place) => (Some(place.path), place.expected, place.heard),
+        None => (None, expected.to_owned(), heard.to_owned()),
+    };
     What::Changed {
-        path: None,
-        expected: expected.to_owned(),
-        heard: heard.to_owned(),
+        path,
+        expected,
+        heard,
+        others,
     }
 }
 
-/// The first place at which two values differ.
-fn first_difference(expected: &Value, heard: &Value, path: String) -> Option<What> {
-    const NOTHING: &str = "(nothing)";
-    let member = |name: &str| match path.as_str() {
-        "" => name.to_owned(),
-        path => format!("{path}.{name}"),
-    };
-    let one_side = |path: String, expected: Option<&Value>, heard: Option<&Value>| {
-        let shown = |value: Option<&Value>| value.map_or(NOTHING.to_owned(), Value::to_string);
-        What::Changed {
-            path: Some(path),
-            expected: shown(expected),
-            heard: shown(heard),
-        }
-    };
+/// A place at which two values differ.
+struct Place {
+    path: String,
+    expected: String,
+    heard: String,
+}
+
+/// Finds the places at which two values differ.
+fn compare(expected: Option<&Value>, heard: Option<&Value>, path: String, places: &mut Vec<Place>) {
     match (expected, heard) {
-        (Value::Object(one), Value::Object(other)) => {
-            let common = one
-                .iter()
-                .filter_map(|(name, value)| Some((name, value, other.get(name)?)));
-            let mut inside = common
-                .filter_map(|(name, value, heard)| first_difference(value, heard, member(name)));
-            let missing = || one.iter().find(|(name, _)| !other.contains_key(*name));
-            let extra = || other.iter().find(|(name, _)| !one.contains_key(*name));
-            inside
-                .next()
-                .or_else(|| {
-                    missing().map(|(name, value)| one_side(member(name), Some(value), None))
-                })
-                .or_else(|| extra().map(|(name, value)| one_side(member(name), None, Some(value))))
+        (one, other) if one == other => {}
+        (Some(Value::Object(one)), Some(Value::Object(other))) => {
+            let more = other.keys().filter(|name| !one.contains_key(*name));
+            for name in one.keys().chain(more) {
+                let member = match path.as_str() {
+                    "" => name.clone(),
+                    path => format!("{path}.{name}"),
+                };
+                compare(one.get(name), other.get(name), member, places);
+            }
         }
-        (Value::Array(one), Value::Array(other)) => {
-            let element = |at: usize| format!("{path}[{at}]");
-            let mut inside = one
-                .iter()
-                .zip(other)
-                .enumerate()
-                .filter_map(|(at, (value, heard))| first_difference(value, heard, element(at)));
-            let shorter = one.len().min(other.len());
-            let rest = || {
-                (one.len() != other.len())
-                    .then(|| one_side(element(shorter), one.get(shorter), other.get(shorter)))
-            };
-            inside.next().or_else(rest)
+        (Some(Value::Array(one)), Some(Value::Array(other))) => {
+            for at in 0..one.len().max(other.len()) {
+                compare(one.get(at), other.get(at), format!("{path}[{at}]"), places);
+            }
         }
-        (one, other) if one == other => None,
-        (one, other) => Some(one_side(path, Some(one), Some(other))),
+        (one, other) => {
+            let shown =
+                |value: Option<&Value>| value.map_or("(nothing)".to_owned(), Value::to_string);
+            places.push(Place {
+                path,
+                expected: shown(one),
+                heard: shown(other),
+            });
+        }
     }
 }
 
@@ -192,6 +207,7 @@ mod tests {
                 path,
                 expected,
                 heard,
+                ..
             } => (path, expected, heard),
             other => panic!("{other:?}"),
         }
@@ -228,6 +244,11 @@ mod tests {
             (None, r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#),
         );
         is("nope", "{}", (None, "nope", "{}"));
+        is(
+            r#"{"a":{"hash":1,"z":2}}"#,
+            r#"{"a":{"hash":2,"z":3}}"#,
+            (Some("a.z"), "2", "3"),
+        );
     }
 
     #[test]
@@ -235,6 +256,7 @@ mod tests {
         let difference = |what| Difference {
             line: 3,
             after: "hook/agent_end (line 2)".to_owned(),
+            note: None,
             what,
             hint: None,
         };

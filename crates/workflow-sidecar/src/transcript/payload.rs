@@ -46,7 +46,7 @@ impl Payload {
             Self::Kept if line.len() <= LONGEST => line.to_owned(),
             // What follows text that is no JSON does not make it any.
             Self::Kept => {
-                let kept = &line[..line.floor_char_boundary(LONGEST)];
+                let kept = &line[..boundary(line, LONGEST)];
                 format!("{kept} {}", left_out(line.len() - kept.len()))
             }
         }
@@ -67,10 +67,18 @@ fn cut(text: &str, longest: usize) -> Option<String> {
     if text.len() <= longest {
         return None;
     }
-    let head = &text[..text.floor_char_boundary(longest / 2)];
-    let tail = &text[text.ceil_char_boundary(text.len() - longest / 2)..];
+    let head = &text[..boundary(text, longest / 2)];
+    let tail = &text[boundary(text, text.len() - longest / 2)..];
     let left_out = left_out(text.len() - head.len() - tail.len());
     Some([head, &left_out, tail].concat())
+}
+
+/// The last place at or before this one that is not amid a character.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
 }
 
 fn left_out(bytes: usize) -> String {
@@ -152,7 +160,7 @@ fn of_message<'a>(message: &'a str, found: &mut Vec<&'a str>) {
             }
             ("toolResult", "content") => of_content(value, found),
             ("toolResult", "details") | ("bashExecution", "command" | "output") => {
-                found.push(value)
+                found.push(value);
             }
             _ => {}
         }

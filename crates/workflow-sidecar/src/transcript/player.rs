@@ -224,7 +224,7 @@ impl<'a> Player<'a> {
         }
         let said = at(&line, &["params", "agentDir"]);
         if said.is_none_or(|said| said.starts_with('"') || said == "null") {
-            let agent_dir = self.agent_dir(said.and_then(string));
+            let agent_dir = self.agent_dir(said.and_then(string).as_deref());
             line = with_member(&line, &["params"], "agentDir", &quoted(&agent_dir));
         }
         let line = self.with_directory(&line, &["params"], "agentDir", Tier::Global)?;
@@ -232,12 +232,12 @@ impl<'a> Player<'a> {
     }
 
     /// The agent directory that was meant, where the recording was made.
-    fn agent_dir(&self, said: Option<String>) -> String {
+    fn agent_dir(&self, said: Option<&str>) -> String {
         let [usual, home] = match self.header {
             Some(header) => [&*header.agent_dir, &*header.home],
             None => [AGENT_DIR, HOME],
         };
-        match said.as_deref() {
+        match said {
             None | Some("") => usual.to_owned(),
             Some("~") => home.to_owned(),
             Some(said) => match said.strip_prefix("~/") {

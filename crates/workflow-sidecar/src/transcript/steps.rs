@@ -2,6 +2,7 @@
 //!
 //! Owns which lines belong to which event. Must not know how either side is spoken to.
 
+use serde_json::value::RawValue;
 use workflow_core::input::Millis;
 
 use super::definitions::Definitions;
@@ -16,8 +17,17 @@ pub(super) struct Step<'a> {
     pub(super) line: &'a Line,
     /// What the sidecar said then.
     pub(super) followed: Vec<(&'a Line, &'a Said)>,
-    /// Whether more may have followed than was written down.
-    pub(super) is_cut: bool,
+    /// Where writing stopped amid what followed, if it did.
+    pub(super) torn: Option<Torn<'a>>,
+    /// The last word to people before it.
+    pub(super) note: Option<&'a RawValue>,
+}
+
+/// A line that was not written to its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Torn<'a> {
+    pub(super) number: usize,
+    pub(super) text: &'a str,
 }
 
 /// What happens.
@@ -36,38 +46,31 @@ pub(super) enum Event<'a> {
 pub(super) fn steps(lines: &[Line]) -> Vec<Step<'_>> {
     let mut steps: Vec<Step<'_>> = Vec::new();
     let mut clock = Recorded::default();
+    let mut note = None;
     for line in lines {
+        let mut followed = Vec::new();
         let event = match &line.entry {
-            Entry::Note(_) => continue,
-            Entry::Torn(_) => {
+            Entry::Note(text) => {
+                note = Some(&**text);
+                continue;
+            }
+            Entry::Torn(text) => {
+                let number = line.number;
                 if let Some(step) = steps.last_mut() {
-                    step.is_cut = true;
+                    step.torn = Some(Torn { number, text });
                 }
                 continue;
             }
-            Entry::Out(said) => {
-                let time = clock.moves_on(line);
-                match (time, steps.last_mut()) {
-                    (None, Some(step)) => {
-                        step.followed.push((line, said));
-                        continue;
-                    }
-                    (Some(time), _) => {
-                        steps.push(Step {
-                            followed: vec![(line, said)],
-                            ..step(Event::Time(time), line)
-                        });
-                        continue;
-                    }
-                    (None, None) => {
-                        steps.push(Step {
-                            followed: vec![(line, said)],
-                            ..step(Event::Start(None), line)
-                        });
-                        continue;
-                    }
+            Entry::Out(said) => match (clock.moves_on(line), steps.last_mut()) {
+                (None, Some(step)) => {
+                    step.followed.push((line, said));
+                    continue;
                 }
-            }
+                (time, _) => {
+                    followed.push((line, said));
+                    time.map_or(Event::Start(None), Event::Time)
+                }
+            },
             Entry::Header(header) => {
                 clock = Recorded {
                     is_systems: true,
@@ -86,18 +89,15 @@ pub(super) fn steps(lines: &[Line]) -> Vec<Step<'_>> {
                 Event::End
             }
         };
-        steps.push(step(event, line));
+        steps.push(Step {
+            event,
+            line,
+            followed,
+            torn: None,
+            note,
+        });
     }
     steps
-}
-
-fn step<'a>(event: Event<'a>, line: &'a Line) -> Step<'a> {
-    Step {
-        event,
-        line,
-        followed: Vec::new(),
-        is_cut: false,
-    }
 }
 
 /// The clock of what was recorded.

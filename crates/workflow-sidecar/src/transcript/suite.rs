@@ -4,20 +4,21 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::difference::Difference;
 use super::format::{ReadError, Transcript};
 use super::player::{ReplayError, Stage};
-use super::replay::{blessed, replay, write_atomically};
+use super::replay::{Replayed, blessed, replay, write_atomically};
 
 /// What became of a transcript.
 #[derive(Debug)]
 pub(crate) enum Played {
-    /// The sidecar says what the transcript says.
-    Same,
+    /// The sidecar says what the transcript says, up to where it was cut off if it was.
+    Same {
+        torn: Option<String>,
+    },
     Differs(Difference),
     /// The transcript says now what the sidecar says.
     Blessed,
@@ -122,7 +123,8 @@ fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
             play_and_write(path, stage)
         } else {
             let transcript = Transcript::read(path)?;
-            Ok(replay(&transcript, stage)?.map_or(Played::Same, Played::Differs))
+            let Replayed { difference, torn } = replay(&transcript, stage)?;
+            Ok(difference.map_or(Played::Same { torn }, Played::Differs))
         }
     };
     std::panic::catch_unwind(play)
@@ -138,7 +140,7 @@ fn play_and_write(path: &Path, stage: &Stage) -> Result<Played, Failed> {
     let transcript = Transcript::parse(path, &bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(blessed) = blessed(&transcript, &text, stage)? else {
-        return Ok(Played::Same);
+        return Ok(Played::Same { torn: None });
     };
     write_atomically(path, &blessed).map_err(|error| Failed::Write {
         path: path.to_path_buf(),
