@@ -14,7 +14,7 @@ mod lines;
 mod page;
 mod process;
 mod questions;
+mod recordings;
 mod sessions;
 mod time;
-mod transcript;
 mod transcripts;

@@ -13,6 +13,7 @@ mod list;
 mod named;
 mod outcome;
 mod project;
+mod replay;
 mod schema;
 mod serve;
 mod show;
@@ -31,8 +32,10 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+pub(crate) use self::serve::RECORD_VARIABLE;
+
 /// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
-const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
+pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,6 +63,7 @@ enum Command {
     Graph(graph::Arguments),
     Init(init::Arguments),
     List(list::Arguments),
+    Replay(replay::Arguments),
     Schema(schema::Arguments),
     Serve(serve::Arguments),
     Show(show::Arguments),
@@ -94,7 +98,7 @@ pub fn run() -> ExitCode {
 fn serving() -> Option<serve::Arguments> {
     let mut words = env::args_os().skip(1);
     match words.next() {
-        None => (!io::stdin().is_terminal()).then(serve::Arguments::default),
+        None => (!io::stdin().is_terminal()).then(serve::Arguments::of_the_environment),
         Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
     }
 }
@@ -109,6 +113,7 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Graph(arguments)) => graph::run(&arguments),
         Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         Some(Command::Show(arguments)) => show::run(&arguments),
