@@ -17,7 +17,7 @@ mod page;
 mod process;
 mod questions;
 mod ready_made;
+mod recordings;
 mod sessions;
 mod time;
-mod transcript;
 mod transcripts;

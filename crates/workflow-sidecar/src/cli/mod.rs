@@ -15,6 +15,7 @@ mod list;
 mod named;
 mod outcome;
 mod project;
+mod replay;
 mod schema;
 mod serve;
 mod show;
@@ -33,8 +34,10 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+pub(crate) use self::serve::RECORD_VARIABLE;
+
 /// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
-const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
+pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,6 +68,7 @@ enum Command {
     Graph(graph::Arguments),
     Init(init::Arguments),
     List(list::Arguments),
+    Replay(replay::Arguments),
     Schema(schema::Arguments),
     Serve(serve::Arguments),
     Show(show::Arguments),
@@ -103,12 +107,11 @@ pub fn command_line() -> clap::Command {
 /// How to serve, if that is what is asked. Looked at first and by itself: a process that serves lives long,
 /// and must not carry about what it takes to know all commands.
 fn serving() -> Option<serve::Arguments> {
-    let mut words = env::args_os().skip(1).peekable();
-    let asked = match words.peek() {
-        Some(word) => word == "serve",
-        None => !io::stdin().is_terminal(),
-    };
-    asked.then(|| serve::Arguments::read(words.skip(1)))
+    let mut words = env::args_os().skip(1);
+    match words.next() {
+        None => (!io::stdin().is_terminal()).then(serve::Arguments::of_the_environment),
+        Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
+    }
 }
 
 /// Does what any other command line says.
@@ -123,6 +126,7 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Graph(arguments)) => graph::run(&arguments),
         Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         Some(Command::Show(arguments)) => show::run(&arguments),

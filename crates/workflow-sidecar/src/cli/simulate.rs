@@ -1,7 +1,7 @@
 //! `simulate`: a dry run of a workflow, by hand or by a script.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -69,13 +69,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (mut lines, name, typed) = source(arguments)?;
     let cwd = arguments.project.directory().canonicalize()?;
     let agent_dir = arguments.project.agent_dir();
+    let recorder = arguments.record.as_deref().map(Recorder::begin);
+    let recorder = recorder.transpose()?;
     let (simulation, told) = Simulation::start(Start {
         cwd: &cwd.to_string_lossy(),
         agent_dir: &agent_dir.to_string_lossy(),
         workflow: &workflow.command_name,
         description: &arguments.description,
         loaded: Arc::clone(&loaded),
-        recorder: recorder(arguments)?,
+        recorder,
     })?;
     let mut walk = Walk {
         simulation,
@@ -108,15 +110,6 @@ fn source(arguments: &Arguments) -> Result<(Box<dyn BufRead>, String, bool)> {
     // A conversation needs both sides: where one is no terminal, it is a script.
     let typed = stdin.is_terminal() && io::stdout().is_terminal();
     Ok((Box::new(stdin.lock()), "stdin".to_owned(), typed))
-}
-
-fn recorder(arguments: &Arguments) -> Result<Option<Recorder>> {
-    let Some(path) = &arguments.record else {
-        return Ok(None);
-    };
-    let file =
-        File::create(path).with_context(|| format!("{} cannot be written", path.display()))?;
-    Ok(Some(Recorder::new(Box::new(BufWriter::new(file)))))
 }
 
 /// A simulation, and whom it is told to.

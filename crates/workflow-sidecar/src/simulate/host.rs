@@ -11,7 +11,7 @@ use workflow_core::run::entry_type;
 
 use super::record::Recorder;
 use super::told::{Level, Told};
-use crate::serve::Memory;
+use crate::serve::{Memory, Surroundings};
 
 /// The moment at which every simulation takes place.
 pub(crate) const NOW: u64 = 1_767_225_600_000;
@@ -32,6 +32,7 @@ struct StoredEntry {
 pub(super) struct Host {
     sidecar: Memory,
     recorder: Option<Recorder>,
+    now: u64,
     calls: u64,
     /// The session's entries, as a host keeps them.
     branch: Vec<StoredEntry>,
@@ -47,8 +48,12 @@ pub(super) struct Host {
 impl Host {
     pub(super) fn new(recorder: Option<Recorder>) -> Self {
         Self {
-            sidecar: Memory::new(),
+            sidecar: match &recorder {
+                Some(recorder) => Memory::within(Surroundings::of(recorder.loader())),
+                None => Memory::new(),
+            },
             recorder,
+            now: NOW,
             calls: 0,
             branch: Vec::new(),
             question: None,
@@ -110,6 +115,13 @@ impl Host {
         Ok(answer)
     }
 
+    /// Lets time pass.
+    pub(super) fn wait(&mut self, ms: u64) -> Result<()> {
+        self.now = self.now.saturating_add(ms);
+        self.call("clock/advance", &json!({ "ms": ms }))?;
+        Ok(())
+    }
+
     /// Asks for what is no part of the conversation, and changes nothing.
     pub(super) fn look(&mut self, method: &str) -> Result<Value> {
         let request = json!({ "jsonrpc": "2.0", "id": "look", "method": method });
@@ -133,7 +145,7 @@ impl Host {
     fn send(&mut self, line: &str, wanted: Option<u64>) -> Result<Option<Value>> {
         let heard = self.sidecar.send(line);
         if let Some(recorder) = &mut self.recorder {
-            recorder.conversation(line, &heard)?;
+            recorder.conversation(self.now, line, &heard);
         }
         let mut found = None;
         for line in heard {
@@ -246,14 +258,6 @@ impl Host {
                 data: entry.data.as_deref(),
             })
             .collect()
-    }
-
-    /// Writes down what was recorded.
-    pub(super) fn finish(&mut self) -> Result<()> {
-        match self.recorder.take() {
-            Some(recorder) => recorder.finish(),
-            None => Ok(()),
-        }
     }
 }
 

@@ -240,8 +240,7 @@ impl Simulation {
     }
 
     fn wait(&mut self, seconds: u64) -> Result<Vec<String>> {
-        let params = json!({ "ms": seconds.saturating_mul(1000) });
-        self.host.call("clock/advance", &params)?;
+        self.host.wait(seconds.saturating_mul(1000))?;
         let pushed = self
             .host
             .has_told(|told| matches!(told, Told::ToAgent { .. }));
@@ -296,6 +295,6 @@ impl Simulation {
     /// Ends the session.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.host.call("shutdown", &json!({}))?;
-        self.host.finish()
+        Ok(())
     }
 }

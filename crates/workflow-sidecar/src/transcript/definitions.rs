@@ -15,7 +15,7 @@ const WORKFLOWS: &str = "workflows/";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Definitions {
-    /// A directory beside the transcript, for all agent directories and projects.
+    /// A directory beside the transcript, for the host's `$AGENT` and `$CWD`.
     Named(String),
     /// What directories hold from here on, each by its name: an agent directory as the host named it,
     /// or a project's `<cwd>/.pi`.
