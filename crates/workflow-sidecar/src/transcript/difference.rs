@@ -109,7 +109,7 @@ pub(super) fn changed(expected: &str, heard: &str) -> What {
     }
     let others = places.len().saturating_sub(1);
     // What a fingerprint is made from says more than the fingerprint.
-    let telling = |place: &Place| !place.path.ends_with(".hash");
+    let telling = |place: &Place| !place.path.split('.').any(|name| name == "hash");
     let at = places.iter().position(telling).unwrap_or(0);
     let (path, expected, heard) = match places.into_iter().nth(at) {
         Some(place) => (Some(place.path), place.expected, place.heard),

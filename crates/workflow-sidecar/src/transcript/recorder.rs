@@ -57,8 +57,6 @@ pub(crate) enum BeginError {
     Io { path: PathBuf, error: io::Error },
     #[error("{} is neither a file nor a directory", .0.display())]
     NotAFile(PathBuf),
-    #[error("another process records into {}: name a directory, and each process gets a file of its own", .0.display())]
-    Taken(PathBuf),
 }
 
 /// A recording that goes on.
@@ -77,7 +75,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins to record into a file, behind what it holds, or into a new file of a directory.
+    /// Begins to record into a file, behind what it holds, or into a new file of a directory. While
+    /// another process records into the file, it is one beside it.
     pub(crate) fn begin(path: &Path, extent: Extent) -> Result<Self, BeginError> {
         let now = now();
         // Whole in a JavaScript number, so that any program may rewrite a transcript.
@@ -97,7 +96,8 @@ impl Recorder {
         } else {
             path.to_path_buf()
         };
-        let (file, length) = open(&path)?;
+        let (path, file) = open(path)?;
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
         let mut recorder = Self {
             file: Some(file),
             path,
@@ -222,40 +222,60 @@ fn file_name(now: Millis) -> String {
     format!("workflow-{time}-{}.jsonl", std::process::id())
 }
 
-/// Opens a file to add lines to it: nobody else writes to it, and its last line is ended.
-fn open(path: &Path) -> Result<(File, u64), BeginError> {
-    let io = |error| BeginError::Io {
-        path: path.to_path_buf(),
-        error,
-    };
+/// Opens a file to add lines to it, to which nobody else writes.
+fn open(path: PathBuf) -> Result<(PathBuf, File), BeginError> {
+    let (file, is_alone) = open_one(&path)?;
+    if is_alone {
+        return Ok((path, file));
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("{stem}-{}.jsonl", std::process::id());
+    let beside = path.with_file_name(name);
+    let (file, _) = open_one(&beside)?;
+    Ok((beside, file))
+}
+
+/// Opens a file to add lines to it, and says whether nobody else writes to it.
+fn open_one(path: &Path) -> Result<(File, bool), BeginError> {
     // Looked at before it is opened: opening a pipe would wait for someone to read it.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(BeginError::NotAFile(path.to_path_buf()));
     }
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // It holds what the agent saw.
-        options.mode(0o600);
-    }
-    let mut file = options.open(path).map_err(io)?;
-    // Where files cannot be locked, nothing is known of others.
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
-        return Err(BeginError::Taken(path.to_path_buf()));
-    }
-    let mut length = file.metadata().map_err(io)?.len();
-    if length > 0 {
-        let mut last = [0];
-        file.seek(SeekFrom::End(-1)).map_err(io)?;
-        file.read_exact(&mut last).map_err(io)?;
-        if last != *b"\n" {
-            file.write_all(b"\n").map_err(io)?;
-            length += 1;
+    let open = || -> io::Result<(File, bool)> {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // It holds what the agent saw.
+            options.mode(0o600);
         }
+        let mut file = options.open(path)?;
+        // Where files cannot be locked, nothing is known of others.
+        let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        if !is_taken {
+            end_last_line(&mut file)?;
+        }
+        Ok((file, !is_taken))
+    };
+    open().map_err(|error| BeginError::Io {
+        path: path.to_path_buf(),
+        error,
+    })
+}
+
+/// Ends a line that whoever wrote it could not end.
+fn end_last_line(file: &mut File) -> io::Result<()> {
+    if file.metadata()?.len() == 0 {
+        return Ok(());
     }
-    Ok((file, length))
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    if last != *b"\n" {
+        file.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 fn push_host_line(at: Millis, line: HostLine<'_>, payload: Payload, text: &mut String) {
@@ -324,10 +344,9 @@ mod tests {
         let path = directory.path().join("r.jsonl");
         std::fs::write(&path, "{\"torn").unwrap();
         let mut recorder = Recorder::begin(&path, extent(1 << 20)).unwrap();
-        assert!(matches!(
-            Recorder::begin(&path, extent(1 << 20)),
-            Err(BeginError::Taken(_))
-        ));
+        let beside = Recorder::begin(&path, extent(1 << 20)).unwrap();
+        let name = format!("r-{}.jsonl", std::process::id());
+        assert_eq!(beside.path, directory.path().join(name));
         say(&mut recorder, "{}");
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("{\"torn\n{\"transcript\":1,"), "{text}");
