@@ -98,7 +98,7 @@ fn say(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Resul
     let schema = project_path(project, Path::new(SCHEMA));
     match written.schema {
         SchemaFile::Same => {}
-        SchemaFile::Written => writeln!(out, "wrote {schema}, with which editors help")?,
+        SchemaFile::Written => writeln!(out, "wrote {schema}, for your editor")?,
         SchemaFile::Other => writeln!(
             out,
             "kept {schema}, which another version wrote: `workflow-sidecar schema workflow > {schema}` renews it"
