@@ -196,19 +196,20 @@ impl Line<'_> {
         };
         let pushing = match &self.max {
             _ if self.waits => "waits for the user".to_owned(),
-            Some(max) => format!("pushed on {}", times(max)),
+            Some(max) => reminders(max),
             None => String::new(),
         };
         format!("{tools}; {pushing}")
     }
 }
 
-fn times(max: &Value) -> String {
+/// How often an agent that stops early is told to go on.
+fn reminders(max: &Value) -> String {
     match max {
-        Value::Count(0) => "never".to_owned(),
-        Value::Count(1) => "once at most".to_owned(),
-        Value::Count(times) => format!("{times} times at most"),
-        other => inline(other),
+        Value::Count(0) => "no reminders".to_owned(),
+        Value::Count(1) => "one reminder".to_owned(),
+        Value::Count(times) => format!("up to {times} reminders"),
+        _ => "reminders without end".to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
-use workflow_core::diagnostic::{shown, visible};
+use workflow_core::diagnostic::shown;
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json};
 use super::outcome::Outcome;
@@ -219,8 +219,6 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
 fn totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
     let number =
         |number: u64, noun: &str| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
-    let characters =
-        totals.context_characters + totals.initial_message_characters + totals.reminder_characters;
     writeln!(
         out,
         "{}, {}, {}",
@@ -228,16 +226,32 @@ fn totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         number(totals.denials, "denial"),
         number(totals.pushes, "reminder"),
     )?;
+    let told = [
+        (
+            totals.context_characters,
+            totals.contexts,
+            "context message",
+        ),
+        (
+            totals.initial_message_characters,
+            totals.initial_messages,
+            "initial message",
+        ),
+        (totals.reminder_characters, totals.reminders, "reminder"),
+    ];
+    let characters = told.iter().map(|(characters, ..)| characters).sum();
+    let told = told.iter().filter(|(_, messages, _)| *messages > 0);
+    let told: Vec<String> = told
+        .map(|(characters, messages, what)| format!("{characters} in {}", number(*messages, what)))
+        .collect();
+    if told.is_empty() {
+        return writeln!(out, "nothing put into the model's context");
+    }
     writeln!(
         out,
-        "{} put into the model's context: {} in {}, {} in {}, {} in {}",
+        "{} put into the model's context: {}",
         number(characters, "character"),
-        totals.context_characters,
-        number(totals.contexts, "context message"),
-        totals.initial_message_characters,
-        number(totals.initial_messages, "initial message"),
-        totals.reminder_characters,
-        number(totals.reminders, "reminder"),
+        told.join(", ")
     )
 }
 

@@ -147,7 +147,7 @@ impl<'a> Status<'a> {
         let problems = problems.iter().map(ToString::to_string).collect();
         let Some(view) = view else {
             return Self {
-                word: "no run",
+                word: "none",
                 run: None,
                 problems,
             };
@@ -184,17 +184,16 @@ impl<'a> Status<'a> {
 
     fn tell(&self) -> anyhow::Result<()> {
         let mut out = anstream::stdout().lock();
-        let style = style(self.word);
         match &self.run {
             None => writeln!(out, "no run goes on in this session")?,
             Some(run) => {
                 let name = run.workflow_name.unwrap_or(run.workflow);
+                let (style, words) = in_words(self.word, run.parked);
                 writeln!(
                     out,
-                    "{TITLE}{}{TITLE:#}  {ASIDE}{}{ASIDE:#}  {style}{}{style:#}",
+                    "{TITLE}{}{TITLE:#}  {ASIDE}{}{ASIDE:#}  {style}{words}{style:#}",
                     shown(name),
                     shown(run.workflow),
-                    self.word
                 )?;
                 run.tell(&mut out)?;
             }
@@ -237,30 +236,36 @@ fn path(path: &workflow_core::run::Path) -> String {
     parts.join(" > ")
 }
 
-/// What a run does, in a word or two.
+/// What a run does, in a word.
 fn word(view: &View<'_>) -> &'static str {
     let state = view.state;
     match (state.active, view.pace.parked) {
         (false, _) if state.cancelled => "cancelled",
         (false, _) => "complete",
-        (true, Some(Parked::Max)) => "parked at its limit",
-        (true, Some(Parked::MaxStale)) => "parked: the agent called no tool",
-        (true, Some(Parked::Error)) => "parked after an error",
-        (true, Some(Parked::Question)) => "parked: the agent asked a question",
+        (true, Some(_)) => "parked",
         (true, None) => match &view.place {
-            None => "stale: its definition is not known; name it with --project DIR",
-            Some(place) if place.waits => "waits for the user",
+            None => "stale",
+            Some(place) if place.waits => "waits",
             Some(_) => "active",
         },
     }
 }
 
-fn style(status: &str) -> Style {
-    match status {
-        "active" | "complete" => GOOD,
-        "cancelled" | "no run" => ASIDE,
-        status if status.starts_with("stale") => BAD,
-        _ => NOTABLE,
+/// The same for people, and how it is marked.
+fn in_words(word: &str, parked: Option<&str>) -> (Style, &'static str) {
+    match (word, parked) {
+        ("parked", Some("max")) => (NOTABLE, "parked: no more reminders, any message resumes it"),
+        ("parked", Some("maxStale")) => (NOTABLE, "parked: the agent called no tool"),
+        ("parked", Some("error")) => (NOTABLE, "parked: the model's answer ended in an error"),
+        ("parked", _) => (NOTABLE, "parked: the agent asked a question"),
+        ("waits", _) => (NOTABLE, "waits for the user"),
+        ("stale", _) => (
+            BAD,
+            "stale: its definition is not known, --project DIR names one",
+        ),
+        ("cancelled", _) => (ASIDE, "cancelled"),
+        ("complete", _) => (GOOD, "complete"),
+        (_, _) => (GOOD, "active"),
     }
 }
 
