@@ -3,7 +3,10 @@
 //! Nothing the sidecar decides hangs on it, so a recording replays without. Owns where it stands in a
 //! line of the host. Must not know the file.
 
+use serde_json::value::RawValue;
+
 use super::json_text::{at, elements, member, members, quoted, string, strings, with_replaced};
+use super::recorder::HostLine;
 
 /// What stands for a string that is left out.
 pub(super) const REDACTED: &str = "[redacted]";
@@ -50,6 +53,15 @@ impl Payload {
                 format!("{kept} {}", left_out(line.len() - kept.len()))
             }
         }
+    }
+
+    /// Whether a line is refused for a reason that its recorded form does not show: where it ceases to be JSON.
+    pub(super) fn hides_why(self, line: HostLine<'_>) -> bool {
+        let HostLine::Line(line) = line else {
+            return false;
+        };
+        let is_changed = self == Self::Redacted || line.len() > LONGEST;
+        is_changed && serde_json::from_slice::<&RawValue>(line).is_err()
     }
 
     /// A line that is no text, as it is recorded: one that is refused in the same way.

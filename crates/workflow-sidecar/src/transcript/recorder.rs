@@ -19,6 +19,7 @@ use workflow_core::input::Millis;
 use workflow_protocol::PROTOCOL_VERSION;
 
 use super::definitions::{Definitions, Directory, to_hex};
+use super::format::ANY;
 use super::format::{Clock, Header, Server, VERSION};
 use super::json_text::quoted;
 use super::payload::Payload;
@@ -133,7 +134,9 @@ impl Recorder {
         if let Some(line) = host {
             push_host_line(at, line, self.extent.payload, &mut text);
         }
+        let any = host.is_some_and(|line| self.extent.payload.hides_why(line));
         for line in String::from_utf8_lossy(followed).lines() {
+            let line = if any { ANY } else { line };
             let _ = writeln!(text, "{{\"at\":{at},\"out\":{line}}}");
         }
         self.append(&text);
