@@ -103,8 +103,8 @@ impl Standing {
         })
     }
 
-    /// The reason a tool call is blocked with by a list (hook-lifecycle: "Block Reason Template").
-    pub(crate) fn block_reason(&self, tool: &str, allowed: &str) -> String {
+    /// What an agent is told whose tool is blocked by a list (hook-lifecycle: "Block Reason Template").
+    pub(crate) fn reason(&self, tool: &str, allowed: &str) -> String {
         template::resolve(&self.block_reason, |name| match name {
             "workflowName" => Some(&self.workflow_name),
             "phaseName" => Some(&self.phase.name),
@@ -223,7 +223,7 @@ fn next_name(state: &RunState, catalog: &Catalog) -> Result<String, Stale> {
 }
 
 /// Every profile a workflow names, each once, in order; each workflow is visited once.
-fn all_profiles(root: &Workflow, catalog: &Catalog) -> Vec<String> {
+pub(crate) fn all_profiles(root: &Workflow, catalog: &Catalog) -> Vec<String> {
     let mut profiles = Profiles::default();
     profiles.visit(root, catalog);
     profiles.names.into_iter().map(str::to_owned).collect()

@@ -34,6 +34,7 @@ mod language;
 mod load;
 mod model;
 mod node;
+mod origins;
 mod phase;
 mod references;
 mod rules;
@@ -48,6 +49,7 @@ mod yaml;
 pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
 pub use gates::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck};
+pub use keys::nearest;
 pub use language::{Key, Level, Takes, Without};
 pub use load::{Listing, Loaded, Outcome, load};
 pub use model::{
@@ -55,3 +57,4 @@ pub use model::{
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
 pub use rules::{Guards, ResultKind, ResultRule, Rule, Verdict};
+pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};

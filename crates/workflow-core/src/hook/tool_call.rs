@@ -55,7 +55,7 @@ impl Session {
         let reason = match standing {
             // A list of the workflow speaks in its words.
             Some(standing) if is_list && denial.in_workflow => {
-                standing.block_reason(call.tool(), &denial.allowed)
+                standing.reason(call.tool(), &denial.allowed)
             }
             _ => reason(&denial, call.tool(), phase),
         };

@@ -160,7 +160,9 @@ fn property(key: &Key) -> Value {
             .collect();
         about = format!("{about}\n\nVariables: {}", variables.join(" "));
     }
+    // Editors show the one as it is written, and the other as Markdown.
     schema_of.insert("description".to_owned(), json!(about));
+    schema_of.insert("markdownDescription".to_owned(), json!(about));
     let default = match key.without {
         Without::Text(text) => Some(json!(text)),
         Without::Number(number) => Some(json!(number)),
