@@ -1,6 +1,7 @@
 //! What holds a run to its definition: which tools may run, and how often the agent is pushed on.
 
 mod auto_continue;
+pub mod shell;
 mod tools;
 
 pub use auto_continue::{Continue, Pace, Parked, Push};
