@@ -6,10 +6,10 @@
 use std::collections::HashSet;
 
 use crate::context::ContextVariables;
-use crate::definition::{Catalog, ContextMode, Phase, PhaseEntry, Settings, Workflow};
+use crate::definition::{Catalog, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow};
 use crate::guard::Continue;
 use crate::guard::results::Results;
-use crate::guard::rules::{LevelRules, Rules};
+use crate::guard::rules::{Call, Decision, Denial, LevelRules, Rules, Whose, reason};
 use crate::run::{Position, RunState, Stale, advance};
 use crate::{context, template, text};
 
@@ -74,7 +74,7 @@ impl Standing {
             breadcrumb: breadcrumb(&position),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
             status: status(&position, catalog),
-            rules: rules(&position, settings),
+            rules: Rules::new(levels(&position, settings, &level_names(&position))),
             results: results(&position, settings),
             block_reason: root
                 .templates
@@ -101,6 +101,24 @@ impl Standing {
                 ..position.phase.clone()
             },
         })
+    }
+
+    /// Why a call may not run, or not without a person's consent.
+    pub(crate) fn denies(&self, call: &Call<'_>) -> Option<String> {
+        match self.rules.decide(call) {
+            Decision::Allowed => None,
+            Decision::Asked(denial) | Decision::Blocked(denial) => {
+                Some(self.denial_reason(&denial, call.tool()))
+            }
+        }
+    }
+
+    /// What an agent is told of a call that is denied. A list of the workflow speaks in its words.
+    pub(crate) fn denial_reason(&self, denial: &Denial<'_>, tool: &str) -> String {
+        if denial.rule.is_none() && denial.in_workflow {
+            return self.reason(tool, &denial.allowed);
+        }
+        reason(denial, tool, Some(&self.phase.name))
     }
 
     /// What an agent is told whose tool is blocked by a list (hook-lifecycle: "Block Reason Template").
@@ -133,38 +151,52 @@ impl Standing {
 /// What the settings say of tool calls, the user's first.
 pub(crate) fn settings_levels(settings: &Settings) -> [LevelRules<'_>; 2] {
     [
-        ("the user's settings", &settings.user),
-        ("the project's settings", &settings.project),
+        ("the user's settings", Tier::Global, &settings.user),
+        ("the project's settings", Tier::Project, &settings.project),
     ]
-    .map(|(name, guards)| LevelRules {
+    .map(|(name, tier, guards)| LevelRules {
         name,
-        in_workflow: false,
+        whose: Whose::Settings(tier),
         tools: guards.tools.as_ref(),
         rules: &guards.rules,
     })
 }
 
-/// The rules of all levels: settings, the workflows around the phase, the phase.
-fn rules(position: &Position<'_>, settings: &Settings) -> Rules {
-    let phase = position.phase;
-    let names: Vec<String> = position
-        .levels
-        .iter()
-        .map(|level| format!("the {} workflow", level.workflow.name))
-        .chain([format!("the {} phase", phase.name)])
-        .collect();
+/// The names of the levels inside a run, as people read them: the workflows around the phase, the phase.
+pub(crate) fn level_names(position: &Position<'_>) -> Vec<String> {
     let workflows = position
         .levels
         .iter()
-        .map(|level| (level.workflow.tools.as_ref(), &level.workflow.rules));
-    let inner = workflows.chain([(phase.tools.as_ref(), &phase.rules)]);
-    let inner = inner.zip(&names).map(|((tools, rules), name)| LevelRules {
-        name,
-        in_workflow: true,
-        tools,
-        rules,
+        .map(|level| format!("the {} workflow", level.workflow.name));
+    workflows
+        .chain([format!("the {} phase", position.phase.name)])
+        .collect()
+}
+
+/// What all levels say of tool calls, outer first.
+pub(crate) fn levels<'a>(
+    position: &Position<'a>,
+    settings: &'a Settings,
+    names: &'a [String],
+) -> impl Iterator<Item = LevelRules<'a>> {
+    let workflows = position.levels.iter().map(|level| {
+        let Workflow {
+            key, tools, rules, ..
+        } = level.workflow;
+        (Whose::Workflow(key), tools, rules)
     });
-    Rules::new(settings_levels(settings).into_iter().chain(inner))
+    let phase = (Whose::Phase, &position.phase.tools, &position.phase.rules);
+    let inner: Vec<_> = workflows.chain([phase]).collect();
+    let inner = inner
+        .into_iter()
+        .zip(names)
+        .map(|((whose, tools, rules), name)| LevelRules {
+            name,
+            whose,
+            tools: tools.as_ref(),
+            rules,
+        });
+    settings_levels(settings).into_iter().chain(inner)
 }
 
 /// What becomes of results, outer levels first.

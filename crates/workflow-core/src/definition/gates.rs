@@ -59,6 +59,26 @@ impl RunCheck {
     }
 }
 
+impl Check {
+    /// The check as people read it, on one line.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Run(run) => run.in_words(),
+            Self::File(FileCheck { path, changed }) => {
+                let path = shown(path);
+                match changed {
+                    None => format!("file {path}"),
+                    Some(true) => format!("file {path} changed"),
+                    Some(false) => format!("file {path} unchanged"),
+                }
+            }
+            Self::Git(GitCheck::Clean) => "git clean".to_owned(),
+            Self::Git(GitCheck::NewCommit) => "git new commit".to_owned(),
+        }
+    }
+}
+
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,^".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

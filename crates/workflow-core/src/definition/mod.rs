@@ -56,5 +56,5 @@ pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
-pub use rules::{Guards, ResultKind, ResultRule, Rule, Verdict};
 pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};
+pub use rules::{Guards, ResultKind, ResultRule, Rule, Verdict};

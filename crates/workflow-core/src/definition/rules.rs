@@ -85,6 +85,29 @@ pub struct ResultRule {
     pub source: String,
 }
 
+impl ResultRule {
+    /// What it does, as people read it.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let mut does = Vec::new();
+        if !self.redact.is_empty() {
+            does.push(format!("redact `{}`", self.redact.join("`, `")));
+        }
+        if let Some(most) = self.max_chars {
+            does.push(format!("keep {most} characters"));
+        }
+        if let Some(text) = &self.append {
+            does.push(format!("append \"{text}\""));
+        }
+        let on = match self.on {
+            None => "",
+            Some(ResultKind::Error) => " that failed",
+            Some(ResultKind::Ok) => " that went well",
+        };
+        format!("`{}`{on}: {}", self.tools.join("`, `"), does.join(", "))
+    }
+}
+
 /// A kind of result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

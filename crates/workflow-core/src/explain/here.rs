@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use crate::definition::{
-    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Origins, SettingsOrigin,
-    WorkflowOrigin,
+    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Loaded, Origins, Settings,
+    SettingsOrigin, WorkflowOrigin,
 };
 use crate::run::{Level, Path, Position, RunState};
 use crate::standing::Standing;
@@ -15,6 +15,7 @@ use super::row::{Origin, Said};
 pub(super) struct Here<'a> {
     pub(super) state: &'a RunState,
     pub(super) catalog: &'a Catalog,
+    pub(super) settings: &'a Settings,
     pub(super) position: &'a Position<'a>,
     pub(super) standing: &'a Standing,
     origins: &'a Origins<'a>,
@@ -25,7 +26,7 @@ pub(super) struct Here<'a> {
 impl<'a> Here<'a> {
     pub(super) fn new(
         state: &'a RunState,
-        catalog: &'a Catalog,
+        loaded: &'a Loaded,
         position: &'a Position<'a>,
         standing: &'a Standing,
         origins: &'a Origins<'a>,
@@ -33,7 +34,8 @@ impl<'a> Here<'a> {
         let levels = position.levels.iter().chain(&position.drilled);
         Self {
             state,
-            catalog,
+            catalog: &loaded.catalog,
+            settings: &loaded.settings,
             position,
             standing,
             origins,

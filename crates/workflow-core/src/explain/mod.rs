@@ -36,6 +36,7 @@ pub use row::{Origin, Row, Said, Section, Value};
 use crate::command::initial_message;
 use crate::definition::{Loaded, Origins, Workflow};
 use crate::guard::Continue;
+use crate::guard::rules::{Call, PlainPaths};
 use crate::run::{Position, RunState, Stale};
 use crate::standing::Standing;
 use here::Here;
@@ -54,7 +55,7 @@ impl Explained {
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
         let standing = Standing::of(state, &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
-        let here = Here::new(state, &loaded.catalog, &position, &standing, origins);
+        let here = Here::new(state, loaded, &position, &standing, origins);
         let rows = rows::of_phase(&here);
         let initial_message =
             initial_message(position.root(), &loaded.catalog, &state.task_description);
@@ -65,10 +66,17 @@ impl Explained {
         })
     }
 
-    /// The reason that a call of this tool is blocked with, if it is.
+    /// The reason that a call is blocked with, or asked about, if it is.
+    #[must_use]
+    pub fn denies(&self, call: &Call<'_>) -> Option<String> {
+        self.standing.denies(call)
+    }
+
+    /// The reason that a call of this tool without arguments is blocked with, if it is.
     #[must_use]
     pub fn blocks(&self, tool: &str) -> Option<String> {
-        self.standing.blocks(tool)
+        let no_arguments = serde_json::from_str("{}").ok();
+        self.denies(&Call::new(tool, no_arguments, &PlainPaths))
     }
 
     /// The context message in full.
@@ -135,6 +143,6 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let (Ok(standing), Ok(position)) = (standing, position) else {
         return Vec::new();
     };
-    let here = Here::new(&state, &loaded.catalog, &position, &standing, origins);
+    let here = Here::new(&state, loaded, &position, &standing, origins);
     rows::of_workflow(&here)
 }

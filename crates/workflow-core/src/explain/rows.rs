@@ -4,19 +4,21 @@
 //! whoever says it first.
 
 use crate::command::{initial_message, session_name};
-use crate::definition::{Bound, ContextMode, OnLimit, OnStop, ToolAccess};
+use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
+use crate::diagnostic::Place;
 use crate::ending;
-use crate::guard::STEP_TOOL;
+use crate::guard::rules::{LevelRules, Whose, in_words};
+use crate::guard::{STEP_TOOL, ToolGuard};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
-use crate::standing::all_profiles;
+use crate::standing::{all_profiles, level_names, levels};
 use crate::text;
 
 use super::here::Here;
-use super::row::{Origin, Row, Section, Value};
+use super::row::{Origin, Row, Said, Section, Value};
 
 /// What holds in a phase.
 pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {
-    let sections = [phase, tools, context, auto_continue, moves, end];
+    let sections = [phase, tools, context, auto_continue, way_out, moves, end];
     sections.iter().flat_map(|section| section(here)).collect()
 }
 
@@ -160,7 +162,8 @@ fn tools(here: &Here<'_>) -> Vec<Row> {
             None,
         ),
     ];
-    if let Some(allowed) = here.standing.tools.allowed() {
+    let list = ToolGuard::new(here.position.phase.tools.as_ref());
+    if let Some(allowed) = list.allowed() {
         let template = here
             .position
             .root()
@@ -175,7 +178,124 @@ fn tools(here: &Here<'_>) -> Vec<Row> {
             here.root(template, "blockReasonTemplate"),
         ));
     }
+    rows.extend(outer_lists(here));
+    rows.extend(rules(here));
+    rows.extend(results(here));
     rows
+}
+
+/// The lists of the levels around the phase.
+fn outer_lists(here: &Here<'_>) -> Vec<Row> {
+    let names = level_names(here.position);
+    let outer =
+        levels(here.position, here.settings, &names).filter(|level| level.whose != Whose::Phase);
+    let listed = outer.filter_map(|level| {
+        let list = ToolGuard::new(level.tools);
+        let value = Value::Word(list.allowed()?.to_owned());
+        Some(row(
+            Section::Tools,
+            "allowedAround",
+            value,
+            said_by(level.whose, None),
+        ))
+    });
+    listed.collect()
+}
+
+/// The rules of all levels, outer first: the strictest level decides.
+fn rules(here: &Here<'_>) -> Vec<Row> {
+    let names = level_names(here.position);
+    let of_level = |level: LevelRules<'_>| -> Vec<Row> {
+        let rules = level.rules.iter().map(|rule| {
+            let key = match rule.verdict {
+                Verdict::Allow => "allow",
+                Verdict::Ask => "ask",
+                Verdict::Block => "block",
+            };
+            let value = Value::Word(in_words(rule));
+            row(
+                Section::Tools,
+                key,
+                value,
+                said_by(level.whose, Some(&rule.source)),
+            )
+        });
+        rules.collect()
+    };
+    levels(here.position, here.settings, &names)
+        .flat_map(of_level)
+        .collect()
+}
+
+/// What becomes of results, outer levels first.
+fn results(here: &Here<'_>) -> Vec<Row> {
+    let settings = here.settings;
+    let outer = [
+        (Tier::Global, &settings.user),
+        (Tier::Project, &settings.project),
+    ];
+    let outer = outer.map(|(tier, guards)| (Whose::Settings(tier), &guards.results));
+    let workflows = here.position.levels.iter().map(|level| {
+        (
+            Whose::Workflow(&level.workflow.key),
+            &level.workflow.results,
+        )
+    });
+    let phase = [(Whose::Phase, &here.position.phase.results)];
+    let levels = outer.into_iter().chain(workflows).chain(phase);
+    let rows = levels.flat_map(|(whose, rules)| {
+        rules.iter().map(move |rule| {
+            row(
+                Section::Tools,
+                "results",
+                Value::Word(rule.in_words()),
+                said_by(whose, Some(&rule.source)),
+            )
+        })
+    });
+    rows.collect()
+}
+
+/// A level says so, at this `file:line`.
+fn said_by(whose: Whose<'_>, source: Option<&String>) -> Origin {
+    Origin {
+        said: match whose {
+            Whose::Settings(tier) => Said::Settings(tier),
+            Whose::Workflow(key) => Said::Workflow(key.to_owned()),
+            Whose::Phase => Said::Phase,
+        },
+        place: source
+            .filter(|source| !source.is_empty())
+            .map(|source| Place::file(source)),
+    }
+}
+
+/// What must hold, and who must agree, before the phase is left.
+fn way_out(here: &Here<'_>) -> Vec<Row> {
+    let phase = here.position.phase;
+    let gates = phase.gate.iter().map(|gate| {
+        let value = Value::Word(gate.check.in_words());
+        row(
+            Section::Moves,
+            "gate",
+            value,
+            said_by(Whose::Phase, Some(&gate.source)),
+        )
+    });
+    let approval = phase.approve.iter().map(|approval| {
+        let value = Value::Word(format!(
+            "{} ({})",
+            approval.ask,
+            approval.choices.join(", ")
+        ));
+        row(
+            Section::Moves,
+            "approve",
+            value,
+            said_by(Whose::Phase, Some(&approval.source)),
+        )
+    });
+    gates.chain(approval).collect()
 }
 
 fn context(here: &Here<'_>) -> Vec<Row> {

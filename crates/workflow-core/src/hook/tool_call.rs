@@ -50,14 +50,10 @@ impl Session {
             Decision::Asked(denial) => (denial, true),
             Decision::Blocked(denial) => (denial, false),
         };
-        let phase = standing.map(|standing| &*standing.phase.name);
         let is_list = denial.rule.is_none();
         let reason = match standing {
-            // A list of the workflow speaks in its words.
-            Some(standing) if is_list && denial.in_workflow => {
-                standing.reason(call.tool(), &denial.allowed)
-            }
-            _ => reason(&denial, call.tool(), phase),
+            Some(standing) => standing.denial_reason(&denial, call.tool()),
+            None => reason(&denial, call.tool(), None),
         };
         if is_list {
             out.reply = block(reason);

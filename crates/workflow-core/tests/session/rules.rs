@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
-use workflow_core::guard::rules::{Call, Decision, LevelRules, PlainPaths, Rules};
+use workflow_core::guard::rules::{Call, Decision, LevelRules, PlainPaths, Rules, Whose};
 use workflow_core::input::Input;
 
 use crate::world::{World, guarded, line, phase, workflow};
@@ -223,7 +223,7 @@ fn any_level() -> impl Strategy<Value = (Option<ToolAccess>, Vec<Rule>)> {
 fn strictness(levels: &[(Option<ToolAccess>, Vec<Rule>)], call: &Call<'_>) -> u8 {
     let levels = levels.iter().map(|(tools, rules)| LevelRules {
         name: "a level",
-        in_workflow: true,
+        whose: Whose::Phase,
         tools: tools.as_ref(),
         rules,
     });

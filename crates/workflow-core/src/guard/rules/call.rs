@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::paths::{PathForm, Paths};
 use crate::diagnostic::shown;
-use crate::guard::shell::{self, Line, Writes};
+use crate::guard::shell::{self, Line, Word, Writes};
 
 /// The fields that hold a path, in the tools of the usual hosts.
 const PATH_FIELDS: [&str; 4] = ["path", "file_path", "filePath", "notebook_path"];
@@ -133,7 +133,7 @@ impl<'a> Call<'a> {
             .commands
             .iter()
             .flat_map(|simple| simple.words.iter().skip(1));
-        let words = words.filter_map(|word| word.literal());
+        let words = words.filter_map(Word::text);
         // What stands behind `=` may be a path as well: `--file=.env`, `if=/dev/sda`.
         let words =
             words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]);

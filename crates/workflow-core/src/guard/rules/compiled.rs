@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::call::{Call, Known, Target};
 use super::pattern::{Globs, names_match, regex};
 use crate::definition::{Rule, Verdict};
-use crate::guard::shell;
+use crate::guard::shell::{self, Simple};
 
 /// A rule whose patterns are compiled when they are first needed.
 #[derive(Debug)]
@@ -83,16 +83,14 @@ impl CompiledRule {
         if let shell::Writes::Unreadable(_) = line.writes {
             return Known::Unknown;
         }
-        let mut commands = line.commands.iter();
-        let matches = |simple| {
-            patterns
-                .iter()
-                .any(|pattern| shell::matches(pattern, simple))
+        let any = |simple: &Simple, is_about: fn(&str, &Simple) -> bool| {
+            patterns.iter().any(|pattern| is_about(pattern, simple))
         };
+        let mut commands = line.commands.iter();
         Known::from(if self.allows() {
-            !line.commands.is_empty() && commands.all(matches)
+            !line.commands.is_empty() && commands.all(|simple| any(simple, shell::matches_exactly))
         } else {
-            commands.any(matches)
+            commands.any(|simple| any(simple, shell::matches))
         })
     }
 

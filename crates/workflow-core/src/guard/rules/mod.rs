@@ -13,26 +13,37 @@ mod reason;
 
 use std::sync::Arc;
 
-use crate::definition::{Rule, ToolAccess, Verdict};
+use crate::definition::{Rule, Tier, ToolAccess, Verdict};
 use crate::guard::{STEP_TOOL, ToolGuard};
 
 pub use call::Call;
 use compiled::CompiledRule;
 pub use paths::{PathForm, Paths, PlainPaths};
 pub(crate) use pattern::{check_glob, names_match, regex};
-pub(crate) use reason::reason;
+pub(crate) use reason::{in_words, reason};
 
 /// What one level says.
 #[derive(Debug, Clone, Copy)]
 pub struct LevelRules<'a> {
     /// What the level is, as people read it: `the Plan phase`.
     pub name: &'a str,
-    /// Whether it is a workflow or a phase.
-    pub in_workflow: bool,
+    /// Whose word it is.
+    pub whose: Whose<'a>,
     /// Which tools may run at all.
     pub tools: Option<&'a ToolAccess>,
     /// Its rules, in order.
     pub rules: &'a [Rule],
+}
+
+/// Who says something about tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// A settings file.
+    Settings(Tier),
+    /// The workflow of this key.
+    Workflow(&'a str),
+    /// The phase.
+    Phase,
 }
 
 /// The rules of all levels, outer first.
@@ -44,6 +55,7 @@ pub struct Rules {
 #[derive(Debug)]
 struct Level {
     name: Arc<str>,
+    /// Whether it is a workflow or a phase.
     in_workflow: bool,
     list: ToolGuard,
     rules: Vec<CompiledRule>,
@@ -117,7 +129,7 @@ impl Level {
     fn new(level: LevelRules<'_>) -> Self {
         Self {
             name: level.name.into(),
-            in_workflow: level.in_workflow,
+            in_workflow: !matches!(level.whose, Whose::Settings(_)),
             list: ToolGuard::new(level.tools),
             rules: level.rules.iter().map(CompiledRule::new).collect(),
         }

@@ -1,0 +1,288 @@
+//! Programs in other languages that stand in the line: `python -c`, `node -e`, `perl -pe` and the like.
+//!
+//! A script that is a file is the project's own and counts as reading. Code in the line counts as
+//! writing if it names something that writes files or starts programs. Names are searched for, as
+//! nobody could parse all these languages: a guard rail for what is written in the open.
+
+use super::arguments::{Style, gather};
+use super::reader::Input;
+use super::{Word, Write};
+
+/// How a language's interpreter is called.
+struct Interpreter {
+    names: &'static [&'static str],
+    takes: &'static [&'static str],
+    /// Options whose value is code.
+    code: &'static [&'static str],
+    /// Options with which it does not read code from its input.
+    settled: &'static [&'static str],
+}
+
+#[rustfmt::skip] // A row a line.
+const INTERPRETERS: &[Interpreter] = &[
+    Interpreter { names: &["python", "pypy", "ipython"], takes: &["-c", "-m", "-W", "-X"], code: &["-c"], settled: &["-m", "-V", "--version"] },
+    Interpreter { names: &["node", "nodejs", "tsx", "ts-node"], takes: &["-e", "--eval", "-p", "--print", "-r", "--require", "--import", "-C"], code: &["-e", "--eval", "-p", "--print"], settled: &["-v", "--version", "-c", "--check", "--test"] },
+    Interpreter { names: &["perl"], takes: &["-e", "-E", "-I", "-M", "-m", "-i?", "-F?", "-C?", "-D?", "-x?"], code: &["-e", "-E"], settled: &["-v", "-V", "-c"] },
+    Interpreter { names: &["ruby"], takes: &["-e", "-I", "-r", "-i?", "-F?", "-K?", "-x?"], code: &["-e"], settled: &["-v", "-c", "--version"] },
+    Interpreter { names: &["php"], takes: &["-r", "-B", "-R", "-E", "-d", "-c", "-f"], code: &["-r", "-B", "-R", "-E"], settled: &["-v", "-m", "-i", "-l", "--version"] },
+    Interpreter { names: &["lua", "luajit", "julia", "Rscript", "R", "elixir", "iex", "groovy", "scala", "ghc", "ghci", "clojure", "clj", "bb", "osascript", "erl", "swipl", "sbcl", "guile", "racket"], takes: &["-e", "--eval", "-l", "-r"], code: &["-e", "--eval", "-E"], settled: &["-v", "--version"] },
+    Interpreter { names: &["bun"], takes: &["-e", "--eval", "-p", "--print"], code: &["-e", "--eval", "-p", "--print"], settled: &[] },
+    Interpreter { names: &["pwsh", "powershell"], takes: &["-c", "-Command", "-File"], code: &["-c", "-Command", "--command"], settled: &[] },
+];
+
+/// Names that write files or start programs; each begins a word.
+const WRITING: &[&str] = &[
+    // Python
+    "write_text",
+    "write_bytes",
+    "writelines",
+    "makedirs",
+    "unlink",
+    "rmdir",
+    "mkdir",
+    "touch(",
+    "rmtree",
+    "copytree",
+    "copyfile",
+    "shutil",
+    "os.remove",
+    "os.rename",
+    "os.replace",
+    "os.system",
+    "os.popen",
+    "os.exec",
+    "os.spawn",
+    "os.posix_spawn",
+    "os.truncate",
+    "os.symlink",
+    "os.link",
+    "os.chmod",
+    "os.write",
+    "os.open",
+    "from os import",
+    "subprocess",
+    "pty.",
+    "exec(",
+    "eval(",
+    "compile(",
+    "__import__",
+    "fileinput",
+    "urlretrieve",
+    "extractall",
+    "to_csv(",
+    "to_json(",
+    "to_parquet(",
+    "savefig(",
+    "rename(",
+    "replace_file",
+    "NamedTemporaryFile",
+    "mkdtemp",
+    "mkstemp",
+    "getattr(os",
+    "setattr(os",
+    // JavaScript
+    "writeFile",
+    "appendFile",
+    "createWriteStream",
+    "rmSync",
+    "fs.rm",
+    "rmdirSync",
+    "renameSync",
+    "copyFile",
+    "cpSync",
+    "symlink",
+    "truncate",
+    "openSync",
+    "child_process",
+    "execSync",
+    "spawn",
+    "execFile",
+    "Function(",
+    "process.binding",
+    "outputFile",
+    "outputJson",
+    "Deno.write",
+    "Deno.remove",
+    "Deno.run",
+    "Deno.Command",
+    "Bun.write",
+    "Bun.spawn",
+    "Bun.$",
+    // Ruby and Perl
+    "File.write",
+    "IO.write",
+    "File.delete",
+    "File.rename",
+    "FileUtils",
+    "IO.popen",
+    "Open3",
+    "system",
+    "qx",
+    "%x",
+    "File::Copy",
+    "File::Path",
+    "rename",
+    "Pathname.new",
+    // PHP
+    "file_put_contents",
+    "copy(",
+    "shell_exec",
+    "passthru",
+    "popen",
+    "proc_open",
+    // Others
+    "os.execute",
+    "io.popen",
+    "io.output",
+    "file.remove",
+    "writeLines",
+    "write.csv",
+    "saveRDS",
+    "download.file",
+    "do shell script",
+    "Set-Content",
+    "Out-File",
+    "Add-Content",
+    "Remove-Item",
+    "New-Item",
+    "Copy-Item",
+    "Move-Item",
+    "Rename-Item",
+    "Start-Process",
+];
+
+/// What inline code writes.
+pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write> {
+    let Some(interpreter) = INTERPRETERS.iter().find(|row| row.names.contains(&name)) else {
+        return Vec::new();
+    };
+    let without_numbers: Vec<Word>;
+    let arguments = if name == "perl" {
+        // `-0777pi`: the number belongs to the letter before it.
+        without_numbers = arguments.iter().map(option_letters).collect();
+        &without_numbers
+    } else {
+        arguments
+    };
+    let given = gather(arguments, Style::Letters, interpreter.takes);
+    let mut writes = Vec::new();
+    let has_code = given.has(interpreter.code);
+    if matches!(name, "perl" | "ruby") && given.has(&["-i"]) {
+        let files = given
+            .operands
+            .iter()
+            .skip(usize::from(!has_code))
+            .map(|word| Write::new(format!("`{name} -i`"), word.path()));
+        let written = writes.len();
+        writes.extend(files);
+        if writes.len() == written {
+            writes.push(Write::new(format!("`{name} -i`"), None));
+        }
+    }
+    let mut code: Vec<Option<&str>> = given
+        .values(interpreter.code)
+        .map(|word| word.map(Word::shape))
+        .collect();
+    let reads_input = !has_code
+        && !given.has(interpreter.settled)
+        && given
+            .operands
+            .first()
+            .is_none_or(|word| matches!(word.shape(), "-" | "/dev/stdin"));
+    if reads_input {
+        match input {
+            Input::Text(word) => code.push(Some(word.shape())),
+            Input::Pipe => code.push(None),
+            Input::Inherited | Input::File => {}
+        }
+    }
+    let process = !has_code && given.operands.first().is_some_and(Word::is_process);
+    if process
+        || code
+            .iter()
+            .any(|code| code.is_none_or(|code| writing(name, code)))
+    {
+        writes.push(Write::new(format!("`{name}` code in the line"), None));
+    }
+    writes
+}
+
+fn option_letters(word: &Word) -> Word {
+    let shape = word.shape();
+    if shape.len() > 1
+        && shape.starts_with('-')
+        && !shape.starts_with("--")
+        && !shape.starts_with("-e")
+        && !shape.starts_with("-E")
+    {
+        let letters: String = shape
+            .chars()
+            .filter(|character| !character.is_ascii_digit())
+            .collect();
+        Word::literal(if letters == "-" { "-0" } else { &letters })
+    } else {
+        word.clone()
+    }
+}
+
+/// Whether code names something that writes.
+fn writing(name: &str, code: &str) -> bool {
+    hides_statement(code)
+        || WRITING.iter().any(|word| names(code, word))
+        || matches!(name, "perl" | "ruby") && code.contains('`')
+        || ["open", "fopen"]
+            .iter()
+            .any(|open| opens_for_writing(code, open))
+}
+
+/// Whether a statement begins with what only the running shell knows.
+fn hides_statement(code: &str) -> bool {
+    code.match_indices('\0').any(|(at, _)| {
+        let before = code[..at].trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with([';', '\n', '{'])
+    })
+}
+
+/// Whether a name stands in the code: not as the end of a longer one.
+fn names(code: &str, word: &str) -> bool {
+    code.match_indices(word).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        let behind = code[at + word.len()..].chars().next();
+        let begins = before.is_none_or(|before| !before.is_alphanumeric() && before != '_');
+        // `/x/.exec(…)` finds, `print_function(…)` prints.
+        let method = before == Some('.')
+            && matches!(word, "exec(" | "eval(" | "compile(" | "copy(" | "system");
+        let ends = !word.ends_with(|last: char| last.is_ascii_lowercase())
+            || behind.is_none_or(|behind| !behind.is_lowercase() && behind != '_')
+            || word.len() > 6;
+        begins && !method && ends
+    })
+}
+
+/// Whether a call of `open` has a mode that writes, or (Perl) a `>` in it.
+fn opens_for_writing(code: &str, open: &str) -> bool {
+    code.match_indices(open).any(|(at, _)| {
+        let rest = &code[at + open.len()..];
+        let Some(arguments) = rest
+            .trim_start()
+            .strip_prefix('(')
+            .or_else(|| rest.strip_prefix(' '))
+        else {
+            return false;
+        };
+        let end = arguments.find([';', '\n']).unwrap_or(arguments.len());
+        let arguments = &arguments[..end];
+        arguments.split(['\'', '"']).skip(1).step_by(2).any(|text| {
+            let mode = text.trim_start();
+            let letters = !mode.is_empty()
+                && mode.len() <= 3
+                && mode.bytes().all(|byte| b"rwaxbtU+c".contains(&byte))
+                && mode.contains(['w', 'a', 'x', '+']);
+            letters
+                || mode.starts_with('>')
+                || mode.starts_with("+<")
+                || mode.starts_with('|')
+                || mode.ends_with('|')
+        })
+    })
+}

@@ -1,0 +1,208 @@
+//! Where `sed` and `awk` programs write.
+//!
+//! Owns as much of the two languages as it takes to find their outputs. What looks strange ends
+//! the reading: these programs come from people in a hurry, and most of them only print.
+
+/// Files that a `sed` script writes; `None` where it runs a command.
+pub(super) fn sed(script: &str) -> Vec<Option<String>> {
+    let mut sed = Sed {
+        rest: script,
+        files: Vec::new(),
+    };
+    while sed.command().is_some() {}
+    sed.files
+}
+
+struct Sed<'a> {
+    rest: &'a str,
+    files: Vec<Option<String>>,
+}
+
+impl<'a> Sed<'a> {
+    fn next(&mut self) -> Option<char> {
+        let next = self.rest.chars().next()?;
+        self.rest = &self.rest[next.len_utf8()..];
+        Some(next)
+    }
+
+    fn line(&mut self) -> &'a str {
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        line
+    }
+
+    /// Reads one command with its addresses.
+    fn command(&mut self) -> Option<()> {
+        loop {
+            match self.next()? {
+                ' '
+                | '\t'
+                | '\n'
+                | ';'
+                | '{'
+                | '}'
+                | '0'..='9'
+                | '$'
+                | ','
+                | '+'
+                | '~'
+                | '!'
+                | '\0'
+                | 'I'
+                | 'M' => {}
+                '/' => self.delimited('/')?,
+                '\\' => {
+                    let delimiter = self.next()?;
+                    self.delimited(delimiter)?;
+                }
+                's' => {
+                    let delimiter = self.next()?;
+                    self.delimited(delimiter)?;
+                    self.delimited(delimiter)?;
+                    return self.flags();
+                }
+                'y' => {
+                    let delimiter = self.next()?;
+                    self.delimited(delimiter)?;
+                    self.delimited(delimiter)?;
+                    return Some(());
+                }
+                'w' | 'W' => {
+                    self.file();
+                    return Some(());
+                }
+                'e' => {
+                    self.line();
+                    self.files.push(None);
+                    return Some(());
+                }
+                'a' | 'i' | 'c' | 'r' | 'R' | ':' | 'b' | 't' | 'T' | '#' | 'v' => {
+                    // Labels end at `;` too, texts do not.
+                    self.line();
+                    return Some(());
+                }
+                _ => return Some(()),
+            }
+        }
+    }
+
+    fn delimited(&mut self, delimiter: char) -> Option<()> {
+        let mut bracket = false;
+        loop {
+            match self.next()? {
+                '\\' => {
+                    self.next()?;
+                }
+                '[' => bracket = true,
+                ']' => bracket = false,
+                next if next == delimiter && !bracket => return Some(()),
+                next if next == delimiter && !self.rest.contains(']') => return Some(()),
+                _ => {}
+            }
+        }
+    }
+
+    fn flags(&mut self) -> Option<()> {
+        loop {
+            match self.next()? {
+                'w' => {
+                    self.file();
+                    return Some(());
+                }
+                'e' => self.files.push(None),
+                ';' | '\n' | '}' => return Some(()),
+                _ => {}
+            }
+        }
+    }
+
+    fn file(&mut self) {
+        let name = self.line().trim();
+        self.files
+            .push((!name.contains('\0')).then(|| name.to_owned()));
+    }
+}
+
+/// Files that an `awk` program writes; `None` where it runs a command or the name is computed.
+pub(super) fn awk(program: &str) -> Vec<Option<String>> {
+    let mut files = Vec::new();
+    let mut printing = false;
+    let mut open = 0_usize;
+    let mut text = String::new();
+    let mut rest = program;
+    while let Some(next) = rest.chars().next() {
+        rest = &rest[next.len_utf8()..];
+        match next {
+            '"' => rest = awk_text(rest).1,
+            '#' => rest = rest.split_once('\n').map_or("", |(_, rest)| rest),
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            ';' | '\n' | '}' => printing = false,
+            '>' if printing && open == 0 => {
+                rest = rest.trim_start_matches('>');
+                files.push(awk_target(rest));
+            }
+            '|' if rest.starts_with('|') => rest = &rest[1..],
+            '|' => {
+                let reads = rest.trim_start_matches(['&', ' ']).starts_with("getline");
+                // `print | "sort"` only sorts; any other command may do anything.
+                let harmless = awk_target(rest).is_some_and(|command| {
+                    ["sort", "cat", "uniq", "wc", "head", "column"]
+                        .contains(&command.split(' ').next().unwrap_or_default())
+                        && !command.contains(['>', ';', '&', '|', '`', '$'])
+                        && !command.contains("-o")
+                });
+                if !reads && printing && !harmless {
+                    files.push(None);
+                } else if reads {
+                    files.push(None);
+                }
+            }
+            letter if letter.is_ascii_alphabetic() || letter == '_' => {
+                text.clear();
+                text.push(letter);
+                let end = rest
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .unwrap_or(rest.len());
+                text.push_str(&rest[..end]);
+                rest = &rest[end..];
+                match text.as_str() {
+                    "print" | "printf" => {
+                        printing = true;
+                        open = 0;
+                    }
+                    "system" => files.push(None),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    files.retain(|file| file.as_deref().is_none_or(|file| file != "-"));
+    files
+}
+
+/// The text that stands next, if one does.
+fn awk_target(rest: &str) -> Option<String> {
+    let rest = rest.trim_start().strip_prefix('"')?;
+    let (text, behind) = awk_text(rest);
+    let alone = behind
+        .trim_start()
+        .chars()
+        .next()
+        .is_none_or(|next| matches!(next, ';' | '}' | '\n' | ')'));
+    (alone && !text.contains('\0')).then(|| text.to_owned())
+}
+
+/// A text up to its closing quote, and what stands behind it.
+fn awk_text(rest: &str) -> (&str, &str) {
+    let mut escaped = false;
+    for (at, next) in rest.char_indices() {
+        match next {
+            '\\' if !escaped => escaped = true,
+            '"' if !escaped => return (&rest[..at], &rest[at + 1..]),
+            _ => escaped = false,
+        }
+    }
+    (rest, "")
+}

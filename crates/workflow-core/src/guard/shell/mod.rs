@@ -1,0 +1,108 @@
+//! Reads shell lines: which simple commands one runs, and whether and where it writes files.
+//!
+//! It must not run anything and reads no files: what it says, the line itself says.
+
+mod arguments;
+mod code;
+mod git;
+mod languages;
+mod packages;
+mod parse;
+mod pattern;
+mod programs;
+mod reader;
+mod runners;
+mod special;
+mod table;
+mod tree;
+mod word;
+
+pub use pattern::{matches, matches_exactly};
+pub use word::Word;
+
+/// The longest line that is read, in bytes.
+pub const LONGEST_LINE: usize = 256 * 1024;
+
+/// What a shell line does, as far as the line itself says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Each simple command it runs or may run, in the order in which they stand: those in
+    /// substitutions and behind wrappers too, each wrapper before what it runs.
+    pub commands: Vec<Simple>,
+    /// Whether and where it writes.
+    pub writes: Writes,
+}
+
+/// A simple command: a program's name and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Simple {
+    /// Name and arguments, quotes removed.
+    pub words: Vec<Word>,
+}
+
+/// Whether a line writes files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Writes {
+    /// Nothing in it writes.
+    No,
+    /// These do.
+    Yes(Vec<Write>),
+    /// It cannot be told; counts as writing anywhere.
+    Unreadable(Unreadable),
+}
+
+/// One thing that writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Write {
+    /// What it is, for people: "a redirection", "`sed -i`".
+    pub how: String,
+    /// The file or directory, as the line names it, seen from the directory in which the line
+    /// starts; `~` is the home directory. `None` where only the running shell knows: anywhere.
+    pub path: Option<String>,
+}
+
+/// Why it cannot be told whether a line writes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// Nothing a person or an agent writes in earnest.
+    #[error("it is longer than {LONGEST_LINE} bytes")]
+    Long,
+    /// It is no shell line, or none that is understood.
+    #[error("it cannot be parsed: {0}")]
+    Unparsed(String),
+    /// The program's name comes out of an expansion.
+    #[error("which program `{0}` is, only the shell knows")]
+    Program(String),
+    /// A shell or an interpreter runs what is not in the line.
+    #[error("what `{0}` runs is not in the line")]
+    Unseen(String),
+    /// Commands run commands that run commands, too often.
+    #[error("commands are nested too deeply")]
+    Deep,
+}
+
+impl Write {
+    fn new(how: String, path: Option<String>) -> Self {
+        Self { how, path }
+    }
+}
+
+impl Writes {
+    /// Whether the line counts as writing.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !matches!(self, Self::No)
+    }
+}
+
+/// Reads a line.
+#[must_use]
+pub fn read(line: &str) -> Line {
+    if line.len() > LONGEST_LINE {
+        return Line {
+            commands: Vec::new(),
+            writes: Writes::Unreadable(Unreadable::Long),
+        };
+    }
+    reader::read(line)
+}

@@ -1,0 +1,508 @@
+//! Walks what a line consists of and notes what runs and what is written.
+//!
+//! Owns the directory in which commands run, what they read, and the variables the line sets. It
+//! must not know programs: those are in the tables, in `runners` and in `special`.
+
+use super::parse::parse;
+use super::runners::{Inner, runs};
+use super::tree::{Assignment, Command, Joined, Kind, List, Piece, Plain, Raw, Redirection};
+use super::word::{Variables, expand, expand_whole};
+use super::{Line, Simple, Unreadable, Word, Write, Writes, programs, special};
+
+/// How often one command may run another before nobody writes so in earnest.
+const DEEPEST: usize = 40;
+
+/// The longest value of a variable that is kept, in bytes.
+const LONGEST_VALUE: usize = 256;
+
+/// What a command reads on its standard input.
+#[derive(Debug, Clone)]
+pub(super) enum Input {
+    /// Whatever the line itself would read.
+    Inherited,
+    /// A file.
+    File,
+    /// Another command's output.
+    Pipe,
+    /// A text that stands in the line.
+    Text(Word),
+}
+
+/// Where a command stands.
+#[derive(Clone)]
+struct Scope<'a> {
+    /// The directory, seen from the one in which the line starts; `None` if nobody knows.
+    directory: Option<String>,
+    /// Whether the directory holds only as long as `&&` follows.
+    moved: bool,
+    /// Whether it runs only if the one before succeeded.
+    chained: bool,
+    input: Input,
+    /// Whether it surely runs, in the line's own shell.
+    sure: bool,
+    here_documents: &'a [Raw],
+    depth: usize,
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    commands: Vec<Simple>,
+    writes: Vec<Write>,
+    unreadable: Option<Unreadable>,
+    variables: Variables,
+    /// Variables that are set only if all before them succeeded.
+    tentative: Vec<String>,
+}
+
+pub(super) fn read(line: &str) -> Line {
+    read_at(line, 0)
+}
+
+/// Reads a line that stands `depth` levels inside others.
+fn read_at(line: &str, depth: usize) -> Line {
+    let mut reader = Reader {
+        source: line,
+        commands: Vec::new(),
+        writes: Vec::new(),
+        unreadable: None,
+        variables: Variables::new(),
+        tentative: Vec::new(),
+    };
+    if line.contains('\0') {
+        reader.unreadable = Some(Unreadable::Unparsed("it holds a NUL".to_owned()));
+    } else {
+        reader.text(line, &Scope::start(depth));
+    }
+    let writes = match reader.unreadable {
+        Some(unreadable) => Writes::Unreadable(unreadable),
+        None if reader.writes.is_empty() => Writes::No,
+        None => Writes::Yes(reader.writes),
+    };
+    Line {
+        commands: reader.commands,
+        writes,
+    }
+}
+
+impl Scope<'_> {
+    fn start(depth: usize) -> Self {
+        Self {
+            directory: Some(String::new()),
+            moved: false,
+            chained: false,
+            input: Input::Inherited,
+            sure: true,
+            here_documents: &[],
+            depth,
+        }
+    }
+
+    /// A place from which nothing comes back: what is set there is gone afterwards.
+    fn apart(&self) -> Self {
+        Self {
+            sure: false,
+            ..self.clone()
+        }
+    }
+
+    /// The path from where the line starts, if it can be told.
+    fn path(&self, path: &str) -> Option<String> {
+        if path.starts_with('/') || path == "~" || path.starts_with("~/") {
+            return Some(path.to_owned());
+        }
+        match self.directory.as_deref()? {
+            "" => Some(path.to_owned()),
+            directory if path == "." => Some(directory.to_owned()),
+            directory => Some(format!("{}/{path}", directory.trim_end_matches('/'))),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Reads a text as a shell would.
+    fn text(&mut self, text: &str, scope: &Scope<'_>) {
+        match parse(text, scope.depth) {
+            Ok(parsed) => {
+                let mut scope = Scope {
+                    here_documents: &parsed.here_documents,
+                    ..scope.clone()
+                };
+                self.list(&parsed.list, &mut scope);
+            }
+            Err(error) => self.give_up(Unreadable::Unparsed(error.to_string())),
+        }
+    }
+
+    fn give_up(&mut self, why: Unreadable) {
+        self.unreadable.get_or_insert(why);
+    }
+
+    fn list(&mut self, list: &List, scope: &mut Scope<'_>) {
+        scope.depth += 1;
+        for step in list {
+            if step.joined != Joined::And {
+                self.settle(scope);
+            }
+            if step.pipeline.len() > 1 || step.background {
+                for (place, command) in step.pipeline.iter().enumerate() {
+                    let mut apart = scope.apart();
+                    if place > 0 {
+                        apart.input = Input::Pipe;
+                    }
+                    self.command(command, &mut apart);
+                }
+            } else if let Some(command) = step.pipeline.first() {
+                if step.joined == Joined::Or {
+                    self.perhaps(scope, |reader, apart| reader.command(command, apart));
+                } else {
+                    let behind_and =
+                        std::mem::replace(&mut scope.chained, step.joined == Joined::And);
+                    self.command(command, scope);
+                    scope.chained = behind_and;
+                }
+            }
+        }
+        self.settle(scope);
+        scope.depth -= 1;
+    }
+
+    /// What held only behind `&&` holds no longer.
+    fn settle(&mut self, scope: &mut Scope<'_>) {
+        if std::mem::take(&mut scope.moved) {
+            scope.directory = None;
+        }
+        for name in self.tentative.drain(..) {
+            self.variables.remove(&name);
+        }
+    }
+
+    /// Reads what may run or not, once or often: afterwards the directory is known only if it is
+    /// the same in any case.
+    fn perhaps<'b>(&mut self, scope: &mut Scope<'b>, read: impl FnOnce(&mut Self, &mut Scope<'b>)) {
+        let mut apart = scope.apart();
+        let written = self.writes.len();
+        read(self, &mut apart);
+        if apart.directory != scope.directory {
+            scope.directory = None;
+            self.forget_places(written);
+        }
+    }
+
+    /// Relative paths written since then may be seen from another directory.
+    fn forget_places(&mut self, since: usize) {
+        for write in &mut self.writes[since..] {
+            write.path.take_if(|path| !path.starts_with(['/', '~']));
+        }
+    }
+
+    fn command(&mut self, command: &Command, scope: &mut Scope<'_>) {
+        let outer = scope.input.clone();
+        for redirection in &command.redirections {
+            self.redirection(redirection, scope);
+        }
+        match &command.kind {
+            Kind::Simple(plain) => self.plain(plain, scope),
+            Kind::Group(list) => self.list(list, scope),
+            Kind::Subshell(list) => self.list(list, &mut scope.apart()),
+            Kind::Perhaps { words, bodies } => {
+                self.raws(words, scope);
+                self.perhaps(scope, |reader, apart| {
+                    for body in bodies {
+                        reader.list(body, apart);
+                    }
+                });
+            }
+            Kind::Function(body) => {
+                let written = self.writes.len();
+                let apart = Scope {
+                    input: Input::Inherited,
+                    ..scope.apart()
+                };
+                self.list(body, &mut { apart });
+                self.forget_places(written);
+            }
+        }
+        scope.input = outer;
+    }
+
+    fn redirection(&mut self, redirection: &Redirection, scope: &mut Scope<'_>) {
+        match redirection {
+            Redirection::Read(raw) => {
+                self.raw(raw, scope);
+                let process = matches!(raw.0.as_slice(), [Piece::Process(_)]);
+                scope.input = if process { Input::Pipe } else { Input::File };
+            }
+            Redirection::Write(raw) => {
+                self.raw(raw, scope);
+                self.write_to(raw, scope);
+            }
+            Redirection::Duplicate(raw) => {
+                self.raw(raw, scope);
+                let word = expand_whole(raw, &self.variables);
+                let descriptor = word
+                    .shape()
+                    .trim_end_matches('-')
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit());
+                if !descriptor {
+                    self.write_to(raw, scope);
+                }
+            }
+            Redirection::HereString(raw) => {
+                self.raw(raw, scope);
+                scope.input = Input::Text(expand_whole(raw, &self.variables));
+            }
+            Redirection::HereDocument(number) => {
+                if let Some(raw) = scope.here_documents.get(*number) {
+                    self.raw(raw, scope);
+                    scope.input = Input::Text(expand_whole(raw, &self.variables));
+                }
+            }
+        }
+    }
+
+    fn write_to(&mut self, raw: &Raw, scope: &Scope<'_>) {
+        let words = expand(raw, &self.variables);
+        if !words.iter().all(Word::is_process) || words.is_empty() {
+            let path = words
+                .first()
+                .filter(|_| words.len() == 1)
+                .and_then(Word::path);
+            self.write(Write::new("a redirection".to_owned(), path), scope);
+        }
+    }
+
+    fn write(&mut self, write: Write, scope: &Scope<'_>) {
+        if write.path.as_deref().is_some_and(is_no_file) {
+            return;
+        }
+        let path = write.path.and_then(|path| scope.path(&path));
+        self.writes.push(Write { path, ..write });
+    }
+
+    /// Reads what runs while words are expanded.
+    fn raws(&mut self, raws: &[Raw], scope: &Scope<'_>) {
+        for raw in raws {
+            self.raw(raw, scope);
+        }
+    }
+
+    fn raw(&mut self, raw: &Raw, scope: &Scope<'_>) {
+        self.pieces(&raw.0, scope);
+    }
+
+    fn pieces(&mut self, pieces: &[Piece], scope: &Scope<'_>) {
+        for piece in pieces {
+            match piece {
+                Piece::Text { .. } => {}
+                Piece::Substitution(list) => self.list(list, &mut scope.apart()),
+                Piece::Process(list) => self.list(
+                    list,
+                    &mut Scope {
+                        input: Input::Pipe,
+                        ..scope.apart()
+                    },
+                ),
+                Piece::Expansion { inside, .. } => self.pieces(inside, scope),
+                Piece::Array(items) => self.raws(items, scope),
+            }
+        }
+    }
+
+    fn plain(&mut self, plain: &Plain, scope: &mut Scope<'_>) {
+        for assignment in &plain.assignments {
+            self.raw(&assignment.value, scope);
+        }
+        self.raws(&plain.words, scope);
+        let words: Vec<Word> = plain
+            .words
+            .iter()
+            .flat_map(|raw| expand(raw, &self.variables))
+            .collect();
+        for assignment in &plain.assignments {
+            self.assign(assignment, words.is_empty(), scope);
+        }
+        if !words.is_empty() {
+            self.judge(&words, scope);
+        }
+    }
+
+    fn assign(&mut self, assignment: &Assignment, lasting: bool, scope: &Scope<'_>) {
+        let value = expand_whole(&assignment.value, &self.variables);
+        if let Some(text) = value
+            .text()
+            .filter(|text| special::runs_its_value(&assignment.name) && !text.is_empty())
+        {
+            let text = text.to_owned();
+            self.text(
+                &text,
+                &Scope {
+                    depth: scope.depth + 1,
+                    ..scope.apart()
+                },
+            );
+        }
+        let known =
+            lasting && scope.sure && assignment.whole && named_once(self.source, &assignment.name);
+        match value
+            .text()
+            .filter(|text| known && text.len() <= LONGEST_VALUE)
+        {
+            Some(text) => {
+                self.variables
+                    .insert(assignment.name.clone(), text.to_owned());
+                self.tentative
+                    .extend(scope.chained.then(|| assignment.name.clone()));
+            }
+            None => {
+                self.variables.remove(&assignment.name);
+            }
+        }
+    }
+
+    /// Notes a simple command and what it does.
+    fn judge(&mut self, words: &[Word], scope: &mut Scope<'_>) {
+        if scope.depth > DEEPEST {
+            return self.give_up(Unreadable::Deep);
+        }
+        let Some(first) = words.first() else { return };
+        self.commands.push(Simple {
+            words: words.to_vec(),
+        });
+        let Some(program) = first.program() else {
+            return self.give_up(Unreadable::Program(first.shape().replace('\0', "…")));
+        };
+        if words.iter().any(Word::hides_option) {
+            return self.give_up(Unreadable::Unseen(program.to_owned()));
+        }
+        let name = programs::known_name(program);
+        if matches!(words, [_, help] | [_, _, help] if matches!(help.shape(), "--help" | "--version"))
+            && !special::runs_anything(name)
+        {
+            return;
+        }
+        if matches!(name, "cd" | "pushd" | "popd" | "chdir") {
+            return move_to(words, scope);
+        }
+        let runs = runs(name, words, &scope.input);
+        for inner in runs.inner {
+            self.inner(inner, scope);
+        }
+        if runs.nothing_else {
+            return;
+        }
+        let arguments = &words[1..];
+        let writes = special::writes(name, arguments, &scope.input);
+        let writes = writes.into_iter().chain(
+            programs::row(name)
+                .into_iter()
+                .flat_map(|row| row.writes(name, arguments)),
+        );
+        for write in writes {
+            self.write(write, scope);
+        }
+    }
+
+    fn inner(&mut self, inner: Inner, scope: &mut Scope<'_>) {
+        let depth = scope.depth + 1;
+        match inner {
+            Inner::Here(words) => {
+                scope.depth = depth;
+                self.judge(&words, scope);
+                scope.depth = depth - 1;
+            }
+            Inner::Command(words) => self.judge(
+                &words,
+                &mut Scope {
+                    depth,
+                    ..scope.apart()
+                },
+            ),
+            Inner::Elsewhere(words) => {
+                self.judge(
+                    &words,
+                    &mut Scope {
+                        depth,
+                        directory: None,
+                        ..scope.apart()
+                    },
+                );
+            }
+            Inner::Script(word) => {
+                let variables = std::mem::take(&mut self.variables);
+                self.text(
+                    word.shape(),
+                    &Scope {
+                        depth,
+                        here_documents: &[],
+                        ..scope.apart()
+                    },
+                );
+                self.variables = variables;
+            }
+            Inner::Evaluated(word) => self.text(
+                word.shape(),
+                &Scope {
+                    depth,
+                    here_documents: &[],
+                    ..scope.apart()
+                },
+            ),
+            Inner::Remote(word) => {
+                let line = read_at(&word.shape().replace('\0', "_"), depth);
+                self.commands.extend(line.commands);
+            }
+            Inner::Unseen(name) => self.give_up(Unreadable::Unseen(name)),
+        }
+    }
+}
+
+/// `cd`, `pushd` and `popd`.
+fn move_to(words: &[Word], scope: &mut Scope<'_>) {
+    let target = words[1..]
+        .iter()
+        .find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
+    let known = words[0].shape() != "popd";
+    scope.directory = match target.and_then(Word::text) {
+        Some(path) if known && !path.starts_with(['-', '+']) && !path.is_empty() => {
+            scope.path(path)
+        }
+        _ => None,
+    };
+    scope.moved = true;
+}
+
+/// Whether a variable's name stands in the line just once but for its uses: then nothing but its
+/// one assignment can have set it.
+fn named_once(source: &str, name: &str) -> bool {
+    let is_name =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let bytes = source.as_bytes();
+    source
+        .match_indices(name)
+        .filter(|(at, _)| {
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+            !is_name(before)
+                && !matches!(before, Some(b'$' | b'{'))
+                && !is_name(bytes.get(at + name.len()))
+        })
+        .take(2)
+        .count()
+        == 1
+}
+
+/// Whether a path is no file: writing there changes nothing that stays.
+fn is_no_file(path: &str) -> bool {
+    matches!(
+        path,
+        "/dev/null"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/stdin"
+            | "/dev/tty"
+            | "/dev/zero"
+            | "/dev/full"
+    ) || ["/dev/fd/", "/proc/self/fd/", "/dev/tcp/", "/dev/udp/"]
+        .iter()
+        .any(|place| path.starts_with(place) && !path.contains(".."))
+}
