@@ -6,5 +6,6 @@
 pub mod cli;
 mod demo;
 mod disk;
+pub mod gate;
 pub mod serve;
 mod wire;

@@ -9,6 +9,7 @@ mod format;
 mod list;
 mod outcome;
 mod project;
+mod run_gate;
 mod serve;
 
 use std::io::{self, IsTerminal};
@@ -47,6 +48,9 @@ enum Command {
     Check(check::Arguments),
     Demo(demo::Arguments),
     List(list::Arguments),
+    /// Run the checks of a gate; what `serve` starts
+    #[command(hide = true)]
+    RunGate,
     Serve(serve::Arguments),
 }
 
@@ -60,6 +64,7 @@ pub fn run() -> ExitCode {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::RunGate) => run_gate::run().map(well),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         None if io::stdin().is_terminal() => {
             let help = Arguments::command().print_help();
