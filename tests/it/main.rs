@@ -8,6 +8,8 @@ mod documents;
 mod examples;
 #[cfg(target_os = "linux")]
 mod footprint;
+#[cfg(unix)]
+mod gates;
 mod host;
 mod lines;
 mod page;

@@ -8,4 +8,5 @@ mod demo;
 mod disk;
 pub mod gate;
 pub mod serve;
+pub mod trust;
 mod wire;

@@ -209,7 +209,7 @@ fn is_harmless(c: char) -> bool {
 /// A text on one short line, fit to be shown.
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<String> = text.lines().map(readable).collect();
-    let line = words.concat().replace('\t', " ");
+    let line = words.join(" ").replace('\t', " ");
     if line.chars().count() <= ONE_LINE {
         return line;
     }
