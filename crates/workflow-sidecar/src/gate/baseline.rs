@@ -170,11 +170,8 @@ pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> 
     let failed = |reason: String| Found::failed(reason, String::new());
     let before = baseline.files.get(&check.path);
     match (check.changed, before, &now) {
-        // What is expected not to change may be absent, as it was.
-        (Some(false), Some(FileState::Absent), FileState::Absent) => Found::passed(),
         (None | Some(true), _, FileState::Absent) => failed(format!("there is no {name}")),
         (None | Some(true), _, FileState::NoFile) => failed(format!("{name} is no regular file")),
-        (None, _, _) => Found::passed(),
         (Some(_), None | Some(FileState::Unreadable), _) => Found::could_not_run((
             Obstacle::NoBaseline,
             format!("what {name} said when the phase was entered is not known"),
@@ -185,6 +182,7 @@ pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> 
         (Some(false), Some(before), now) if before != now => {
             failed(format!("{name} has changed since the phase was entered"))
         }
-        (Some(_), Some(_), _) => Found::passed(),
+        // What is expected not to change may be absent, as it was.
+        (None, _, _) | (Some(_), Some(_), _) => Found::passed(),
     }
 }

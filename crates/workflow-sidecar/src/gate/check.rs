@@ -116,14 +116,14 @@ fn judge(
 ) -> (Verdict, String) {
     let could_not = |obstacle, reason| (Verdict::CouldNotRun(obstacle), reason);
     match end {
-        End::Itself(status) => match status.code() {
-            Some(code) => judge_exit(expected, pattern, code, stdout),
-            // A crash is no exit code: it is not what `exit: nonzero` asks for.
-            None => {
-                let name = signal(*status).map_or("a signal".to_owned(), signal_name);
-                (Verdict::Failed, format!("it was ended by {name}"))
+        End::Itself(status) => {
+            if let Some(code) = status.code() {
+                return judge_exit(expected, pattern, code, stdout);
             }
-        },
+            // A crash is no exit code: it is not what `exit: nonzero` asks for.
+            let name = signal(*status).map_or("a signal".to_owned(), signal_name);
+            (Verdict::Failed, format!("it was ended by {name}"))
+        }
         End::Timeout => could_not(
             Obstacle::Timeout,
             format!(

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Job, check};
-use super::process_group::GRACE;
+use super::process_group::{GRACE, ProcessGroup};
 use super::report::Report;
 use super::watch::Watch;
 
@@ -62,8 +62,8 @@ pub(crate) fn keep() -> io::Result<()> {
 fn run(job: &Job, over: &AtomicBool, told: &Told) {
     for (index, gate) in job.gates.iter().enumerate() {
         told.say(&Message::Begins(index));
-        let mut groups = |group: Option<super::process_group::ProcessGroup>| {
-            told.say(&Message::Runs(group.map(|group| group.number())));
+        let mut groups = |group: Option<ProcessGroup>| {
+            told.say(&Message::Runs(group.map(ProcessGroup::number)));
         };
         let report = check(gate, job, &mut Watch::new(over, &mut groups));
         let goes_on = report.has_passed();

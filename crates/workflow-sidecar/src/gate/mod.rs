@@ -36,7 +36,8 @@ mod process_group;
 mod program;
 mod report;
 mod runner;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 mod watch;
 

@@ -256,8 +256,8 @@ mod tests {
 
     #[test]
     fn of_much_the_last_sixty_lines_are_shown() {
-        let all: String = (0..1000).map(|n| format!("line {n}\n")).collect();
-        let (_, tail) = heard(&[all.as_bytes()]).close();
+        let all: Vec<String> = (0..1000).map(|n| format!("line {n}\n")).collect();
+        let (_, tail) = heard(&[all.concat().as_bytes()]).close();
         let lines: Vec<&str> = tail.lines().collect();
         assert_eq!(lines.len(), 61);
         assert_eq!(
