@@ -16,6 +16,11 @@ use super::report::{Obstacle, Report, what};
 /// The hidden command under which this binary is a keeper.
 const COMMAND: &str = "run-gate";
 
+/// What a keeper is called among processes. Not as the sidecar: whoever kills all of that name
+/// leaves the keepers, who then clean up.
+#[cfg(unix)]
+const NAME: &str = "workflow-gate";
+
 /// What is told of a gate that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -206,7 +211,7 @@ impl<T: FnMut(Event)> Course<T> {
 fn spawn(keeper: &Keeper, input: PipeReader) -> io::Result<Child> {
     let mut command = Command::new(&keeper.0);
     #[cfg(unix)]
-    std::os::unix::process::CommandExt::arg0(&mut command, "workflow-sidecar");
+    std::os::unix::process::CommandExt::arg0(&mut command, NAME);
     command.arg(COMMAND).stdin(input).stdout(Stdio::piped());
     // It must not hold the host's pipe open when the host waits for the sidecar's end.
     command.stderr(Stdio::null()).spawn()
