@@ -5,13 +5,14 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use regex_lite::Regex;
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{Check, ExpectedExit, Gate, GitCheck, RunCheck};
 
 use super::baseline::{Baseline, check_file};
 use super::command::{End, Order, Words, run};
 use super::git::{self, Found};
+use super::name::{could_not_run, report};
 use super::process_group::{signal, signal_name};
 use super::report::{Obstacle, Report, Verdict};
 use super::watch::Watch;
@@ -41,7 +42,7 @@ pub struct Job {
 pub(super) fn check(gate: &Gate, job: &Job, watch: &mut Watch<'_>) -> Report {
     let began = Instant::now();
     let mut report = if watch.is_over() {
-        Report::could_not_run(gate, Obstacle::Ended, CALLED_OFF)
+        could_not_run(gate, Obstacle::Ended, CALLED_OFF)
     } else {
         match &gate.check {
             Check::Run(expected) => run_command(gate, expected, &job.cwd, watch),
@@ -60,7 +61,7 @@ pub(super) fn check(gate: &Gate, job: &Job, watch: &mut Watch<'_>) -> Report {
 fn found(gate: &Gate, found: Found) -> Report {
     Report {
         tail: found.shown,
-        ..Report::new(gate, found.verdict, found.reason)
+        ..report(gate, found.verdict, found.reason)
     }
 }
 
@@ -69,11 +70,11 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, watch: &mut Watch<'
         Ok(pattern) => pattern,
         Err(error) => {
             let reason = format!("`stdout` is no regular expression: {error}");
-            return Report::could_not_run(gate, Obstacle::Start, reason);
+            return could_not_run(gate, Obstacle::Start, reason);
         }
     };
     let Some(words) = words(expected) else {
-        return Report::could_not_run(gate, Obstacle::Missing, "the command has no words");
+        return could_not_run(gate, Obstacle::Missing, "the command has no words");
     };
     let order = Order {
         words,
@@ -84,7 +85,7 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, watch: &mut Watch<'
     };
     let ran = match run(&order, watch) {
         Ok(ran) => ran,
-        Err((obstacle, reason)) => return Report::could_not_run(gate, obstacle, reason),
+        Err((obstacle, reason)) => return could_not_run(gate, obstacle, reason),
     };
     let (verdict, reason) = judge(expected, pattern.as_ref(), &ran.end, &ran.stdout);
     let status = match ran.end {
@@ -95,7 +96,7 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, watch: &mut Watch<'
         exit: status.and_then(|status| status.code()),
         signal: status.and_then(signal),
         tail: ran.tail,
-        ..Report::new(gate, verdict, reason)
+        ..report(gate, verdict, reason)
     }
 }
 

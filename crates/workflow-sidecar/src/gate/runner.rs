@@ -10,8 +10,9 @@ use std::time::Instant;
 
 use super::check::Job;
 use super::keeper::Message;
+use super::name::{could_not_run, what};
 use super::process_group::ProcessGroup;
-use super::report::{Obstacle, Report, what};
+use super::report::{Obstacle, Report};
 
 /// The hidden command under which this binary is a keeper.
 const COMMAND: &str = "run-gate";
@@ -89,7 +90,7 @@ pub fn start(
 ) -> Result<Running, Vec<Report>> {
     let first = job.gates.first().cloned();
     let failed = |error: io::Error| {
-        let report = |gate| Report::could_not_run(&gate, Obstacle::Start, not_started(&error));
+        let report = |gate| could_not_run(&gate, Obstacle::Start, not_started(&error));
         first.clone().map(report).into_iter().collect::<Vec<_>>()
     };
     let (input, lifeline) = io::pipe().map_err(failed)?;
@@ -201,7 +202,7 @@ impl<T: FnMut(Event)> Course<T> {
         if let Some(gate) = self.job.gates.get(self.reports.len())
             && !has_stopped
         {
-            let lost = Report::could_not_run(gate, Obstacle::Start, how);
+            let lost = could_not_run(gate, Obstacle::Start, how);
             self.reports.push(lost);
         }
         (self.told)(Event::Over(self.reports));
