@@ -11,6 +11,8 @@ mod exits;
 mod explained;
 #[cfg(target_os = "linux")]
 mod footprint;
+#[cfg(unix)]
+mod gates;
 mod host;
 mod lines;
 mod page;

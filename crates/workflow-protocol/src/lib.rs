@@ -80,7 +80,7 @@ pub use state::{
     WorkflowState,
 };
 pub use text::Text;
-pub use tool::{Content, ResultType, ToolExecuteParams, ToolExecuteResult};
+pub use tool::{Content, ResultType, ToolCancelParams, ToolExecuteParams, ToolExecuteResult};
 pub use workflow::{
     PhaseSummary, Show, Source, WorkflowListParams, WorkflowListResult, WorkflowSummary,
 };

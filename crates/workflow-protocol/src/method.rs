@@ -17,8 +17,8 @@ use crate::{
     ConfirmParams, Error, ExecParams, ExecResult, HookResult, HostApplyParams, InitializeParams,
     InputDialogParams, InputParams, LogParams, Manifest, SelectParams, SessionHookParams,
     SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams, ToolCallResult,
-    ToolExecuteParams, ToolExecuteResult, ToolResultParams, ToolResultResult, TurnParams,
-    WorkflowListParams, WorkflowListResult,
+    ToolCancelParams, ToolExecuteParams, ToolExecuteResult, ToolResultParams, ToolResultResult,
+    TurnParams, WorkflowListParams, WorkflowListResult,
 };
 
 /// A method that the host calls.
@@ -159,6 +159,8 @@ macro_rules! for_each_method {
             HookBranch: hook_branch = "hook/branch" (BranchParams) -> BranchResult;
             /// Runs a tool of the manifest.
             ToolExecute: tool_execute = "tool/execute" (ToolExecuteParams) -> ToolExecuteResult;
+            /// The host does not want a tool's answer any more: what the call waits for is ended, and it is answered.
+            ToolCancel: tool_cancel = "tool/cancel" (ToolCancelParams) -> HookResult;
             /// Runs a command of the manifest.
             CommandRun: command_run = "command/run" (CommandRunParams) -> CommandRunResult;
             /// Proposes what the argument of a command could be.

@@ -27,6 +27,15 @@ session_bound! {
     }
 }
 
+session_bound! {
+    /// A call whose answer is not wanted any more.
+    pub struct ToolCancelParams<'a> {
+        /// The host's id of the call.
+        #[serde(borrow)]
+        pub tool_call_id: Text<'a>,
+    }
+}
+
 answer! {
     /// What the tool answers.
     pub struct ToolExecuteResult {

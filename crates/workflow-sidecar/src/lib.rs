@@ -3,11 +3,13 @@
 //! `workflow-core` decides, `workflow-protocol` says how it looks on the wire; this crate brings
 //! the two together. Start reading at [`serve`].
 
+mod approval;
 mod check;
 pub mod cli;
 mod demo;
 mod disk;
 mod doctor;
+pub mod gate;
 mod graph;
 mod init;
 mod paths;
@@ -17,4 +19,5 @@ mod session_file;
 mod show;
 mod simulate;
 mod transcript;
+pub mod trust;
 mod wire;

@@ -37,7 +37,7 @@ pub(crate) fn rest(view: &View<'_>) -> Rest {
     }
     match view.pace.parked {
         Some(Parked::Max) => Rest::Limit,
-        Some(Parked::MaxStale | Parked::Error | Parked::Question) => Rest::Waits,
+        Some(Parked::MaxStale | Parked::Error | Parked::Question | Parked::Approval) => Rest::Waits,
         None if view.place.as_ref().is_some_and(|place| place.waits) => Rest::Waits,
         None => Rest::Fine,
     }

@@ -11,7 +11,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::guard::Parked;
-use workflow_core::output::{Action, AnswerKind, Level, Output, Reply, ToolAnswer};
+use workflow_core::output::{Action, AnswerKind, Decider, Level, Output, Reply, ToolAnswer};
 use workflow_core::view::{Crumb, PlaceView, View};
 use workflow_protocol as protocol;
 
@@ -104,6 +104,41 @@ pub(crate) fn confirm(session: &str, title: String, message: String) -> protocol
     }
 }
 
+/// A question with a few answers. Hosts show its title only, so that all of it stands there.
+pub(crate) fn select(
+    session: &str,
+    title: &str,
+    message: &str,
+    options: Vec<String>,
+) -> protocol::SelectParams {
+    let title = [title, message].join("\n\n");
+    protocol::SelectParams {
+        session_id: session.to_owned(),
+        title: title.trim().to_owned(),
+        options,
+    }
+}
+
+pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
+    let content = match output.reply {
+        Reply::Content(content) => Some(content),
+        Reply::None
+        | Reply::Later
+        | Reply::Block { .. }
+        | Reply::Inject { .. }
+        | Reply::Mutation(_)
+        | Reply::Tool(_) => None,
+    };
+    protocol::ToolResultResult {
+        mutation: content.map(|content| protocol::ToolResultMutation {
+            content: Some(content),
+            ..protocol::ToolResultMutation::default()
+        }),
+        diagnostics: diagnostics(&output.diagnostics),
+        actions: actions(output.actions),
+    }
+}
+
 pub(crate) fn hook_result(output: Output) -> protocol::HookResult {
     protocol::HookResult {
         diagnostics: diagnostics(&output.diagnostics),
@@ -121,9 +156,12 @@ pub(crate) fn before_agent_start_result(output: Output) -> protocol::BeforeAgent
             content,
             display: false,
         }),
-        Reply::None | Reply::Later | Reply::Block { .. } | Reply::Mutation(_) | Reply::Tool(_) => {
-            None
-        }
+        Reply::None
+        | Reply::Later
+        | Reply::Content(_)
+        | Reply::Block { .. }
+        | Reply::Mutation(_)
+        | Reply::Tool(_) => None,
     };
     protocol::BeforeAgentStartResult {
         inject,
@@ -134,13 +172,20 @@ pub(crate) fn before_agent_start_result(output: Output) -> protocol::BeforeAgent
 
 pub(crate) fn tool_call_result(output: Output) -> protocol::ToolCallResult {
     let block = match output.reply {
-        Reply::Block { reason } => Some(protocol::Block {
+        Reply::Block { reason, by } => Some(protocol::Block {
             reason,
-            kind: protocol::BlockKind::Policy,
+            kind: match by {
+                Decider::Rule => protocol::BlockKind::Policy,
+                Decider::Person => protocol::BlockKind::User,
+                Decider::Nobody => protocol::BlockKind::Failure,
+            },
         }),
-        Reply::None | Reply::Later | Reply::Inject { .. } | Reply::Mutation(_) | Reply::Tool(_) => {
-            None
-        }
+        Reply::None
+        | Reply::Later
+        | Reply::Content(_)
+        | Reply::Inject { .. }
+        | Reply::Mutation(_)
+        | Reply::Tool(_) => None,
     };
     protocol::ToolCallResult {
         block,
@@ -159,6 +204,7 @@ pub(crate) fn agent_end_result(output: Output) -> protocol::AgentEndResult {
         },
         Reply::None
         | Reply::Later
+        | Reply::Content(_)
         | Reply::Block { .. }
         | Reply::Inject { .. }
         | Reply::Tool(_) => protocol::AgentEndMutation::default(),
@@ -175,6 +221,7 @@ pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult
         Reply::Tool(answer) => Some(answer),
         Reply::None
         | Reply::Later
+        | Reply::Content(_)
         | Reply::Block { .. }
         | Reply::Inject { .. }
         | Reply::Mutation(_) => None,
@@ -376,5 +423,6 @@ fn parked(why: Parked) -> &'static str {
         Parked::MaxStale => "maxStale",
         Parked::Error => "error",
         Parked::Question => "question",
+        Parked::Approval => "approval",
     }
 }

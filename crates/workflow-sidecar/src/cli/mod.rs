@@ -16,6 +16,7 @@ mod named;
 mod outcome;
 mod project;
 mod replay;
+mod run_gate;
 mod schema;
 mod serve;
 mod show;
@@ -70,6 +71,9 @@ enum Command {
     List(list::Arguments),
     Replay(replay::Arguments),
     Schema(schema::Arguments),
+    /// Run the checks of a gate; what `serve` starts
+    #[command(hide = true)]
+    RunGate,
     Serve(serve::Arguments),
     Show(show::Arguments),
     Simulate(simulate::Arguments),
@@ -127,6 +131,7 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
+        Some(Command::RunGate) => run_gate::run().map(well),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
         Some(Command::Show(arguments)) => show::run(&arguments),

@@ -275,6 +275,7 @@ fn parked(why: Parked) -> &'static str {
         Parked::MaxStale => "maxStale",
         Parked::Error => "error",
         Parked::Question => "question",
+        Parked::Approval => "approval",
     }
 }
 

@@ -2,8 +2,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use workflow_core::definition::{
-    Catalog, ContinueRule, MemoryFiles, Phase, PhaseEntry, Settings, Show, Templates, Tier,
-    ToolAccess, Workflow, load,
+    Catalog, MemoryFiles, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess, Workflow, load,
 };
 use workflow_core::diagnostic::shown;
 
@@ -19,9 +18,7 @@ fn phase(name: &str) -> Phase {
         name: name.to_owned(),
         emoji: "🔹".to_owned(),
         instructions: "Do it.".to_owned(),
-        tools: None,
-        available_profiles: None,
-        auto_continue: ContinueRule::default(),
+        ..Phase::default()
     }
 }
 
@@ -33,12 +30,8 @@ fn workflow(key: &str, name: &str, phases: Vec<PhaseEntry>) -> Workflow {
         initial_message: "Go.".to_owned(),
         show: Show::User,
         loopable: true,
-        session_name_prefix: None,
-        session_name_max_length: None,
-        templates: Templates::default(),
-        auto_continue: ContinueRule::default(),
-        context: None,
         phases,
+        ..Workflow::default()
     }
 }
 

@@ -62,6 +62,16 @@ impl Definitions {
         }
     }
 
+    /// The directory of the user's own definitions.
+    pub(super) fn agent_dir(&self) -> &Path {
+        &self.agent
+    }
+
+    /// Where the host runs.
+    pub(super) fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
     /// The definitions as the files stand now.
     pub(super) fn load(&mut self, cwd: Option<&Path>) -> Arc<Loaded> {
         let cwd = cwd.unwrap_or(&self.cwd).to_path_buf();

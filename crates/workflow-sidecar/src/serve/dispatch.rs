@@ -20,6 +20,7 @@ use super::handlers::{Answered, unsupported};
 use super::outbox::Outbox;
 use super::server::{Server, Surroundings, not_initialized};
 use super::usual::glance;
+use super::world::{GateName, GateNews};
 use crate::wire;
 
 /// The methods, and what they work on.
@@ -96,6 +97,12 @@ impl Dispatch {
         self.do_or_log(tick, "a step of the clock failed", out);
     }
 
+    /// Does what follows from what is told of a gate.
+    pub(super) fn gate_news(&self, name: &GateName, news: GateNews, out: &mut Outbox) {
+        let take = |server: &mut Server| server.gate_news(name, news);
+        self.do_or_log(take, "what a gate came to could not be taken", out);
+    }
+
     /// Answers what still waits: nothing more will come.
     pub(super) fn finish(&self, out: &mut Outbox) {
         self.do_or_log(Server::close_all, "a session could not be closed", out);
@@ -127,7 +134,7 @@ impl Dispatch {
         let mut before = std::mem::take(&mut server.outbox);
         out.append(&mut before);
         match server.take_deferred() {
-            Some(ticket) => server.keep_waiting(ticket, id),
+            Some(deferred) => server.keep_waiting(deferred, id),
             None => out.answer(id, response.as_ref()),
         }
     }
@@ -151,15 +158,7 @@ impl Dispatch {
             tracing::warn!(id, "the host answered what was not asked");
             return;
         };
-        let confirmed = match result {
-            Some("true") => true,
-            Some("false") => false,
-            Some(_) | None => {
-                tracing::warn!(id = &*id, "the host could not ask: this counts as a no");
-                false
-            }
-        };
-        let take = |server: &mut Server| server.answered(&id, confirmed);
+        let take = |server: &mut Server| server.answered(&id, result);
         self.do_or_log(take, "the host's answer could not be taken", out);
     }
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 use workflow_core::guard::STEP_TOOL;
+use workflow_core::guard::rules::Paths;
 use workflow_core::input::{Author, Command, Entry, LastAssistant};
 use workflow_core::output::{Output, Reply};
 use workflow_core::session::Abilities;
@@ -20,7 +21,7 @@ use super::clock::Clock;
 use super::definitions::Definitions;
 use super::envelope::text;
 use super::manifest::{CANCEL_COMMAND, START_COMMAND, manifest};
-use super::server::{Host, Seed, Server};
+use super::server::{Asking, Host, Seed, Server, not_initialized};
 use crate::wire;
 
 /// A call's result, or a word that it comes later.
@@ -141,8 +142,20 @@ impl Handlers for Server {
         &mut self,
         params: protocol::ToolCallParams<'_>,
     ) -> Answer<protocol::ToolCallResult> {
-        let tool = &params.event.tool_name;
-        let output = self.step(&params, Input::ToolCall { tool })?;
+        let paths = self.paths(&params)?;
+        let ticket = self.next_ticket();
+        let input = Input::ToolCall {
+            ticket,
+            tool: &params.event.tool_name,
+            input: params.event.input,
+            paths: &*paths,
+        };
+        let output = self.step(&params, input)?;
+        if matches!(output.reply, Reply::Later) {
+            self.defer(ticket, Asking::ToolCall);
+            self.apply(params.session_id(), output.actions);
+            return Ok(Answered::Later);
+        }
         now(wire::tool_call_result(output))
     }
 
@@ -150,8 +163,13 @@ impl Handlers for Server {
         &mut self,
         params: protocol::ToolResultParams<'_>,
     ) -> Answer<protocol::ToolResultResult> {
-        self.known(&params)?;
-        now(protocol::ToolResultResult::default())
+        let input = Input::ToolResult {
+            tool: &params.event.tool_name,
+            content: params.event.content,
+            is_error: params.event.is_error.unwrap_or(false),
+        };
+        let output = self.step(&params, input)?;
+        now(wire::tool_result_result(output))
     }
 
     fn hook_turn_end(&mut self, params: protocol::TurnParams<'_>) -> Answer<protocol::HookResult> {
@@ -200,8 +218,35 @@ impl Handlers for Server {
         }
         let action = params.arguments.and_then(step_action);
         let action = action.as_deref();
-        let output = self.step(&params, Input::Step { action })?;
+        self.known(&params)?;
+        let session = params.session_id();
+        let word = (action == Some("next"))
+            .then(|| self.word(session))
+            .flatten();
+        let ticket = self.next_ticket();
+        let input = Input::Step {
+            ticket,
+            action,
+            word: word.as_deref(),
+        };
+        let output = self.step(&params, input)?;
+        if matches!(output.reply, Reply::Later) {
+            let call = params.tool_call_id.to_string();
+            let session = session.to_owned();
+            self.apply(&session, output.actions);
+            self.defer(ticket, Asking::Step { session, call });
+            return Ok(Answered::Later);
+        }
         now(wire::tool_execute_result(output))
+    }
+
+    fn tool_cancel(
+        &mut self,
+        params: protocol::ToolCancelParams<'_>,
+    ) -> Answer<protocol::HookResult> {
+        self.known(&params)?;
+        let output = self.cancel_step(params.session_id(), &params.tool_call_id);
+        now(wire::hook_result(output))
     }
 
     fn command_run(
@@ -218,8 +263,8 @@ impl Handlers for Server {
         };
         let ticket = self.next_ticket();
         let output = self.step(&params, Input::Command { ticket, command })?;
-        if output.reply == Reply::Later {
-            self.defer(ticket);
+        if matches!(output.reply, Reply::Later) {
+            self.defer(ticket, Asking::Command);
             return Ok(Answered::Later);
         }
         now(wire::command_run_result(output))
@@ -279,6 +324,15 @@ impl Handlers for Server {
 }
 
 impl Server {
+    /// Where the paths of a session's calls lead.
+    fn paths<'a>(&mut self, params: &impl SessionBound<'a>) -> Result<Box<dyn Paths>, Error> {
+        self.known(params)?;
+        let places = self
+            .places(params.session_id())
+            .ok_or_else(not_initialized)?;
+        Ok(self.world.paths(&places.cwd))
+    }
+
     /// A hook whose answer is what there is to do.
     fn hook<'a>(
         &mut self,

@@ -28,7 +28,11 @@ const HOOKS: &[(&str, &[&str])] = &[
     ("before_agent_start", &["prompt"]),
     ("agent_start", &[]),
     ("turn_start", &[]),
-    ("tool_call", &["toolName", "toolCallId"]),
+    ("tool_call", &["toolName", "toolCallId", "input"]),
+    (
+        "tool_result",
+        &["toolName", "toolCallId", "content", "isError"],
+    ),
     ("turn_end", &[]),
     // The last message of the assistant is enough.
     ("agent_end", &["messages"]),
@@ -192,6 +196,10 @@ fn entry_types() -> Vec<EntryType> {
         entry(
             entry_type::RUN,
             "How often the agent was told to go on, and whether the run is parked",
+        ),
+        entry(
+            entry_type::GATE,
+            "What a gate came to, or how things stood when its phase was entered",
         ),
     ]
 }

@@ -20,6 +20,7 @@ mod server;
 mod session;
 mod stdio;
 mod usual;
+mod world;
 
 pub use frame::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 pub use memory::Memory;

@@ -12,6 +12,8 @@ use workflow_core::input::QuestionId;
 pub(super) struct Asked {
     pub(super) session: String,
     pub(super) question: QuestionId,
+    /// Whether it is answered with one of a few options, or with yes or no.
+    pub(super) has_options: bool,
 }
 
 /// The questions the host has not answered.
@@ -49,6 +51,7 @@ mod tests {
         Asked {
             session: session.to_owned(),
             question: QuestionId(question),
+            has_options: false,
         }
     }
 

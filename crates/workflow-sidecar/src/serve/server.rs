@@ -6,24 +6,25 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
-use workflow_core::input::{Millis, Ticket};
-use workflow_core::output::{Action, Output, Question, Settled};
+use workflow_core::input::{Answer, Millis, Ticket};
+use workflow_core::output::{Action, Effect, GateId, Output, Question, Settled};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Session};
-use workflow_protocol::method::{HostApply, UiConfirm};
-use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound};
+use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
+use workflow_protocol::{Context, Error, HostApplyParams, Kind, SessionBound, Text};
 
 use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk};
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer};
 use super::session::Slot;
+use super::world::{GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project, World};
 use crate::wire;
 
 /// What lies around the process: where files and time come from.
@@ -33,6 +34,7 @@ pub(crate) struct Surroundings {
     pub(super) clock: Clock,
     /// What task ids are made from; nobody can know them before if there is none.
     pub(super) seed: Option<u64>,
+    pub(super) world: Arc<dyn World>,
 }
 
 impl Default for Surroundings {
@@ -49,7 +51,14 @@ impl Surroundings {
             loader,
             clock: Clock::system(),
             seed: None,
+            world: Arc::new(Machine::default()),
         }
+    }
+
+    /// Another world than this machine.
+    pub(crate) fn in_world(mut self, world: Arc<dyn World>) -> Self {
+        self.world = world;
+        self
     }
 
     /// A clock and task ids that can be told of, so that what happens can happen again.
@@ -58,6 +67,7 @@ impl Surroundings {
             loader,
             clock: Clock::held(),
             seed: Some(seed),
+            ..Self::default()
         }
     }
 }
@@ -69,6 +79,7 @@ pub(super) struct Server {
     pub(super) clock: Clock,
     pub(super) loader: Arc<dyn Loader>,
     pub(super) seed: Option<u64>,
+    pub(super) world: Arc<dyn World>,
     pub(super) sessions: HashMap<String, Slot>,
     /// When which session is due.
     deadlines: BTreeSet<(Millis, String)>,
@@ -76,13 +87,40 @@ pub(super) struct Server {
     deadline_changed: Arc<Notify>,
     peer: Peer,
     tickets: u64,
-    /// The ids, as they came, of the requests that are answered later.
-    waiting: HashMap<Ticket, String>,
+    /// The requests that are answered later.
+    waiting: HashMap<Ticket, Waiting>,
     /// Set when the call in progress is answered later.
-    deferred: Option<Ticket>,
+    deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
     /// Whether the host asked for the end.
     pub(super) is_over: bool,
+}
+
+/// A request that is answered later.
+#[derive(Debug)]
+struct Waiting {
+    /// Its id, as it came.
+    id: String,
+    deferred: Deferred,
+}
+
+/// A call whose answer comes later.
+#[derive(Debug, Clone)]
+pub(super) struct Deferred {
+    pub(super) ticket: Ticket,
+    pub(super) what: Asking,
+}
+
+/// What sort of call it is, and so what its answer looks like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Asking {
+    Command,
+    ToolCall,
+    /// The tool of this session, under the host's id of the call.
+    Step {
+        session: String,
+        call: String,
+    },
 }
 
 /// What the host said of itself.
@@ -119,12 +157,14 @@ impl Server {
             loader,
             clock,
             seed,
+            world,
         } = surroundings;
         Self {
             host: None,
             clock,
             loader,
             seed,
+            world,
             sessions: HashMap::new(),
             deadlines: BTreeSet::new(),
             deadline_changed,
@@ -253,6 +293,9 @@ impl Server {
                 self.wait_for(id, before, deadline);
             }
         }
+        for effect in std::mem::take(&mut output.effects) {
+            self.take_effect(id, effect, &mut output);
+        }
         for settled in output.settled.drain(..) {
             self.settle(id, settled);
         }
@@ -260,6 +303,119 @@ impl Server {
             self.ask(id, question);
         }
         output
+    }
+
+    /// Does what only the process can do, and tells the session what came of it.
+    fn take_effect(&mut self, id: &str, effect: Effect, output: &mut Output) {
+        let Some(places) = self.places(id) else {
+            return;
+        };
+        let world = Arc::clone(&self.world);
+        let project = places.project();
+        let more = match effect {
+            Effect::TakeBaseline(gates) => Input::Baseline {
+                baseline: world.baseline(&gates, &places.cwd),
+            },
+            Effect::RunGate(run)
+                if !run.commands.is_empty() && !world.is_trusted(&project, &run.commands) =>
+            {
+                Input::GateUntrusted { gate: run.id }
+            }
+            Effect::RunGate(run) => {
+                let name = GateName {
+                    session: id.to_owned(),
+                    gate: run.id,
+                };
+                let job = GateJob {
+                    gates: &run.gates,
+                    cwd: &places.cwd,
+                    baseline: run.baseline.as_deref(),
+                };
+                let handle = world.start_gate(name, job);
+                return self.hold_gate(id, Some((run.id, handle)));
+            }
+            Effect::StopGate(gate) => return self.stop_gate(id, gate),
+            Effect::Trust(commands) => return world.trust(&project, &commands),
+            Effect::ForgetWord => {
+                let task = self.sessions.get(id).and_then(|slot| slot.session.view());
+                if let Some(view) = task {
+                    world.forget_word(&places.agent_dir, &view.state.task_id);
+                }
+                return;
+            }
+        };
+        let mut more = self.step_session(id, more);
+        output.actions.append(&mut more.actions);
+        output.diagnostics.append(&mut more.diagnostics);
+    }
+
+    fn hold_gate(&mut self, id: &str, gate: Option<(GateId, GateHandle)>) {
+        if let Some(slot) = self.sessions.get_mut(id) {
+            slot.gate = gate;
+        }
+    }
+
+    fn stop_gate(&mut self, id: &str, gate: GateId) {
+        if let Some(slot) = self.sessions.get_mut(id) {
+            slot.gate.take_if(|(running, _)| *running == gate);
+        }
+    }
+
+    /// The directories of a session.
+    pub(super) fn places(&self, id: &str) -> Option<Places> {
+        let definitions = &self.host.as_ref()?.definitions;
+        let slot = self.sessions.get(id)?;
+        Some(Places {
+            agent_dir: definitions.agent_dir().to_path_buf(),
+            cwd: slot
+                .cwd
+                .as_deref()
+                .unwrap_or(definitions.cwd())
+                .to_path_buf(),
+        })
+    }
+
+    /// Something is told of a gate.
+    pub(super) fn gate_news(&mut self, name: &GateName, news: GateNews) {
+        let (session, gate) = (&name.session, name.gate);
+        let input = match news {
+            GateNews::Progress(text) => Input::GateProgress { gate, text },
+            GateNews::Over(reports) => {
+                self.stop_gate(session, gate);
+                Input::GateOver { gate, reports }
+            }
+        };
+        let output = self.step_session(session, input);
+        self.apply(session, output.actions);
+    }
+
+    /// What the user said beforehand about leaving the phase in which a session is.
+    pub(super) fn word(&self, id: &str) -> Option<String> {
+        let view = self.sessions.get(id)?.session.view()?;
+        let place = view
+            .place
+            .as_ref()
+            .filter(|place| place.needs_approval)
+            .map(|_| PhasePlace {
+                task_id: &view.state.task_id,
+                step: view.state.global_step_count,
+            })?;
+        let agent_dir = self.host.as_ref()?.definitions.agent_dir();
+        self.world.word(agent_dir, &place)
+    }
+
+    /// The host does not want the answer to a call of a tool any more.
+    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Output {
+        let is_meant = |waiting: &&Waiting| matches!(&waiting.deferred.what, Asking::Step { session, call: this } if session == id && this == call);
+        let ticket = self
+            .waiting
+            .values()
+            .find(is_meant)
+            .map(|waiting| waiting.deferred.ticket);
+        match ticket {
+            Some(ticket) => self.step_session(id, Input::StepCancelled { ticket }),
+            None => Output::default(),
+        }
     }
 
     fn wait_for(&mut self, id: &str, before: Option<Millis>, deadline: Option<Millis>) {
@@ -324,15 +480,31 @@ impl Server {
     }
 
     /// The host answered a question of ours, under its id.
-    pub(super) fn answered(&mut self, id: &str, confirmed: bool) {
-        let Some(Asked { session, question }) = self.peer.answered(id) else {
+    pub(super) fn answered(&mut self, id: &str, result: Option<&str>) {
+        let Some(Asked {
+            session,
+            question,
+            has_options,
+        }) = self.peer.answered(id)
+        else {
             tracing::warn!(id, "the host answered what was not asked, or not any more");
             return;
         };
-        let input = Input::Answer {
-            question,
-            confirmed,
+        let chosen;
+        let answer = match result {
+            Some("true") if !has_options => Answer::Confirmed(true),
+            Some("false") if !has_options => Answer::Confirmed(false),
+            Some("null") => Answer::Dismissed,
+            Some(result) if has_options => {
+                chosen = serde_json::from_str::<Text<'_>>(result).ok();
+                chosen.as_deref().map_or(Answer::Dismissed, Answer::Chosen)
+            }
+            Some(_) | None => {
+                tracing::warn!(id, "the host could not ask: this counts as no answer");
+                Answer::Dismissed
+            }
         };
+        let input = Input::Answer { question, answer };
         let output = self.step_session(&session, input);
         self.apply(&session, output.actions);
     }
@@ -348,14 +520,33 @@ impl Server {
     }
 
     fn ask(&mut self, session: &str, question: Question) {
-        let Question { id, title, message } = question;
+        let Question {
+            id,
+            title,
+            message,
+            options,
+            show,
+        } = question;
         let asked = Asked {
             session: session.to_owned(),
             question: id,
+            has_options: !options.is_empty(),
         };
-        let params = wire::confirm(session, title, message);
+        let excerpt = show
+            .zip(self.places(session))
+            .map(|(path, places)| self.world.excerpt(&path, &places.cwd));
+        let message = [message, excerpt.unwrap_or_default()]
+            .join("\n")
+            .trim()
+            .to_owned();
         let id = self.peer.ask(asked);
-        self.outbox.request::<UiConfirm>(&id, &params);
+        if options.is_empty() {
+            let params = wire::confirm(session, title, message);
+            self.outbox.request::<UiConfirm>(&id, &params);
+        } else {
+            let params = wire::select(session, &title, &message, options);
+            self.outbox.request::<UiSelect>(&id, &params);
+        }
     }
 
     pub(super) fn next_ticket(&mut self) -> Ticket {
@@ -365,29 +556,57 @@ impl Server {
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
     fn settle(&mut self, session: &str, settled: Settled) {
-        let Some(id) = self.waiting.remove(&settled.ticket) else {
-            return self.apply(session, settled.actions);
+        let Settled {
+            ticket,
+            reply,
+            actions,
+        } = settled;
+        let Some(Waiting { id, deferred }) = self.waiting.remove(&ticket) else {
+            return self.apply(session, actions);
         };
-        let result = CommandRunResult {
-            actions: wire::actions(settled.actions),
-            ..CommandRunResult::default()
+        let output = Output {
+            reply,
+            actions,
+            ..Output::default()
         };
-        self.outbox.result(&id, &result);
+        match deferred.what {
+            Asking::Command => self.outbox.result(&id, &wire::command_run_result(output)),
+            Asking::ToolCall => self.outbox.result(&id, &wire::tool_call_result(output)),
+            Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),
+        }
     }
 
     /// The call in progress is answered when its ticket is settled.
-    pub(super) fn defer(&mut self, ticket: Ticket) {
-        self.deferred = Some(ticket);
+    pub(super) fn defer(&mut self, ticket: Ticket, what: Asking) {
+        self.deferred = Some(Deferred { ticket, what });
     }
 
     /// Whether the call that just returned is answered later.
-    pub(super) fn take_deferred(&mut self) -> Option<Ticket> {
+    pub(super) fn take_deferred(&mut self) -> Option<Deferred> {
         self.deferred.take()
     }
 
-    /// Keeps the id under which a ticket is answered.
-    pub(super) fn keep_waiting(&mut self, ticket: Ticket, id: &str) {
-        self.waiting.insert(ticket, id.to_owned());
+    /// Keeps the id under which a call is answered.
+    pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: &str) {
+        let id = id.to_owned();
+        self.waiting
+            .insert(deferred.ticket, Waiting { id, deferred });
+    }
+}
+
+/// The directories of a session.
+#[derive(Debug)]
+pub(super) struct Places {
+    pub(super) agent_dir: PathBuf,
+    pub(super) cwd: PathBuf,
+}
+
+impl Places {
+    fn project(&self) -> Project<'_> {
+        Project {
+            agent_dir: &self.agent_dir,
+            cwd: &self.cwd,
+        }
     }
 }
 

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use workflow_core::Session;
 use workflow_core::input::Millis;
+use workflow_core::output::GateId;
 use workflow_protocol::Context;
+
+use super::world::GateHandle;
 
 /// A session, and what the host said of it last.
 #[derive(Debug)]
@@ -14,6 +17,8 @@ pub(super) struct Slot {
     pub(super) cwd: Option<PathBuf>,
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
+    /// The gate that runs.
+    pub(super) gate: Option<(GateId, GateHandle)>,
 }
 
 impl Slot {
@@ -22,6 +27,7 @@ impl Slot {
             session,
             cwd: None,
             deadline: None,
+            gate: None,
         }
     }
 

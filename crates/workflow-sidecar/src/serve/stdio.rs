@@ -11,6 +11,7 @@ use super::dispatch::Dispatch;
 use super::frame::{Frame, Frames};
 use super::outbox::Outbox;
 use super::server::Surroundings;
+use super::world::{GateName, GateNews, Machine, World};
 use crate::transcript::{HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
@@ -21,10 +22,12 @@ const MANY: usize = 64 << 10;
 /// A line longer than `max_line` bytes is refused and skipped. A host that is gone is no error.
 pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<()> {
     let changed = Arc::new(Notify::new());
+    let machine = Arc::new(Machine::default());
     let surroundings = match &recorder {
         Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
         None => Surroundings::default(),
     };
+    let surroundings = surroundings.in_world(Arc::clone(&machine) as Arc<dyn World>);
     let dispatch = Arc::new(Dispatch::new(surroundings, Arc::clone(&changed)));
     let pen = Arc::new(Pen::on_stdout(recorder)?);
     let alarm = {
@@ -46,6 +49,16 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             },
         )?
     };
+    {
+        let (dispatch, pen) = (Arc::clone(&dispatch), Arc::clone(&pen));
+        machine.listen(move |name, news| {
+            let mut pen = pen.take();
+            pen.hear_of_gate(&name, news, &dispatch);
+            if pen.flush().is_err() {
+                std::process::exit(0);
+            }
+        });
+    }
     let frames = Frames::new(standard_input()?, max_line);
     let served = speak(&dispatch, frames, max_line, &pen);
     drop(alarm);
@@ -147,6 +160,11 @@ impl Writing {
             event.happen(dispatch, &mut self.outbox);
             recorder.write(dispatch.now(), Some(line), &self.outbox.as_bytes()[from..]);
         }
+    }
+
+    /// Does what follows from what is told of a gate.
+    fn hear_of_gate(&mut self, name: &GateName, news: GateNews, dispatch: &Dispatch) {
+        dispatch.gate_news(name, news, &mut self.outbox);
     }
 
     fn flush(&mut self) -> io::Result<()> {

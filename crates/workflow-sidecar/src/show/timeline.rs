@@ -337,5 +337,6 @@ fn reason(why: Parked) -> &'static str {
         Parked::MaxStale => "the agent called no tool",
         Parked::Error => "the model's answer ended in an error",
         Parked::Question => "the agent asked a question",
+        Parked::Approval => "the phase needs the user's word",
     }
 }

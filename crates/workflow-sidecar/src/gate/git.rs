@@ -1,0 +1,232 @@
+//! What the repository says.
+//!
+//! Owns how git is asked, so that it neither waits for a person nor runs what a repository's
+//! configuration names: no monitor, no pager, no prompt, no fetching. One thing stays possible: a
+//! filter that the configuration sets up for a file (as Git LFS does) runs when git compares that file.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::command::{End, Order, Ran, Words, run};
+use super::output::one_line;
+use super::watch::Watch;
+use super::{Obstacle, Verdict};
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// How much git may say. A list of changed files that is longer is a list of changed files.
+const BOUND: usize = 256 * 1024;
+/// How git says that it cannot even begin.
+const FATAL: i32 = 128;
+
+const ENVIRONMENT: [(&str, &str); 5] = [
+    // Another git may be at work, and must find no lock of ours.
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_PAGER", "cat"),
+    ("LC_ALL", "C"),
+];
+
+const BEFORE: [&str; 3] = ["--no-pager", "-c", "core.fsmonitor=false"];
+
+/// Where a repository stood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Head {
+    /// There was no commit yet, or no repository.
+    NoCommit,
+    /// At this commit.
+    Commit(String),
+}
+
+/// What was found: the verdict, the reason and the lines that show it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) verdict: Verdict,
+    pub(super) reason: String,
+    pub(super) shown: String,
+}
+
+impl Found {
+    pub(super) fn passed() -> Self {
+        Self {
+            verdict: Verdict::Passed,
+            reason: String::new(),
+            shown: String::new(),
+        }
+    }
+
+    pub(super) fn failed(reason: impl Into<String>, shown: String) -> Self {
+        Self {
+            verdict: Verdict::Failed,
+            reason: reason.into(),
+            shown,
+        }
+    }
+
+    pub(super) fn could_not_run((obstacle, reason): (Obstacle, String)) -> Self {
+        Self {
+            verdict: Verdict::CouldNotRun(obstacle),
+            reason,
+            shown: String::new(),
+        }
+    }
+}
+
+/// Whether all changes are committed. A file that git does not know counts as a change.
+pub(super) fn is_clean(cwd: &Path, watch: &mut Watch<'_>) -> Found {
+    let status = ["status", "--porcelain=v1", "--untracked-files=normal"];
+    let said = match ask(&status, cwd, watch) {
+        Ok(said) => said,
+        Err(problem) => return Found::could_not_run(problem),
+    };
+    match said.code {
+        0 if said.text.is_empty() => Found::passed(),
+        0 => {
+            let count = said.text.lines().count();
+            let at_least = if said.is_cut { "at least " } else { "" };
+            let are = if count == 1 {
+                "change is"
+            } else {
+                "changes are"
+            };
+            let reason = format!("{at_least}{count} {are} not committed");
+            Found::failed(reason, said.tail)
+        }
+        _ => Found::could_not_run(said.refusal()),
+    }
+}
+
+/// Whether there is a commit that was not there before.
+pub(super) fn has_new_commit(before: Option<&Head>, cwd: &Path, watch: &mut Watch<'_>) -> Found {
+    let Some(before) = before else {
+        let reason = "where the repository stood when the phase was entered is not known";
+        return Found::could_not_run((Obstacle::NoBaseline, reason.to_owned()));
+    };
+    let now = match ask_head(cwd, watch) {
+        Ok(Asked::Head(head)) => head,
+        Ok(Asked::NoRepository(problem)) | Err(problem) => return Found::could_not_run(problem),
+    };
+    match (before, now) {
+        (_, Head::NoCommit) => Found::failed("there is no commit yet", String::new()),
+        (Head::NoCommit, Head::Commit(_)) => Found::passed(),
+        (Head::Commit(before), Head::Commit(now)) => {
+            compare(before, &now, cwd, watch).unwrap_or_else(Found::could_not_run)
+        }
+    }
+}
+
+/// A commit that was there before, as after a reset, is not new.
+fn compare(
+    before: &str,
+    now: &str,
+    cwd: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Found, (Obstacle, String)> {
+    let none = || {
+        Found::failed(
+            "nothing was committed since the phase was entered",
+            String::new(),
+        )
+    };
+    if before == now {
+        return Ok(none());
+    }
+    let excluded = format!("^{before}");
+    let new = ask(
+        &["rev-list", "--max-count=1", now, &excluded, "--"],
+        cwd,
+        watch,
+    )?;
+    // Where the old commit is not to be found any more, the new one is all that is known.
+    let is_old = new.code == 0 && new.text.trim().is_empty();
+    Ok(if is_old { none() } else { Found::passed() })
+}
+
+/// Where the repository stands, if that can be told.
+pub(super) fn head(cwd: &Path, watch: &mut Watch<'_>) -> Option<Head> {
+    match ask_head(cwd, watch) {
+        Ok(Asked::Head(head)) => Some(head),
+        Ok(Asked::NoRepository(_)) => Some(Head::NoCommit),
+        Err((_, reason)) => {
+            tracing::debug!(reason, "where the repository stands cannot be told");
+            None
+        }
+    }
+}
+
+enum Asked {
+    Head(Head),
+    NoRepository((Obstacle, String)),
+}
+
+fn ask_head(cwd: &Path, watch: &mut Watch<'_>) -> Result<Asked, (Obstacle, String)> {
+    let said = ask(&["rev-parse", "--verify", "--quiet", "HEAD"], cwd, watch)?;
+    match said.code {
+        0 => Ok(Asked::Head(Head::Commit(said.text.trim().to_owned()))),
+        FATAL if said.tail.contains("not a git repository") => {
+            Ok(Asked::NoRepository(said.refusal()))
+        }
+        FATAL => Err(said.refusal()),
+        _ => Ok(Asked::Head(Head::NoCommit)),
+    }
+}
+
+/// What git said.
+struct Said {
+    code: i32,
+    text: String,
+    is_cut: bool,
+    tail: String,
+}
+
+impl Said {
+    /// Why git would not.
+    fn refusal(&self) -> (Obstacle, String) {
+        if self.tail.contains("not a git repository") {
+            return (Obstacle::Missing, "this is not a git repository".to_owned());
+        }
+        let first = self.tail.lines().next().unwrap_or_default();
+        let reason = match first.strip_prefix("fatal: ").unwrap_or(first) {
+            "" => format!("git ended with exit code {}", self.code),
+            first => format!("git says: {}", one_line(first)),
+        };
+        (Obstacle::Start, reason)
+    }
+}
+
+fn ask(arguments: &[&str], cwd: &Path, watch: &mut Watch<'_>) -> Result<Said, (Obstacle, String)> {
+    let order = Order {
+        words: Words::Program("git", [&BEFORE, arguments].concat()),
+        cwd,
+        timeout: TIMEOUT,
+        stdout_bound: BOUND,
+        environment: &ENVIRONMENT,
+    };
+    let Ran { end, stdout, tail } = run(&order, watch)?;
+    let (code, is_cut) = match end {
+        End::Itself(status) => match status.code() {
+            Some(code) => (code, false),
+            None => return Err((Obstacle::Start, "git was ended by a signal".to_owned())),
+        },
+        End::TooMuchOutput => (0, true),
+        End::Timeout => {
+            let seconds = TIMEOUT.as_secs();
+            return Err((
+                Obstacle::Timeout,
+                format!("git did not end within {seconds} s"),
+            ));
+        }
+        End::CalledOff => return Err((Obstacle::Ended, super::check::CALLED_OFF.to_owned())),
+        End::Unknown(error) => return Err((Obstacle::Start, format!("git was lost: {error}"))),
+    };
+    let text = String::from_utf8_lossy(&stdout).into_owned();
+    Ok(Said {
+        code,
+        text,
+        is_cut,
+        tail,
+    })
+}

@@ -1,0 +1,324 @@
+//! Gates that run in a keeper: what is told, and that nothing of them is left.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, RunCheck};
+use workflow_sidecar::gate::{
+    Baseline, Event, Job, Keeper, Obstacle, Progress, Report, Running, Verdict, start,
+};
+
+/// How long anything may take before a test fails.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Says to a process that it stands in for a sidecar, and what its gate runs.
+const STAND_IN: &str = "GATE_OF_A_STAND_IN";
+
+fn run(command: &[&str], shell: bool) -> Gate {
+    Gate {
+        check: Check::Run(RunCheck {
+            command: command.iter().map(|&word| word.to_owned()).collect(),
+            shell,
+            timeout: 60,
+            exit: ExpectedExit::Code(0),
+            stdout: None,
+        }),
+        source: "phase.md:4".to_owned(),
+    }
+}
+
+fn shell(line: &str) -> Gate {
+    run(&[line], true)
+}
+
+fn job(gates: Vec<Gate>) -> Job {
+    Job {
+        gates,
+        cwd: std::env::temp_dir(),
+        baseline: Baseline::default(),
+    }
+}
+
+fn binary() -> Keeper {
+    Keeper::at(PathBuf::from(env!("CARGO_BIN_EXE_workflow-sidecar")))
+}
+
+/// A gate that runs, and what is told of it.
+struct Gates {
+    running: Option<Running>,
+    events: Receiver<Event>,
+}
+
+impl Gates {
+    fn start(gates: Vec<Gate>) -> Self {
+        Self::start_with(&binary(), gates)
+    }
+
+    fn start_with(keeper: &Keeper, gates: Vec<Gate>) -> Self {
+        let (sender, events) = channel();
+        let running = start(keeper, job(gates), move |event| {
+            // Some tests have seen enough before the end.
+            let _ = sender.send(event);
+        });
+        Self {
+            running: Some(running.unwrap()),
+            events,
+        }
+    }
+
+    /// What is told until the end, and the end.
+    fn finish(&self) -> (Vec<Progress>, Vec<Report>) {
+        let mut progress = Vec::new();
+        loop {
+            match self.events.recv_timeout(DEADLINE).unwrap() {
+                Event::Progress(next) => progress.push(next),
+                Event::Over(reports) => {
+                    let after = self.events.recv_timeout(DEADLINE);
+                    assert_eq!(after, Err(RecvTimeoutError::Disconnected), "the last");
+                    return (progress, reports);
+                }
+            }
+        }
+    }
+}
+
+/// Seconds to sleep that nobody else sleeps, to know a process by.
+fn mark(number: u32) -> String {
+    format!("{}.{:05}", 700 + number, std::process::id() % 100_000)
+}
+
+fn pids(pattern: &str) -> Vec<String> {
+    let found = Command::new("pgrep").args(["-f", "--", pattern]).output();
+    let text = String::from_utf8(found.unwrap().stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + DEADLINE;
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(signal: &str, pid: &str) {
+    let status = Command::new("kill").args([signal, pid]).status();
+    assert!(status.unwrap().success());
+}
+
+/// The keeper of a command that sleeps: its parent.
+fn keeper_of(sleep: &str) -> String {
+    let pid = &pids(&format!("^sleep {sleep}"))[0];
+    let mut ps = Command::new("ps");
+    let parent = ps.args(["-o", "ppid=", "-p", pid]).output().unwrap();
+    String::from_utf8(parent.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn checks_run_in_their_order_up_to_the_first_that_does_not_pass() {
+    let gates = vec![
+        run(&["echo", "one"], false),
+        shell("echo two; exit 3"),
+        run(&["echo", "three"], false),
+    ];
+    let (progress, reports) = Gates::start(gates).finish();
+    let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Passed, Verdict::Failed]);
+    assert_eq!((reports[1].exit, &*reports[1].tail), (Some(3), "two"));
+    let begun: Vec<(usize, usize, &str)> = progress
+        .iter()
+        .map(|at| (at.check, at.of, &*at.what))
+        .collect();
+    assert_eq!(begun, [(0, 3, "echo one"), (1, 3, "echo two; exit 3")]);
+}
+
+#[test]
+fn a_gate_without_checks_is_over() {
+    assert_eq!(Gates::start(Vec::new()).finish(), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn a_long_check_is_told_of_once_a_second() {
+    let (progress, reports) = Gates::start(vec![shell("sleep 2.5")]).finish();
+    assert!(reports[0].has_passed());
+    let elapsed: Vec<u64> = progress.iter().map(|at| at.elapsed_ms / 500).collect();
+    assert!(matches!(*elapsed, [0, 1..=3, 3..=5]), "{elapsed:?}");
+}
+
+#[test]
+fn a_gate_that_is_called_off_ends_with_all_that_runs() {
+    let sleep = mark(1);
+    let mut gates = Gates::start(vec![shell(&format!("sleep {sleep} & sleep {sleep}"))]);
+    wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
+    gates.running.take().unwrap().cancel();
+    let (_, reports) = gates.finish();
+    let ended = Verdict::CouldNotRun(Obstacle::Ended);
+    assert_eq!(reports[0].verdict, ended);
+    assert!(pids(&sleep).is_empty());
+}
+
+#[test]
+fn what_runs_ends_when_the_sidecar_is_killed() {
+    let sleep = mark(2);
+    let mut sidecar = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "gates::a_stand_in_runs_its_gate", "--nocapture"])
+        .env(STAND_IN, format!("sleep {sleep} & sleep {sleep}; true"))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
+    // SIGKILL: it cannot do anything about it.
+    sidecar.kill().unwrap();
+    sidecar.wait().unwrap();
+    wait_until("all have ended", || pids(&sleep).is_empty());
+}
+
+#[test]
+fn what_ignores_being_asked_ends_too_when_the_sidecar_is_killed() {
+    let sleep = mark(3);
+    let mut sidecar = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "gates::a_stand_in_runs_its_gate", "--nocapture"])
+        .env(
+            STAND_IN,
+            format!("trap '' TERM INT HUP; sleep {sleep}; true"),
+        )
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("it sleeps", || pids(&format!("^sleep {sleep}")).len() == 1);
+    sidecar.kill().unwrap();
+    sidecar.wait().unwrap();
+    wait_until("all have ended", || pids(&sleep).is_empty());
+}
+
+/// Not a test, but the process that the ones above kill. By itself it does nothing.
+#[test]
+fn a_stand_in_runs_its_gate() {
+    if let Ok(line) = std::env::var(STAND_IN) {
+        Gates::start(vec![shell(&line)]).finish();
+    }
+}
+
+#[test]
+fn a_keeper_that_is_killed_is_reported_and_what_it_ran_is_ended() {
+    let sleep = mark(4);
+    let gates = Gates::start(vec![run(&["sleep", &sleep], false)]);
+    wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
+    signal("-KILL", &keeper_of(&sleep));
+    let (_, reports) = gates.finish();
+    let start = Verdict::CouldNotRun(Obstacle::Start);
+    assert_eq!(reports[0].verdict, start);
+    assert!(
+        reports[0].reason.contains("signal: 9"),
+        "{}",
+        reports[0].reason
+    );
+    wait_until("it has ended", || pids(&sleep).is_empty());
+}
+
+#[test]
+fn a_keeper_that_is_asked_to_end_ends_what_it_runs_first() {
+    let sleep = mark(5);
+    let gates = Gates::start(vec![run(&["sleep", &sleep], false)]);
+    wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
+    signal("-TERM", &keeper_of(&sleep));
+    let (_, reports) = gates.finish();
+    let ended = Verdict::CouldNotRun(Obstacle::Ended);
+    assert_eq!(reports[0].verdict, ended);
+    assert!(pids(&sleep).is_empty());
+}
+
+#[test]
+fn a_keeper_that_cannot_be_started_is_reported() {
+    let nowhere = Keeper::at(PathBuf::from("/no/such/binary"));
+    let (_, reports) = Gates::start_with(&nowhere, vec![shell("true")]).finish();
+    let start = Verdict::CouldNotRun(Obstacle::Start);
+    assert_eq!(reports[0].verdict, start);
+    assert!(reports[0].reason.contains("could not be started"));
+}
+
+#[test]
+fn a_keeper_that_speaks_another_language_is_reported() {
+    let echo = Keeper::at(PathBuf::from("echo"));
+    let (_, reports) = Gates::start_with(&echo, vec![shell("true")]).finish();
+    let start = Verdict::CouldNotRun(Obstacle::Start);
+    assert_eq!(reports[0].verdict, start);
+}
+
+#[test]
+fn a_command_is_away_from_the_terminal_and_can_kill_only_its_own() {
+    let sessions = "ps -o sid= -p $$ -p $PPID | sort -u; kill -TERM 0";
+    let (_, reports) = Gates::start(vec![shell(sessions)]).finish();
+    assert_eq!(
+        (reports[0].verdict, reports[0].signal),
+        (Verdict::Failed, Some(15))
+    );
+    let own = Command::new("ps")
+        .args(["-o", "sid=", "-p", &std::process::id().to_string()])
+        .output()
+        .unwrap();
+    let own = String::from_utf8(own.stdout).unwrap();
+    assert_eq!(reports[0].tail.lines().count(), 1, "the keeper's session");
+    assert_ne!(reports[0].tail.trim(), own.trim(), "and not ours");
+}
+
+#[test]
+fn a_check_of_the_past_is_held_against_what_was_taken_then() {
+    let place = tempfile::tempdir().unwrap();
+    let gate = Gate {
+        check: Check::File(FileCheck {
+            path: "plan.md".to_owned(),
+            changed: Some(true),
+        }),
+        source: String::new(),
+    };
+    let baseline = Baseline::take(std::slice::from_ref(&gate), place.path());
+    std::fs::write(place.path().join("plan.md"), "written since").unwrap();
+    let job = Job {
+        gates: vec![gate],
+        cwd: place.path().to_path_buf(),
+        baseline,
+    };
+    let (sender, events) = channel();
+    let running = start(&binary(), job, move |event| sender.send(event).unwrap());
+    let running = Some(running.unwrap());
+    let (_, reports) = Gates { running, events }.finish();
+    assert!(reports[0].has_passed(), "{}", reports[0].reason);
+}
+
+#[test]
+fn by_hand_the_keeper_does_nothing() {
+    let mut keeper = Command::new(env!("CARGO_BIN_EXE_workflow-sidecar"));
+    let output = keeper
+        .arg("run-gate")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_flood_does_not_fill_the_memory_of_the_keeper() {
+    let gates = Gates::start(vec![run(&["yes", &mark(6)], false)]);
+    let pattern = format!("^yes {}", mark(6));
+    wait_until("it floods", || !pids(&pattern).is_empty());
+    thread::sleep(Duration::from_millis(500));
+    let pid = &pids(&pattern)[0];
+    let of = |path: String| std::fs::read_to_string(path).unwrap();
+    let stat = of(format!("/proc/{pid}/stat"));
+    let keeper = stat.split_whitespace().nth(3).unwrap();
+    let status = of(format!("/proc/{keeper}/status"));
+    let peak = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap();
+    let kilobytes: u64 = peak.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kilobytes < 24 * 1024, "{peak}");
+    println!("the keeper of a flood: {peak}");
+    drop(gates);
+}
