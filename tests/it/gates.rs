@@ -241,6 +241,18 @@ fn a_keeper_that_cannot_be_started_is_reported() {
 }
 
 #[test]
+fn a_process_can_start_its_own_binary_again() {
+    // This one is no sidecar, and finds no test of the keeper's name.
+    let gates = Gates::start_with(&Keeper::this_binary(), vec![shell("true")]);
+    let (_, reports) = gates.finish();
+    let reason = &reports[0].reason;
+    assert!(
+        reason.ends_with("before the check did: exit status: 0"),
+        "{reason}"
+    );
+}
+
+#[test]
 fn a_keeper_that_speaks_another_language_is_reported() {
     let echo = Keeper::at(PathBuf::from("echo"));
     let (_, reports) = Gates::start_with(&echo, vec![shell("true")]).finish();

@@ -95,7 +95,7 @@ pub enum TrustError {
     },
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Contents {
     version: u32,
     #[serde(default)]
