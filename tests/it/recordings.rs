@@ -280,7 +280,9 @@ fn the_environment_records_any_host_and_what_cannot_be_recorded_costs_nothing() 
         drop(host);
         assert_eq!(files().len(), expected, "{}", place.display());
     }
-    files().iter().for_each(|file| replays(file));
+    for file in files() {
+        replays(&file);
+    }
 }
 
 /// Sessions of lines drawn at random, with a countdown of no time and one that is waited for.
@@ -336,10 +338,9 @@ fn whatever_is_said_replays() {
             let call = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
             let mut line = format!("{call}\n");
             if draw(4) == 0 {
-                line += &format!(
-                    "{}\n",
-                    json!({"jsonrpc": "2.0", "id": format!("s{}", draw(9)), "result": draw(2) == 0})
-                );
+                let id = format!("s{}", draw(9));
+                let answer = json!({"jsonrpc": "2.0", "id": id, "result": draw(2) == 0});
+                line = format!("{line}{answer}\n");
             }
             sidecar.send(line.as_bytes());
             if draw(6) == 0 {
