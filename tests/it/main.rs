@@ -6,6 +6,9 @@ mod connection;
 mod contract;
 mod documents;
 mod examples;
+#[cfg(unix)]
+mod exits;
+mod explained;
 #[cfg(target_os = "linux")]
 mod footprint;
 mod host;
@@ -13,6 +16,7 @@ mod lines;
 mod page;
 mod process;
 mod questions;
+mod ready_made;
 mod recordings;
 mod sessions;
 mod time;

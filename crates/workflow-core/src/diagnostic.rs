@@ -31,7 +31,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic without a place.
+    /// A diagnostic without a place, and with what usually cures it.
     #[must_use]
     pub fn new(code: Code, severity: Severity, message: impl Into<String>) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Diagnostic {
             message: message.into(),
             place: None,
             workflow: None,
-            help: None,
+            help: Some(code.cure().to_owned()),
         }
     }
 
@@ -125,9 +125,9 @@ pub struct Place {
 impl Place {
     /// A file as a whole.
     #[must_use]
-    pub fn file(file: impl Into<Arc<str>>) -> Self {
+    pub fn file(file: &str) -> Self {
         Self {
-            file: file.into(),
+            file: visible(file).into(),
             region: None,
         }
     }
@@ -186,17 +186,11 @@ pub fn shown(text: &str) -> String {
     out
 }
 
-/// Text from a file or a person, fit for a terminal: whole, with its lines and tabs, other control characters escaped.
+/// Text from a file or a person, whole: control characters escaped.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\n' | '\t') {
-            out.push(c);
-        } else {
-            push_visible(&mut out, c);
-        }
-    }
+    text.chars().for_each(|c| push_visible(&mut out, c));
     out
 }
 

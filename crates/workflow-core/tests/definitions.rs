@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use workflow_core::definition::{
     Loaded, MemoryFiles, Outcome, SETTINGS_FILE, Tier, Workflow, load,
 };
-use workflow_core::diagnostic::{Severity, render};
+use workflow_core::diagnostic::{Code, Severity, render};
 
 fn cases(kind: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/definitions");
@@ -120,6 +120,10 @@ fn invalid_directories_say_all_that_is_wrong() {
         let name = name_of(&case);
         let loaded = load_case(&case);
         assert!(!loaded.diagnostics.is_empty(), "{name}");
+        for found in &loaded.diagnostics {
+            let cured = found.help.as_ref().is_some_and(|help| !help.is_empty());
+            assert!(cured && found.place.is_some(), "{name}: {found:?}");
+        }
         let text = format!("{}\n\n{}", outcome(&loaded).join("\n"), rendered(&loaded));
         insta::with_settings!({ snapshot_suffix => name, prepend_module_to_snapshot => false }, {
             insta::assert_snapshot!("invalid", text);
@@ -143,4 +147,21 @@ fn a_workflow_with_an_error_is_left_out() {
             assert!(left_out, "{}: {key}", name_of(&case));
         }
     }
+}
+
+/// What only a disk has, or takes hundreds of lines, is in the pages of the command line; what is wrong with a
+/// session's entries in the tests of sessions.
+#[test]
+fn every_code_is_shown_by_some_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut shown = fs::read_to_string(root.join("../../tests/cli/check.md")).unwrap();
+    shown += &fs::read_to_string(root.join("tests/session/restoring.rs")).unwrap();
+    for entry in fs::read_dir(root.join("tests/snapshots")).unwrap() {
+        shown += &fs::read_to_string(entry.unwrap().path()).unwrap();
+    }
+    let missing: Vec<&Code> = Code::ALL
+        .iter()
+        .filter(|code| !shown.contains(code.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "in no test: {missing:?}");
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use workflow_core::definition::{Limits, MemoryFiles, Tier, load};
+use workflow_core::definition::{Level, MemoryFiles, Takes, Tier, Without, load};
 use workflow_core::diagnostic::{Code, render};
 use workflow_core::template::Place;
 
@@ -91,7 +91,8 @@ fn the_mistake_looks_as_shown() {
 
 fn codes() -> String {
     Code::ALL.iter().fold(String::new(), |mut rows, code| {
-        writeln!(rows, "| {code} | {} |", code.summary()).expect("a text can be written to");
+        writeln!(rows, "| {code} | {} | {} |", code.summary(), code.cure())
+            .expect("a text can be written to");
         rows
     })
 }
@@ -121,52 +122,52 @@ fn variables() -> String {
         })
 }
 
-fn limits() -> String {
-    let (default, highest) = (Limits::default(), Limits::HIGHEST);
-    let rows = [
-        (
-            "maxFileBytes",
-            default.max_file_bytes,
-            highest.max_file_bytes,
-            "bytes of one file",
-        ),
-        (
-            "maxTotalBytes",
-            default.max_total_bytes,
-            highest.max_total_bytes,
-            "bytes of all files; one counts as often as it is named",
-        ),
-        (
-            "maxDepth",
-            default.max_depth,
-            highest.max_depth,
-            "maps and lists inside each other in one file",
-        ),
-        (
-            "maxPhases",
-            default.max_phases,
-            highest.max_phases,
-            "phase entries of one workflow",
-        ),
-        (
-            "maxWorkflows",
-            default.max_workflows,
-            highest.max_workflows,
-            "directories of one tier",
-        ),
-        (
-            "maxNesting",
-            default.max_nesting,
-            highest.max_nesting,
-            "subworkflows inside each other",
-        ),
-    ];
-    rows.iter()
-        .fold(String::new(), |mut text, (name, default, highest, what)| {
-            writeln!(text, "| `{name}` | {default} | {highest} | {what} |")
-                .expect("a text can be written to");
-            text
-        })
+/// What a key takes, in words.
+fn taken(takes: Takes) -> String {
+    match takes {
+        Takes::Text => "text".to_owned(),
+        Takes::CommandName => "`a-z A-Z 0-9 _ -`".to_owned(),
+        Takes::Template(_) => "template".to_owned(),
+        Takes::Flag => "true or false".to_owned(),
+        Takes::OneOf(words) => {
+            let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+            words.join(", ")
+        }
+        Takes::Whole(from, None) => format!("whole number from {from}"),
+        Takes::Whole(from, Some(to)) => format!("whole number, {from} to {to}"),
+        Takes::Bound => "whole number, `unlimited`".to_owned(),
+        Takes::Texts | Takes::ToolNames => "list of texts".to_owned(),
+        Takes::Phases => "list".to_owned(),
+        Takes::Map(_) => "map".to_owned(),
+        Takes::OneKeyOf(level) => {
+            let keys = level
+                .keys()
+                .iter()
+                .map(|key| format!("`{{{}: …}}`", key.name));
+            keys.collect::<Vec<_>>().join(" or ")
+        }
+        Takes::WaitOr(_) => "`wait`, or a map".to_owned(),
+    }
+}
+
+fn default(without: Without) -> String {
+    match without {
+        Without::Required | Without::RequiredToStart => "required".to_owned(),
+        Without::Text(text) if text.contains(' ') => format!("`{text:?}`"),
+        Without::Text(text) => format!("`{text}`"),
+        Without::Number(number) => number.to_string(),
+        Without::True => "true".to_owned(),
+        Without::Said(words) => words.to_owned(),
+    }
+}
+
+fn keys(level: Level) -> String {
+    level.keys().iter().fold(String::new(), |mut rows, key| {
+        let (name, takes, without) = (key.name, taken(key.takes), default(key.without));
+        writeln!(rows, "| `{name}` | {takes} | {without} | {} |", key.about)
+            .expect("a text can be written to");
+        rows
+    })
 }
 
 /// The page with the rows of the table after a marker replaced; its two header lines stay.
@@ -190,7 +191,11 @@ fn the_tables_are_those_of_the_code() {
     for (marker, rows) in [
         ("codes", codes()),
         ("variables", variables()),
-        ("limits", limits()),
+        ("keys of a workflow", keys(Level::Workflow)),
+        ("keys of a phase", keys(Level::Phase)),
+        ("keys of continue", keys(Level::Continue)),
+        ("keys of settings", keys(Level::Settings)),
+        ("keys of limits", keys(Level::Limits)),
     ] {
         expected = with_table(&expected, marker, &rows);
     }

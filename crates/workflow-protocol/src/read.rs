@@ -27,7 +27,7 @@ fn located<'a, T: Deserialize<'a>>(params: &'a str, error: &serde_json::Error) -
         .map(|error| named(&error.path().to_string()));
     Error {
         kind: Kind::InvalidParams,
-        message: without_position(&error.to_string()),
+        message: in_words(&error.to_string()),
         path: place.filter(|place| place != "."),
     }
 }
@@ -40,10 +40,12 @@ fn named(place: &str) -> String {
     place.replace("event.?", "event.toolName")
 }
 
-/// The message without "at line 1 column 7": a request is one line, and the path says more.
-fn without_position(message: &str) -> String {
-    message
+/// The message without "at line 1 column 7", for a request is one line, and the path says more; and without a type
+/// of this language.
+fn in_words(message: &str) -> String {
+    let text = message
         .rsplit_once(" at line ")
-        .map_or(message, |(text, _)| text)
-        .to_owned()
+        .map_or(message, |(text, _)| text);
+    text.replace("expected u64", "expected a whole number from 0 on")
+        .replace("expected u32", "expected a whole number from 0 on")
 }

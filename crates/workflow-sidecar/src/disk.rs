@@ -24,8 +24,9 @@ pub(crate) struct Disk {
 }
 
 /// The directory of the host's own files in a project, and in a home directory.
-const HOST_DIRECTORY: &str = ".pi";
-const WORKFLOWS: &str = "workflows";
+pub(crate) const HOST_DIRECTORY: &str = ".pi";
+/// The directory of the workflows in it.
+pub(crate) const WORKFLOWS: &str = "workflows";
 
 /// The host's directory for the user, from its variable and the home directory (B30).
 ///

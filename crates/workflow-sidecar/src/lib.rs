@@ -3,9 +3,17 @@
 //! `workflow-core` decides, `workflow-protocol` says how it looks on the wire; this crate brings
 //! the two together. Start reading at [`serve`].
 
+mod check;
 pub mod cli;
 mod demo;
 mod disk;
+mod doctor;
+mod graph;
+mod init;
+mod rest;
 pub mod serve;
+mod session_file;
+mod show;
+mod simulate;
 mod transcript;
 mod wire;

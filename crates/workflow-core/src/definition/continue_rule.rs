@@ -1,14 +1,15 @@
 //! Reads `continue` and `context`, which mean the same in a workflow, a phase and the settings.
 
 use super::findings::{Finding, Reader};
-use super::keys::{self, Level};
+use super::keys;
+use super::language::Level;
 use super::model::{Bound, ContextMode, ContinueRule, OnLimit, OnStop};
 use super::node::{Entry, Kind, Map};
 use super::values::{choice, present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity, shown};
 
 /// The longest countdown, in seconds.
-const LONGEST_COUNTDOWN: u32 = 3600;
+pub(super) const LONGEST_COUNTDOWN: u32 = 3600;
 
 /// What a map says under `continue`. It is a guard: whatever is wrong is an error.
 pub(super) fn read_continue(reader: &mut Reader<'_>, map: &mut Map<'_>) -> ContinueRule {
@@ -23,7 +24,8 @@ pub(super) fn read_continue(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Conti
         },
         Kind::Text(text) => {
             let message = format!("`continue` must be `wait` or a map, not `{}`", shown(&text));
-            reader.report(Finding::error(Code::InvalidValue, span, message));
+            let finding = Finding::error(Code::InvalidValue, span, message);
+            reader.report(finding.example("continue"));
             ContinueRule::default()
         }
         Kind::Map(rule) => read_rule(reader, rule),
@@ -79,11 +81,8 @@ fn bound(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Bound> {
         "`{}` must be a whole number from 0 on, or `unlimited`",
         entry.key
     );
-    reader.report(Finding::error(
-        Code::InvalidValue,
-        entry.value.span,
-        message,
-    ));
+    let finding = Finding::error(Code::InvalidValue, entry.value.span, message);
+    reader.report(finding.example(&entry.key));
     None
 }
 
@@ -91,11 +90,8 @@ fn countdown(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<u32> {
     let seconds = whole_number(&entry.value).filter(|&seconds| seconds <= LONGEST_COUNTDOWN);
     if seconds.is_none() {
         let message = format!("`countdown` must be whole seconds from 0 to {LONGEST_COUNTDOWN}");
-        reader.report(Finding::error(
-            Code::InvalidValue,
-            entry.value.span,
-            message,
-        ));
+        let finding = Finding::error(Code::InvalidValue, entry.value.span, message);
+        reader.report(finding.example(&entry.key));
     }
     seconds
 }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::files::{FilePath, FileProblem, Files};
-use super::findings::{Finding, Findings, Reader};
-use super::frontmatter::{self, NoFrontmatter};
+use super::findings::{Finding, Findings, Reader, raise};
+use super::frontmatter::{self, NoFrontmatter, Parts};
 use super::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
 use super::node::{Kind, Map, Node, TreeLimits};
 use super::phase::{ReadPhase, read_phase};
@@ -48,7 +48,7 @@ pub(super) struct Draft {
 
 /// The formats a definition may have.
 #[derive(Debug, Clone, Copy)]
-enum Format {
+pub(super) enum Format {
     Yaml,
     Json5,
 }
@@ -57,6 +57,9 @@ const YAML_NAME: &str = "workflow.yaml";
 const JSON5_NAME: &str = "workflow.json5";
 /// Names that people give a definition and that nothing reads.
 const MISNAMED: &[&str] = &["workflow.yml", "workflow.json"];
+
+const WORKFLOW_CONTENT: &str = "`name`, `commandName`, `initialMessage` and `phases`";
+const PHASE_CONTENT: &str = "`id`, `name` and `emoji`";
 
 /// Values of one file, with what aliases repeat.
 const MOST_VALUES: usize = 250_000;
@@ -131,28 +134,27 @@ impl Directory<'_> {
         );
         Some(
             diagnostic
-                .at(Place::file(self.shown(name)))
-                .about(self.key)
-                .with_help(format!("name it `{YAML_NAME}` or `{JSON5_NAME}`")),
+                .at(Place::file(&self.shown(name)))
+                .about(self.key),
         )
     }
 
     fn two_definitions(&self) -> Diagnostic {
         let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
         Diagnostic::new(Code::TwoDefinitions, Severity::Error, message)
-            .at(Place::file(self.shown(JSON5_NAME)))
+            .at(Place::file(&self.shown(JSON5_NAME)))
             .about(self.key)
-            .with_help("keep one of them")
     }
 
     fn unreadable(&self, name: &str, problem: &FileProblem) -> Diagnostic {
-        Diagnostic::new(
-            code_of(problem),
-            Severity::Error,
-            format!("`{name}` {problem}"),
-        )
-        .at(Place::file(self.shown(name)))
-        .about(self.key)
+        let message = format!("`{name}` {problem}");
+        let diagnostic = Diagnostic::new(code_of(problem), Severity::Error, message)
+            .at(Place::file(&self.shown(name)))
+            .about(self.key);
+        match problem {
+            FileProblem::TooMuch { .. } => diagnostic.with_help(raise("maxTotalBytes")),
+            _ => diagnostic,
+        }
     }
 
     fn read_definition(&self, source: &Source, format: Format, findings: &mut Findings) -> Found {
@@ -162,12 +164,8 @@ impl Directory<'_> {
             summary: Summary::default(),
             draft: None,
         };
-        let limits = self.tree_limits();
-        let node = match format {
-            Format::Yaml => yaml::parse(source.text(), 0, limits),
-            Format::Json5 => json5::parse(source.text(), limits),
-        };
-        let Some((map, span)) = read_map(reader, "the definition", node) else {
+        let node = self.parse(source, format);
+        let Some((map, span)) = read_map(reader, "the definition", WORKFLOW_CONTENT, node) else {
             return found;
         };
         let read = read_workflow(reader, self.key, map, span, self.limits);
@@ -182,7 +180,28 @@ impl Directory<'_> {
         found
     }
 
-    fn tree_limits(&self) -> TreeLimits {
+    /// The definition of a workflow that was loaded.
+    pub(super) fn source(&self) -> Option<(Format, Source)> {
+        let formats = [(Format::Yaml, YAML_NAME), (Format::Json5, JSON5_NAME)];
+        formats.into_iter().find_map(|(format, name)| {
+            let bytes = self.bytes(name).ok()?;
+            Some((format, Source::new(&self.shown(name), bytes)))
+        })
+    }
+
+    /// What stands in a definition.
+    pub(super) fn parse<'s>(
+        &self,
+        source: &'s Source,
+        format: Format,
+    ) -> Result<Node<'s>, Finding> {
+        match format {
+            Format::Yaml => yaml::parse(source.text(), 0, self.tree_limits()),
+            Format::Json5 => json5::parse(source.text(), self.tree_limits()),
+        }
+    }
+
+    pub(super) fn tree_limits(&self) -> TreeLimits {
         TreeLimits {
             depth: self.limits.max_depth as usize,
             size: MOST_VALUES,
@@ -225,14 +244,13 @@ impl Directory<'_> {
         ids: &mut HashSet<String>,
         entry: &Text<'_>,
     ) -> Option<Phase> {
-        let (path, bytes) = match self.open_phase_file(entry) {
-            Ok(opened) => opened,
+        let source = match self.open_phase_file(entry) {
+            Ok(source) => source,
             Err(finding) => {
                 reader.report(finding);
                 return None;
             }
         };
-        let source = Source::new(&self.files.shown(&path), bytes);
         let reader = &mut Reader {
             source: &source,
             findings: reader.findings,
@@ -241,18 +259,21 @@ impl Directory<'_> {
         unique(reader, ids, phase)
     }
 
-    fn open_phase_file(&self, entry: &Text<'_>) -> Result<(FilePath, Vec<u8>), Finding> {
+    pub(super) fn open_phase_file(&self, entry: &Text<'_>) -> Result<Source, Finding> {
         let name = shown(&entry.value);
         let path = FilePath::in_workflow(self.tier, self.key, &entry.value).map_err(|problem| {
             let message = format!("the path `{name}` {problem}");
             Finding::error(Code::PathRefused, entry.span, message)
-                .help("name a file of this workflow, or one beside it: `../_shared/review.md`")
         })?;
         match self.files.read(&path, self.limits.max_file_bytes) {
-            Ok(bytes) => Ok((path, bytes)),
+            Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
             Err(problem) => {
                 let message = format!("the phase file `{name}` {problem}");
-                Err(Finding::error(code_of(&problem), entry.span, message))
+                let finding = Finding::error(code_of(&problem), entry.span, message);
+                Err(match problem {
+                    FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),
+                    _ => finding,
+                })
             }
         }
     }
@@ -300,22 +321,32 @@ fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<Read
             return None;
         }
     };
-    let node = yaml::parse(parts.yaml, parts.yaml_start, limits);
+    let node = parse_frontmatter(&parts, limits);
     let map = match node {
         // As the host: no text between the lines is an empty map.
         Ok(Node {
             kind: Kind::Null, ..
         }) => Map::default(),
-        node => read_map(reader, "the frontmatter", node)?.0,
+        node => read_map(reader, "the frontmatter", PHASE_CONTENT, node)?.0,
     };
     let body = Text {
         value: parts.body.into(),
-        span: Some(Span::new(
-            parts.body_start,
-            parts.body_start + parts.body.len(),
-        )),
+        span: Some(body_span(&parts)),
     };
     read_phase(reader, map, Some(frontmatter::opening()), Some(body))
+}
+
+/// What stands in a phase file's frontmatter.
+pub(super) fn parse_frontmatter<'s>(
+    parts: &Parts<'s>,
+    limits: TreeLimits,
+) -> Result<Node<'s>, Finding> {
+    yaml::parse(parts.yaml, parts.yaml_start, limits)
+}
+
+/// Where a phase file's instructions stand.
+pub(super) fn body_span(parts: &Parts<'_>) -> Span {
+    Span::new(parts.body_start, parts.body_start + parts.body.len())
 }
 
 fn no_frontmatter(problem: NoFrontmatter) -> Finding {
@@ -332,10 +363,11 @@ fn no_frontmatter(problem: NoFrontmatter) -> Finding {
     Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
 }
 
-/// The map a file must be, without duplicate keys, and where it is. `what` names it.
+/// The map a file must be, without duplicate keys, and where it is. `what` names it, `content` what stands in it.
 pub(super) fn read_map<'s>(
     reader: &mut Reader<'_>,
     what: &str,
+    content: &str,
     node: Result<Node<'s>, Finding>,
 ) -> Option<(Map<'s>, Option<Span>)> {
     if let Some(span) = reader.source.not_utf8() {
@@ -359,12 +391,14 @@ pub(super) fn read_map<'s>(
         Kind::Map(map) => Some((map, node.span)),
         Kind::Null => {
             let message = format!("{what} is empty");
-            reader.report(Finding::error(Code::MissingKey, node.span, message));
+            let finding = Finding::error(Code::MissingKey, node.span, message);
+            reader.report(finding.help(format!("write {content}")));
             None
         }
         kind => {
             let message = format!("{what} must be a map, not {}", kind.words());
-            reader.report(Finding::error(Code::WrongType, node.span, message));
+            let finding = Finding::error(Code::WrongType, node.span, message);
+            reader.report(finding.help(format!("write {content}")));
             None
         }
     }

@@ -118,6 +118,22 @@ impl FilePath {
         }
     }
 
+    /// A tier's workflows directory.
+    #[must_use]
+    pub fn workflows(tier: Tier) -> Self {
+        Self::entry(tier, "")
+    }
+
+    /// An entry of a tier's workflows directory.
+    #[must_use]
+    pub fn entry(tier: Tier, name: &str) -> Self {
+        Self {
+            tier,
+            directory: Some(name.to_owned()),
+            relative: name.to_owned(),
+        }
+    }
+
     /// A definition: a file right in a workflow's directory, by a name of ours.
     #[must_use]
     pub fn definition(tier: Tier, directory: &str, name: &str) -> Self {

@@ -1,7 +1,9 @@
 //! What is found wrong while one workflow, or one settings file, is read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::language;
 use super::source::{Source, Span};
 use crate::diagnostic::{Code, Diagnostic, Place, Severity};
 
@@ -12,10 +14,11 @@ pub(super) struct Finding {
     severity: Severity,
     span: Option<Span>,
     message: String,
-    help: Option<String>,
+    help: Cow<'static, str>,
 }
 
 impl Finding {
+    /// A finding with what usually cures it.
     pub(super) fn new(
         severity: Severity,
         code: Code,
@@ -27,7 +30,7 @@ impl Finding {
             severity,
             span,
             message: message.into(),
-            help: None,
+            help: Cow::Borrowed(code.cure()),
         }
     }
 
@@ -39,20 +42,33 @@ impl Finding {
         Self::new(Severity::Warning, code, span, message)
     }
 
+    /// The same finding, with an example of what a key takes.
+    pub(super) fn example(self, key: &str) -> Self {
+        match language::row(key) {
+            Some(row) => self.help(format!("for example `{key}: {}`", row.example)),
+            None => self,
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn message(&self) -> &str {
         &self.message
     }
 
     #[cfg(test)]
-    pub(super) fn help_text(&self) -> Option<&str> {
-        self.help.as_deref()
+    pub(super) fn help_text(&self) -> &str {
+        &self.help
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+    pub(super) fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+        self.help = help.into();
         self
     }
+}
+
+/// What cures a definition that is over a limit.
+pub(super) fn raise(limit: &str) -> String {
+    format!("make it smaller, or raise `limits.{limit}` in the settings")
 }
 
 /// The diagnostics of one workflow, or of a settings file, in the making.
@@ -105,7 +121,7 @@ impl Findings {
             message: finding.message,
             place: Some(place),
             workflow: self.workflow.clone(),
-            help: finding.help,
+            help: Some(finding.help.into_owned()),
         });
     }
 
@@ -127,7 +143,8 @@ impl Findings {
         });
         if self.not_shown > 0 {
             let message = format!("{} more problems are not shown", self.not_shown);
-            let mut more = Diagnostic::new(Code::MoreNotShown, self.worst_not_shown, message);
+            let mut more = Diagnostic::new(Code::MoreNotShown, self.worst_not_shown, message)
+                .at(Place::file(&files[0]));
             more.workflow.clone_from(&self.workflow);
             self.diagnostics.push(more);
         }

@@ -1,99 +1,12 @@
-//! Which keys exist where, and what an unknown one most likely means.
+//! Keys that have no meaning where they stand, and what they most likely mean.
 //!
 //! The rule (behaviour: "Strict keys"): an unknown key is a warning with a suggestion. In a guard, or
 //! near a guard's key, it is an error: a guard must not be dropped.
 
 use super::findings::{Finding, Reader};
+use super::language::Level;
 use super::node::{Entry, Kind, Map};
 use crate::diagnostic::{Code, shown};
-
-/// A map of the definition language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    Workflow,
-    Phase,
-    /// `{subworkflow: key}`.
-    Reference,
-    Tools,
-    Continue,
-    Settings,
-    Limits,
-}
-
-impl Level {
-    /// The keys that have a meaning here.
-    pub(super) fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Workflow => &[
-                "name",
-                "commandName",
-                "initialMessage",
-                "phases",
-                "show",
-                "loopable",
-                "sessionNamePrefix",
-                "sessionNameMaxLength",
-                "roleInstruction",
-                "advanceReminder",
-                "blockReasonTemplate",
-                "completionMessage",
-                "cancelledMessage",
-                "notDoneReminder",
-                "continue",
-                "context",
-            ],
-            Self::Phase => &[
-                "id",
-                "name",
-                "emoji",
-                "instructions",
-                "tools",
-                "availableProfiles",
-                "continue",
-            ],
-            Self::Reference => &["subworkflow"],
-            Self::Tools => &["blacklist", "whitelist"],
-            Self::Continue => &[
-                "max",
-                "maxStale",
-                "onError",
-                "onQuestion",
-                "onLimit",
-                "countdown",
-            ],
-            Self::Settings => &["continue", "context", "limits"],
-            Self::Limits => &[
-                "maxFileBytes",
-                "maxTotalBytes",
-                "maxDepth",
-                "maxPhases",
-                "maxWorkflows",
-                "maxNesting",
-            ],
-        }
-    }
-
-    /// Whether the whole map is a guard.
-    fn is_guard(self) -> bool {
-        match self {
-            Self::Tools | Self::Continue => true,
-            Self::Workflow | Self::Phase | Self::Reference | Self::Settings | Self::Limits => false,
-        }
-    }
-
-    /// What it is, in words.
-    fn words(self) -> &'static str {
-        match self {
-            Self::Workflow => "a workflow",
-            Self::Phase => "a phase",
-            Self::Reference => "a subworkflow reference",
-            Self::Tools => "`tools`",
-            Self::Continue => "`continue`",
-            Self::Settings => "the settings",
-            Self::Limits => "`limits`",
-        }
-    }
-}
 
 /// Guards that later versions know: dropping one would be to run without it.
 const FUTURE_GUARDS: &[&str] = &[
@@ -105,18 +18,10 @@ const FUTURE_GUARDS: &[&str] = &[
     "triggers",
 ];
 
-/// Keys of guards, and where they belong.
-const GUARDS: &[(&str, &str)] = &[
-    ("tools", "a phase"),
-    ("blacklist", "a phase's `tools`"),
-    ("whitelist", "a phase's `tools`"),
-    ("continue", "a workflow, a phase or the settings"),
-];
-
 /// Reports every key of a map that has no meaning there.
 pub(super) fn check(reader: &mut Reader<'_>, level: Level, map: &Map<'_>) {
     for entry in &map.entries {
-        if !level.keys().contains(&&*entry.key) {
+        if !names(level).any(|known| known == entry.key) {
             let finding = unknown(level, entry);
             reader.report(finding);
         }
@@ -127,19 +32,18 @@ fn unknown(level: Level, entry: &Entry<'_>) -> Finding {
     let (key, span) = (shown(&entry.key), entry.key_span);
     if FUTURE_GUARDS.contains(&&*entry.key) {
         let message = format!("this version cannot enforce `{key}`");
-        return Finding::error(Code::FutureGuard, span, message)
-            .help("remove it, or run a version that knows it: a guard must not be dropped");
+        return Finding::error(Code::FutureGuard, span, message);
     }
-    if let Some((guard, place)) = resembled_guard(&entry.key) {
+    if let Some(guard) = resembled_guard(&entry.key) {
         let message = format!("unknown key `{key}`: a guard must not be dropped");
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
-        return if level.keys().contains(&guard) {
+        return if names(level).any(|known| known == guard) {
             finding.help(format!("did you mean `{guard}`?"))
         } else {
-            finding.help(format!("`{guard}` belongs in {place}"))
+            finding.help(format!("`{guard}` belongs in {}", homes(guard)))
         };
     }
-    let suggestion = nearest(&entry.key, level.keys().iter().copied());
+    let suggestion = nearest(&entry.key, names(level));
     if level.is_guard() {
         let message = format!(
             "unknown key `{key}` in {}: a guard must not be dropped",
@@ -148,7 +52,7 @@ fn unknown(level: Level, entry: &Entry<'_>) -> Finding {
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
         return match suggestion {
             Some(known) => finding.help(format!("did you mean `{known}`?")),
-            None => finding.help(format!("known here: {}", listed(level.keys()))),
+            None => finding.help(format!("known here: {}", listed(names(level)))),
         };
     }
     if entry.key == "<<" {
@@ -158,7 +62,7 @@ fn unknown(level: Level, entry: &Entry<'_>) -> Finding {
     let finding = Finding::warning(Code::UnknownKey, span, message);
     match suggestion {
         Some(known) => finding.help(format!("did you mean `{known}`?")),
-        None => finding.help("nothing reads it"),
+        None => finding,
     }
 }
 
@@ -177,12 +81,37 @@ fn merge_key(entry: &Entry<'_>) -> Finding {
     }
 }
 
-fn is_guard(key: &str) -> bool {
-    FUTURE_GUARDS.contains(&key) || GUARDS.iter().any(|&(guard, _)| guard == key)
+fn names(level: Level) -> impl Iterator<Item = &'static str> {
+    level.keys().iter().map(|key| key.name)
 }
 
-/// The guard an unknown key was probably meant to be, and where that belongs.
-fn resembled_guard(key: &str) -> Option<(&'static str, &'static str)> {
+/// Every key that is a guard; one that several maps have comes as often.
+fn guards() -> impl Iterator<Item = &'static str> {
+    let keys = Level::ALL.iter().flat_map(|level| level.keys());
+    keys.filter(|key| key.guard).map(|key| key.name)
+}
+
+fn is_guard(key: &str) -> bool {
+    FUTURE_GUARDS.contains(&key) || guards().any(|guard| guard == key)
+}
+
+/// Where a key belongs, in words: `a workflow, a phase or the settings`.
+fn homes(key: &str) -> String {
+    let of = Level::ALL
+        .iter()
+        .filter(|level| names(**level).any(|known| known == key));
+    let words: Vec<&str> = of.map(|level| level.words()).collect();
+    match &*words {
+        [before @ .., before_last, last] => {
+            let before: String = before.iter().flat_map(|words| [*words, ", "]).collect();
+            format!("{before}{before_last} or {last}")
+        }
+        words => words.concat(),
+    }
+}
+
+/// The guard an unknown key was probably meant to be.
+fn resembled_guard(key: &str) -> Option<&'static str> {
     if key.len() > LONGEST_COMPARED {
         return None;
     }
@@ -191,7 +120,7 @@ fn resembled_guard(key: &str) -> Option<(&'static str, &'static str)> {
         let allowed = if guard.len() > 5 { 2 } else { 1 };
         distance(&plain, guard, allowed).is_some() || plain.contains(guard)
     };
-    GUARDS.iter().copied().find(|&(guard, _)| near(guard))
+    guards().find(|guard| near(guard))
 }
 
 /// The edit distance of two names, if it is not more than allowed. Lengths alone rule out most.
@@ -214,7 +143,8 @@ fn plain(key: &str) -> String {
 const LONGEST_COMPARED: usize = 40;
 
 /// The known name that an unknown one most likely means.
-pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+#[must_use]
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > LONGEST_COMPARED {
         return None;
     }
@@ -231,8 +161,8 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
 }
 
 /// Names as a list for a message.
-pub(super) fn listed(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+pub(super) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
 
@@ -240,20 +170,16 @@ pub(super) fn listed(names: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn guard(key: &str) -> Option<&'static str> {
-        resembled_guard(key).map(|(guard, _)| guard)
-    }
-
     #[test]
     fn what_looks_like_a_guard_is_taken_for_one() {
         for key in ["toolz", "tool", "Tools", "allowedTools", "disallowed-tools"] {
-            assert_eq!(guard(key), Some("tools"), "{key}");
+            assert_eq!(resembled_guard(key), Some("tools"), "{key}");
         }
         for key in ["whitlist", "whiteList", "white_list", "toolWhitelist"] {
-            assert_eq!(guard(key), Some("whitelist"), "{key}");
+            assert_eq!(resembled_guard(key), Some("whitelist"), "{key}");
         }
-        assert_eq!(guard("blocklist"), Some("blacklist"));
-        assert_eq!(guard("continues"), Some("continue"));
+        assert_eq!(resembled_guard("blocklist"), Some("blacklist"));
+        assert_eq!(resembled_guard("continues"), Some("continue"));
     }
 
     #[test]
@@ -261,13 +187,13 @@ mod tests {
         for key in [
             "title", "author", "date", "tags", "model", "todos", "content", "context",
         ] {
-            assert_eq!(guard(key), None, "{key}");
+            assert_eq!(resembled_guard(key), None, "{key}");
         }
     }
 
     #[test]
     fn a_suggestion_is_near_or_absent() {
-        let nearest = |name: &str| nearest(name, Level::Workflow.keys().iter().copied());
+        let nearest = |name: &str| nearest(name, names(Level::Workflow));
         assert_eq!(nearest("comandName"), Some("commandName"));
         assert_eq!(nearest("command_name"), Some("commandName"));
         assert_eq!(nearest("author"), None);

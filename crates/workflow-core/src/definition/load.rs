@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::directory::{Directory, Draft, Found, Summary, read_map};
 use super::files::{FilePath, FileProblem, Files, Metered, TierEntry};
-use super::findings::{Findings, Reader};
+use super::findings::{Finding, Findings, Reader};
 use super::json5;
 use super::model::{Catalog, Limits, Settings, Show, Tier};
-use super::node::TreeLimits;
+use super::node::{Node, TreeLimits};
 use super::references::settle;
 use super::settings::{ReadSettings, merged, read_settings};
 use super::source::Source;
@@ -109,7 +109,8 @@ fn load_settings(files: &dyn Files, diagnostics: &mut Vec<Diagnostic>) -> Settin
     merged(&global, &project)
 }
 
-fn load_settings_of(
+/// What the settings file of a tier says; `None` if there is none that can be read.
+pub(super) fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
     diagnostics: &mut Vec<Diagnostic>,
@@ -121,26 +122,36 @@ fn load_settings_of(
         Err(FileProblem::Missing) => return None,
         Err(problem) => {
             let message = format!("the settings file {problem}");
-            let place = Place::file(files.shown(&path));
-            diagnostics.push(Diagnostic::new(Code::Unreadable, Severity::Error, message).at(place));
+            let place = Place::file(&files.shown(&path));
+            let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Error, message).at(place);
+            diagnostics.push(match problem {
+                FileProblem::TooLarge { .. } => diagnostic.with_help("make it smaller"),
+                _ => diagnostic,
+            });
             return None;
         }
     };
     let source = Source::new(&files.shown(&path), bytes);
     let mut findings = Findings::about(None, &source, Findings::SHOWN);
-    let tree_limits = TreeLimits {
-        depth: limits.max_depth as usize,
-        size: limits.max_file_bytes as usize,
-    };
-    let node = json5::parse(source.text(), tree_limits);
+    let node = parse_settings(&source);
     let reader = &mut Reader {
         source: &source,
         findings: &mut findings,
     };
-    let settings =
-        read_map(reader, "the settings file", node).map(|(map, _)| read_settings(reader, map));
+    let settings = read_map(reader, "the settings file", "`{}`, or remove it", node)
+        .map(|(map, _)| read_settings(reader, map));
     diagnostics.extend(findings.finish());
     settings
+}
+
+/// What stands in a settings file.
+pub(super) fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
+    let limits = Limits::default();
+    let tree_limits = TreeLimits {
+        depth: limits.max_depth as usize,
+        size: limits.max_file_bytes as usize,
+    };
+    json5::parse(source.text(), tree_limits)
 }
 
 /// The workflows of a tier, in byte order of their keys.
@@ -150,11 +161,13 @@ fn load_tier(
     limits: &Limits,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<(String, Found)> {
+    let directory = Place::file(&files.shown(&FilePath::workflows(tier)));
     let entries = match files.entries(tier) {
         Ok(entries) => entries,
         Err(problem) => {
             let message = format!("the {} workflows directory {problem}", name_of(tier));
-            diagnostics.push(Diagnostic::new(Code::Unreadable, Severity::Error, message));
+            let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Error, message);
+            diagnostics.push(diagnostic.at(directory));
             return Vec::new();
         }
     };
@@ -164,13 +177,16 @@ fn load_tier(
             "more than {most} directories in the {} workflows directory: only the first {most} are read",
             name_of(tier)
         );
-        diagnostics.push(Diagnostic::new(Code::OverLimit, Severity::Error, message));
+        let diagnostic = Diagnostic::new(Code::OverLimit, Severity::Error, message)
+            .with_help("remove some, or raise `limits.maxWorkflows` in the settings");
+        diagnostics.push(diagnostic.at(directory));
     }
     let mut found = Vec::new();
     for entry in entries.into_iter().take(most) {
         match entry {
             TierEntry::Skipped { name, problem } => {
-                diagnostics.push(skipped(tier, &name, &problem));
+                let place = Place::file(&files.shown(&FilePath::entry(tier, &name)));
+                diagnostics.push(skipped(tier, &name, &problem).at(place));
             }
             TierEntry::Directory(key) => {
                 let directory = Directory {

@@ -219,18 +219,21 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            max_file_bytes: 1 << 20,
-            max_total_bytes: 64 << 20,
-            max_depth: 64,
-            max_phases: 1000,
-            max_workflows: 10_000,
-            max_nesting: 32,
-        }
+        Self::DEFAULT
     }
 }
 
 impl Limits {
+    /// What holds where nobody says otherwise.
+    pub const DEFAULT: Self = Self {
+        max_file_bytes: 1 << 20,
+        max_total_bytes: 64 << 20,
+        max_depth: 64,
+        max_phases: 1000,
+        max_workflows: 10_000,
+        max_nesting: 32,
+    };
+
     /// What limits may be raised to. More would make one file cost minutes or gigabytes.
     pub const HIGHEST: Self = Self {
         max_file_bytes: 16 << 20,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::findings::Finding;
+use super::findings::{Finding, raise};
 use super::source::Span;
 use crate::diagnostic::Code;
 
@@ -122,7 +122,7 @@ pub(super) struct TreeLimits {
 impl TreeLimits {
     pub(super) fn too_deep(self, span: Option<Span>) -> Finding {
         let message = format!("more than {} levels of maps and lists", self.depth);
-        Finding::error(Code::OverLimit, span, message)
+        Finding::error(Code::OverLimit, span, message).help(raise("maxDepth"))
     }
 
     pub(super) fn too_large(self, span: Option<Span>) -> Finding {
@@ -130,6 +130,6 @@ impl TreeLimits {
             "more than {} values, counting what aliases repeat",
             self.size
         );
-        Finding::error(Code::OverLimit, span, message)
+        Finding::error(Code::OverLimit, span, message).help("make it smaller")
     }
 }

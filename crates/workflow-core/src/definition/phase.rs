@@ -2,7 +2,8 @@
 
 use super::continue_rule::read_continue;
 use super::findings::{Finding, Reader};
-use super::keys::{self, Level};
+use super::keys;
+use super::language::Level;
 use super::model::{Phase, ToolAccess};
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
@@ -25,9 +26,9 @@ pub(super) fn read_phase<'s>(
     body: Option<Text<'s>>,
 ) -> Option<ReadPhase> {
     keys::check(reader, Level::Phase, &map);
-    let id = required_text(reader, &mut map, "id", start);
-    let name = required_text(reader, &mut map, "name", start);
-    let emoji = required_text(reader, &mut map, "emoji", start);
+    let id = required_text(reader, &mut map, Level::Phase, "id", start);
+    let name = required_text(reader, &mut map, Level::Phase, "name", start);
+    let emoji = required_text(reader, &mut map, Level::Phase, "emoji", start);
     let instructions = instructions(reader, &mut map, start, body);
     let tools = read_tools(reader, &mut map);
     let available_profiles = present(reader, &mut map, "availableProfiles")
@@ -56,7 +57,7 @@ fn instructions<'s>(
     body: Option<Text<'s>>,
 ) -> Option<Text<'s>> {
     let text = match body {
-        None => required_text(reader, map, "instructions", start)?,
+        None => required_text(reader, map, Level::Phase, "instructions", start)?,
         Some(body) => {
             if let Some(entry) = map.take("instructions") {
                 let message = "`instructions` in the frontmatter is not read";
@@ -68,7 +69,7 @@ fn instructions<'s>(
     };
     if text.value.is_empty() {
         let message = "there are no instructions after the frontmatter";
-        reader.report(Finding::error(Code::MissingKey, text.span, message));
+        reader.report(Finding::error(Code::NoInstructions, text.span, message));
         return None;
     }
     check_template(reader, Place::Context, &text.value, text.span);
@@ -95,8 +96,7 @@ fn read_tools(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Option<ToolAccess> 
     match (tools.take("blacklist"), tools.take("whitelist")) {
         (Some(_), Some(whitelist)) => {
             let message = "cannot set both `blacklist` and `whitelist`";
-            let finding = Finding::error(Code::BothLists, whitelist.key_span, message);
-            reader.report(finding.help("a whitelist already blocks everything else"));
+            reader.report(Finding::error(Code::BothLists, whitelist.key_span, message));
             None
         }
         (Some(list), None) => read_tool_names(reader, list).map(ToolAccess::Blacklist),
@@ -127,7 +127,11 @@ fn check_tool_names(reader: &mut Reader<'_>, key: &str, list: &Node<'_>) {
         };
         if name.is_empty() || trim(name).len() != name.len() {
             let message = format!("no tool is named `{}`", shown(name));
-            reader.report(Finding::error(Code::InvalidValue, item.span, message));
+            let finding = Finding::error(Code::InvalidValue, item.span, message);
+            reader.report(match trim(name) {
+                "" => finding.help("remove it"),
+                trimmed => finding.help(format!("write `{}`", shown(trimmed))),
+            });
         } else if name == "workflow_step" && key == "blacklist" {
             let message = "`workflow_step` is always allowed";
             reader.report(Finding::warning(Code::IdleRule, item.span, message));

@@ -250,13 +250,14 @@ impl Settling<'_> {
                 shown(target)
             );
             let help = self.help_for(target);
-            self.error(Code::BrokenReference, at, place, message).help = help;
+            let diagnostic = self.error(Code::BrokenReference, at, place, message);
+            diagnostic.help = help.or(diagnostic.help.take());
         }
     }
 
     fn help_for(&mut self, target: &str) -> Option<String> {
         if self.found.contains(target) {
-            return Some("it was left out for its own errors".into());
+            return Some("it was left out for its own errors: correct those".into());
         }
         if target.contains('/') {
             return Some(

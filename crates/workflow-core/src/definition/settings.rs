@@ -4,10 +4,11 @@
 
 use super::continue_rule::{read_context, read_continue};
 use super::findings::{Finding, Reader};
-use super::keys::{self, Level};
+use super::keys;
+use super::language::Level;
 use super::model::{Limits, Settings};
 use super::node::{Kind, Map};
-use super::values::{present, whole_number, wrong_type};
+use super::values::{optional_text, present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity};
 
 /// What one settings file says: a limit it does not name is absent.
@@ -17,12 +18,20 @@ pub(super) struct ReadSettings {
     limits: LimitsSaid,
 }
 
+impl ReadSettings {
+    /// What the file says, but for its limits.
+    pub(super) fn said(self) -> Settings {
+        self.settings
+    }
+}
+
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
 type LimitsSaid = [Option<u32>; 6];
 
 /// Reads a settings file's map.
 pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSettings {
     keys::check(reader, Level::Settings, &map);
+    optional_text(reader, &mut map, "$schema");
     let auto_continue = read_continue(reader, &mut map);
     let context = read_context(reader, &mut map);
     let limits = read_limits(reader, &mut map);
@@ -67,7 +76,7 @@ fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {
     let mut highest = Limits::HIGHEST;
     let highest = limits_mut(&mut highest).map(|limit| *limit);
     for ((said, key), highest) in said.iter_mut().zip(Level::Limits.keys()).zip(highest) {
-        *said = read_limit(reader, &mut limits, key, highest);
+        *said = read_limit(reader, &mut limits, key.name, highest);
     }
     said
 }
@@ -83,12 +92,14 @@ fn read_limit(
     match whole_number(&entry.value) {
         None | Some(0) => {
             let message = format!("`{key}` must be a whole number from 1 on: the default is used");
-            reader.report(Finding::warning(Code::InvalidValue, span, message));
+            let finding = Finding::warning(Code::InvalidValue, span, message);
+            reader.report(finding.example(key));
             None
         }
         Some(limit) if limit > highest => {
             let message = format!("`{key}` can be at most {highest}: that is used");
-            reader.report(Finding::warning(Code::LimitTooHigh, span, message));
+            let finding = Finding::warning(Code::LimitTooHigh, span, message);
+            reader.report(finding.help(format!("write `{key}: {highest}`, or less")));
             Some(highest)
         }
         limit => limit,

@@ -6,7 +6,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use crate::diagnostic::{Excerpt, Place, Region, push_visible};
+use crate::diagnostic::{Excerpt, Place, Region, push_visible, visible};
 
 /// A stretch of a source, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Source {
             .and_then(|()| text.find(char::REPLACEMENT_CHARACTER))
             .map(|at| Span::new(at, at + char::REPLACEMENT_CHARACTER.len_utf8()));
         Self {
-            file: file.into(),
+            file: visible(file).into(),
             text,
             lines: OnceCell::new(),
             counted: Cell::default(),

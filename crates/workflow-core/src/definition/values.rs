@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::findings::{Finding, Reader};
 use super::keys::{listed, nearest};
+use super::language::Level;
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
 use crate::diagnostic::{Code, Severity, shown};
@@ -19,29 +20,34 @@ pub(super) struct Text<'s> {
     pub(super) span: Option<Span>,
 }
 
-/// The text of a required key. `missing_at` is the place to name when there is none.
+/// The text of a required key of a level. `missing_at` is the place to name when there is none.
 pub(super) fn required_text<'s>(
     reader: &mut Reader<'_>,
     map: &mut Map<'s>,
+    level: Level,
     key: &str,
     missing_at: Option<Span>,
 ) -> Option<Text<'s>> {
+    let missing = |span, why: &str| {
+        let finding = Finding::error(Code::MissingKey, span, format!("`{key}` {why}"));
+        match level.keys().iter().find(|row| row.name == key) {
+            Some(row) => finding.help(format!("write `{key}: {}`, for example", row.example)),
+            None => finding,
+        }
+    };
     let Some(entry) = map.take(key) else {
-        let message = format!("`{key}` is missing");
-        reader.report(Finding::error(Code::MissingKey, missing_at, message));
+        reader.report(missing(missing_at, "is missing"));
         return None;
     };
     let (key_span, span) = (entry.key_span, entry.value.span);
     match text_of(entry) {
         Ok(text) if trim(&text.value).is_empty() => {
-            let message = format!("`{key}` is empty");
-            reader.report(Finding::error(Code::MissingKey, span, message));
+            reader.report(missing(span, "is empty"));
             None
         }
         Ok(text) => Some(text),
         Err(Kind::Null) => {
-            let message = format!("`{key}` has no value");
-            reader.report(Finding::error(Code::MissingKey, key_span, message));
+            reader.report(missing(key_span, "has no value"));
             None
         }
         Err(kind) => {
@@ -97,7 +103,11 @@ fn not_text(severity: Severity, key: &str, kind: &Kind<'_>, span: Option<Span>) 
         return Finding::new(severity, Code::UnquotedTemplate, span, message)
             .help(format!("put it in quotes: \"{variable}\""));
     }
-    let finding = wrong_type(severity, key, "text", kind, span);
+    quoted(wrong_type(severity, key, "text", kind, span), kind)
+}
+
+/// What would be text with quotes around it.
+fn quoted(finding: Finding, kind: &Kind<'_>) -> Finding {
     match kind {
         Kind::Number(_) | Kind::Bool(_) => finding.help("put it in quotes"),
         Kind::Null | Kind::Text(_) | Kind::List(_) | Kind::Map(_) => finding,
@@ -129,7 +139,7 @@ pub(super) fn wrong_type(
         kind.words(),
         default(severity)
     );
-    Finding::new(severity, Code::WrongType, span, message)
+    Finding::new(severity, Code::WrongType, span, message).example(key)
 }
 
 /// What a warning says on top: what happens now.
@@ -150,7 +160,7 @@ pub(super) fn choice<T: Copy>(
     let known: Vec<&'static str> = words.iter().map(|&(word, _)| word).collect();
     let span = entry.value.span;
     let Kind::Text(text) = &entry.value.kind else {
-        let expected = format!("one of {}", listed(&known));
+        let expected = format!("one of {}", listed(known.iter().copied()));
         reader.report(wrong_type(
             severity,
             &entry.key,
@@ -166,14 +176,14 @@ pub(super) fn choice<T: Copy>(
     let message = format!(
         "`{}` must be one of {}, not `{}`{}",
         entry.key,
-        listed(&known),
+        listed(known.iter().copied()),
         shown(text),
         default(severity)
     );
     let finding = Finding::new(severity, Code::InvalidValue, span, message);
     reader.report(match nearest(text, known.iter().copied()) {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None => finding,
+        None => finding.example(&entry.key),
     });
     None
 }
@@ -224,7 +234,8 @@ pub(super) fn texts(
                     kind.words(),
                     default(severity)
                 );
-                reader.report(Finding::new(severity, Code::WrongType, item.span, message));
+                let finding = Finding::new(severity, Code::WrongType, item.span, message);
+                reader.report(quoted(finding.example(key), &kind));
             }
         }
     }
@@ -258,7 +269,7 @@ pub(super) fn check_template(
         let finding = Finding::warning(Code::UnknownVariable, name_span, message);
         reader.report(match nearest(name, known.iter().copied()) {
             Some(near) => finding.help(format!("did you mean `{{{near}}}`?")),
-            None => finding.help(format!("known here: {}", listed(known))),
+            None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
         });
     }
 }

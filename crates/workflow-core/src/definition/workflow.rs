@@ -1,8 +1,9 @@
 //! Reads a workflow's map: everything but what its phase files say.
 
 use super::continue_rule::{read_context, read_continue};
-use super::findings::{Finding, Reader};
-use super::keys::{self, Level};
+use super::findings::{Finding, Reader, raise};
+use super::keys;
+use super::language::Level;
 use super::model::{Limits, Show, Templates, Workflow};
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
@@ -41,14 +42,15 @@ pub(super) fn read_workflow<'s>(
     limits: &Limits,
 ) -> ReadWorkflow<'s> {
     keys::check(reader, Level::Workflow, &map);
+    optional_text(reader, &mut map, "$schema");
     let start = map.first_key().or(span);
-    let name = required_text(reader, &mut map, "name", start);
+    let name = required_text(reader, &mut map, Level::Workflow, "name", start);
     let show = read_show(reader, &mut map);
     // With a `show` that means nothing, what it would require is not known.
     let (command_name, initial_message) = if show == Some(Show::User) {
         (
-            required_text(reader, &mut map, "commandName", start),
-            required_text(reader, &mut map, "initialMessage", start),
+            required_text(reader, &mut map, Level::Workflow, "commandName", start),
+            required_text(reader, &mut map, Level::Workflow, "initialMessage", start),
         )
     } else {
         (
@@ -135,11 +137,8 @@ fn read_max_length(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Option<u32> {
     if length.is_none() {
         let message =
             "`sessionNameMaxLength` must be a whole number from 0 on: the default is used";
-        reader.report(Finding::warning(
-            Code::InvalidValue,
-            entry.value.span,
-            message,
-        ));
+        let finding = Finding::warning(Code::InvalidValue, entry.value.span, message);
+        reader.report(finding.example(&entry.key));
     }
     length
 }
@@ -167,11 +166,8 @@ fn read_entries<'s>(
     limits: &Limits,
 ) -> Vec<ReadEntry<'s>> {
     let Some(entry) = map.take("phases") else {
-        reader.report(Finding::error(
-            Code::MissingKey,
-            start,
-            "`phases` is missing",
-        ));
+        let finding = Finding::error(Code::MissingKey, start, "`phases` is missing");
+        reader.report(finding.example("phases"));
         return Vec::new();
     };
     let span = entry.value.span;
@@ -181,12 +177,14 @@ fn read_entries<'s>(
         return Vec::new();
     };
     if items.is_empty() {
-        reader.report(Finding::error(Code::MissingKey, span, "`phases` is empty"));
+        let finding = Finding::error(Code::MissingKey, span, "`phases` is empty");
+        reader.report(finding.example("phases"));
     }
     let most = limits.max_phases as usize;
     if let Some(first) = items.get(most) {
         let message = format!("more than {most} phases");
-        reader.report(Finding::error(Code::OverLimit, first.span, message));
+        let finding = Finding::error(Code::OverLimit, first.span, message);
+        reader.report(finding.help(raise("maxPhases")));
         return Vec::new();
     }
     items
@@ -211,7 +209,8 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
                 "an entry of `phases` must be a file name, `{{subworkflow: key}}` or a phase, not {}",
                 kind.words()
             );
-            reader.report(Finding::error(Code::WrongType, span, message));
+            let finding = Finding::error(Code::WrongType, span, message);
+            reader.report(finding.example("phases"));
             None
         }
     }
@@ -222,5 +221,6 @@ fn read_reference<'s>(reader: &mut Reader<'_>, reference: Entry<'s>) -> Option<R
         entries: vec![reference],
     };
     let start = map.first_key();
-    required_text(reader, &mut map, "subworkflow", start).map(ReadEntry::Subworkflow)
+    required_text(reader, &mut map, Level::Reference, "subworkflow", start)
+        .map(ReadEntry::Subworkflow)
 }

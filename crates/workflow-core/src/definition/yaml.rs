@@ -170,7 +170,7 @@ impl<'s> Composer<'s> {
     fn add_copy(&mut self, anchor: usize, span: Option<Span>) -> Result<(), Finding> {
         let Some(node) = self.anchors.remove(&anchor) else {
             let message = "an alias to a value that contains it";
-            return Err(Finding::error(Code::Syntax, span, message));
+            return Err(Finding::error(Code::Syntax, span, message).help("write the value out"));
         };
         let (size, depth) = extent(&node);
         self.count(size, span)?;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Declares the enum, its numbers and its summaries, a row a code.
+/// Declares the enum, its numbers, summaries and cures, a row a code.
 macro_rules! codes {
-    ($($(#[doc = $summary:literal])+ $name:ident = $number:literal;)+) => {
+    ($($(#[doc = $summary:literal])+ $name:ident = $number:literal, $cure:literal;)+) => {
         /// What kind of mistake a diagnostic is about. A code keeps its number for good.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -26,83 +26,97 @@ macro_rules! codes {
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$name => concat!($($summary),+).trim_ascii()),+ }
             }
+
+            /// What cures it, where nobody knows better.
+            #[must_use]
+            pub fn cure(self) -> &'static str {
+                match self { $(Self::$name => $cure),+ }
+            }
+
+            /// Its name, in one word.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => stringify!($name)),+ }
+            }
         }
     };
 }
 
 codes! {
     /// A file or directory cannot be read.
-    Unreadable = "WF001";
+    Unreadable = "WF001", "make it readable, or remove it";
     /// A phase file does not exist.
-    MissingFile = "WF002";
+    MissingFile = "WF002", "create the file, or correct its name";
     /// A phase path is absolute, malformed or leaves the workflows directory.
-    PathRefused = "WF003";
+    PathRefused = "WF003", "name a file of this workflow, or one beside it: `../_shared/review.md`";
     /// A file is larger than the limit.
-    FileTooLarge = "WF004";
+    FileTooLarge = "WF004", "make it smaller, or raise `limits.maxFileBytes` in the settings";
     /// A file is not UTF-8: what could not be read is replaced.
-    NotUtf8 = "WF005";
+    NotUtf8 = "WF005", "save it as UTF-8";
     /// A directory holds both `workflow.yaml` and `workflow.json5`.
-    TwoDefinitions = "WF006";
+    TwoDefinitions = "WF006", "keep one of them";
     /// An entry of the workflows directory is skipped.
-    EntrySkipped = "WF007";
+    EntrySkipped = "WF007", "remove it, or put a directory with a UTF-8 name in its place";
     /// A directory's definition has a name that is not read.
-    MisnamedDefinition = "WF008";
+    MisnamedDefinition = "WF008", "name it `workflow.yaml` or `workflow.json5`";
     /// The text is not YAML or not JSON5.
-    Syntax = "WF009";
+    Syntax = "WF009", "look for a missing quote, comma, colon or bracket, here or just before";
     /// A key stands twice in one map.
-    DuplicateKey = "WF010";
+    DuplicateKey = "WF010", "keep one of them";
     /// A key that nothing knows.
-    UnknownKey = "WF011";
+    UnknownKey = "WF011", "remove it, or correct its name: nothing reads it";
     /// An unknown key in or near a guard: a guard must not be dropped.
-    UnknownGuardKey = "WF012";
+    UnknownGuardKey = "WF012", "correct its name, or move it to where it belongs";
     /// A guard this version cannot enforce.
-    FutureGuard = "WF013";
+    FutureGuard = "WF013", "remove it, or run a version that knows it: a guard must not be dropped";
     /// A required key is missing or empty.
-    MissingKey = "WF014";
+    MissingKey = "WF014", "add it";
     /// A value has the wrong type.
-    WrongType = "WF015";
+    WrongType = "WF015", "give it a value of the right type";
     /// A value has the right type and no meaning.
-    InvalidValue = "WF016";
+    InvalidValue = "WF016", "give it one of the values it may have";
     /// A key without a value: the default is used.
-    NoValue = "WF017";
+    NoValue = "WF017", "give it a value, or remove the key";
     /// A template without quotes, which YAML reads as a map.
-    UnquotedTemplate = "WF018";
+    UnquotedTemplate = "WF018", "put the text in quotes";
     /// A template names a variable that does not exist there.
-    UnknownVariable = "WF019";
+    UnknownVariable = "WF019", "use a variable that is known here";
     /// A phase file has no frontmatter, or one that does not end.
-    Frontmatter = "WF020";
+    Frontmatter = "WF020", "start the file with a `---` line, `id`, `name`, `emoji`, and a `---` line";
     /// A phase has both a blacklist and a whitelist.
-    BothLists = "WF021";
+    BothLists = "WF021", "keep one of them: a whitelist already blocks everything else";
     /// Two phases of a workflow have the same id.
-    DuplicatePhaseId = "WF022";
+    DuplicatePhaseId = "WF022", "give one of them another id";
     /// A tool rule that has no effect.
-    IdleRule = "WF023";
+    IdleRule = "WF023", "remove it";
+    /// A phase file has no instructions after its frontmatter.
+    NoInstructions = "WF024", "write what the agent is to do below the second `---` line";
     /// Workflows that contain themselves.
-    Cycle = "WF030";
+    Cycle = "WF030", "remove one of the references";
     /// A reference to a subworkflow that does not exist, or was left out.
-    BrokenReference = "WF031";
+    BrokenReference = "WF031", "correct the key, or add a workflow of that name";
     /// Subworkflows inside each other, deeper than the limit.
-    NestedTooDeep = "WF032";
+    NestedTooDeep = "WF032", "put the phases of some of them into one workflow, or raise `limits.maxNesting` in the settings";
     /// Two workflows have the same command name.
-    DuplicateCommandName = "WF033";
+    DuplicateCommandName = "WF033", "give one of them another `commandName`";
     /// A project's workflow is broken, so the global one of the same key is used.
-    OverrideLeftOut = "WF034";
+    OverrideLeftOut = "WF034", "correct the project's workflow";
     /// A definition is over a limit.
-    OverLimit = "WF040";
+    OverLimit = "WF040", "make it smaller, or raise the limit in the settings";
     /// A limit in the settings is above what it may be.
-    LimitTooHigh = "WF041";
+    LimitTooHigh = "WF041", "lower it";
     /// More is wrong than is shown.
-    MoreNotShown = "WF042";
+    MoreNotShown = "WF042", "correct what is shown, then check again";
     /// An entry of the session is damaged and was skipped.
-    StoredDamaged = "WF101";
+    StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.
-    StoredLater = "WF102";
+    StoredLater = "WF102", "run the version that wrote it to use it";
     /// The definition of the run is gone: the stored one is used.
-    DefinitionGone = "WF103";
+    DefinitionGone = "WF103", "restore the files and reload to use them";
     /// The definition of the run has changed: the new one is used.
-    DefinitionChanged = "WF104";
+    DefinitionChanged = "WF104", "start the workflow again if the run does not fit it any more";
     /// The run's definition is gone and none is stored: its rules do not hold.
-    DefinitionLost = "WF105";
+    DefinitionLost = "WF105", "restore its definition and reload, or end the run with /cancel-workflow";
 }
 
 impl fmt::Display for Code {

@@ -154,7 +154,6 @@ fn gone(state: &RunState) -> Diagnostic {
             state.workflow_key
         ),
     )
-    .with_help("restore the files and reload to use them")
 }
 
 fn lost(state: &RunState, why: &Stale) -> Diagnostic {
@@ -166,7 +165,6 @@ fn lost(state: &RunState, why: &Stale) -> Diagnostic {
             state.workflow_key
         ),
     )
-    .with_help("restore its definition and reload, or end the run with /cancel-workflow")
 }
 
 fn changed(state: &RunState) -> Diagnostic {

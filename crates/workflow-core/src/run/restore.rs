@@ -31,10 +31,11 @@ pub fn restore(entries: &[Entry<'_>]) -> Restored {
     restored.state = last_state(entries).and_then(|state| match state {
         Ok(state) => Some(state),
         Err(damage) => {
-            restored.diagnostics.push(
-                Diagnostic::new(Code::StoredDamaged, Severity::Warning, format!("the stored workflow state is left out: {damage}"))
-                    .with_help("start the workflow again with /workflow, or go back to an earlier point of the session"),
-            );
+            restored.diagnostics.push(Diagnostic::new(
+                Code::StoredDamaged,
+                Severity::Warning,
+                format!("the stored workflow state is left out: {damage}"),
+            ));
             None
         }
     });
@@ -115,4 +116,5 @@ fn damaged(custom_type: &str) -> Diagnostic {
         Severity::Warning,
         format!("a stored `{custom_type}` entry is damaged and left out"),
     )
+    .with_help("nothing has to be done: it is stored again")
 }

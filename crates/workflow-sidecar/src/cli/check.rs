@@ -3,56 +3,142 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use workflow_core::definition::load;
-use workflow_core::diagnostic::{Severity, render};
+use serde::Serialize;
+use workflow_core::diagnostic::{Diagnostic, Severity, render};
 
-use super::format::count;
+use super::format::{count, json};
 use super::outcome::Outcome;
 use super::project::Own;
+use crate::check::{Report, annotation, check, log};
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar check                the workflows of this directory's .pi, and your own
-  workflow-sidecar check ~/src/project
+  workflow-sidecar check                           the workflows of this directory's .pi, and your own
+  workflow-sidecar check packages/*                those of several projects
+  workflow-sidecar check .pi/workflows/bugfix      one workflow
+  workflow-sidecar check --strict --format github  in CI: annotations, and warnings fail it too
+  workflow-sidecar check --format sarif > check.sarif
 
-Exits with 1 if something is an error.";
+Exits with 1 if something is an error; with --strict also if something is a warning.";
 
-/// Say all that is wrong with the workflows and settings of a project, and with your own
+/// Say all that is wrong with the workflows and settings of projects, and with your own
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The project, in whose `.pi` the workflows lie
+    /// Projects, in whose `.pi` the workflows lie, or single workflows there
     #[arg(value_name = "DIR", default_value = ".")]
-    project: PathBuf,
+    paths: Vec<PathBuf>,
     #[command(flatten)]
     own: Own,
+    /// Whom the output is for
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Whom the output is for.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Human,
+    /// For programs
+    Json,
+    /// Annotations of GitHub Actions
+    Github,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let loaded = load(&arguments.own.disk(&arguments.project)?);
-    let mut out = anstream::stdout().lock();
-    for diagnostic in &loaded.diagnostics {
-        writeln!(out, "{}\n", render(diagnostic, true))?;
+    let report = check(&arguments.paths, &arguments.own.directory())?;
+    match arguments.format {
+        Format::Human => lines(&report, |found| render(found, true) + "\n")?,
+        Format::Github => lines(&report, annotation)?,
+        Format::Json => json(&Checked::from(&report))?,
+        Format::Sarif => json(&log(&report.diagnostics))?,
     }
-    let number = |severity| {
-        loaded
-            .diagnostics
-            .iter()
-            .filter(|found| found.severity == severity)
-            .count()
-    };
-    let (errors, warnings) = (number(Severity::Error), number(Severity::Warning));
-    let workflows = loaded.catalog.iter().count();
-    writeln!(
+    let failing = report.diagnostics.iter().any(|found| match found.severity {
+        Severity::Error => true,
+        Severity::Warning => arguments.strict,
+        Severity::Info => false,
+    });
+    Ok(if failing {
+        Outcome::Findings
+    } else {
+        Outcome::Well
+    })
+}
+
+/// Each diagnostic as a text, and what they come to.
+fn lines(report: &Report, text: impl Fn(&Diagnostic) -> String) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    for found in &report.diagnostics {
+        writeln!(out, "{}", text(found))?;
+    }
+    let number = |severity: Severity| count(report.number(severity), severity.as_str());
+    Ok(writeln!(
         out,
         "{} can run, {}, {}",
-        count(workflows, "workflow"),
-        count(errors, "error"),
-        count(warnings, "warning")
-    )?;
-    Ok(if errors == 0 {
-        Outcome::Well
-    } else {
-        Outcome::Findings
-    })
+        count(report.workflows(), "workflow"),
+        number(Severity::Error),
+        number(Severity::Warning)
+    )?)
+}
+
+/// The report as `--format json` tells it.
+#[derive(Debug, Serialize)]
+struct Checked<'a> {
+    workflows: usize,
+    errors: usize,
+    warnings: usize,
+    diagnostics: Vec<Found<'a>>,
+}
+
+/// A diagnostic as `--format json` tells of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found<'a> {
+    code: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    column: Option<u32>,
+    end_line: Option<u32>,
+    end_column: Option<u32>,
+    workflow: Option<&'a str>,
+    help: Option<&'a str>,
+}
+
+impl<'a> From<&'a Report> for Checked<'a> {
+    fn from(report: &'a Report) -> Self {
+        Self {
+            workflows: report.workflows(),
+            errors: report.number(Severity::Error),
+            warnings: report.number(Severity::Warning),
+            diagnostics: report.diagnostics.iter().map(Found::from).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Diagnostic> for Found<'a> {
+    fn from(found: &'a Diagnostic) -> Self {
+        let place = found.place.as_ref();
+        let region = place.and_then(|place| place.region.as_ref());
+        Self {
+            code: found.code.as_str(),
+            severity: found.severity.as_str(),
+            message: &found.message,
+            file: place.map(|place| &*place.file),
+            line: region.map(|region| region.line),
+            column: region.map(|region| region.column),
+            end_line: region.map(|region| region.end_line),
+            end_column: region.map(|region| region.end_column),
+            workflow: found.workflow.as_deref(),
+            help: found.help.as_deref(),
+        }
+    }
 }

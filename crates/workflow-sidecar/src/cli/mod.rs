@@ -4,14 +4,26 @@
 //! on a terminal; logs and what went wrong on stderr.
 
 mod check;
+mod completions;
 mod demo;
+mod doctor;
+mod explain;
 mod format;
+mod graph;
+mod init;
 mod list;
+mod named;
 mod outcome;
 mod project;
 mod replay;
+mod schema;
 mod serve;
+mod show;
+mod simulate;
+mod status;
+mod table;
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
@@ -30,6 +42,7 @@ pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar check                        what is wrong with the workflows here
+  workflow-sidecar init --template bugfix       a ready-made workflow, to use or to change
   workflow-sidecar demo                         see what it does
   workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
   workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
@@ -48,29 +61,29 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Arguments),
+    Completions(completions::Arguments),
     Demo(demo::Arguments),
+    Doctor(doctor::Arguments),
+    Explain(explain::Arguments),
+    Graph(graph::Arguments),
+    Init(init::Arguments),
     List(list::Arguments),
     Replay(replay::Arguments),
+    Schema(schema::Arguments),
     Serve(serve::Arguments),
+    Show(show::Arguments),
+    Simulate(simulate::Arguments),
+    Status(status::Arguments),
 }
 
 /// Reads the command line and does what it says.
 #[must_use]
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let serving = serving();
     log_to_stderr();
-    let well = |()| Outcome::Well;
-    let done = match arguments.command {
-        Some(Command::Check(arguments)) => check::run(&arguments),
-        Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
-        Some(Command::List(arguments)) => list::run(&arguments),
-        Some(Command::Replay(arguments)) => replay::run(&arguments),
-        Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
-        None if io::stdin().is_terminal() => {
-            let help = Arguments::command().print_help();
-            help.map(well).map_err(Into::into)
-        }
-        None => serve::run(&serve::Arguments::of_the_environment()).map(well),
+    let done = match serving {
+        Some(arguments) => serve::run(&arguments).map(|()| Outcome::Well),
+        None => command(),
     };
     match done {
         Ok(outcome) => outcome.into(),
@@ -82,6 +95,44 @@ pub fn run() -> ExitCode {
             anstream::eprintln!("{style}error:{style:#} {error:#}");
             ExitCode::from(FAILED)
         }
+    }
+}
+
+/// The command line as a whole: for man pages.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    Arguments::command()
+}
+
+/// How to serve, if that is what is asked. Looked at first and by itself: a process that serves lives long,
+/// and must not carry about what it takes to know all commands.
+fn serving() -> Option<serve::Arguments> {
+    let mut words = env::args_os().skip(1);
+    match words.next() {
+        None => (!io::stdin().is_terminal()).then(serve::Arguments::of_the_environment),
+        Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
+    }
+}
+
+/// Does what any other command line says.
+fn command() -> anyhow::Result<Outcome> {
+    let well = |()| Outcome::Well;
+    match Arguments::parse().command {
+        Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Completions(arguments)) => completions::run(&arguments),
+        Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::Doctor(arguments)) => doctor::run(&arguments),
+        Some(Command::Explain(arguments)) => explain::run(&arguments),
+        Some(Command::Graph(arguments)) => graph::run(&arguments),
+        Some(Command::Init(arguments)) => init::run(&arguments),
+        Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::run(&arguments),
+        Some(Command::Schema(arguments)) => schema::run(&arguments),
+        Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
+        Some(Command::Show(arguments)) => show::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Status(arguments)) => status::run(&arguments),
+        None => Ok(Arguments::command().print_help().map(well)?),
     }
 }
 
@@ -110,4 +161,20 @@ fn log_to_stderr() {
     tracing_subscriber::registry()
         .with(layer.with_filter(filter))
         .init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_line;
+
+    #[test]
+    fn every_command_shows_examples() {
+        command_line().debug_assert();
+        for command in command_line().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            let has_examples = help.is_some_and(|help| help.starts_with("Examples:\n"));
+            assert!(has_examples, "{}", command.get_name());
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+        }
+    }
 }

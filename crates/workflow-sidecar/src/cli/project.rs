@@ -31,6 +31,23 @@ impl Project {
         Ok(load(&self.disk()?))
     }
 
+    /// The directory of the user's own definitions, and the project.
+    pub(super) fn directories(&self) -> anyhow::Result<(PathBuf, PathBuf)> {
+        let project = self.project.clone();
+        ensure!(project.is_dir(), "{} is not a directory", project.display());
+        Ok((self.own.directory(), project))
+    }
+
+    /// The project's directory.
+    pub(super) fn directory(&self) -> &Path {
+        &self.project
+    }
+
+    /// The directory of the user's own definitions.
+    pub(super) fn agent_dir(&self) -> PathBuf {
+        self.own.directory()
+    }
+
     /// The files.
     pub(super) fn disk(&self) -> anyhow::Result<Disk> {
         self.own.disk(&self.project)
@@ -41,7 +58,11 @@ impl Own {
     /// The files of a project, and the user's own.
     pub(super) fn disk(&self, project: &Path) -> anyhow::Result<Disk> {
         ensure!(project.is_dir(), "{} is not a directory", project.display());
-        let agent_dir = user_agent_dir(self.agent_dir.as_deref());
-        Ok(Disk::new(agent_dir, project.to_path_buf()))
+        Ok(Disk::new(self.directory(), project.to_path_buf()))
+    }
+
+    /// The directory of the user's own definitions.
+    pub(super) fn directory(&self) -> PathBuf {
+        user_agent_dir(self.agent_dir.as_deref())
     }
 }

@@ -24,14 +24,15 @@ Ctrl-D ends it.";
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar serve
+  workflow-sidecar serve                       what a host spawns
+  workflow-sidecar serve --max-line 1048576    refuse lines over a megabyte
   workflow-sidecar serve --record session.jsonl --record-redact
   WORKFLOW_SIDECAR_RECORD=recordings/ pi \"/workflow bugfix\"    a file a session, if it is a directory
 
 `workflow-sidecar replay` plays a recording again.";
 
 /// Serve a host on stdin and stdout
-#[derive(Debug, clap::Args)]
+#[derive(Debug, PartialEq, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// How many bytes a line may have; a longer one is refused and skipped
@@ -48,13 +49,30 @@ pub(super) struct Arguments {
     record_limit: u64,
 }
 
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            max_line: DEFAULT_MAX_LINE,
+            record: None,
+            record_redact: false,
+            record_limit: DEFAULT_LIMIT,
+        }
+    }
+}
+
 fn max_line() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
 }
 
 impl Arguments {
     /// What holds if nothing is said on the command line.
+    ///
+    /// Where the environment says nothing either, nothing is parsed: the code that is run for it would stay in
+    /// memory as long as the host lives.
     pub(super) fn of_the_environment() -> Self {
+        if std::env::var_os(RECORD_VARIABLE).is_none() {
+            return Self::default();
+        }
         let command = Self::augment_args(Command::new("serve"));
         let matches = command.get_matches_from(["serve"]);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
@@ -77,9 +95,40 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    /// Reads what follows `serve`; ends the process if it is wrong, or asks for help.
+    ///
+    /// Knows no other command.
+    pub(super) fn read(words: impl Iterator<Item = OsString>) -> Self {
+        let mut words = words.peekable();
+        if words.peek().is_none() {
+            return Self::of_the_environment();
+        }
+        let command = Command::new("serve")
+            .bin_name("workflow-sidecar serve")
+            .no_binary_name(true);
+        let matches = Self::augment_args(command).get_matches_from(words);
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if io::stdin().is_terminal() {
         eprintln!("{HINT}");
     }
     serve(arguments.max_line, arguments.recorder()).context("the pipe to the host failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_without_a_word_is_what_the_help_says() {
+        let command = Arguments::augment_args(Command::new("serve"));
+        let command = command.mut_args(|argument| argument.env(None::<&str>));
+        let matches = command.get_matches_from(["serve"]);
+        let parsed = Arguments::from_arg_matches(&matches).unwrap();
+        assert_eq!(parsed, Arguments::default());
+    }
 }

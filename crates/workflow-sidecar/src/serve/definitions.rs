@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Loaded, load};
+use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
 
 use crate::disk::{Disk, user_agent_dir};
 
@@ -25,7 +26,9 @@ pub(crate) struct OnDisk;
 
 impl Loader for OnDisk {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded {
-        load(&Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()))
+        let mut loaded = load(&Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()));
+        loaded.diagnostics.extend(no_project(cwd));
+        loaded
     }
 }
 
@@ -89,6 +92,18 @@ impl Definitions {
     }
 }
 
+/// Says that a project is not there: it would pass for one without workflows.
+pub(crate) fn no_project(cwd: &Path) -> Option<Diagnostic> {
+    if cwd.is_dir() {
+        return None;
+    }
+    let message = "the project is not a directory: only your own workflows are read";
+    let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Warning, message)
+        .at(Place::file(&cwd.display().to_string()))
+        .with_help("name a directory in `cwd`");
+    Some(diagnostic)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -141,5 +156,22 @@ mod tests {
         write(project.path(), "Two");
         definitions.load(Some(project.path()));
         assert_eq!(name(&definitions.recent(Some(project.path()))), "Two");
+    }
+
+    #[test]
+    fn a_project_that_is_not_there_is_said_and_the_users_own_workflows_are_read() {
+        let agent = tempfile::tempdir().unwrap();
+        write(agent.path(), "Own");
+        let agent_dir = agent.path().join(".pi");
+        let mut definitions = Definitions::new(Arc::new(OnDisk), agent_dir.to_str(), "/nowhere");
+        let loaded = definitions.load(None);
+        assert_eq!(name(&loaded), "Own");
+        let said: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            said,
+            [
+                "/nowhere: the project is not a directory: only your own workflows are read (name a directory in `cwd`)"
+            ]
+        );
     }
 }

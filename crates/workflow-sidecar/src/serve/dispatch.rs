@@ -49,8 +49,12 @@ impl Dispatch {
 
     /// Takes a line; what is to be written because of it is added to `out`.
     pub(super) fn take(&self, line: &[u8], out: &mut Outbox) {
-        let Ok(line) = std::str::from_utf8(line) else {
-            return refuse(NO_ID, Invalid::NotUtf8, out);
+        let line = match std::str::from_utf8(line) {
+            Ok(line) => line,
+            Err(error) => {
+                let byte = error.valid_up_to() + 1;
+                return refuse(NO_ID, Invalid::NotUtf8(byte), out);
+            }
         };
         if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
             return;
@@ -235,7 +239,7 @@ fn other_version<M: Method>(params: &Params<'_>) -> Option<Error> {
 
 fn refuse(id: &str, why: Invalid, out: &mut Outbox) {
     let kind = match why {
-        Invalid::NotUtf8 | Invalid::NotJson => Kind::ParseError,
+        Invalid::NotUtf8(_) | Invalid::NotJson(_) | Invalid::Cut => Kind::ParseError,
         Invalid::Batch
         | Invalid::NotAnObject
         | Invalid::MemberTwice

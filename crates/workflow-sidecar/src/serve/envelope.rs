@@ -46,10 +46,13 @@ pub(super) struct Call<'a> {
 /// Why a line cannot be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Invalid {
-    #[error("the line is not UTF-8")]
-    NotUtf8,
-    #[error("the line is not JSON")]
-    NotJson,
+    #[error("the line is not UTF-8 from byte {0} on")]
+    NotUtf8(usize),
+    /// Counted in characters from 1.
+    #[error("the line is not JSON: see column {0}")]
+    NotJson(usize),
+    #[error("the line is not JSON: it ends too early")]
+    Cut,
     #[error("batches are not taken: send one message a line")]
     Batch,
     #[error("a message is a JSON object")]
@@ -72,8 +75,29 @@ pub(super) fn classify(line: &str) -> Message<'_> {
         Ok(Shape::Array) => invalid(Invalid::Batch),
         Ok(Shape::Scalar) => invalid(Invalid::NotAnObject),
         Err(error) if error.is_data() => invalid(Invalid::MemberTwice),
-        Err(_) => invalid(Invalid::NotJson),
+        Err(error) if error.is_eof() => invalid(Invalid::Cut),
+        Err(error) => invalid(Invalid::NotJson(column(line, &error))),
     }
+}
+
+/// Where a line stops being JSON: the library counts lines, and bytes in them.
+fn column(text: &str, error: &serde_json::Error) -> usize {
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
+    let at = before + error.column().saturating_sub(1);
+    1 + text
+        .bytes()
+        .take(at)
+        .filter(|byte| !is_continuation(*byte))
+        .count()
+}
+
+/// Whether a byte goes on with a character that began before it.
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
 }
 
 /// What kind of JSON value a line is.
@@ -295,18 +319,19 @@ mod tests {
 
     #[test]
     fn what_is_not_a_message_says_why() {
-        for line in [
-            "",
-            " ",
-            "{",
-            "x",
-            "{\"a\":}",
-            "[1,",
-            "{} {}",
-            "\u{feff}{}",
-            "1e999",
+        for line in ["", " ", "{", "[1,", "{\"a"] {
+            assert_eq!(why(line), (NO_ID, Invalid::Cut), "{line}");
+        }
+        for (line, column) in [
+            ("x", 1),
+            ("{\"a\":}", 6),
+            ("{\"ä\":}", 6),
+            ("{} {}", 4),
+            ("\u{feff}{}", 1),
+            ("{\n}x", 4),
+            ("1e999", 5),
         ] {
-            assert_eq!(why(line), (NO_ID, Invalid::NotJson), "{line}");
+            assert_eq!(why(line), (NO_ID, Invalid::NotJson(column)), "{line}");
         }
         for line in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#] {
             assert_eq!(why(line), (NO_ID, Invalid::Batch), "{line}");
@@ -342,7 +367,7 @@ mod tests {
     #[test]
     fn depth_costs_no_stack() {
         let deep = "[".repeat(200_000);
-        assert_eq!(why(&deep), (NO_ID, Invalid::NotJson));
+        assert_eq!(why(&deep), (NO_ID, Invalid::Cut));
         let closed = format!("{deep}{}", "]".repeat(200_000));
         assert_eq!(why(&closed), (NO_ID, Invalid::Batch));
         let line =

@@ -79,6 +79,18 @@ impl Recorder {
     /// another process records into the file, it is one beside it.
     pub(crate) fn begin(path: &Path, extent: Extent) -> Result<Self, BeginError> {
         let now = now();
+        // Whole in a JavaScript number, so that any program may rewrite a transcript.
+        let seed = RandomState::new().hash_one(now) >> 11;
+        Self::begin_at(now, seed, path, extent)
+    }
+
+    /// The same at a moment and with a seed that are known before.
+    pub(crate) fn begin_at(
+        now: Millis,
+        seed: u64,
+        path: &Path,
+        extent: Extent,
+    ) -> Result<Self, BeginError> {
         let path = if path.is_dir() {
             path.join(file_name(now))
         } else {
@@ -91,8 +103,7 @@ impl Recorder {
             path,
             length,
             extent,
-            // Whole in a JavaScript number, so that any program may rewrite a transcript.
-            seed: RandomState::new().hash_one(now) >> 11,
+            seed,
             loads: Arc::default(),
             noted: HashMap::new(),
         };

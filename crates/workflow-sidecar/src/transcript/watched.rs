@@ -13,7 +13,7 @@ use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, Tier
 use super::definitions::{Content, Directory};
 use super::held::project_name;
 use crate::disk::Disk;
-use crate::serve::Loader;
+use crate::serve::{Loader, no_project};
 
 /// Loads from the disk and leaves word of what was read.
 #[derive(Debug)]
@@ -41,7 +41,8 @@ impl Loader for Watched {
             disk: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
             reads: RefCell::default(),
         };
-        let loaded = load(&files);
+        let mut loaded = load(&files);
+        loaded.diagnostics.extend(no_project(cwd));
         let [global, project] = files.reads.into_inner();
         let loads = [
             (agent_dir.to_string_lossy().into_owned(), global),

@@ -206,13 +206,8 @@ fn aliases_count_as_what_they_repeat() {
 
 #[test]
 fn the_cure_for_unquoted_text_is_named() {
-    let help = |text: &str| {
-        parse(text, 0, LIMITS)
-            .unwrap_err()
-            .help_text()
-            .map(str::to_owned)
-    };
-    let names = |text: &str, word: &str| help(text).is_some_and(|help| help.contains(word));
+    let finding = |text: &str| parse(text, 0, LIMITS).unwrap_err();
+    let names = |text: &str, word: &str| finding(text).help_text().contains(word);
     assert!(names("a: {b} is next\n", "`{`"));
     assert!(names("a:\n  - *.ts\n", "`*`"));
     assert!(names("a: Note: this\n", "`: `"));

@@ -1,0 +1,83 @@
+//! The schemas on disk are what the rows say. `scripts/gen` runs this with `UPDATE=1`, which writes them.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use workflow_core::definition::{Level, MemoryFiles, Tier, load};
+
+use crate::schema::File;
+
+fn on_disk(file: File) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(file.path())
+}
+
+#[test]
+fn generated_schemas_are_up_to_date() {
+    for file in File::ALL {
+        let expected = format!("{:#}\n", file.schema());
+        if env::var_os("UPDATE").is_some() {
+            fs::write(on_disk(file), expected).unwrap();
+            continue;
+        }
+        let found = fs::read_to_string(on_disk(file)).unwrap_or_default();
+        assert!(found == expected, "{}: run scripts/gen", file.path());
+    }
+}
+
+#[test]
+fn schemas_are_draft_7() {
+    for file in File::ALL {
+        jsonschema::draft7::meta::validate(&file.schema()).unwrap();
+    }
+}
+
+#[test]
+fn every_row_has_what_a_reader_needs() {
+    for level in Level::ALL {
+        for key in level.keys() {
+            assert!(key.about.ends_with('.'), "{}", key.name);
+            assert!(
+                serde_json::from_str::<serde_json::Value>(key.example).is_ok(),
+                "{}",
+                key.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_examples_of_the_rows_make_a_sound_workflow() {
+    let of = |level: Level, left_out: &[&str]| {
+        let keys = level.keys().iter();
+        let rows = keys.filter(|key| !left_out.contains(&key.name));
+        let rows: Vec<String> = rows
+            .map(|key| format!("{:?}: {}", key.name, key.example))
+            .collect();
+        format!("{{{}}}", rows.join(", "))
+    };
+    let phases = format!(
+        "\"phases\": [{}, {}]",
+        of(Level::Phase, &[]),
+        of(Level::Reference, &[])
+    );
+    // Without `show`: the example hides the workflow.
+    let workflow =
+        of(Level::Workflow, &["phases", "show"]).replacen('{', &format!("{{{phases}, "), 1);
+    let other = "{name: 'R', show: 'workflows', phases: ['read.md']}";
+    let phase = of(Level::Phase, &["instructions"]);
+    let loaded = load(
+        &MemoryFiles::new()
+            .with_settings(Tier::Project, of(Level::Settings, &[]))
+            .with(Tier::Project, "all/workflow.json5", workflow)
+            .with(Tier::Project, "review/workflow.json5", other)
+            .with(
+                Tier::Project,
+                "review/read.md",
+                format!("---\n{phase}\n---\nRead."),
+            ),
+    );
+    assert_eq!(loaded.diagnostics, []);
+    assert_eq!(loaded.catalog.iter().count(), 2);
+}

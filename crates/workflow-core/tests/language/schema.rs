@@ -1,0 +1,231 @@
+//! The JSON Schemas of the files that people write, made from the rows of the language.
+//!
+//! Draft 7, which every editor reads. It has no meaning for what stands beside a `$ref`: a reference
+//! stands alone, in an `anyOf`.
+
+use serde_json::{Map, Value, json};
+use workflow_core::definition::{Key, Level, SETTINGS_FILE, Takes, Without};
+
+/// A file that has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum File {
+    Workflow,
+    Phase,
+    Settings,
+}
+
+impl File {
+    pub(crate) const ALL: [Self; 3] = [Self::Workflow, Self::Phase, Self::Settings];
+
+    /// Where its schema lies, from the repository's root.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Workflow => "schemas/workflow.schema.json",
+            Self::Phase => "schemas/phase.schema.json",
+            Self::Settings => "schemas/settings.schema.json",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Workflow => "Workflow",
+            Self::Phase => "Phase",
+            Self::Settings => "Settings of workflow-sidecar",
+        }
+    }
+
+    fn about(self) -> String {
+        match self {
+            Self::Workflow => "A workflow: `workflow.yaml` or `workflow.json5`.".to_owned(),
+            Self::Phase => {
+                "The frontmatter of a phase file. What follows it are the instructions.".to_owned()
+            }
+            Self::Settings => format!(
+                "Settings: `{SETTINGS_FILE}` in `~/.pi/agent`, or in the `.pi` of a project."
+            ),
+        }
+    }
+
+    /// Its schema.
+    pub(crate) fn schema(self) -> Value {
+        let mut schema = match self {
+            Self::Workflow => workflow(),
+            Self::Phase => frontmatter(),
+            Self::Settings => map(Level::Settings.keys()),
+        };
+        let head = [
+            ("$schema", json!("http://json-schema.org/draft-07/schema#")),
+            ("title", json!(self.title())),
+            ("description", json!(self.about())),
+        ];
+        for (key, value) in head {
+            schema.insert(key.to_owned(), value);
+        }
+        let definitions = definitions(&Value::Object(schema.clone()).to_string());
+        if !definitions.is_empty() {
+            schema.insert("definitions".to_owned(), Value::Object(definitions));
+        }
+        Value::Object(schema)
+    }
+}
+
+/// What is referred to, and what that refers to.
+fn definitions(text: &str) -> Map<String, Value> {
+    let mut found = Map::new();
+    for (name, level) in [
+        ("phase", Level::Phase),
+        ("reference", Level::Reference),
+        ("continue", Level::Continue),
+    ] {
+        let all = format!("{text}{}", Value::Object(found.clone()));
+        if all.contains(&format!("#/definitions/{name}\"")) {
+            found.insert(name.to_owned(), Value::Object(map(level.keys())));
+        }
+    }
+    found
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/definitions/{name}")})
+}
+
+/// A workflow: one that a person starts needs more than one that is only a part of others.
+fn workflow() -> Map<String, Value> {
+    let keys = Level::Workflow.keys();
+    let to_start: Vec<&Key> = keys
+        .iter()
+        .filter(|key| key.without == Without::RequiredToStart)
+        .collect();
+    let names: Vec<&str> = to_start.iter().map(|key| key.name).collect();
+    let demands: Map<String, Value> = to_start
+        .iter()
+        .map(|key| (key.name.to_owned(), json!({"pattern": pattern(key.takes)})))
+        .collect();
+    let mut schema = map(keys);
+    schema.insert(
+        "if".to_owned(),
+        json!({"required": ["show"], "properties": {"show": {"const": "workflows"}}}),
+    );
+    schema.insert(
+        "else".to_owned(),
+        json!({"required": names, "properties": demands}),
+    );
+    schema
+}
+
+/// A phase whose instructions are not a key.
+fn frontmatter() -> Map<String, Value> {
+    let keys = Level::Phase.keys().iter();
+    map(keys.filter(|key| key.name != "instructions"))
+}
+
+/// A map with these keys and no others.
+fn map<'k>(keys: impl IntoIterator<Item = &'k Key> + Clone) -> Map<String, Value> {
+    let properties: Map<String, Value> = keys
+        .clone()
+        .into_iter()
+        .map(|key| (key.name.to_owned(), property(key)))
+        .collect();
+    let required: Vec<&str> = keys
+        .into_iter()
+        .filter(|key| key.without == Without::Required)
+        .map(|key| key.name)
+        .collect();
+    let schema = json!({
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    let Value::Object(mut schema) = schema else {
+        unreachable!("it is written as an object")
+    };
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    schema
+}
+
+fn property(key: &Key) -> Value {
+    let mut schema = taken(key.takes);
+    let schema_of = schema.as_object_mut().unwrap();
+    if key.without == Without::Required && schema_of["type"] == "string" {
+        schema_of.insert("pattern".to_owned(), json!(pattern(key.takes)));
+    }
+    let mut about = key.about.to_owned();
+    if let Takes::Template(place) = key.takes {
+        let variables: Vec<String> = place
+            .variables()
+            .iter()
+            .map(|name| format!("`{{{name}}}`"))
+            .collect();
+        about = format!("{about}\n\nVariables: {}", variables.join(" "));
+    }
+    // Editors show the one as it is written, and the other as Markdown.
+    schema_of.insert("description".to_owned(), json!(about));
+    schema_of.insert("markdownDescription".to_owned(), json!(about));
+    let default = match key.without {
+        Without::Text(text) => Some(json!(text)),
+        Without::Number(number) => Some(json!(number)),
+        Without::True => Some(json!(true)),
+        Without::Required | Without::RequiredToStart | Without::Said(_) => None,
+    };
+    if let Some(default) = default {
+        schema_of.insert("default".to_owned(), default);
+    }
+    let example: Value = serde_json::from_str(key.example).unwrap();
+    schema_of.insert("examples".to_owned(), json!([example]));
+    schema
+}
+
+/// What a required text looks like.
+fn pattern(takes: Takes) -> &'static str {
+    match takes {
+        Takes::CommandName => "^[A-Za-z0-9_-]+$",
+        _ => "\\S",
+    }
+}
+
+fn taken(takes: Takes) -> Value {
+    match takes {
+        Takes::Text | Takes::CommandName | Takes::Template(_) => json!({"type": "string"}),
+        Takes::Flag => json!({"type": "boolean"}),
+        Takes::OneOf(words) => {
+            let (words, about): (Vec<&str>, Vec<&str>) = words.iter().copied().unzip();
+            json!({"type": "string", "enum": words, "markdownEnumDescriptions": about})
+        }
+        Takes::Whole(from, to) => {
+            let mut schema = json!({"type": "integer", "minimum": from});
+            if let Some(to) = to {
+                schema["maximum"] = json!(to);
+            }
+            schema
+        }
+        Takes::Bound => {
+            json!({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "unlimited"}]})
+        }
+        Takes::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        Takes::ToolNames => {
+            json!({"type": "array", "items": {"type": "string", "pattern": "^\\S([\\s\\S]*\\S)?$"}})
+        }
+        Takes::Phases => json!({
+            "type": "array",
+            "minItems": 1,
+            "items": {"anyOf": [
+                {"type": "string", "description": "A phase file, from the workflow's directory."},
+                reference("reference"),
+                reference("phase"),
+            ]},
+        }),
+        Takes::Map(level) => Value::Object(map(level.keys())),
+        Takes::OneKeyOf(level) => {
+            let mut schema = map(level.keys());
+            schema.insert("minProperties".to_owned(), json!(1));
+            schema.insert("maxProperties".to_owned(), json!(1));
+            Value::Object(schema)
+        }
+        Takes::WaitOr(_) => json!({"anyOf": [
+            {"const": "wait", "description": "The phase waits for the user, nothing is pushed."},
+            reference("continue"),
+        ]}),
+    }
+}

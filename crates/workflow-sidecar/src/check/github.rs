@@ -1,0 +1,65 @@
+//! A diagnostic as a workflow command of GitHub Actions, which shows it beside the line.
+
+use std::fmt::Write;
+
+use workflow_core::diagnostic::{Diagnostic, Severity};
+
+use super::in_repository;
+
+/// The line that makes the annotation.
+pub(crate) fn annotation(found: &Diagnostic) -> String {
+    let command = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "notice",
+    };
+    let mut properties = String::new();
+    if let Some(place) = &found.place {
+        let file = in_repository(&place.file).unwrap_or_else(|| place.file.to_string());
+        write!(properties, "file={},", property(&file)).expect("a text can be written to");
+        if let Some(region) = &place.region {
+            write!(
+                properties,
+                "line={},endLine={},col={},endColumn={},",
+                region.line, region.end_line, region.column, region.end_column
+            )
+            .expect("a text can be written to");
+        }
+    }
+    let message = match &found.help {
+        Some(help) => format!("{}\n{help}", found.message),
+        None => found.message.clone(),
+    };
+    let title = property(found.code.as_str());
+    format!("::{command} {properties}title={title}::{}", data(&message))
+}
+
+/// The text after the second `::`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// The value of a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use workflow_core::diagnostic::{Code, Place};
+
+    use super::*;
+
+    #[test]
+    fn what_would_end_a_property_or_the_line_is_escaped() {
+        let found = Diagnostic::new(Code::Syntax, Severity::Error, "100%: a, b")
+            .with_help("look\r\nhere")
+            .at(Place::file("/a,b:c%/workflow.yaml"));
+        assert_eq!(
+            annotation(&found),
+            "::error file=/a%2Cb%3Ac%25/workflow.yaml,title=WF009::100%25: a, b%0Alook%0D%0Ahere"
+        );
+    }
+}

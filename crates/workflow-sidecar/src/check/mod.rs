@@ -1,0 +1,175 @@
+//! Checks the definitions of several projects and of the user, each once.
+//!
+//! Owns what is looked at and how a file is named to people, from where they are. What is wrong is the
+//! loader's to say; how it is printed is the command line's.
+
+mod github;
+mod sarif;
+mod target;
+
+use std::collections::BTreeSet;
+use std::env;
+use std::path::{Path, PathBuf};
+
+use workflow_core::definition::{FilePath, FileProblem, Files, Outcome, Tier, TierEntry, load};
+use workflow_core::diagnostic::{Diagnostic, Severity};
+
+pub(crate) use github::annotation;
+pub(crate) use sarif::log;
+use target::{Target, nearer, plain};
+
+use crate::disk::Disk;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// Everything that is wrong, project by project. Files are named from where the person is.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The workflows that can run: the project of each, and its key.
+    running: BTreeSet<(Option<PathBuf>, String)>,
+}
+
+impl Report {
+    /// How many workflows can run.
+    pub(crate) fn workflows(&self) -> usize {
+        self.running.len()
+    }
+
+    /// How many diagnostics there are of a severity.
+    pub(crate) fn number(&self, severity: Severity) -> usize {
+        let found = self.diagnostics.iter();
+        found.filter(|found| found.severity == severity).count()
+    }
+}
+
+/// Checks what paths name: projects, or single workflows by a path in one.
+pub(crate) fn check(paths: &[PathBuf], agent_dir: &Path) -> anyhow::Result<Report> {
+    let here = env::current_dir()?;
+    let agent_dir = std::path::absolute(agent_dir)?;
+    let mut report = Report::default();
+    for target in Target::all(paths, &here, &agent_dir)? {
+        check_target(&target, &here, &agent_dir, &mut report);
+    }
+    Ok(report)
+}
+
+fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Report) {
+    let files = Located {
+        disk: Disk::new(
+            agent_dir.to_path_buf(),
+            target.project.clone().unwrap_or_default(),
+        ),
+        project: target.project.clone(),
+        here: here.to_path_buf(),
+    };
+    let loaded = load(&files);
+    for found in loaded.diagnostics {
+        // The user's own definitions are those of every project.
+        if is_about(&found, target, &files) && !report.diagnostics.contains(&found) {
+            report.diagnostics.push(found);
+        }
+    }
+    for listing in loaded.index {
+        let project = match listing.tier {
+            Tier::Global => None,
+            Tier::Project => target.project.clone(),
+        };
+        let wanted = target.only.is_empty()
+            || target.only.contains(&listing.key) && project == target.project;
+        if wanted && listing.outcome == Outcome::Loaded {
+            report.running.insert((project, listing.key));
+        }
+    }
+}
+
+/// Whether a diagnostic is about what a target names.
+fn is_about(found: &Diagnostic, target: &Target, files: &Located) -> bool {
+    if target.only.is_empty() {
+        return true;
+    }
+    let tier = match target.project {
+        None => Tier::Global,
+        Some(_) => Tier::Project,
+    };
+    let Some(place) = &found.place else {
+        return false;
+    };
+    let file = files.full(&place.file);
+    let under = |path: &FilePath| file.starts_with(files.full(&files.shown(path)));
+    let about = found.workflow.as_ref();
+    target.only.iter().any(|key| {
+        under(&FilePath::entry(tier, key))
+            || about == Some(key) && under(&FilePath::workflows(tier))
+    })
+}
+
+/// The files of a project and the user's own, named from where the person is.
+struct Located {
+    disk: Disk,
+    /// The project; `None` are the user's own files alone.
+    project: Option<PathBuf>,
+    /// Where the person is.
+    here: PathBuf,
+}
+
+impl Located {
+    /// The whole path of a file by the name it is shown with.
+    fn full(&self, shown: &str) -> PathBuf {
+        plain(&self.here.join(shown))
+    }
+
+    fn has(&self, tier: Tier) -> bool {
+        tier == Tier::Global || self.project.is_some()
+    }
+}
+
+impl Files for Located {
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
+        if self.has(tier) {
+            self.disk.entries(tier)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        if self.has(path.tier()) {
+            self.disk.read(path, max_bytes)
+        } else {
+            Err(FileProblem::Missing)
+        }
+    }
+
+    fn shown(&self, path: &FilePath) -> String {
+        let shown = self.disk.shown(path);
+        match &self.project {
+            Some(project) if path.tier() == Tier::Project => {
+                nearer(&project.join(shown), &self.here)
+                    .display()
+                    .to_string()
+            }
+            _ => shown,
+        }
+    }
+}
+
+/// The directory that programs name files from: the repository's, as far as it can be known.
+fn repository(here: &Path) -> PathBuf {
+    let workspace = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
+    if let Some(workspace) = workspace.filter(|workspace| here.starts_with(workspace)) {
+        return workspace;
+    }
+    let root = here
+        .ancestors()
+        .find(|directory| directory.join(".git").exists());
+    root.unwrap_or(here).to_path_buf()
+}
+
+/// A file as it is named in its repository, with `/` between its parts; `None` is outside of it.
+fn in_repository(file: &str) -> Option<String> {
+    let here = env::current_dir().ok()?;
+    let file = plain(&here.join(file));
+    let inside = file.strip_prefix(repository(&here)).ok()?;
+    let parts = inside.iter().map(|part| part.to_string_lossy());
+    Some(parts.collect::<Vec<_>>().join("/"))
+}

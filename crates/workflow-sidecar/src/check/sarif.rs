@@ -1,0 +1,116 @@
+//! Diagnostics as a SARIF 2.1.0 log, which code scanning services read.
+
+use serde_json::{Value, json};
+use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
+
+use super::in_repository;
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// The log of one run.
+pub(crate) fn log(diagnostics: &[Diagnostic]) -> Value {
+    let rules: Vec<Value> = Code::ALL.iter().map(|code| rule(*code)).collect();
+    let results: Vec<Value> = diagnostics.iter().map(result).collect();
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "workflow-sidecar",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+}
+
+fn rule(code: Code) -> Value {
+    json!({
+        "id": code.as_str(),
+        "name": code.name(),
+        "shortDescription": {"text": code.summary()},
+        "help": {"text": code.cure()},
+    })
+}
+
+fn result(found: &Diagnostic) -> Value {
+    let level = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    };
+    let message = match &found.help {
+        Some(help) => format!("{} ({help})", found.message),
+        None => found.message.clone(),
+    };
+    let index = Code::ALL.iter().position(|code| *code == found.code);
+    let mut result = json!({
+        "ruleId": found.code.as_str(),
+        "ruleIndex": index,
+        "level": level,
+        "message": {"text": message},
+    });
+    if let Some(place) = &found.place {
+        result["locations"] = json!([{"physicalLocation": location(place)}]);
+    }
+    if let Some(workflow) = &found.workflow {
+        result["properties"] = json!({"workflow": workflow});
+    }
+    result
+}
+
+fn location(place: &Place) -> Value {
+    let artifact = match in_repository(&place.file) {
+        Some(inside) => json!({"uri": encoded(&inside), "uriBaseId": "%SRCROOT%"}),
+        None => json!({"uri": format!("file://{}", encoded(&place.file))}),
+    };
+    let mut location = json!({"artifactLocation": artifact});
+    if let Some(region) = &place.region {
+        location["region"] = json!({
+            "startLine": region.line,
+            "startColumn": region.column,
+            "endLine": region.end_line,
+            "endColumn": region.end_column,
+        });
+    }
+    location
+}
+
+/// A path as a URI has it.
+fn encoded(path: &str) -> String {
+    path.bytes().fold(String::new(), |uri, byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            uri + &char::from(byte).to_string()
+        }
+        _ => uri + &format!("%{byte:02X}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of the log in types made from the standard's schema: anything else would be lost.
+    #[test]
+    fn the_log_holds_only_what_the_standard_knows() {
+        let found = [
+            Diagnostic::new(Code::Syntax, Severity::Error, "not valid")
+                .at(Place::file(".pi/workflows/w/workflow.yaml"))
+                .about("w"),
+            Diagnostic::new(Code::EntrySkipped, Severity::Warning, "skipped"),
+        ];
+        let log = log(&found);
+        let read: serde_sarif::sarif::Sarif = serde_json::from_value(log.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), log);
+    }
+
+    #[test]
+    fn a_path_becomes_a_uri() {
+        assert_eq!(
+            encoded(".pi/workflows/a b/ä.md"),
+            ".pi/workflows/a%20b/%C3%A4.md"
+        );
+    }
+}

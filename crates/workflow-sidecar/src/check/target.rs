@@ -1,0 +1,152 @@
+//! What a path on the command line means: a project, or workflows in one.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::ensure;
+
+use crate::disk::{HOST_DIRECTORY, WORKFLOWS};
+
+/// Something to check.
+#[derive(Debug, PartialEq)]
+pub(super) struct Target {
+    /// The project; `None` are the user's own definitions alone.
+    pub(super) project: Option<PathBuf>,
+    /// The directories of the only workflows wanted; none are all.
+    pub(super) only: BTreeSet<String>,
+}
+
+impl Target {
+    /// What some paths mean, each project once.
+    pub(super) fn all(
+        paths: &[PathBuf],
+        here: &Path,
+        agent_dir: &Path,
+    ) -> anyhow::Result<Vec<Self>> {
+        let mut targets: Vec<Self> = Vec::new();
+        for path in paths {
+            let target = Self::of(path, here, agent_dir)?;
+            let same = |other: &&mut Self| other.project == target.project;
+            match targets.iter_mut().find(same) {
+                None => targets.push(target),
+                Some(other) if target.only.is_empty() => other.only.clear(),
+                Some(other) if other.only.is_empty() => {}
+                Some(other) => other.only.extend(target.only),
+            }
+        }
+        Ok(targets)
+    }
+
+    fn of(path: &Path, here: &Path, agent_dir: &Path) -> anyhow::Result<Self> {
+        let full = plain(&here.join(path));
+        let (project, inside) = match full.strip_prefix(agent_dir) {
+            Ok(inside) => (None, Some(inside.to_path_buf())),
+            Err(_) => split(&full),
+        };
+        let Some(inside) = inside else {
+            ensure!(full.is_dir(), "{} is not a directory", path.display());
+            return Ok(Self {
+                project,
+                only: BTreeSet::new(),
+            });
+        };
+        ensure!(full.exists(), "{} does not exist", path.display());
+        let mut parts = inside.iter();
+        let workflows = parts.next().is_some_and(|part| part == WORKFLOWS);
+        let key = parts.next().filter(|_| workflows);
+        Ok(Self {
+            project,
+            only: key
+                .map(|key| key.to_string_lossy().into_owned())
+                .into_iter()
+                .collect(),
+        })
+    }
+}
+
+/// The project a path leads into, and where in its host's directory; a path that leads into none is one.
+fn split(full: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
+    let host = full.ancestors().find(|ancestor| {
+        ancestor
+            .file_name()
+            .is_some_and(|name| name == HOST_DIRECTORY)
+    });
+    let parts = host.and_then(|host| Some((host.parent()?, full.strip_prefix(host).ok()?)));
+    match parts {
+        Some((project, inside)) => (Some(project.to_path_buf()), Some(inside.to_path_buf())),
+        None => (Some(full.to_path_buf()), None),
+    }
+}
+
+/// A path without `.` and `..`, as it is written: links are not followed.
+pub(super) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// How many levels up a person still names as such.
+const STILL_NEAR: usize = 4;
+
+/// A path as a person names it from where they are.
+pub(super) fn nearer(path: &Path, here: &Path) -> PathBuf {
+    if let Ok(below) = path.strip_prefix(here) {
+        return below.to_path_buf();
+    }
+    for (levels, ancestor) in here.ancestors().enumerate().take(STILL_NEAR + 1).skip(1) {
+        let is_root = ancestor.parent().is_none();
+        if let (Ok(below), false) = (path.strip_prefix(ancestor), is_root) {
+            return std::iter::repeat_n("..", levels)
+                .collect::<PathBuf>()
+                .join(below);
+        }
+    }
+    path.to_path_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(directory: &str) -> String {
+        nearer(Path::new(directory), Path::new("/home/me/work"))
+            .display()
+            .to_string()
+    }
+
+    #[test]
+    fn a_directory_is_named_from_where_the_person_is() {
+        assert_eq!(named("/home/me/work"), "");
+        assert_eq!(named("/home/me/work/a/b"), "a/b");
+        assert_eq!(named("/home/me/other"), "../other");
+        assert_eq!(named("/srv/other"), "/srv/other");
+    }
+
+    #[test]
+    fn a_path_into_a_project_is_that_project() {
+        let split = |path: &str| {
+            let (project, inside) = split(Path::new(path));
+            (project.unwrap().display().to_string(), inside)
+        };
+        let inside = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(split("/p/a"), ("/p/a".into(), None));
+        assert_eq!(split("/p/.pi"), ("/p".into(), inside("")));
+        assert_eq!(
+            split("/p/.pi/workflows/w/a.md"),
+            ("/p".into(), inside("workflows/w/a.md"))
+        );
+    }
+
+    #[test]
+    fn a_path_is_read_as_it_is_written() {
+        assert_eq!(plain(Path::new("/a/./b/../c")), Path::new("/a/c"));
+    }
+}

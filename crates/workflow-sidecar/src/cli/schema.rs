@@ -1,0 +1,89 @@
+//! `schema`: the JSON Schemas of what people and programs write, for editors.
+
+use std::io::Write;
+
+use super::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar schema                                   the schemas there are
+  workflow-sidecar schema workflow > workflow.schema.json   one of them, for an editor
+
+How editors use them: docs/EDITORS.md.";
+
+/// Print a JSON Schema, or say which there are
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Which one
+    #[arg(value_name = "NAME", value_parser = SCHEMAS.map(|schema| schema.name))]
+    name: Option<String>,
+}
+
+/// A schema that the binary holds.
+struct Schema {
+    name: &'static str,
+    about: &'static str,
+    text: &'static str,
+}
+
+/// The schema of a definition.
+pub(super) const WORKFLOW: &str = include_str!("../../../../schemas/workflow.schema.json");
+
+const SCHEMAS: [Schema; 5] = [
+    Schema {
+        name: "workflow",
+        about: "workflow.yaml and workflow.json5",
+        text: WORKFLOW,
+    },
+    Schema {
+        name: "phase",
+        about: "the frontmatter of a phase file",
+        text: include_str!("../../../../schemas/phase.schema.json"),
+    },
+    Schema {
+        name: "settings",
+        about: "workflow-sidecar.json5",
+        text: include_str!("../../../../schemas/settings.schema.json"),
+    },
+    Schema {
+        name: "protocol",
+        about: "what host and sidecar say to each other",
+        text: include_str!("../../../../schemas/protocol.schema.json"),
+    },
+    Schema {
+        name: "state",
+        about: "the state that a session stores",
+        text: include_str!("../../../../schemas/state.schema.json"),
+    },
+];
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let mut out = anstream::stdout().lock();
+    for schema in &SCHEMAS {
+        match &arguments.name {
+            None => writeln!(out, "{:9}  {}", schema.name, schema.about)?,
+            Some(name) if name == schema.name => write!(out, "{}", schema.text)?,
+            Some(_) => {}
+        }
+    }
+    Ok(Outcome::Well)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_schema_of_the_repository_is_here() {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas");
+        let mut files: Vec<String> = std::fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        let mut here = SCHEMAS.map(|schema| format!("{}.schema.json", schema.name));
+        here.sort();
+        assert_eq!(files, here);
+    }
+}

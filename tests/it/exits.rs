@@ -1,0 +1,94 @@
+//! How it ends: each exit code of the table in the help, for real, as a shell sees it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::connection::Process;
+
+/// What a shell has in `$?`.
+fn as_a_shell_sees_it(status: ExitStatus) -> i32 {
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap())
+}
+
+fn code(arguments: &[&str], project: &TempDir) -> i32 {
+    let output = Process::command()
+        .args(arguments)
+        .args(["--agent-dir", "none"])
+        .current_dir(project.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    as_a_shell_sees_it(output.status)
+}
+
+fn project(workflow: &str) -> TempDir {
+    let project = tempfile::tempdir().unwrap();
+    let directory = project.path().join(".pi/workflows/w");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("workflow.yaml"), workflow).unwrap();
+    project
+}
+
+#[test]
+fn what_is_well_is_0_what_is_found_1_and_what_cannot_be_done_2() {
+    let sound = project(
+        "name: W\nshow: workflows\nphases: [{id: p, name: P, emoji: p, instructions: Go.}]\n",
+    );
+    assert_eq!(code(&["check"], &sound), 0);
+    assert_eq!(code(&["check"], &project("name: W\n")), 1);
+    assert_eq!(code(&["check", "nowhere"], &sound), 2);
+    assert_eq!(code(&["chek"], &sound), 2);
+}
+
+/// Waits for a word on a stream, so that the process is known to be at work, and signals it.
+fn signalled(mut child: Child, signal: &str) -> i32 {
+    let mut line = String::new();
+    let stdout = child.stdout.take().unwrap();
+    let mut stdout = BufReader::new(stdout);
+    stdout.read_line(&mut line).unwrap();
+    assert!(!line.is_empty(), "it says something first");
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args([signal, &id]).status();
+    assert!(kill.unwrap().success());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait().unwrap() {
+            return as_a_shell_sees_it(status);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    panic!("it goes on after {signal}");
+}
+
+fn started(arguments: &[&str]) -> Child {
+    let mut child = Process::command()
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    if let Some(stdin) = &mut child.stdin {
+        stdin.write_all(b"no message\n").unwrap();
+    }
+    child
+}
+
+#[test]
+fn a_signal_ends_what_serves_and_what_runs() {
+    for arguments in [["serve"], ["demo"]] {
+        assert_eq!(signalled(started(&arguments), "-INT"), 130, "{arguments:?}");
+        assert_eq!(
+            signalled(started(&arguments), "-TERM"),
+            143,
+            "{arguments:?}"
+        );
+    }
+}
