@@ -97,13 +97,18 @@ fn a_recording_holds_the_definitions_of_each_project_at_each_time() {
     list(&mut host, &one);
     fs::write(other.path().join(".pi/workflow-sidecar.json5"), "{}").unwrap();
     list(&mut host, &other);
+    fs::remove_dir_all(other.path()).unwrap();
+    let gone = list(&mut host, &other);
+    assert!(gone["diagnostics"].to_string().contains("not a directory"));
+    fs::create_dir(other.path()).unwrap();
+    list(&mut host, &other);
     drop(host);
     let definitions = |text: &str| {
         text.lines()
             .filter(|line| line.contains("\"definitions\":"))
             .count()
     };
-    assert_eq!(definitions(&fs::read_to_string(&file).unwrap()), 5);
+    assert_eq!(definitions(&fs::read_to_string(&file).unwrap()), 7);
     drop((one, other));
     replays(&file);
 }

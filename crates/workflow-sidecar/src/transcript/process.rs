@@ -243,10 +243,13 @@ impl Place {
             Tier::Global => self.path.clone(),
             Tier::Project => self.path.join(".pi"),
         };
-        fs::create_dir_all(&self.path).map_err(Trouble::Files)?;
-        if base.exists() {
-            fs::remove_dir_all(&base).map_err(Trouble::Files)?;
+        if self.path.exists() {
+            fs::remove_dir_all(&self.path).map_err(Trouble::Files)?;
         }
+        if !directory.has_project() {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.path).map_err(Trouble::Files)?;
         write(&base, &directory)
     }
 }

@@ -284,7 +284,7 @@ fn push_host_line(at: Millis, line: HostLine<'_>, payload: Payload, text: &mut S
         HostLine::TooLong(limit) => format!("\"tooLong\":{limit}"),
         HostLine::Line(line) if line.trim_ascii().is_empty() => return,
         HostLine::Line(line) => match std::str::from_utf8(line) {
-            Err(_) => format!("\"bytes\":\"{}\"", to_hex(payload.of_no_text(line))),
+            Err(_) => format!("\"bytes\":\"{}\"", to_hex(&payload.of_no_text(line))),
             Ok(line) => format!("\"in\":{}", written(line, payload)),
         },
     };
