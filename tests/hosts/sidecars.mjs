@@ -4,6 +4,7 @@
  * The extension is given a script that notes its process id and becomes the real binary, so nothing has to be
  * guessed from the list of processes. Knows nothing of the protocol.
  */
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,6 +15,7 @@ export class Sidecars {
   env = {};
 
   #noted;
+  #binary;
 
   /**
    * @param {string} directory
@@ -21,6 +23,7 @@ export class Sidecars {
    */
   constructor(directory, binary) {
     this.#noted = join(directory, 'sidecars');
+    this.#binary = binary;
     if (!binary) return;
     const script = join(directory, 'sidecar');
     writeFileSync(script, `#!/bin/sh\necho $$ >> '${this.#noted}'\nexec '${binary}' "$@"\n`);
@@ -50,6 +53,13 @@ export class Sidecars {
     const deadline = Date.now() + within;
     while (this.alive.length > 0 && Date.now() < deadline) await sleep(20);
     return this.alive.length === 0;
+  }
+
+  /** Replays a recording, which must end as it was recorded. @param {string} file */
+  replay(file) {
+    if (!this.#binary) throw new Error('there is no binary to replay with');
+    const { status, stdout, stderr } = spawnSync(this.#binary, ['replay', file], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`the recording does not replay:\n${stdout}${stderr}`);
   }
 
   /** Leaves none behind. */

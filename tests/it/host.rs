@@ -108,6 +108,18 @@ impl TestHost {
         self.result("hook/session_start", &json!({"context": {"branch": []}}))
     }
 
+    /// Closes the host's side and hears what follows.
+    pub(crate) fn close_and_hear(&mut self) -> Vec<String> {
+        self.unheard()
+    }
+
+    /// Lets go of a sidecar that was killed, whatever it said.
+    pub(crate) fn lose(self) {
+        let mut lost = std::mem::ManuallyDrop::new(self);
+        // Its connection ends without being finished: there is nobody to end well.
+        lost.connection = Box::new(InMemory::default());
+    }
+
     /// Gives what was said and not heard, and lets go.
     fn unheard(&mut self) -> Vec<String> {
         self.connection.finish()

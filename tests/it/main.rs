@@ -8,6 +8,7 @@ mod documents;
 mod examples;
 #[cfg(unix)]
 mod exits;
+mod explained;
 #[cfg(target_os = "linux")]
 mod footprint;
 mod host;
@@ -15,7 +16,8 @@ mod lines;
 mod page;
 mod process;
 mod questions;
+mod ready_made;
+mod recordings;
 mod sessions;
 mod time;
-mod transcript;
 mod transcripts;

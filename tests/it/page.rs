@@ -3,7 +3,7 @@
 //! A path in backticks alone on a line, and a fenced block below it, is a file of the project. A `console`
 //! block holds commands, each after `$ `, and what they print; `[exit 1]` says how one ended that did not
 //! end well. A command is run by `sh`, with `workflow-sidecar` on its path. The project is `~/project`: the home
-//! directory is written `~`.
+//! directory is written `~`. `$SESSIONS` is the directory of session files that the real pi wrote.
 
 use std::fmt::Write;
 use std::fs;
@@ -119,6 +119,10 @@ impl Page {
             .current_dir(self.project())
             .env("PATH", format!("{binaries}:{search}"))
             .env("HOME", self.home.path())
+            .env(
+                "SESSIONS",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/sessions"),
+            )
             .env("COLUMNS", "100")
             .env_remove("PI_CODING_AGENT_DIR")
             .env_remove("WORKFLOW_SIDECAR_LOG")

@@ -1,55 +1,101 @@
-//! Every transcript, in memory and against the binary.
+//! Every transcript, replayed by the product: in memory and against the binary.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use crate::connection::{Connection, InMemory, Process};
-use crate::transcript::Transcript;
+use serde_json::Value;
+
+use crate::connection::Process;
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/transcripts")
+}
 
 /// The transcripts, by name. `UPDATE=1` writes down first what they come to now.
 pub(crate) fn transcripts() -> Vec<PathBuf> {
     static BLESSED: Once = Once::new();
-    let found = found();
     BLESSED.call_once(|| {
         if std::env::var_os("UPDATE").is_some() {
-            for path in &found {
-                Transcript::read(path).bless(&mut InMemory::default());
-            }
+            replay(&[&directory().display().to_string(), "--bless"]).unwrap();
         }
     });
-    found
-}
-
-fn found() -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/transcripts");
-    let mut found: Vec<PathBuf> = std::fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "jsonl")
-        })
-        .collect();
+    let entries = directory().read_dir().unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut found: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
     found.sort();
     assert!(!found.is_empty());
     found
 }
 
-/// Replays all of them, so that one difference does not hide another.
-fn replay_all(connect: impl Fn() -> Box<dyn Connection>) {
-    let differences: Vec<String> = transcripts()
-        .iter()
-        .filter_map(|path| Transcript::read(path).replay(&mut *connect()).err())
-        .collect();
-    assert!(differences.is_empty(), "\n{}", differences.join("\n\n"));
+/// `replay` with these arguments; what it prints if it does not end well.
+pub(crate) fn replay(arguments: &[&str]) -> Result<String, String> {
+    let output = Process::command().arg("replay").args(arguments).output();
+    let output = output.unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let printed = text(output.stdout);
+    if output.status.success() {
+        return Ok(printed);
+    }
+    Err(printed + &text(output.stderr))
+}
+
+/// The command that serves, for `--against`.
+pub(crate) fn serving() -> String {
+    format!("'{}' serve", env!("CARGO_BIN_EXE_workflow-sidecar"))
 }
 
 #[test]
 fn transcripts_replay_in_memory() {
-    replay_all(|| Box::new(InMemory::default()));
+    transcripts();
+    replay(&[&directory().display().to_string()]).unwrap_or_else(|told| panic!("\n{told}"));
 }
 
 #[test]
 fn transcripts_replay_against_the_binary() {
-    replay_all(|| Box::new(Process::start(&[])));
+    transcripts();
+    let directory = directory().display().to_string();
+    replay(&[&directory, "--against", &serving()]).unwrap_or_else(|told| panic!("\n{told}"));
+}
+
+#[test]
+fn every_line_of_a_transcript_is_as_its_schema_says() {
+    let schema = directory().join("../../schemas/transcript.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for path in transcripts() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (at, line) in text.lines().enumerate() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            if let Err(error) = schema.validate(&line) {
+                panic!("{}:{}: {error}", path.display(), at + 1);
+            }
+        }
+    }
+}
+
+/// Whoever copies a transcript and gets it wrong is told where, by the file and by the schema.
+#[test]
+fn what_is_no_line_of_a_transcript_is_refused_by_the_schema_too() {
+    let schema = directory().join("../../schemas/transcript.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for line in [
+        r"{}",
+        r#"{"in":{},"out":{}}"#,
+        r#"{"inn":{}}"#,
+        r#"{"bytes":"f"}"#,
+        r#"{"at":"now","in":{}}"#,
+        r#"{"end":false}"#,
+        r#"{"definitions":7}"#,
+        r#"{"definitions":{"/p/.pi":{"workflows/w/a.md":7}}}"#,
+        r#"{"transcript":2}"#,
+        r#"{"transcript":1,"server":{"name":"a"}}"#,
+    ] {
+        let value: Value = serde_json::from_str(line).unwrap();
+        assert!(!schema.is_valid(&value), "{line}");
+        std::fs::write(file.path(), line).unwrap();
+        let told = replay(&[&file.path().display().to_string()]).unwrap_err();
+        assert!(told.contains(":1: "), "{line}: {told}");
+    }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::Session;
 use crate::definition::{Catalog, Loaded, Show, Workflow};
+use crate::ending;
 use crate::guard::Pace;
-use crate::hook::resolve_end;
 use crate::input::{Millis, QuestionId, Ticket};
 use crate::output::{Action, Level, Output, Question, Reply, Settled, message_type};
 use crate::run::{MAX_TIME, cancel, first_phase, start};
@@ -152,15 +152,8 @@ impl Session {
         // The new run has not been moved yet, whatever this response did to the old one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.enter(state, out);
-        let prefix = workflow
-            .session_name_prefix
-            .as_deref()
-            .unwrap_or(text::SESSION_NAME_PREFIX);
-        let max = workflow
-            .session_name_max_length
-            .unwrap_or(text::SESSION_NAME_MAX_LENGTH);
         out.actions.push(Action::SetSessionName {
-            name: format!("{prefix}{}", text::shortened(&description, max)),
+            name: session_name(workflow, &description),
         });
         out.actions.push(Action::SendUserMessage {
             content: initial_message(workflow, &catalog, &description),
@@ -180,11 +173,7 @@ impl Session {
         run.state.completion_notified = true;
         run.store(out);
         out.actions.push(Action::SetStatus { text: None });
-        let own = run
-            .catalog
-            .get(&run.state.workflow_key)
-            .and_then(|workflow| workflow.templates.cancelled_message.as_deref());
-        let content = resolve_end(own.unwrap_or(text::CANCELLED_BY_COMMAND), &run);
+        let content = ending::cancelled_by_command(&run.state, &run.catalog);
         out.actions.push(Action::SendMessage {
             custom_type: message_type::COMPLETE,
             content,
@@ -265,7 +254,20 @@ fn confirmation(run: &Run) -> String {
     )
 }
 
-fn initial_message(workflow: &Workflow, catalog: &Catalog, description: &str) -> String {
+/// The name a session gets when a run starts in it.
+pub(crate) fn session_name(workflow: &Workflow, description: &str) -> String {
+    let prefix = workflow
+        .session_name_prefix
+        .as_deref()
+        .unwrap_or(text::SESSION_NAME_PREFIX);
+    let max = workflow
+        .session_name_max_length
+        .unwrap_or(text::SESSION_NAME_MAX_LENGTH);
+    format!("{prefix}{}", text::shortened(description, max))
+}
+
+/// What the agent is told when a run starts.
+pub(crate) fn initial_message(workflow: &Workflow, catalog: &Catalog, description: &str) -> String {
     let Ok(first) = first_phase(workflow, catalog) else {
         return workflow.initial_message.clone();
     };

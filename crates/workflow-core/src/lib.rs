@@ -10,6 +10,8 @@ pub mod command;
 mod context;
 pub mod definition;
 pub mod diagnostic;
+mod ending;
+pub mod explain;
 pub mod guard;
 mod hook;
 pub mod input;

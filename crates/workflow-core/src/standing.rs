@@ -101,13 +101,18 @@ impl Standing {
     /// The reason a tool call is blocked with, if it is (hook-lifecycle: "Block Reason Template").
     pub(crate) fn blocks(&self, tool: &str) -> Option<String> {
         let allowed = self.tools.blocks(tool)?;
-        Some(template::resolve(&self.block_reason, |name| match name {
+        Some(self.reason(tool, allowed))
+    }
+
+    /// What an agent is told whose tool is blocked, where others are allowed.
+    pub(crate) fn reason(&self, tool: &str, allowed: &str) -> String {
+        template::resolve(&self.block_reason, |name| match name {
             "workflowName" => Some(&self.workflow_name),
             "phaseName" => Some(&self.phase.name),
             "toolName" => Some(tool),
             "allowedTools" => Some(allowed),
             _ => None,
-        }))
+        })
     }
 
     /// The names from the root to the innermost scope, in one text.
@@ -169,7 +174,7 @@ fn next_name(state: &RunState, catalog: &Catalog) -> Result<String, Stale> {
 }
 
 /// Every profile a workflow names, each once, in order; each workflow is visited once.
-fn all_profiles(root: &Workflow, catalog: &Catalog) -> Vec<String> {
+pub(crate) fn all_profiles(root: &Workflow, catalog: &Catalog) -> Vec<String> {
     let mut profiles = Profiles::default();
     profiles.visit(root, catalog);
     profiles.names.into_iter().map(str::to_owned).collect()

@@ -42,6 +42,8 @@ pub struct PlaceView<'a> {
     pub max: Bound,
     /// Pushes in a row in which the agent called no tool.
     pub max_stale: Bound,
+    /// Whether the phase waits for the user.
+    pub waits: bool,
 }
 
 impl Session {
@@ -78,5 +80,6 @@ fn place_view(standing: &Standing) -> PlaceView<'_> {
         status: &standing.status,
         max: standing.auto_continue.max,
         max_stale: standing.auto_continue.max_stale,
+        waits: standing.auto_continue.wait,
     }
 }

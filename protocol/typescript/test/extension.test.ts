@@ -48,6 +48,14 @@ for (const generation of generations) {
     assert.deepEqual(methods(at), []);
   });
 
+  on("a flag of pi's command line has the session recorded", async (t) => {
+    const { pi, at } = load(t, generation);
+    assert.deepEqual([...pi.flags.keys()], ["workflow-record", "workflow-record-redact"]);
+    pi.flags.set("workflow-record", "session.jsonl").set("workflow-record-redact", true);
+    await pi.emit("session_start", { reason: "startup" });
+    assert.deepEqual(at.arguments(), ["--record", "session.jsonl", "--record-redact"]);
+  });
+
   on("what a newer sidecar's manifest adds is registered when it is known", async (t) => {
     const command = { name: "pause", description: "Pauses", completes: false };
     const hook = { name: "message_end", event: ["id"] };

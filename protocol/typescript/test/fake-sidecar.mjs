@@ -3,12 +3,13 @@
  *
  * Its behaviour comes as an argument or in the variable FAKE, as JSON: {answers: {method: result}, hang: [method], die: [method],
  * once: file, log: file, errors: {method: error}, before: {method: [message]}, raw: {method: text}}. A method in `hang` or `die` does so
- * only until `once` exists, if that is given. Each call is appended to `log`.
+ * only until `once` exists, if that is given. Each call is appended to `log`; further arguments are written beside it.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 
 const { answers = {}, hang = [], die = [], errors = {}, before = {}, raw = {}, once, stderr, log: logFile = process.env.FAKE_LOG } = JSON.parse(process.argv[2] ?? process.env.FAKE ?? "{}");
 if (stderr) process.stderr.write(stderr);
+if (logFile && process.argv.length > 3) writeFileSync(`${logFile}.arguments`, JSON.stringify(process.argv.slice(3)));
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const log = (entry) => logFile && appendFileSync(logFile, `${JSON.stringify(entry)}\n`);

@@ -30,6 +30,8 @@ export class MockPi {
   readonly tools = new Map<string, PiTool>();
   readonly commands = new Map<string, PiCommand>();
   readonly renderers = new Map<string, (message: { content: unknown }, options: unknown, theme: any) => PiComponent | undefined>();
+  /** What the command line says. */
+  readonly flags = new Map<string, boolean | string | undefined>();
   /** What the extension did, in order: `status workflow=…`, `notify error …`, … */
   readonly done: string[] = [];
   readonly entries = new Map<string, TreeEntry & { id: string }>();
@@ -68,6 +70,8 @@ export class MockPi {
       },
       registerTool: (tool) => void this.tools.set(tool.name, tool),
       registerCommand: (name, command) => void this.commands.set(name, command),
+      registerFlag: (name) => void this.flags.set(name, this.flags.get(name)),
+      getFlag: (name) => this.flags.get(name),
       registerMessageRenderer: (type, renderer) => void this.renderers.set(type, renderer),
       sendMessage: ({ customType, content }) => act(`message ${customType} ${content}`),
       sendUserMessage: (content, options) => act(`say ${options?.deliverAs ?? "now"} ${content}`),

@@ -32,6 +32,8 @@ export interface Place {
   directory: string;
   /** What to give to Node to run the fake so. */
   args: string[];
+  /** The arguments that the newest sidecar of this place got beside these. */
+  arguments(): string[];
   /** The calls that sidecars of this place got, oldest first. */
   calls(): { id?: unknown; method?: string; params?: any; result?: unknown; error?: any }[];
 }
@@ -45,6 +47,7 @@ export function place(t: TestContext, fake: Fake): Place {
   return {
     directory,
     args: [fakeSidecar, JSON.stringify({ ...behaviour, log })],
+    arguments: () => (existsSync(`${log}.arguments`) ? JSON.parse(readFileSync(`${log}.arguments`, "utf8")) : []),
     calls: () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : []),
   };
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::files::{FilePath, FileProblem, Files};
 use super::findings::{Finding, Findings, Reader, raise};
-use super::frontmatter::{self, NoFrontmatter};
+use super::frontmatter::{self, NoFrontmatter, Parts};
 use super::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
 use super::node::{Kind, Map, Node, TreeLimits};
 use super::phase::{ReadPhase, read_phase};
@@ -48,7 +48,7 @@ pub(super) struct Draft {
 
 /// The formats a definition may have.
 #[derive(Debug, Clone, Copy)]
-enum Format {
+pub(super) enum Format {
     Yaml,
     Json5,
 }
@@ -164,11 +164,7 @@ impl Directory<'_> {
             summary: Summary::default(),
             draft: None,
         };
-        let limits = self.tree_limits();
-        let node = match format {
-            Format::Yaml => yaml::parse(source.text(), 0, limits),
-            Format::Json5 => json5::parse(source.text(), limits),
-        };
+        let node = self.parse(source, format);
         let Some((map, span)) = read_map(reader, "the definition", WORKFLOW_CONTENT, node) else {
             return found;
         };
@@ -184,7 +180,28 @@ impl Directory<'_> {
         found
     }
 
-    fn tree_limits(&self) -> TreeLimits {
+    /// The definition of a workflow that was loaded.
+    pub(super) fn source(&self) -> Option<(Format, Source)> {
+        let formats = [(Format::Yaml, YAML_NAME), (Format::Json5, JSON5_NAME)];
+        formats.into_iter().find_map(|(format, name)| {
+            let bytes = self.bytes(name).ok()?;
+            Some((format, Source::new(&self.shown(name), bytes)))
+        })
+    }
+
+    /// What stands in a definition.
+    pub(super) fn parse<'s>(
+        &self,
+        source: &'s Source,
+        format: Format,
+    ) -> Result<Node<'s>, Finding> {
+        match format {
+            Format::Yaml => yaml::parse(source.text(), 0, self.tree_limits()),
+            Format::Json5 => json5::parse(source.text(), self.tree_limits()),
+        }
+    }
+
+    pub(super) fn tree_limits(&self) -> TreeLimits {
         TreeLimits {
             depth: self.limits.max_depth as usize,
             size: MOST_VALUES,
@@ -227,14 +244,13 @@ impl Directory<'_> {
         ids: &mut HashSet<String>,
         entry: &Text<'_>,
     ) -> Option<Phase> {
-        let (path, bytes) = match self.open_phase_file(entry) {
-            Ok(opened) => opened,
+        let source = match self.open_phase_file(entry) {
+            Ok(source) => source,
             Err(finding) => {
                 reader.report(finding);
                 return None;
             }
         };
-        let source = Source::new(&self.files.shown(&path), bytes);
         let reader = &mut Reader {
             source: &source,
             findings: reader.findings,
@@ -243,14 +259,14 @@ impl Directory<'_> {
         unique(reader, ids, phase)
     }
 
-    fn open_phase_file(&self, entry: &Text<'_>) -> Result<(FilePath, Vec<u8>), Finding> {
+    pub(super) fn open_phase_file(&self, entry: &Text<'_>) -> Result<Source, Finding> {
         let name = shown(&entry.value);
         let path = FilePath::in_workflow(self.tier, self.key, &entry.value).map_err(|problem| {
             let message = format!("the path `{name}` {problem}");
             Finding::error(Code::PathRefused, entry.span, message)
         })?;
         match self.files.read(&path, self.limits.max_file_bytes) {
-            Ok(bytes) => Ok((path, bytes)),
+            Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
             Err(problem) => {
                 let message = format!("the phase file `{name}` {problem}");
                 let finding = Finding::error(code_of(&problem), entry.span, message);
@@ -305,7 +321,7 @@ fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<Read
             return None;
         }
     };
-    let node = yaml::parse(parts.yaml, parts.yaml_start, limits);
+    let node = parse_frontmatter(&parts, limits);
     let map = match node {
         // As the host: no text between the lines is an empty map.
         Ok(Node {
@@ -315,12 +331,22 @@ fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<Read
     };
     let body = Text {
         value: parts.body.into(),
-        span: Some(Span::new(
-            parts.body_start,
-            parts.body_start + parts.body.len(),
-        )),
+        span: Some(body_span(&parts)),
     };
     read_phase(reader, map, Some(frontmatter::opening()), Some(body))
+}
+
+/// What stands in a phase file's frontmatter.
+pub(super) fn parse_frontmatter<'s>(
+    parts: &Parts<'s>,
+    limits: TreeLimits,
+) -> Result<Node<'s>, Finding> {
+    yaml::parse(parts.yaml, parts.yaml_start, limits)
+}
+
+/// Where a phase file's instructions stand.
+pub(super) fn body_span(parts: &Parts<'_>) -> Span {
+    Span::new(parts.body_start, parts.body_start + parts.body.len())
 }
 
 fn no_frontmatter(problem: NoFrontmatter) -> Finding {

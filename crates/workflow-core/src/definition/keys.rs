@@ -143,7 +143,8 @@ fn plain(key: &str) -> String {
 const LONGEST_COMPARED: usize = 40;
 
 /// The known name that an unknown one most likely means.
-pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+#[must_use]
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > LONGEST_COMPARED {
         return None;
     }

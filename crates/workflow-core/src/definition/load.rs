@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::directory::{Directory, Draft, Found, Summary, read_map};
 use super::files::{FilePath, FileProblem, Files, Metered, TierEntry};
-use super::findings::{Findings, Reader};
+use super::findings::{Finding, Findings, Reader};
 use super::json5;
 use super::model::{Catalog, Limits, Settings, Show, Tier};
-use super::node::TreeLimits;
+use super::node::{Node, TreeLimits};
 use super::references::settle;
 use super::settings::{ReadSettings, merged, read_settings};
 use super::source::Source;
@@ -109,7 +109,8 @@ fn load_settings(files: &dyn Files, diagnostics: &mut Vec<Diagnostic>) -> Settin
     merged(&global, &project)
 }
 
-fn load_settings_of(
+/// What the settings file of a tier says; `None` if there is none that can be read.
+pub(super) fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
     diagnostics: &mut Vec<Diagnostic>,
@@ -132,11 +133,7 @@ fn load_settings_of(
     };
     let source = Source::new(&files.shown(&path), bytes);
     let mut findings = Findings::about(None, &source, Findings::SHOWN);
-    let tree_limits = TreeLimits {
-        depth: limits.max_depth as usize,
-        size: limits.max_file_bytes as usize,
-    };
-    let node = json5::parse(source.text(), tree_limits);
+    let node = parse_settings(&source);
     let reader = &mut Reader {
         source: &source,
         findings: &mut findings,
@@ -145,6 +142,16 @@ fn load_settings_of(
         .map(|(map, _)| read_settings(reader, map));
     diagnostics.extend(findings.finish());
     settings
+}
+
+/// What stands in a settings file.
+pub(super) fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
+    let limits = Limits::default();
+    let tree_limits = TreeLimits {
+        depth: limits.max_depth as usize,
+        size: limits.max_file_bytes as usize,
+    };
+    json5::parse(source.text(), tree_limits)
 }
 
 /// The workflows of a tier, in byte order of their keys.

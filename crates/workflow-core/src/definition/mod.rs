@@ -32,6 +32,7 @@ mod language;
 mod load;
 mod model;
 mod node;
+mod origins;
 mod phase;
 mod references;
 mod settings;
@@ -43,9 +44,11 @@ mod yaml;
 
 pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
+pub use keys::nearest;
 pub use language::{Key, Level, Takes, Without};
 pub use load::{Listing, Loaded, Outcome, load};
 pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
+pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};

@@ -18,6 +18,13 @@ pub(super) struct ReadSettings {
     limits: LimitsSaid,
 }
 
+impl ReadSettings {
+    /// What the file says, but for its limits.
+    pub(super) fn said(self) -> Settings {
+        self.settings
+    }
+}
+
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
 type LimitsSaid = [Option<u32>; 6];
 

@@ -39,6 +39,12 @@ impl ToolGuard {
         Self { rule }
     }
 
+    /// What is allowed, as people read it; `None` if nothing is blocked.
+    #[must_use]
+    pub fn allowed(&self) -> Option<&str> {
+        Some(&self.rule.as_ref()?.allowed)
+    }
+
     /// What is allowed instead, as people read it, when this tool is not.
     #[must_use]
     pub fn blocks(&self, tool: &str) -> Option<&str> {

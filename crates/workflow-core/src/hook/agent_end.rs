@@ -1,14 +1,14 @@
 //! `agent_end`: the run is announced, the agent is pushed on, or nothing (hook-lifecycle: "handleAgentEnd").
 
 use crate::Session;
+use crate::ending;
 use crate::guard::{Parked, Push};
 use crate::hook::Pushed;
 use crate::input::{LastAssistant, Millis};
 use crate::output::{Action, Level, Mutation, Output, Reply, message_type};
-use crate::run::{RunState, cancel};
-use crate::session::{Run, notify};
+use crate::run::cancel;
+use crate::session::notify;
 use crate::standing::Standing;
-use crate::{template, text};
 
 /// The grace period before the agent is pushed on.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Session {
         run.store(out);
         out.actions.push(Action::SendMessage {
             custom_type: message_type::COMPLETE,
-            content: end_message(&run),
+            content: ending::announced(&run.state, &run.catalog),
         });
         out.actions.push(Action::SetStatus { text: None });
         Mutation {
@@ -163,44 +163,6 @@ fn widget(seconds: u32) -> Action {
     Action::SetWidget {
         lines: Some(vec![line]),
     }
-}
-
-/// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
-fn end_message(run: &Run) -> String {
-    let workflow = run.catalog.get(&run.state.workflow_key);
-    let templates = workflow.map(|workflow| &workflow.templates);
-    let completion = templates.and_then(|templates| templates.completion_message.as_deref());
-    let template = if run.state.cancelled {
-        let cancelled = templates.and_then(|templates| templates.cancelled_message.as_deref());
-        cancelled.or(completion).unwrap_or(text::CANCELLED)
-    } else {
-        completion.unwrap_or(text::COMPLETION)
-    };
-    resolve_end(template, run)
-}
-
-/// Resolves a template that announces the end of a run.
-pub(crate) fn resolve_end(template: &str, run: &Run) -> String {
-    let RunState {
-        workflow_key,
-        task_description,
-        task_id,
-        current_path,
-        ..
-    } = &run.state;
-    let workflow = run.catalog.get(workflow_key);
-    // A run that is done stands on its last entry, so that the count is known without the definition.
-    let phases = workflow.map_or(current_path.segments()[0].phase_index + 1, |workflow| {
-        workflow.phases.len()
-    });
-    let phases = phases.to_string();
-    template::resolve(template, |name| match name {
-        "workflowName" => Some(workflow.map_or(workflow_key, |workflow| &workflow.name)),
-        "taskDescription" => Some(task_description),
-        "taskId" => Some(task_id),
-        "phaseCount" => Some(&phases),
-        _ => None,
-    })
 }
 
 fn parked_message(standing: &Standing, pushes: u32, why: Parked) -> String {

@@ -6,5 +6,5 @@ mod session;
 mod tool_call;
 mod turn;
 
-pub(crate) use agent_end::{Countdown, resolve_end};
+pub(crate) use agent_end::Countdown;
 pub(crate) use before_agent_start::Pushed;

@@ -1,31 +1,61 @@
-//! `list`: which workflows there are, where each comes from, and what takes its place.
+//! `list`: which workflows there are, what starts them, where each comes from, and what takes its place.
 
 use std::io::Write;
 
+use clap::builder::styling::Style;
 use serde::Serialize;
-use workflow_core::definition::{Listing, Outcome as Became, Show, Tier};
+use workflow_core::definition::{
+    Listing, Loaded, Outcome as Became, PhaseEntry, Show, Tier, Workflow,
+};
+
+use crate::init::{Language, TEMPLATES, Template};
 
 use super::format::{Format, json};
 use super::outcome::Outcome;
 use super::project::Project;
+use super::table::{self, beginning, one_line};
 
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar list                     the workflows of this directory's .pi, and your own
-  workflow-sidecar list --format json";
+  workflow-sidecar list --format json
+  workflow-sidecar list --templates         the ready-made ones, which `init --template NAME` writes";
 
-/// List the workflows there are, with where each comes from
+/// List the workflows there are, what starts them, and where each comes from
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     project: Project,
+    /// List the ready-made workflows instead
+    #[arg(long)]
+    templates: bool,
     /// Whom the output is for
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
-/// A workflow as `--format json` tells of it.
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if arguments.templates {
+        return templates(arguments.format);
+    }
+    let loaded = arguments.project.load()?;
+    let mut rows: Vec<Row<'_>> = loaded
+        .index
+        .iter()
+        .map(|found| Row::of(found, &loaded))
+        .collect();
+    match arguments.format {
+        Format::Json => json(&rows)?,
+        Format::Human => {
+            rows.sort_by_key(|row| row.status);
+            people(&rows)?;
+        }
+    }
+    Ok(Outcome::Well)
+}
+
+/// A workflow, as `--format json` tells of it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
@@ -33,59 +63,213 @@ struct Row<'a> {
     command: &'a str,
     name: &'a str,
     phases: usize,
-    source: &'a str,
+    status: Status,
     tier: Tier,
-    status: &'static str,
+    source: &'a str,
+    /// The file whose place it takes.
+    replaces: Option<&'a str>,
+    /// The file that takes its place.
+    replaced_by: Option<&'a str>,
+    /// The workflow that its command starts instead.
+    started_instead: Option<&'a str>,
+    /// The workflows it is a part of.
+    part_of: Vec<&'a str>,
 }
 
-impl<'a> From<&'a Listing> for Row<'a> {
-    fn from(listing: &'a Listing) -> Self {
+/// What can be done with a workflow. The order is that of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    /// A person can start it.
+    Ready,
+    /// It runs inside others.
+    Part,
+    /// Another workflow has its command.
+    Unreachable,
+    /// The project's workflow of the same key takes its place.
+    Replaced,
+    /// Something is wrong with it.
+    Broken,
+}
+
+impl<'a> Row<'a> {
+    fn of(listing: &'a Listing, loaded: &'a Loaded) -> Self {
+        let other = |outcome: Became| {
+            let same =
+                move |other: &&Listing| other.key == listing.key && other.tier != listing.tier;
+            let other = loaded.index.iter().find(same);
+            other
+                .filter(|_| listing.outcome == outcome)
+                .map(|other| &*other.source)
+        };
+        let started = loaded
+            .catalog
+            .startable()
+            .find(|workflow| workflow.command_name == listing.command_name)
+            .filter(|workflow| workflow.key != listing.key);
+        let (status, started_instead) = match (listing.outcome, listing.show, started) {
+            (Became::LeftOut, ..) => (Status::Broken, None),
+            (Became::Shadowed, ..) => (Status::Replaced, None),
+            (Became::Loaded, Show::Workflows, _) => (Status::Part, None),
+            (Became::Loaded, Show::User, Some(other)) => (Status::Unreachable, Some(&*other.key)),
+            (Became::Loaded, Show::User, None) => (Status::Ready, None),
+        };
+        let part_of = loaded
+            .catalog
+            .iter()
+            .filter(|workflow| uses(workflow, &listing.key));
         Self {
             key: &listing.key,
             command: &listing.command_name,
             name: &listing.name,
             phases: listing.phases,
-            source: &listing.source,
+            status,
             tier: listing.tier,
-            status: status(listing),
+            source: &listing.source,
+            replaces: other(Became::Loaded).filter(|_| listing.shadows),
+            replaced_by: other(Became::Shadowed),
+            started_instead,
+            part_of: match listing.outcome {
+                Became::Loaded => part_of.map(|workflow| &*workflow.key).collect(),
+                Became::Shadowed | Became::LeftOut => Vec::new(),
+            },
+        }
+    }
+
+    /// What a person types, or the key of what cannot be started.
+    fn typed(&self) -> String {
+        match self.status {
+            Status::Ready | Status::Unreachable => format!("/workflow {}", one_line(self.command)),
+            Status::Part | Status::Replaced | Status::Broken => one_line(self.key),
+        }
+    }
+
+    /// The directory it comes from.
+    fn directory(&self) -> &str {
+        let parts = self.source.rsplit_once(['/', '\\']);
+        parts.map_or(self.source, |(directory, _)| directory)
+    }
+
+    /// The status in words.
+    fn words(&self) -> String {
+        let mut parts = match self.status {
+            Status::Ready => vec!["ready".to_owned()],
+            Status::Part if self.part_of.is_empty() => vec!["part of no other".to_owned()],
+            Status::Part => vec![format!("part of {}", several(&self.part_of))],
+            Status::Unreachable => {
+                let other = self.started_instead.unwrap_or_default();
+                vec![format!("its command starts {}", one_line(other))]
+            }
+            Status::Replaced => vec!["replaced by the project's".to_owned()],
+            Status::Broken => vec!["broken, see check".to_owned()],
+        };
+        if self.replaces.is_some() {
+            parts.push("replaces your own".to_owned());
+        }
+        parts.join(", ")
+    }
+}
+
+fn uses(workflow: &Workflow, key: &str) -> bool {
+    workflow.phases.iter().any(|entry| match entry {
+        PhaseEntry::Subworkflow(inner) => inner == key,
+        PhaseEntry::Phase(_) => false,
+    })
+}
+
+/// Names for one cell.
+fn several(names: &[&str]) -> String {
+    const MOST: usize = 3;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| one_line(name)).collect();
+    let more = names.len().saturating_sub(MOST);
+    match more {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn people(rows: &[Row<'_>]) -> anyhow::Result<()> {
+    // Columns that are enough for a glance: `--format json` cuts nothing.
+    const NAME: usize = 24;
+    const STATUS: usize = 40;
+    let mut out = anstream::stdout().lock();
+    if rows.is_empty() {
+        writeln!(out, "no workflows: `workflow-sidecar init` writes one")?;
+        return Ok(());
+    }
+    let cells: Vec<[String; 5]> = rows
+        .iter()
+        .map(|row| {
+            let phases = match row.phases {
+                0 => String::new(),
+                phases => phases.to_string(),
+            };
+            [
+                beginning(&row.typed(), NAME),
+                beginning(&one_line(row.name), NAME),
+                phases,
+                beginning(&row.words(), STATUS),
+                one_line(row.directory()),
+            ]
+        })
+        .collect();
+    table::write(
+        &mut out,
+        ["workflow", "name", "phases", "status", "from"],
+        &cells,
+    )?;
+    Ok(())
+}
+
+/// A ready-made workflow, as `--format json` tells of it.
+#[derive(Debug, Serialize)]
+struct TemplateRow {
+    name: &'static str,
+    about: &'static str,
+    phases: Vec<String>,
+}
+
+impl TemplateRow {
+    fn of(template: &Template) -> Self {
+        let loaded = template.load(Language::Yaml);
+        let workflow = loaded.catalog.get(template.name);
+        let phases = workflow.map(|workflow| phases(&loaded, workflow));
+        Self {
+            name: template.name,
+            about: template.about(),
+            phases: phases.unwrap_or_default(),
         }
     }
 }
 
-fn status(listing: &Listing) -> &'static str {
-    match listing.outcome {
-        Became::LeftOut => "left out, see check",
-        Became::Shadowed => "replaced by the project's",
-        Became::Loaded if listing.shadows => "replaces your own",
-        Became::Loaded if listing.show == Show::Workflows => "a part of others",
-        Became::Loaded => "can be started",
-    }
+/// The names of the phases, those of subworkflows included.
+fn phases(loaded: &Loaded, workflow: &Workflow) -> Vec<String> {
+    let names = workflow.phases.iter().flat_map(|entry| match entry {
+        PhaseEntry::Phase(phase) => vec![phase.name.clone()],
+        PhaseEntry::Subworkflow(key) => {
+            let inner = loaded.catalog.get(key);
+            inner.map_or_else(Vec::new, |inner| phases(loaded, inner))
+        }
+    });
+    names.collect()
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let loaded = arguments.project.load()?;
-    let rows: Vec<Row<'_>> = loaded.index.iter().map(Row::from).collect();
-    match arguments.format {
-        Format::Json => json(&rows)?,
-        Format::Human => table(&rows)?,
+fn templates(format: Format) -> anyhow::Result<Outcome> {
+    const NAME: Style = Style::new().bold();
+    let rows: Vec<TemplateRow> = TEMPLATES.iter().map(TemplateRow::of).collect();
+    if format == Format::Json {
+        json(&rows)?;
+        return Ok(Outcome::Well);
     }
-    Ok(Outcome::Well)
-}
-
-fn table(rows: &[Row<'_>]) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
-    if rows.is_empty() {
-        writeln!(out, "no workflows: `workflow-sidecar init` writes one")?;
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    for row in &rows {
+        writeln!(out, "{NAME}{:width$}{NAME:#}  {}", row.name, row.about)?;
+        writeln!(out, "{:width$}  {}", "", row.phases.join(" → "))?;
     }
-    let width = |column: fn(&Row<'_>) -> usize| rows.iter().map(column).max().unwrap_or(0);
-    let key = width(|row| row.key.chars().count());
-    let status = width(|row| row.status.chars().count());
-    for row in rows {
-        writeln!(
-            out,
-            "{:key$}  {:status$}  {}",
-            row.key, row.status, row.source
-        )?;
-    }
-    Ok(())
+    writeln!(
+        out,
+        "\n`workflow-sidecar init --template NAME` writes one into `.pi/workflows`."
+    )?;
+    Ok(Outcome::Well)
 }

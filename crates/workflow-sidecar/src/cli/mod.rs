@@ -7,12 +7,21 @@ mod check;
 mod completions;
 mod demo;
 mod doctor;
+mod explain;
 mod format;
+mod graph;
+mod init;
 mod list;
+mod named;
 mod outcome;
 mod project;
+mod replay;
 mod schema;
 mod serve;
+mod show;
+mod simulate;
+mod status;
+mod table;
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -25,12 +34,15 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+pub(crate) use self::serve::RECORD_VARIABLE;
+
 /// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
-const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
+pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar check                        what is wrong with the workflows here
+  workflow-sidecar init --template bugfix       a ready-made workflow, to use or to change
   workflow-sidecar demo                         see what it does
   workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
   workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
@@ -52,9 +64,16 @@ enum Command {
     Completions(completions::Arguments),
     Demo(demo::Arguments),
     Doctor(doctor::Arguments),
+    Explain(explain::Arguments),
+    Graph(graph::Arguments),
+    Init(init::Arguments),
     List(list::Arguments),
+    Replay(replay::Arguments),
     Schema(schema::Arguments),
     Serve(serve::Arguments),
+    Show(show::Arguments),
+    Simulate(simulate::Arguments),
+    Status(status::Arguments),
 }
 
 /// Reads the command line and does what it says.
@@ -88,12 +107,11 @@ pub fn command_line() -> clap::Command {
 /// How to serve, if that is what is asked. Looked at first and by itself: a process that serves lives long,
 /// and must not carry about what it takes to know all commands.
 fn serving() -> Option<serve::Arguments> {
-    let mut words = env::args_os().skip(1).peekable();
-    let asked = match words.peek() {
-        Some(word) => word == "serve",
-        None => !io::stdin().is_terminal(),
-    };
-    asked.then(|| serve::Arguments::read(words.skip(1)))
+    let mut words = env::args_os().skip(1);
+    match words.next() {
+        None => (!io::stdin().is_terminal()).then(serve::Arguments::of_the_environment),
+        Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
+    }
 }
 
 /// Does what any other command line says.
@@ -104,9 +122,16 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments),
+        Some(Command::Explain(arguments)) => explain::run(&arguments),
+        Some(Command::Graph(arguments)) => graph::run(&arguments),
+        Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
+        Some(Command::Show(arguments)) => show::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Status(arguments)) => status::run(&arguments),
         None => Ok(Arguments::command().print_help().map(well)?),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::rest::Rest;
+
 /// The table, as the help shows it.
 pub(super) const TABLE: &str = "\
 Exit codes:
@@ -19,16 +21,32 @@ pub(super) enum Outcome {
     Well,
     /// There are findings or differences.
     Findings,
+    /// A run waits for a person.
+    Waits,
+    /// A run stands still at a limit.
+    Limit,
 }
 
 /// Nothing could be done.
 pub(super) const FAILED: u8 = 2;
+
+impl From<Rest> for Outcome {
+    fn from(rest: Rest) -> Self {
+        match rest {
+            Rest::Fine => Self::Well,
+            Rest::Waits => Self::Waits,
+            Rest::Limit => Self::Limit,
+        }
+    }
+}
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         Self::from(match outcome {
             Outcome::Well => 0,
             Outcome::Findings => 1,
+            Outcome::Waits => 3,
+            Outcome::Limit => 4,
         })
     }
 }

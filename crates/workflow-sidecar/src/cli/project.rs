@@ -38,6 +38,16 @@ impl Project {
         Ok((self.own.directory(), project))
     }
 
+    /// The project's directory.
+    pub(super) fn directory(&self) -> &Path {
+        &self.project
+    }
+
+    /// The directory of the user's own definitions.
+    pub(super) fn agent_dir(&self) -> PathBuf {
+        self.own.directory()
+    }
+
     /// The files.
     pub(super) fn disk(&self) -> anyhow::Result<Disk> {
         self.own.disk(&self.project)

@@ -27,11 +27,14 @@ struct Schema {
     text: &'static str,
 }
 
-const SCHEMAS: [Schema; 5] = [
+/// The schema of a definition.
+pub(super) const WORKFLOW: &str = include_str!("../../../../schemas/workflow.schema.json");
+
+const SCHEMAS: [Schema; 6] = [
     Schema {
         name: "workflow",
         about: "workflow.yaml and workflow.json5",
-        text: include_str!("../../../../schemas/workflow.schema.json"),
+        text: WORKFLOW,
     },
     Schema {
         name: "phase",
@@ -52,6 +55,11 @@ const SCHEMAS: [Schema; 5] = [
         name: "state",
         about: "the state that a session stores",
         text: include_str!("../../../../schemas/state.schema.json"),
+    },
+    Schema {
+        name: "transcript",
+        about: "recordings, and what replay plays",
+        text: include_str!("../../../../schemas/transcript.schema.json"),
     },
 ];
 

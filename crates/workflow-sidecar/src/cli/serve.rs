@@ -2,12 +2,19 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use anyhow::Context;
-use clap::builder::RangedU64ValueParser;
-use clap::{Args, FromArgMatches};
+use clap::builder::{FalseyValueParser, RangedU64ValueParser};
+use clap::{Args, Command, FromArgMatches};
 
 use crate::serve::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE, serve};
+use crate::transcript::{DEFAULT_LIMIT, Extent, Payload, Recorder};
+
+/// Names the file or directory of `--record`, so that any host can be recorded.
+pub(crate) const RECORD_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD";
+/// Set for `--record-redact`.
+const REDACT_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD_REDACT";
 
 /// What a person who types sees first.
 const HINT: &str = "\
@@ -18,7 +25,11 @@ Ctrl-D ends it.";
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar serve                       what a host spawns
-  workflow-sidecar serve --max-line 1048576    refuse lines over a megabyte";
+  workflow-sidecar serve --max-line 1048576    refuse lines over a megabyte
+  workflow-sidecar serve --record session.jsonl --record-redact
+  WORKFLOW_SIDECAR_RECORD=recordings/ pi \"/workflow bugfix\"    a file a session, if it is a directory
+
+`workflow-sidecar replay` plays a recording again.";
 
 /// Serve a host on stdin and stdout
 #[derive(Debug, PartialEq, clap::Args)]
@@ -27,31 +38,73 @@ pub(super) struct Arguments {
     /// How many bytes a line may have; a longer one is refused and skipped
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE, value_parser = max_line())]
     max_line: usize,
-}
-
-fn max_line() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
+    /// Record what both sides say: behind what the file holds, or in a new file of a directory
+    #[arg(long, value_name = "FILE", env = RECORD_VARIABLE)]
+    record: Option<OsString>,
+    /// Leave out of the recording what tools were given and gave back
+    #[arg(long, env = REDACT_VARIABLE, value_parser = FalseyValueParser::new())]
+    record_redact: bool,
+    /// How many bytes the recording may have
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_LIMIT)]
+    record_limit: u64,
 }
 
 impl Default for Arguments {
     fn default() -> Self {
         Self {
             max_line: DEFAULT_MAX_LINE,
+            record: None,
+            record_redact: false,
+            record_limit: DEFAULT_LIMIT,
         }
+    }
+}
+
+fn max_line() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
+}
+
+impl Arguments {
+    /// What holds if nothing is said on the command line.
+    ///
+    /// Where the environment says nothing either, nothing is parsed: the code that is run for it would stay in
+    /// memory as long as the host lives.
+    pub(super) fn of_the_environment() -> Self {
+        if std::env::var_os(RECORD_VARIABLE).is_none() {
+            return Self::default();
+        }
+        let command = Self::augment_args(Command::new("serve"));
+        let matches = command.get_matches_from(["serve"]);
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    /// The recording, if there is to be one. That there can be none must not cost the session.
+    fn recorder(&self) -> Option<Recorder> {
+        let path = self.record.as_deref().filter(|path| !path.is_empty())?;
+        let extent = Extent {
+            payload: if self.record_redact {
+                Payload::Redacted
+            } else {
+                Payload::Kept
+            },
+            limit: self.record_limit,
+        };
+        Recorder::begin(Path::new(path), extent)
+            .inspect_err(|error| tracing::warn!("nothing is recorded: {error}"))
+            .ok()
     }
 }
 
 impl Arguments {
     /// Reads what follows `serve`; ends the process if it is wrong, or asks for help.
     ///
-    /// Knows no other command, and where nothing is said does not even begin to parse: the code that is run
-    /// for it would stay in memory as long as the host lives.
+    /// Knows no other command.
     pub(super) fn read(words: impl Iterator<Item = OsString>) -> Self {
         let mut words = words.peekable();
         if words.peek().is_none() {
-            return Self::default();
+            return Self::of_the_environment();
         }
-        let command = clap::Command::new("serve")
+        let command = Command::new("serve")
             .bin_name("workflow-sidecar serve")
             .no_binary_name(true);
         let matches = Self::augment_args(command).get_matches_from(words);
@@ -63,7 +116,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if io::stdin().is_terminal() {
         eprintln!("{HINT}");
     }
-    serve(arguments.max_line).context("the pipe to the host failed")
+    serve(arguments.max_line, arguments.recorder()).context("the pipe to the host failed")
 }
 
 #[cfg(test)]
@@ -72,8 +125,9 @@ mod tests {
 
     #[test]
     fn what_holds_without_a_word_is_what_the_help_says() {
-        let matches =
-            Arguments::augment_args(clap::Command::new("serve")).get_matches_from(["serve"]);
+        let command = Arguments::augment_args(Command::new("serve"));
+        let command = command.mut_args(|argument| argument.env(None::<&str>));
+        let matches = command.get_matches_from(["serve"]);
         let parsed = Arguments::from_arg_matches(&matches).unwrap();
         assert_eq!(parsed, Arguments::default());
     }

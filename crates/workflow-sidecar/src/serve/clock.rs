@@ -19,6 +19,13 @@ pub(super) enum Clock {
     /// Passing time is not the wall's, so that setting the wall's clock neither fires a countdown
     /// nor stalls one.
     System { wall: Millis, since: Instant },
+    /// The system's, seen only when it is looked at: what happens together has one time, which a
+    /// recording can tell. It never goes back.
+    Held {
+        wall: Millis,
+        since: Instant,
+        now: Millis,
+    },
     /// Only being advanced moves it.
     Virtual { now: Millis },
 }
@@ -31,10 +38,51 @@ impl Clock {
         }
     }
 
+    /// The system's, that stands still until it is looked at.
+    pub(super) fn held() -> Self {
+        let now = wall_time();
+        Self::Held {
+            wall: now,
+            since: Instant::now(),
+            now,
+        }
+    }
+
     pub(super) fn now(&self) -> Millis {
         match self {
-            Self::System { wall, since } => wall.saturating_add(millis(since.elapsed())),
-            Self::Virtual { now } => *now,
+            Self::System { wall, since } => passed(*wall, *since),
+            Self::Held { now, .. } | Self::Virtual { now } => *now,
+        }
+    }
+
+    /// How long it really is to a time; `None` if it comes only by being advanced.
+    pub(super) fn until(&self, time: Millis) -> Option<Duration> {
+        let now = match self {
+            Self::System { wall, since } | Self::Held { wall, since, .. } => passed(*wall, *since),
+            Self::Virtual { .. } => return None,
+        };
+        Some(Duration::from_millis(time.saturating_sub(now)))
+    }
+
+    /// Looks at the time, where it is held. While nothing is counting down, the wall's is taken over.
+    pub(super) fn look(&mut self, is_idle: bool) {
+        let Self::Held { wall, since, now } = self else {
+            return;
+        };
+        if is_idle {
+            (*wall, *since) = (wall_time(), Instant::now());
+        }
+        let seen = passed(*wall, *since);
+        if seen < *now {
+            (*wall, *since) = (*now, Instant::now());
+        }
+        *now = seen.max(*now);
+    }
+
+    /// Moves a held time on by the least there is.
+    pub(super) fn nudge(&mut self) {
+        if let Self::Held { now, .. } = self {
+            *now += 1;
         }
     }
 
@@ -44,6 +92,10 @@ impl Clock {
             *self = Self::system();
         }
     }
+}
+
+fn passed(wall: Millis, since: Instant) -> Millis {
+    wall.saturating_add(millis(since.elapsed()))
 }
 
 fn wall_time() -> Millis {
@@ -128,6 +180,31 @@ mod tests {
         let mut clock = Clock::Virtual { now: 7 };
         clock.set();
         assert_eq!(clock.now(), 7);
+    }
+
+    #[test]
+    fn a_held_clock_moves_when_it_is_looked_at_and_never_back() {
+        let mut clock = Clock::held();
+        let Clock::Held { wall, now, .. } = &mut clock else {
+            panic!("not held");
+        };
+        *wall -= 10;
+        let before = *now;
+        assert_eq!(clock.now(), before);
+        clock.look(false);
+        assert!(clock.now() >= before);
+        let ahead = Clock::held().now() + 3_600_000;
+        clock = Clock::Held {
+            wall: 0,
+            since: Instant::now(),
+            now: ahead,
+        };
+        clock.look(true);
+        assert_eq!(clock.now(), ahead);
+        // What is waited for comes in its time all the same.
+        assert!(clock.until(ahead + 1000).unwrap() <= Duration::from_secs(1));
+        clock.nudge();
+        assert_eq!(clock.now(), ahead + 1);
     }
 
     #[test]

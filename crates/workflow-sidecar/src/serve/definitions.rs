@@ -14,6 +14,24 @@ use crate::disk::{Disk, user_agent_dir};
 /// For how long it is good enough to know what the files said: as long as somebody types a name.
 const RECENT: Duration = Duration::from_secs(1);
 
+/// Reads what the directories of a user and of a project hold.
+pub(crate) trait Loader: std::fmt::Debug + Send + Sync {
+    /// What the files say now.
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded;
+}
+
+/// The directories of the disk.
+#[derive(Debug)]
+pub(crate) struct OnDisk;
+
+impl Loader for OnDisk {
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded {
+        let mut loaded = load(&Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()));
+        loaded.diagnostics.extend(no_project(cwd));
+        loaded
+    }
+}
+
 /// The definitions of one user.
 #[derive(Debug)]
 pub(super) struct Definitions {
@@ -21,6 +39,7 @@ pub(super) struct Definitions {
     agent: PathBuf,
     /// Where the host runs: the project of a session that names no other.
     cwd: PathBuf,
+    loader: Arc<dyn Loader>,
     last: Option<Last>,
 }
 
@@ -34,10 +53,11 @@ struct Last {
 
 impl Definitions {
     /// Looks where the host says, and in the usual place of what it leaves out.
-    pub(super) fn new(agent: Option<&str>, cwd: &str) -> Self {
+    pub(super) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
         Self {
             agent: user_agent_dir(agent),
             cwd: PathBuf::from(cwd),
+            loader,
             last: None,
         }
     }
@@ -45,10 +65,7 @@ impl Definitions {
     /// The definitions as the files stand now.
     pub(super) fn load(&mut self, cwd: Option<&Path>) -> Arc<Loaded> {
         let cwd = cwd.unwrap_or(&self.cwd).to_path_buf();
-        let disk = Disk::new(self.agent.clone(), cwd.clone());
-        let mut loaded = load(&disk);
-        loaded.diagnostics.extend(no_project(&cwd));
-        let mut loaded = Arc::new(loaded);
+        let mut loaded = Arc::new(self.loader.load(&self.agent, &cwd));
         // Sessions of a project whose files have not changed share what they say.
         if let Some(last) = self.last.take()
             && last.loaded == loaded
@@ -76,7 +93,7 @@ impl Definitions {
 }
 
 /// Says that a project is not there: it would pass for one without workflows.
-fn no_project(cwd: &Path) -> Option<Diagnostic> {
+pub(crate) fn no_project(cwd: &Path) -> Option<Diagnostic> {
     if cwd.is_dir() {
         return None;
     }
@@ -115,7 +132,7 @@ mod tests {
     fn what_has_not_changed_is_shared_and_what_has_is_seen() {
         let project = tempfile::tempdir().unwrap();
         write(project.path(), "One");
-        let mut definitions = Definitions::new(Some("/nowhere"), "/nowhere");
+        let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
         let mut load = || definitions.load(Some(project.path()));
         let (first, second) = (load(), load());
         assert!(Arc::ptr_eq(&first, &second));
@@ -129,7 +146,7 @@ mod tests {
         let (project, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         write(project.path(), "One");
         write(other.path(), "Other");
-        let mut definitions = Definitions::new(Some("/nowhere"), "/nowhere");
+        let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
         let first = definitions.recent(Some(project.path()));
         assert!(Arc::ptr_eq(
             &first,
@@ -146,7 +163,7 @@ mod tests {
         let agent = tempfile::tempdir().unwrap();
         write(agent.path(), "Own");
         let agent_dir = agent.path().join(".pi");
-        let mut definitions = Definitions::new(agent_dir.to_str(), "/nowhere");
+        let mut definitions = Definitions::new(Arc::new(OnDisk), agent_dir.to_str(), "/nowhere");
         let loaded = definitions.load(None);
         assert_eq!(name(&loaded), "Own");
         let said: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();

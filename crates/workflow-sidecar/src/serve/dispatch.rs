@@ -12,12 +12,13 @@ use jsonrpsee::types::{ErrorObjectOwned, Id, Params};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
 use serde::Deserialize;
 use tokio::sync::Notify;
+use workflow_core::input::Millis;
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method};
 
 use super::envelope::{Call, Invalid, Message, NO_ID, classify};
 use super::handlers::{Answered, unsupported};
 use super::outbox::Outbox;
-use super::server::{Server, not_initialized};
+use super::server::{Server, Surroundings, not_initialized};
 use super::usual::glance;
 use crate::wire;
 
@@ -29,8 +30,9 @@ pub(super) struct Dispatch {
 }
 
 impl Dispatch {
-    pub(super) fn new(deadline_changed: Arc<Notify>) -> Self {
-        let server = Arc::new(Mutex::new(Server::new(deadline_changed)));
+    pub(super) fn new(surroundings: Surroundings, deadline_changed: Arc<Notify>) -> Self {
+        let server = Server::new(surroundings, deadline_changed);
+        let server = Arc::new(Mutex::new(server));
         let mut methods = RpcModule::from_arc(Arc::clone(&server));
         macro_rules! register {
             ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
@@ -97,6 +99,16 @@ impl Dispatch {
     /// Answers what still waits: nothing more will come.
     pub(super) fn finish(&self, out: &mut Outbox) {
         self.do_or_log(Server::close_all, "a session could not be closed", out);
+    }
+
+    /// Looks at a clock that is held, and says whether something is due before anything else happens.
+    pub(super) fn look_at_clock(&self) -> bool {
+        self.server().look_at_clock()
+    }
+
+    /// The time of what happened last, by a clock that is held or virtual.
+    pub(super) fn now(&self) -> Millis {
+        self.server().clock.now()
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {
@@ -286,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_panic_costs_one_answer_and_nothing_else() {
-        let mut dispatch = Dispatch::new(Arc::new(Notify::new()));
+        let mut dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
         dispatch
             .methods
             .register_method("test/panic", panicking)
@@ -313,7 +325,7 @@ mod tests {
         let definition = r#"{name: "W", commandName: "w", initialMessage: "Go", continue: {countdown: 0},
             phases: [{id: "a", name: "A", emoji: "a", instructions: "Do it."}]}"#;
         std::fs::write(workflow.join("workflow.json5"), definition).unwrap();
-        let dispatch = Dispatch::new(Arc::new(Notify::new()));
+        let dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
         let call = |method: &str, params: serde_json::Value| {
             let request =
                 serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
@@ -406,8 +418,12 @@ mod tests {
 
     #[test]
     fn a_glance_changes_no_answer() {
-        let [at_a_glance, in_full] =
-            [(); 2].map(|()| introduced(Dispatch::new(Arc::new(Notify::new()))));
+        let [at_a_glance, in_full] = [(); 2].map(|()| {
+            introduced(Dispatch::new(
+                Surroundings::default(),
+                Arc::new(Notify::new()),
+            ))
+        });
         for line in lines() {
             let mut out = Outbox::default();
             in_full.take_in_full(&line, &mut out);

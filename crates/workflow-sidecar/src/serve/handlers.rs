@@ -3,6 +3,8 @@
 //! Owns the way from a row's parameters to a step of a session and back to the row's result.
 //! Must not know lines and ids, or decide anything that the engine decides.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
@@ -45,7 +47,10 @@ impl Handlers for Server {
             return Err(unsupported(params.protocol_version));
         }
         let seed = match params.clock {
-            protocol::Clock::System => Seed::Random(std::hash::RandomState::new()),
+            protocol::Clock::System => match self.seed {
+                Some(seed) => Seed::Fixed(seed),
+                None => Seed::Random(std::hash::RandomState::new()),
+            },
             protocol::Clock::Virtual { now, seed } => {
                 self.clock = Clock::Virtual { now };
                 Seed::Fixed(seed)
@@ -61,7 +66,11 @@ impl Handlers for Server {
                 dialogs: params.capabilities.dialogs,
                 widgets: params.capabilities.widgets,
             },
-            definitions: Definitions::new(params.agent_dir.as_deref(), &params.cwd),
+            definitions: Definitions::new(
+                Arc::clone(&self.loader),
+                params.agent_dir.as_deref(),
+                &params.cwd,
+            ),
             seed,
         });
         now(manifest())

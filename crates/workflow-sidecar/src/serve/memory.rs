@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 
 use super::dispatch::Dispatch;
 use super::outbox::Outbox;
+use super::server::Surroundings;
 
 /// A sidecar in memory, for tests and replays: the same dispatch, no pipe and no thread.
 ///
@@ -25,18 +26,37 @@ impl Memory {
     /// A sidecar that has not been spoken to.
     #[must_use]
     pub fn new() -> Self {
+        Self::within(Surroundings::default())
+    }
+
+    /// A sidecar with files or a clock of its own.
+    pub(crate) fn within(surroundings: Surroundings) -> Self {
         Self {
-            dispatch: Dispatch::new(Arc::new(Notify::new())),
+            dispatch: Dispatch::new(surroundings, Arc::new(Notify::new())),
         }
     }
 
     /// Takes a line, gives the lines that follow from it. After `shutdown` nothing follows any more.
     pub fn send(&self, line: impl AsRef<[u8]>) -> Vec<String> {
+        self.lines(|dispatch, out| dispatch.take(line.as_ref(), out))
+    }
+
+    /// What follows from a line over the limit.
+    pub(crate) fn send_long_line(&self, max_line: usize) -> Vec<String> {
+        self.lines(|_, out| Dispatch::refuse_long_line(max_line, out))
+    }
+
+    /// What follows from the host closing its side.
+    pub(crate) fn finish(&self) -> Vec<String> {
+        self.lines(Dispatch::finish)
+    }
+
+    fn lines(&self, step: impl FnOnce(&Dispatch, &mut Outbox)) -> Vec<String> {
         if self.dispatch.is_over() {
             return Vec::new();
         }
         let mut out = Outbox::default();
-        self.dispatch.take(line.as_ref(), &mut out);
+        step(&self.dispatch, &mut out);
         let text = String::from_utf8_lossy(out.as_bytes());
         text.lines().map(str::to_owned).collect()
     }

@@ -23,4 +23,7 @@ mod usual;
 
 pub use frame::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 pub use memory::Memory;
-pub use stdio::serve;
+
+pub(crate) use definitions::{Loader, no_project};
+pub(crate) use server::Surroundings;
+pub(crate) use stdio::serve;

@@ -59,6 +59,11 @@ impl Outbox {
         &self.0
     }
 
+    /// How many bytes wait.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Forgets what has been written, and gives much memory back.
     pub(super) fn clear(&mut self) {
         self.0.clear();

@@ -20,17 +20,55 @@ use workflow_protocol::method::{HostApply, UiConfirm};
 use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound};
 
 use super::clock::Clock;
-use super::definitions::Definitions;
+use super::definitions::{Definitions, Loader, OnDisk};
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer};
 use super::session::Slot;
 use crate::wire;
+
+/// What lies around the process: where files and time come from.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(super) loader: Arc<dyn Loader>,
+    pub(super) clock: Clock,
+    /// What task ids are made from; nobody can know them before if there is none.
+    pub(super) seed: Option<u64>,
+}
+
+impl Default for Surroundings {
+    /// The disk and the system's clock.
+    fn default() -> Self {
+        Self::of(Arc::new(OnDisk))
+    }
+}
+
+impl Surroundings {
+    /// Other files than those of the disk.
+    pub(crate) fn of(loader: Arc<dyn Loader>) -> Self {
+        Self {
+            loader,
+            clock: Clock::system(),
+            seed: None,
+        }
+    }
+
+    /// A clock and task ids that can be told of, so that what happens can happen again.
+    pub(crate) fn repeatable(loader: Arc<dyn Loader>, seed: u64) -> Self {
+        Self {
+            loader,
+            clock: Clock::held(),
+            seed: Some(seed),
+        }
+    }
+}
 
 /// Everything the process knows.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) host: Option<Host>,
     pub(super) clock: Clock,
+    pub(super) loader: Arc<dyn Loader>,
+    pub(super) seed: Option<u64>,
     pub(super) sessions: HashMap<String, Slot>,
     /// When which session is due.
     deadlines: BTreeSet<(Millis, String)>,
@@ -76,10 +114,17 @@ impl Seed {
 }
 
 impl Server {
-    pub(super) fn new(deadline_changed: Arc<Notify>) -> Self {
+    pub(super) fn new(surroundings: Surroundings, deadline_changed: Arc<Notify>) -> Self {
+        let Surroundings {
+            loader,
+            clock,
+            seed,
+        } = surroundings;
         Self {
             host: None,
-            clock: Clock::system(),
+            clock,
+            loader,
+            seed,
             sessions: HashMap::new(),
             deadlines: BTreeSet::new(),
             deadline_changed,
@@ -236,12 +281,23 @@ impl Server {
 
     /// How long it is to the first deadline. A virtual clock's come only when it is advanced.
     pub(super) fn due_in(&self) -> Option<Duration> {
-        match self.clock {
-            Clock::System { .. } => self
+        self.clock.until(self.next_deadline()?)
+    }
+
+    /// Looks at a clock that is held, and says whether something is due before anything else happens.
+    ///
+    /// Time that brings something is later than everything before it.
+    pub(super) fn look_at_clock(&mut self) -> bool {
+        let before = self.clock.now();
+        self.clock.look(self.deadlines.is_empty());
+        let is_due = matches!(self.clock, Clock::Held { .. })
+            && self
                 .next_deadline()
-                .map(|deadline| Duration::from_millis(deadline.saturating_sub(self.clock.now()))),
-            Clock::Virtual { .. } => None,
+                .is_some_and(|deadline| deadline <= self.clock.now());
+        if is_due && self.clock.now() == before {
+            self.clock.nudge();
         }
+        is_due
     }
 
     /// Steps every session that is due. The actions of one are given back, those of others are sent.

@@ -10,6 +10,8 @@ use super::clock::Alarm;
 use super::dispatch::Dispatch;
 use super::frame::{Frame, Frames};
 use super::outbox::Outbox;
+use super::server::Surroundings;
+use crate::transcript::{HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
 const MANY: usize = 64 << 10;
@@ -17,10 +19,14 @@ const MANY: usize = 64 << 10;
 /// Serves the host on standard input and output until either ends, or the host says so.
 ///
 /// A line longer than `max_line` bytes is refused and skipped. A host that is gone is no error.
-pub fn serve(max_line: usize) -> io::Result<()> {
+pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<()> {
     let changed = Arc::new(Notify::new());
-    let dispatch = Arc::new(Dispatch::new(Arc::clone(&changed)));
-    let pen = Arc::new(Pen::on_stdout()?);
+    let surroundings = match &recorder {
+        Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
+        None => Surroundings::default(),
+    };
+    let dispatch = Arc::new(Dispatch::new(surroundings, Arc::clone(&changed)));
+    let pen = Arc::new(Pen::on_stdout(recorder)?);
     let alarm = {
         let (waiting, due, pen) = (
             Arc::clone(&dispatch),
@@ -32,7 +38,7 @@ pub fn serve(max_line: usize) -> io::Result<()> {
             move || waiting.due_in(),
             move || {
                 let mut pen = pen.take();
-                due.tick(&mut pen.outbox);
+                pen.happen(Event::Time, &due);
                 if pen.flush().is_err() {
                     // Nobody hears us, and the other thread may read for ever.
                     std::process::exit(0);
@@ -57,23 +63,20 @@ fn speak(
     pen: &Pen,
 ) -> io::Result<()> {
     loop {
-        let mut pen = match frames.next()? {
-            Frame::Line(line) => {
-                let mut pen = pen.take();
-                dispatch.take(line, &mut pen.outbox);
-                pen
-            }
-            Frame::TooLong => {
-                let mut pen = pen.take();
-                Dispatch::refuse_long_line(max_line, &mut pen.outbox);
-                pen
-            }
-            Frame::End => {
-                let mut pen = pen.take();
-                dispatch.finish(&mut pen.outbox);
-                return pen.flush();
-            }
-        };
+        let frame = frames.next()?;
+        let is_end = frame == Frame::End;
+        let mut pen = pen.take();
+        pen.happen(
+            match frame {
+                Frame::Line(line) => Event::Host(HostLine::Line(line)),
+                Frame::TooLong => Event::Host(HostLine::TooLong(max_line)),
+                Frame::End => Event::Host(HostLine::End),
+            },
+            dispatch,
+        );
+        if is_end {
+            return pen.flush();
+        }
         let is_over = dispatch.is_over();
         // While more lines are there already, their answers are written together.
         if is_over || !frames.has_next() || pen.outbox.as_bytes().len() > MANY {
@@ -92,13 +95,33 @@ struct Pen(Mutex<Writing>);
 struct Writing {
     outbox: Outbox,
     output: File,
+    recorder: Option<Recorder>,
+}
+
+/// What something follows from.
+#[derive(Debug, Clone, Copy)]
+enum Event<'a> {
+    Host(HostLine<'a>),
+    Time,
+}
+
+impl Event<'_> {
+    fn happen(self, dispatch: &Dispatch, out: &mut Outbox) {
+        match self {
+            Self::Host(HostLine::Line(line)) => dispatch.take(line, out),
+            Self::Host(HostLine::TooLong(limit)) => Dispatch::refuse_long_line(limit, out),
+            Self::Host(HostLine::End) => dispatch.finish(out),
+            Self::Time => dispatch.tick(out),
+        }
+    }
 }
 
 impl Pen {
-    fn on_stdout() -> io::Result<Self> {
+    fn on_stdout(recorder: Option<Recorder>) -> io::Result<Self> {
         Ok(Self(Mutex::new(Writing {
             outbox: Outbox::default(),
             output: standard_output()?,
+            recorder,
         })))
     }
 
@@ -108,6 +131,24 @@ impl Pen {
 }
 
 impl Writing {
+    /// Does what follows from an event.
+    fn happen(&mut self, event: Event<'_>, dispatch: &Dispatch) {
+        let Some(recorder) = &mut self.recorder else {
+            return event.happen(dispatch, &mut self.outbox);
+        };
+        // What time brought comes first, as it does where the recording is replayed.
+        if dispatch.look_at_clock() {
+            let from = self.outbox.len();
+            dispatch.tick(&mut self.outbox);
+            recorder.write(dispatch.now(), None, &self.outbox.as_bytes()[from..]);
+        }
+        if let Event::Host(line) = event {
+            let from = self.outbox.len();
+            event.happen(dispatch, &mut self.outbox);
+            recorder.write(dispatch.now(), Some(line), &self.outbox.as_bytes()[from..]);
+        }
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         if !self.outbox.as_bytes().is_empty() {
             self.output.write_all(self.outbox.as_bytes())?;

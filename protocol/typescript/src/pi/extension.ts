@@ -31,6 +31,10 @@ export interface ShimOptions {
   retryMs?: readonly number[];
 }
 
+/** Where sessions are recorded, on pi's command line; the sidecar also looks at a variable of its own. */
+const RECORD_FLAG = "workflow-record";
+const REDACT_FLAG = "workflow-record-redact";
+
 const DEADLINE_MS = 5_000;
 /** Definitions are read when a session starts: there may be many, on a slow disk. */
 const RESTORE_PATIENCE = 3;
@@ -68,6 +72,8 @@ class Shim {
     pi.on("context", (event) => this.#filter(event));
     this.#settling = new Settling(pi, (event, ctx) => this.#forward("agent_end", event, ctx), options.retryMs);
     for (const name of ["session_start", "session_shutdown", "agent_end"]) this.#registered.set(`hook ${name}`, "");
+    pi.registerFlag(RECORD_FLAG, { type: "string", description: "Record what the workflow sidecar is told and says, into a file or a directory" });
+    pi.registerFlag(REDACT_FLAG, { type: "boolean", description: "Leave what tools are given and give back out of that recording" });
     this.#adopt(options.manifest);
   }
 
@@ -272,10 +278,10 @@ class Shim {
   }
 
   #newClient(): Client {
-    const { command = sidecarBinary, args } = this.#options;
+    const { command = sidecarBinary, args = ["serve"] } = this.#options;
     return new Client({
       command,
-      ...(args && { args }),
+      args: [...args, ...this.#recording()],
       deadlineMs: this.#deadlineMs,
       initialize: () => this.#initialize(),
       restore: (request) => this.#restore(request),
@@ -284,6 +290,12 @@ class Shim {
       onLost: (why) => this.#lost(why),
       onStderr: (text) => (this.#lastWords = (this.#lastWords + text).slice(-400)),
     });
+  }
+
+  #recording(): string[] {
+    const file = this.#pi.getFlag(RECORD_FLAG);
+    if (typeof file !== "string" || file === "") return [];
+    return ["--record", file, ...(this.#pi.getFlag(REDACT_FLAG) === true ? ["--record-redact"] : [])];
   }
 
   get #deadlineMs(): number {

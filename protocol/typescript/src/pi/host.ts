@@ -84,6 +84,9 @@ export interface PiApi {
   on(event: string, handler: (event: any, ctx: any) => unknown): unknown;
   registerTool(tool: PiTool): void;
   registerCommand(name: string, command: PiCommand): void;
+  registerFlag(name: string, options: { description: string; type: "boolean" | "string" }): void;
+  /** What the command line said; not known yet while the factory runs. */
+  getFlag(name: string): boolean | string | undefined;
   registerMessageRenderer(customType: string, renderer: (message: { content: unknown }, options: unknown, theme: PiTheme) => PiComponent | undefined): void;
   sendMessage(message: PiMessage, options?: { triggerTurn?: boolean; deliverAs?: "steer" | "followUp" | "nextTurn" }): void;
   sendUserMessage(content: string, options?: { deliverAs?: "steer" | "followUp" }): void;

@@ -1,0 +1,49 @@
+//! The texts that announce the end of a run (hook-lifecycle: "Case A").
+
+use crate::definition::Catalog;
+use crate::run::RunState;
+use crate::{template, text};
+
+/// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
+pub(crate) fn announced(state: &RunState, catalog: &Catalog) -> String {
+    let workflow = catalog.get(&state.workflow_key);
+    let templates = workflow.map(|workflow| &workflow.templates);
+    let completion = templates.and_then(|templates| templates.completion_message.as_deref());
+    let template = if state.cancelled {
+        let cancelled = templates.and_then(|templates| templates.cancelled_message.as_deref());
+        cancelled.or(completion).unwrap_or(text::CANCELLED)
+    } else {
+        completion.unwrap_or(text::COMPLETION)
+    };
+    resolve(template, state, catalog)
+}
+
+/// What is said when `/cancel-workflow` ended a run.
+pub(crate) fn cancelled_by_command(state: &RunState, catalog: &Catalog) -> String {
+    let workflow = catalog.get(&state.workflow_key);
+    let own = workflow.and_then(|workflow| workflow.templates.cancelled_message.as_deref());
+    resolve(own.unwrap_or(text::CANCELLED_BY_COMMAND), state, catalog)
+}
+
+fn resolve(template: &str, state: &RunState, catalog: &Catalog) -> String {
+    let RunState {
+        workflow_key,
+        task_description,
+        task_id,
+        current_path,
+        ..
+    } = state;
+    let workflow = catalog.get(workflow_key);
+    // A run that is done stands on its last entry, so that the count is known without the definition.
+    let phases = workflow.map_or(current_path.segments()[0].phase_index + 1, |workflow| {
+        workflow.phases.len()
+    });
+    let phases = phases.to_string();
+    template::resolve(template, |name| match name {
+        "workflowName" => Some(workflow.map_or(workflow_key, |workflow| &workflow.name)),
+        "taskDescription" => Some(task_description),
+        "taskId" => Some(task_id),
+        "phaseCount" => Some(&phases),
+        _ => None,
+    })
+}

@@ -1,0 +1,142 @@
+//! A place being explained: what holds there, and who can be asked for it.
+
+use std::rc::Rc;
+
+use crate::definition::{
+    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Origins, SettingsOrigin,
+    WorkflowOrigin,
+};
+use crate::run::{Level, Path, Position, RunState};
+use crate::standing::Standing;
+
+use super::row::{Origin, Said};
+
+/// A place, what holds there, and where the files that say so can be looked up.
+pub(super) struct Here<'a> {
+    pub(super) state: &'a RunState,
+    pub(super) catalog: &'a Catalog,
+    pub(super) position: &'a Position<'a>,
+    pub(super) standing: &'a Standing,
+    origins: &'a Origins<'a>,
+    /// The workflows around the phase, root first, and where they are written.
+    scopes: Vec<(Level<'a>, Option<Rc<WorkflowOrigin>>)>,
+}
+
+impl<'a> Here<'a> {
+    pub(super) fn new(
+        state: &'a RunState,
+        catalog: &'a Catalog,
+        position: &'a Position<'a>,
+        standing: &'a Standing,
+        origins: &'a Origins<'a>,
+    ) -> Self {
+        let levels = position.levels.iter().chain(&position.drilled);
+        Self {
+            state,
+            catalog,
+            position,
+            standing,
+            origins,
+            scopes: levels
+                .map(|&level| (level, origins.workflow(&level.workflow.key)))
+                .collect(),
+        }
+    }
+
+    /// The phase says so.
+    pub(super) fn phase(&self, key: &[&str]) -> Origin {
+        let entry = self.phase_entry();
+        let place = entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()));
+        Origin {
+            said: Said::Phase,
+            place: place.cloned(),
+        }
+    }
+
+    fn phase_entry(&self) -> Option<&EntryOrigin> {
+        let (level, origin) = self.scopes.last()?;
+        origin.as_ref()?.entries.get(level.index)
+    }
+
+    /// The root workflow says so, if there is something that it says.
+    pub(super) fn root<T>(&self, said: Option<T>, key: &str) -> Origin {
+        match (said, self.scopes.first()) {
+            (Some(_), Some((level, origin))) => workflow(*level, origin.as_deref(), &[key]),
+            (_, _) => Origin::default_value(),
+        }
+    }
+
+    /// The innermost workflow says so, if the key stands in it.
+    pub(super) fn scope(&self, key: &str) -> Origin {
+        let innermost = self.scopes.get(self.position.levels.len() - 1);
+        let Some((level, Some(origin))) = innermost else {
+            return Origin::default_value();
+        };
+        match origin.keys.of(&[key]) {
+            Some(_) => workflow(*level, Some(origin), &[key]),
+            None => Origin::default_value(),
+        }
+    }
+
+    /// The workflow around a path's end says that this entry comes there.
+    pub(super) fn entry(&self, path: &Path) -> Origin {
+        let segment = path.innermost();
+        let origin = self.origins.workflow(&segment.workflow_key);
+        let place =
+            origin.and_then(|origin| origin.entries.get(segment.phase_index)?.entry.clone());
+        Origin {
+            said: Said::Workflow(segment.workflow_key.clone()),
+            place,
+        }
+    }
+
+    /// Who says a part of `continue` first: the phase, the scopes from the innermost one, the settings.
+    pub(super) fn continue_rule<T>(
+        &self,
+        key: &str,
+        get: impl Fn(&ContinueRule) -> Option<T>,
+    ) -> Option<Origin> {
+        let key = ["continue", key];
+        if get(&self.position.phase.auto_continue).is_some() {
+            return Some(self.phase(&key));
+        }
+        let mut scopes = self.scopes.iter().rev();
+        let scope = scopes.find(|(level, _)| get(&level.workflow.auto_continue).is_some());
+        if let Some((level, origin)) = scope {
+            return Some(workflow(*level, origin.as_deref(), &key));
+        }
+        let mut files = self.origins.settings().iter();
+        let file = files.find(|file| get(&file.said.auto_continue).is_some())?;
+        Some(settings(file, &key))
+    }
+
+    /// Who says how often the context is given in full.
+    pub(super) fn context_mode(&self, own: Option<ContextMode>) -> Origin {
+        if own.is_some() {
+            return self.root(own, "context");
+        }
+        let mut files = self.origins.settings().iter();
+        match files.find(|file| file.said.context.is_some()) {
+            Some(file) => settings(file, &["context"]),
+            None => Origin::default_value(),
+        }
+    }
+}
+
+fn workflow(level: Level<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
+    Origin {
+        said: Said::Workflow(level.workflow.key.clone()),
+        place: place(origin.map(|origin| &origin.keys), key),
+    }
+}
+
+fn settings(file: &SettingsOrigin, key: &[&str]) -> Origin {
+    Origin {
+        said: Said::Settings(file.tier),
+        place: place(Some(&file.keys), key),
+    }
+}
+
+fn place(keys: Option<&KeyPlaces>, key: &[&str]) -> Option<crate::diagnostic::Place> {
+    keys?.of(key).cloned()
+}

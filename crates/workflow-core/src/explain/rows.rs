@@ -1,0 +1,381 @@
+//! Every value that holds at a place, a function a section.
+//!
+//! A guard that is added to the engine is a row more here: its value from what holds, its origin from
+//! whoever says it first.
+
+use crate::command::{initial_message, session_name};
+use crate::definition::{Bound, ContextMode, OnLimit, OnStop, ToolAccess};
+use crate::ending;
+use crate::guard::STEP_TOOL;
+use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
+use crate::standing::all_profiles;
+use crate::text;
+
+use super::here::Here;
+use super::row::{Origin, Row, Section, Value};
+
+/// What holds in a phase.
+pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {
+    let sections = [phase, tools, context, auto_continue, moves, end];
+    sections.iter().flat_map(|section| section(here)).collect()
+}
+
+/// What a workflow says for all its phases.
+pub(super) fn of_workflow(here: &Here<'_>) -> Vec<Row> {
+    let everywhere = |row: &Row| match row.section {
+        Section::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
+        Section::Start | Section::End => true,
+        Section::Phase | Section::Tools | Section::Continue | Section::Moves => false,
+    };
+    let mut rows = start(here);
+    rows.extend(context(here).into_iter().filter(everywhere));
+    rows.extend(end(here));
+    rows
+}
+
+fn row(
+    section: Section,
+    key: &'static str,
+    value: Value,
+    origin: impl Into<Option<Origin>>,
+) -> Row {
+    Row {
+        section,
+        key,
+        value,
+        origin: origin.into(),
+    }
+}
+
+fn start(here: &Here<'_>) -> Vec<Row> {
+    let root = here.position.root();
+    let said = Some(());
+    let word = |text: &str| Value::Word(text.to_owned());
+    let description = &here.state.task_description;
+    let mut rows = vec![row(
+        Section::Start,
+        "name",
+        word(&root.name),
+        here.root(said, "name"),
+    )];
+    if !root.command_name.is_empty() {
+        let command = format!("/workflow {} {description}", root.command_name);
+        rows.push(row(
+            Section::Start,
+            "command",
+            Value::Word(command),
+            here.root(said, "commandName"),
+        ));
+    }
+    let prefix = root.session_name_prefix.as_ref();
+    let length = root.session_name_max_length.map(|_| ());
+    let named_by = if prefix.is_some() {
+        "sessionNamePrefix"
+    } else {
+        "sessionNameMaxLength"
+    };
+    rows.extend([
+        row(
+            Section::Start,
+            "sessionName",
+            Value::Word(session_name(root, description)),
+            here.root(prefix.map(|_| ()).or(length), named_by),
+        ),
+        row(
+            Section::Start,
+            "initialMessage",
+            Value::Text(initial_message(root, here.catalog, description)),
+            here.root(
+                (!root.initial_message.is_empty()).then_some(()),
+                "initialMessage",
+            ),
+        ),
+    ]);
+    rows
+}
+
+fn phase(here: &Here<'_>) -> Vec<Row> {
+    let phase = &here.standing.phase;
+    let word = |text: &str| Value::Word(text.to_owned());
+    let profiles = phase.available_profiles.as_ref();
+    let by_phase = |said: bool, key: &str| {
+        if said {
+            here.phase(&[key])
+        } else {
+            Origin::default_value()
+        }
+    };
+    vec![
+        row(Section::Phase, "id", word(&phase.id), here.phase(&["id"])),
+        row(
+            Section::Phase,
+            "name",
+            word(&phase.name),
+            here.phase(&["name"]),
+        ),
+        row(
+            Section::Phase,
+            "emoji",
+            word(&phase.emoji),
+            here.phase(&["emoji"]),
+        ),
+        row(
+            Section::Phase,
+            "instructions",
+            Value::Part(phase.instructions.clone()),
+            here.phase(&["instructions"]),
+        ),
+        row(
+            Section::Phase,
+            "availableProfiles",
+            Value::Names(profiles.cloned().unwrap_or_default()),
+            by_phase(profiles.is_some(), "availableProfiles"),
+        ),
+        row(Section::Phase, "status", word(&here.standing.status), None),
+    ]
+}
+
+fn tools(here: &Here<'_>) -> Vec<Row> {
+    let all = |text: &str| Value::Word(text.to_owned());
+    let (allowed, blocked, origin) = match &here.position.phase.tools {
+        None => (all("all"), Value::None, Origin::default_value()),
+        Some(ToolAccess::Blacklist(names)) => (
+            all("all others"),
+            Value::Names(names.clone()),
+            here.phase(&["tools", "blacklist"]),
+        ),
+        Some(ToolAccess::Whitelist(names)) => (
+            Value::Names(names.clone()),
+            all("all others"),
+            here.phase(&["tools", "whitelist"]),
+        ),
+    };
+    let mut rows = vec![
+        row(Section::Tools, "allowed", allowed, origin.clone()),
+        row(Section::Tools, "blocked", blocked, origin),
+        row(
+            Section::Tools,
+            "always",
+            Value::Names(vec![STEP_TOOL.to_owned()]),
+            None,
+        ),
+    ];
+    if let Some(allowed) = here.standing.tools.allowed() {
+        let template = here
+            .position
+            .root()
+            .templates
+            .block_reason_template
+            .as_ref();
+        let reason = here.standing.reason("{toolName}", allowed);
+        rows.push(row(
+            Section::Tools,
+            "blockReason",
+            Value::Text(reason),
+            here.root(template, "blockReasonTemplate"),
+        ));
+    }
+    rows
+}
+
+fn context(here: &Here<'_>) -> Vec<Row> {
+    let root = here.position.root();
+    let templates = &root.templates;
+    let part = |own: Option<&String>, default: &str| {
+        Value::Part(own.map_or(default, String::as_str).to_owned())
+    };
+    let mode = match here.standing.context_mode {
+        ContextMode::ByChange => "by-change",
+        ContextMode::EveryTurn => "every-turn",
+    };
+    let (role, advance) = (
+        templates.role_instruction.as_ref(),
+        templates.advance_reminder.as_ref(),
+    );
+    vec![
+        row(
+            Section::Context,
+            "mode",
+            Value::Word(mode.to_owned()),
+            here.context_mode(root.context),
+        ),
+        row(
+            Section::Context,
+            "roleInstruction",
+            part(role, text::ROLE_INSTRUCTION),
+            here.root(role, "roleInstruction"),
+        ),
+        row(
+            Section::Context,
+            "advanceReminder",
+            part(advance, text::ADVANCE_REMINDER),
+            here.root(advance, "advanceReminder"),
+        ),
+        row(
+            Section::Context,
+            "allProfiles",
+            Value::Names(all_profiles(root, here.catalog)),
+            None,
+        ),
+        row(
+            Section::Context,
+            "message",
+            Value::Text(here.standing.context.clone()),
+            None,
+        ),
+        row(
+            Section::Context,
+            "inBetween",
+            Value::Word(here.standing.context_line.clone()),
+            None,
+        ),
+    ]
+}
+
+fn auto_continue(here: &Here<'_>) -> Vec<Row> {
+    let rule = here.standing.auto_continue;
+    let on_stop = |what: OnStop| match what {
+        OnStop::Pause => "pause",
+        OnStop::Continue => "continue",
+    };
+    let on_limit = match rule.on_limit {
+        OnLimit::Park => "park",
+        OnLimit::Cancel => "cancel",
+    };
+    let word = |text: &str| Value::Word(text.to_owned());
+    let or_default = |origin: Option<Origin>| origin.unwrap_or_else(Origin::default_value);
+    // Without a bound the others are off too, unless somebody sets them: then `max` says it for them.
+    let with_max = |origin: Option<Origin>| {
+        origin.unwrap_or_else(|| match rule.max {
+            Bound::Unlimited => or_default(here.continue_rule("max", |rule| rule.max)),
+            Bound::Times(_) => Origin::default_value(),
+        })
+    };
+    let row = |key, value, origin: Origin| row(Section::Continue, key, value, origin);
+    let reminder = here.position.root().templates.not_done_reminder.as_ref();
+    vec![
+        row(
+            "wait",
+            Value::Flag(rule.wait),
+            or_default(here.continue_rule("wait", |rule| rule.wait)),
+        ),
+        row(
+            "max",
+            bound(rule.max),
+            or_default(here.continue_rule("max", |rule| rule.max)),
+        ),
+        row(
+            "maxStale",
+            bound(rule.max_stale),
+            with_max(here.continue_rule("maxStale", |rule| rule.max_stale)),
+        ),
+        row(
+            "onError",
+            word(on_stop(rule.on_error)),
+            with_max(here.continue_rule("onError", |rule| rule.on_error)),
+        ),
+        row(
+            "onQuestion",
+            word(on_stop(rule.on_question)),
+            with_max(here.continue_rule("onQuestion", |rule| rule.on_question)),
+        ),
+        row(
+            "onLimit",
+            word(on_limit),
+            or_default(here.continue_rule("onLimit", |rule| rule.on_limit)),
+        ),
+        row(
+            "countdown",
+            Value::Count(rule.countdown.into()),
+            or_default(here.continue_rule("countdown", |rule| rule.countdown)),
+        ),
+        row(
+            "reminder",
+            Value::Text(here.standing.reminder.clone()),
+            here.root(reminder, "notDoneReminder"),
+        ),
+    ]
+}
+
+fn bound(bound: Bound) -> Value {
+    match bound {
+        Bound::Times(times) => Value::Count(times.into()),
+        Bound::Unlimited => Value::Word("unlimited".to_owned()),
+    }
+}
+
+fn moves(here: &Here<'_>) -> Vec<Row> {
+    let (next, next_origin) = match advance(here.state, here.catalog) {
+        Ok(state) if state.active => (
+            phase_at(here, &state),
+            Some(here.entry(&state.current_path)),
+        ),
+        Ok(_) => ("the end of the run".to_owned(), None),
+        Err(stale) => (stale.to_string(), None),
+    };
+    let again = match repeat(here.state, here.catalog) {
+        Ok(state) => phase_at(here, &state),
+        Err(refusal @ TransitionError::NotLoopable) => format!("refused: {refusal}"),
+        Err(TransitionError::Stale(stale)) => stale.to_string(),
+    };
+    vec![
+        row(Section::Moves, "next", Value::Word(next), next_origin),
+        row(
+            Section::Moves,
+            "loop",
+            Value::Word(again),
+            here.scope("loopable"),
+        ),
+    ]
+}
+
+/// The phase a state stands in, with the scopes around it.
+fn phase_at(here: &Here<'_>, state: &RunState) -> String {
+    Position::of(state, here.catalog).map_or_else(
+        |stale| stale.to_string(),
+        |position| {
+            format!(
+                "{} {} in {}",
+                position.phase.emoji,
+                position.phase.name,
+                position.breadcrumb()
+            )
+        },
+    )
+}
+
+fn end(here: &Here<'_>) -> Vec<Row> {
+    let templates = &here.position.root().templates;
+    let completion = templates.completion_message.as_ref();
+    let own = templates.cancelled_message.as_ref();
+    let done = RunState {
+        active: false,
+        ..here.state.clone()
+    };
+    let cancelled = cancel(here.state);
+    let cancelled_by = if own.is_some() {
+        "cancelledMessage"
+    } else {
+        "completionMessage"
+    };
+    vec![
+        row(
+            Section::End,
+            "completionMessage",
+            Value::Text(ending::announced(&done, here.catalog)),
+            here.root(completion, "completionMessage"),
+        ),
+        row(
+            Section::End,
+            "cancelledMessage",
+            Value::Text(ending::announced(&cancelled, here.catalog)),
+            here.root(own.or(completion), cancelled_by),
+        ),
+        row(
+            Section::End,
+            "cancelledByCommand",
+            Value::Text(ending::cancelled_by_command(&cancelled, here.catalog)),
+            here.root(own, "cancelledMessage"),
+        ),
+    ]
+}

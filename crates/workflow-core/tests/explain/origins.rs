@@ -1,0 +1,230 @@
+//! Who says a value, and in which line, whatever the file is written in.
+
+use workflow_core::definition::{Loaded, MemoryFiles, Origins, Tier, load};
+use workflow_core::explain::{Explained, Origin, Said, Section, Value, everywhere, places};
+
+const WORKFLOW: &str = "\
+name: Fix
+commandName: fix
+initialMessage: Go
+notDoneReminder: Go on.
+continue:
+  max: 5
+  countdown: 9
+phases:
+  - look.md
+  - id: mend
+    name: Mend
+    emoji: m
+    instructions: Mend it.
+    tools: {blacklist: [edit]}
+  - subworkflow: check
+";
+
+const LOOK: &str = "\
+---
+id: look
+name: Look
+emoji: l
+tools:
+  whitelist: [read]
+continue:
+  countdown: 0
+availableProfiles:
+---
+
+Look at it.
+";
+
+const CHECK: &str = "\
+{
+  name: 'Check',
+  show: 'workflows', loopable: false,
+  continue: { onError: 'continue' },
+  phases: [{
+    id: 'run', name: 'Run', emoji: 'r', instructions: 'Run it.',
+    tools: { whitelist: ['bash'] },
+    continue: 'wait',
+  }],
+}
+";
+
+fn files() -> MemoryFiles {
+    MemoryFiles::new()
+        .with(Tier::Project, "fix/workflow.yaml", WORKFLOW)
+        .with(Tier::Project, "fix/look.md", LOOK)
+        .with(Tier::Global, "check/workflow.json5", CHECK)
+}
+
+/// `who file:line`, of a value at a place.
+fn origin_in(files: &MemoryFiles, place: &str, section: Section, key: &str) -> (Value, String) {
+    let loaded = load(files);
+    let origins = Origins::new(files, &loaded);
+    let fix = loaded.catalog.get("fix").expect("it is sound");
+    let places = places(fix, &loaded.catalog);
+    let state = places.find(place).unwrap().state().unwrap();
+    let explained = Explained::of(&state, &loaded, &origins).unwrap();
+    let row = explained.row(section, key).expect("there is such a row");
+    (row.value.clone(), told(row.origin.as_ref()))
+}
+
+fn told(origin: Option<&Origin>) -> String {
+    let Some(origin) = origin else {
+        return String::new();
+    };
+    let said = match &origin.said {
+        Said::Default => "default".to_owned(),
+        Said::Settings(tier) => format!("{tier:?} settings"),
+        Said::Workflow(key) => format!("workflow {key}"),
+        Said::Phase => "phase".to_owned(),
+    };
+    match &origin.place {
+        Some(place) => format!("{said} {}:{}", place.file, place.line().unwrap()),
+        None => said,
+    }
+}
+
+fn origin(place: &str, section: Section, key: &str) -> String {
+    origin_in(&files(), place, section, key).1
+}
+
+#[test]
+fn a_phase_file_says_it_in_its_frontmatter_and_its_body() {
+    let at = |section, key| origin("look", section, key);
+    let file = ".pi/workflows/fix/look.md";
+    assert_eq!(at(Section::Phase, "id"), format!("phase {file}:2"));
+    assert_eq!(at(Section::Tools, "allowed"), format!("phase {file}:6"));
+    assert_eq!(
+        at(Section::Continue, "countdown"),
+        format!("phase {file}:8")
+    );
+    assert_eq!(
+        at(Section::Phase, "instructions"),
+        format!("phase {file}:12")
+    );
+    // A map under `continue` says that this level goes on; it has no line of its own.
+    assert_eq!(at(Section::Continue, "wait"), format!("phase {file}:7"));
+    assert_eq!(at(Section::Phase, "availableProfiles"), "default");
+}
+
+#[test]
+fn a_phase_written_out_in_the_workflow_says_it_there() {
+    let file = ".pi/workflows/fix/workflow.yaml";
+    assert_eq!(
+        origin("mend", Section::Tools, "blocked"),
+        format!("phase {file}:14")
+    );
+    assert_eq!(
+        origin("mend", Section::Phase, "instructions"),
+        format!("phase {file}:13")
+    );
+    assert_eq!(
+        origin("mend", Section::Continue, "max"),
+        format!("workflow fix {file}:6")
+    );
+    assert_eq!(
+        origin("mend", Section::Continue, "reminder"),
+        format!("workflow fix {file}:4")
+    );
+    assert_eq!(origin("mend", Section::Continue, "maxStale"), "default");
+    assert_eq!(
+        origin("look", Section::Moves, "next"),
+        format!("workflow fix {file}:10")
+    );
+}
+
+#[test]
+fn a_workflow_in_json5_has_its_lines_too() {
+    let file = "~/.pi/agent/workflows/check/workflow.json5";
+    let at = |section, key| origin("check/run", section, key);
+    assert_eq!(at(Section::Tools, "allowed"), format!("phase {file}:7"));
+    assert_eq!(at(Section::Continue, "wait"), format!("phase {file}:8"));
+    assert_eq!(
+        at(Section::Continue, "onError"),
+        format!("workflow check {file}:4")
+    );
+    assert_eq!(
+        at(Section::Moves, "loop"),
+        format!("workflow check {file}:3")
+    );
+    // The scope around says what the inner ones do not.
+    assert_eq!(
+        at(Section::Continue, "max"),
+        "workflow fix .pi/workflows/fix/workflow.yaml:6"
+    );
+    assert_eq!(at(Section::Context, "mode"), "default");
+}
+
+#[test]
+fn of_two_settings_files_the_one_that_wins_is_named() {
+    let files = files()
+        .with_settings(Tier::Global, "{\n  continue: {\n    onLimit: 'cancel',\n    onError: 'pause' },\n  context: 'every-turn'}")
+        .with_settings(Tier::Project, "{\n  continue: { onLimit: 'park', onQuestion: 'what' } }");
+    let at = |section, key| origin_in(&files, "mend", section, key);
+    let (value, origin) = at(Section::Continue, "onLimit");
+    assert_eq!(value, Value::Word("park".to_owned()));
+    assert_eq!(origin, "Project settings .pi/workflow-sidecar.json5:2");
+    assert_eq!(
+        at(Section::Continue, "onError").1,
+        "Global settings ~/.pi/agent/workflow-sidecar.json5:4"
+    );
+    assert_eq!(
+        at(Section::Context, "mode").1,
+        "Global settings ~/.pi/agent/workflow-sidecar.json5:5"
+    );
+    // What a file says and means nothing is not said.
+    assert_eq!(at(Section::Continue, "onQuestion").1, "default");
+}
+
+#[test]
+fn without_a_bound_the_others_are_off_because_of_it() {
+    let workflow = WORKFLOW.replace("max: 5", "max: unlimited");
+    let files = files().with(Tier::Project, "fix/workflow.yaml", workflow);
+    let (value, origin) = origin_in(&files, "mend", Section::Continue, "maxStale");
+    assert_eq!(value, Value::Word("unlimited".to_owned()));
+    assert_eq!(origin, "workflow fix .pi/workflows/fix/workflow.yaml:6");
+    assert!(
+        origin_in(&files, "mend", Section::Continue, "onError")
+            .1
+            .ends_with("workflow.yaml:6")
+    );
+}
+
+#[test]
+fn a_value_that_means_nothing_is_not_said() {
+    let workflow = WORKFLOW.replace(
+        "notDoneReminder: Go on.",
+        "sessionNameMaxLength: -2\nroleInstruction:",
+    );
+    let files = files().with(Tier::Project, "fix/workflow.yaml", workflow);
+    let loaded = load(&files);
+    let fix = loaded.catalog.get("fix").unwrap();
+    let rows = everywhere(fix, &loaded, &Origins::new(&files, &loaded));
+    let origin = |key| {
+        told(
+            rows.iter()
+                .find(|row| row.key == key)
+                .unwrap()
+                .origin
+                .as_ref(),
+        )
+    };
+    assert_eq!(origin("sessionName"), "default");
+    assert_eq!(origin("roleInstruction"), "default");
+    assert_eq!(
+        origin("initialMessage"),
+        "workflow fix .pi/workflows/fix/workflow.yaml:3"
+    );
+}
+
+#[test]
+fn files_that_are_gone_leave_who_said_it() {
+    let loaded: Loaded = load(&files());
+    let gone = MemoryFiles::new();
+    let origins = Origins::new(&gone, &loaded);
+    let places = places(loaded.catalog.get("fix").unwrap(), &loaded.catalog);
+    let state = places.find("look").unwrap().state().unwrap();
+    let explained = Explained::of(&state, &loaded, &origins).unwrap();
+    let row = explained.row(Section::Tools, "allowed").unwrap();
+    assert_eq!(told(row.origin.as_ref()), "phase");
+}

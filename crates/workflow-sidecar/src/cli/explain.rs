@@ -1,0 +1,400 @@
+//! `explain`: what holds in a phase after all defaults, and where each of it is written.
+
+use std::io::{self, Write};
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use unicode_width::UnicodeWidthStr;
+use workflow_core::definition::{Loaded, Origins, Workflow, load};
+use workflow_core::diagnostic::{shown, visible};
+use workflow_core::explain::{
+    Explained, Origin, Place, Places, Row, Said, Section, Value, What, everywhere, places,
+};
+
+use super::format::{ASIDE, Format, TITLE, block, count, json};
+use super::named;
+use super::outcome::Outcome;
+use super::project::Project;
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar explain bugfix                 the workflow phase by phase, and what holds everywhere
+  workflow-sidecar explain bugfix reproduce       all that holds in one phase, with the line that says so
+  workflow-sidecar explain ship build/verify      a phase of a subworkflow
+  workflow-sidecar explain ship verify --format json | jq .tools
+
+Only a run knows the description and the task's id: they are shown as {description} and {taskId}. The number
+of steps is that of a run that came to the phase without a loop.";
+
+/// Say what holds in a workflow or in one of its phases, and which line of which file says so
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The workflow, by its command name or its key
+    workflow: String,
+    /// The phase, by its id or name; one of a subworkflow as `build/verify` where that is needed
+    phase: Option<String>,
+    #[command(flatten)]
+    project: Project,
+    /// Whom the output is for
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let disk = arguments.project.disk()?;
+    let loaded = load(&disk);
+    let origins = Origins::new(&disk, &loaded);
+    let workflow = named::workflow(&loaded, &arguments.workflow)?;
+    let places = places(workflow, &loaded.catalog);
+    let explaining = Explaining {
+        workflow,
+        places: &places,
+        loaded: &loaded,
+        origins: &origins,
+    };
+    match &arguments.phase {
+        None => explaining.outline(arguments.format)?,
+        Some(phase) => explaining.phase(places.find(phase)?, arguments.format)?,
+    }
+    Ok(Outcome::Well)
+}
+
+/// A workflow being explained.
+struct Explaining<'a> {
+    workflow: &'a Workflow,
+    places: &'a Places<'a>,
+    loaded: &'a Loaded,
+    origins: &'a Origins<'a>,
+}
+
+impl Explaining<'_> {
+    /// What holds at a place; a catalog's places all fit.
+    fn explained(&self, place: &Place<'_>) -> Option<Explained> {
+        Explained::of(&place.state()?, self.loaded, self.origins).ok()
+    }
+
+    fn phase(&self, place: &Place<'_>, format: Format) -> anyhow::Result<()> {
+        let Some(explained) = self.explained(place) else {
+            return Ok(());
+        };
+        if format == Format::Json {
+            return json(&PhaseForPrograms {
+                workflow: &self.workflow.key,
+                place: &place.name,
+                sections: Sections(&explained.rows),
+            });
+        }
+        let mut out = anstream::stdout().lock();
+        let (emoji, name) = explained.phase();
+        writeln!(
+            out,
+            "{TITLE}{} {}{TITLE:#} in {}  {ASIDE}{} {}{ASIDE:#}",
+            shown(emoji),
+            shown(name),
+            shown(&explained.breadcrumb()),
+            shown(&self.workflow.key),
+            shown(&place.name),
+        )?;
+        sections(&mut out, &explained.rows)?;
+        Ok(())
+    }
+
+    fn outline(&self, format: Format) -> anyhow::Result<()> {
+        let rows = everywhere(self.workflow, self.loaded, self.origins);
+        let lines: Vec<Line<'_>> = self
+            .places
+            .places
+            .iter()
+            .map(|place| self.line(place))
+            .collect();
+        if format == Format::Json {
+            return json(&WorkflowForPrograms {
+                workflow: &self.workflow.key,
+                places: &lines,
+                cut: self.places.cut,
+                sections: Sections(&rows),
+            });
+        }
+        let mut out = anstream::stdout().lock();
+        let phases = count(self.places.phases().count(), "phase");
+        let name = shown(&self.workflow.name);
+        writeln!(
+            out,
+            "{TITLE}{name}{TITLE:#}  {ASIDE}{}{ASIDE:#}, {phases}",
+            shown(&self.workflow.key)
+        )?;
+        self.tree(&mut out, &lines)?;
+        sections(&mut out, &rows)?;
+        Ok(())
+    }
+
+    /// One line a place, indented as the scopes are nested.
+    fn tree(&self, out: &mut impl Write, lines: &[Line<'_>]) -> io::Result<()> {
+        let label = |line: &Line<'_>| {
+            let indent = "  ".repeat(line.place.depth);
+            format!("{indent}{}. {}", line.place.number, line.label())
+        };
+        let width = lines.iter().map(|line| label(line).width()).max();
+        let width = width.unwrap_or_default();
+        for line in lines {
+            let label = label(line);
+            let gap = " ".repeat(width - label.width() + 2);
+            writeln!(out, "  {label}{gap}{}", line.summary())?;
+        }
+        if self.places.cut {
+            writeln!(out, "  … and more, which are not looked at")?;
+        }
+        Ok(())
+    }
+
+    fn line<'a>(&self, place: &'a Place<'a>) -> Line<'a> {
+        let explained = self.explained(place);
+        let row = |section, key| Some(explained.as_ref()?.row(section, key)?.value.clone());
+        Line {
+            place,
+            allowed: row(Section::Tools, "allowed"),
+            blocked: row(Section::Tools, "blocked"),
+            waits: explained
+                .as_ref()
+                .is_some_and(|explained| explained.auto_continue().wait),
+            max: row(Section::Continue, "max"),
+        }
+    }
+}
+
+/// A place of the outline.
+struct Line<'a> {
+    place: &'a Place<'a>,
+    allowed: Option<Value>,
+    blocked: Option<Value>,
+    waits: bool,
+    max: Option<Value>,
+}
+
+impl Line<'_> {
+    fn label(&self) -> String {
+        match self.place.what {
+            What::Phase(phase) => format!("{} {}", shown(&phase.emoji), shown(&phase.name)),
+            What::Subworkflow(workflow) => shown(&workflow.name),
+        }
+    }
+
+    /// Tools and pushing, in a few words.
+    fn summary(&self) -> String {
+        if let What::Subworkflow(workflow) = self.place.what {
+            let again = if workflow.loopable {
+                "loopable"
+            } else {
+                "not loopable"
+            };
+            return format!("subworkflow {}, {again}", shown(&workflow.key));
+        }
+        let tools = match (&self.allowed, &self.blocked) {
+            (Some(Value::Names(names)), _) => format!("tools: {}", few(names)),
+            (_, Some(Value::Names(names))) => format!("tools: all but {}", few(names)),
+            (_, _) => "tools: all".to_owned(),
+        };
+        let pushing = match &self.max {
+            _ if self.waits => "waits for the user".to_owned(),
+            Some(max) => reminders(max),
+            None => String::new(),
+        };
+        format!("{tools}; {pushing}")
+    }
+}
+
+/// How often an agent that stops early is told to go on.
+fn reminders(max: &Value) -> String {
+    match max {
+        Value::Count(0) => "no reminders".to_owned(),
+        Value::Count(1) => "one reminder".to_owned(),
+        Value::Count(times) => format!("up to {times} reminders"),
+        _ => "reminders without end".to_owned(),
+    }
+}
+
+/// Names in a line, not too many of them.
+fn few(names: &[String]) -> String {
+    const FEW: usize = 8;
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let shown: Vec<String> = names.iter().take(FEW).map(|name| shown(name)).collect();
+    let more = names.len().saturating_sub(FEW);
+    let rest = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    shown.join(", ") + &rest
+}
+
+/// Rows for people, section by section.
+fn sections(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+    for section in Section::ALL {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.section == section).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        writeln!(out, "\n{TITLE}{}{TITLE:#}", section.title())?;
+        for row in rows {
+            line(out, row)?;
+        }
+    }
+    Ok(())
+}
+
+/// How wide the column of keys is.
+const KEYS: usize = 18;
+
+fn line(out: &mut impl Write, row: &Row) -> io::Result<()> {
+    let value = match &row.value {
+        Value::Text(text) => count(text.chars().count(), "character"),
+        other => inline(other),
+    };
+    let origin = row.origin.as_ref().map(from).unwrap_or_default();
+    if origin.is_empty() {
+        writeln!(out, "  {:KEYS$} {value}", row.key)?;
+    } else {
+        writeln!(
+            out,
+            "  {:KEYS$} {value}  {ASIDE}← {origin}{ASIDE:#}",
+            row.key
+        )?;
+    }
+    match &row.value {
+        Value::Text(text) => block(out, "    ", text),
+        _ => Ok(()),
+    }
+}
+
+/// A value in one line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::None => "none".to_owned(),
+        Value::Flag(true) => "yes".to_owned(),
+        Value::Flag(false) => "no".to_owned(),
+        Value::Count(count) => count.to_string(),
+        Value::Word(word) => visible(word),
+        Value::Names(names) if names.is_empty() => "none".to_owned(),
+        Value::Names(names) => visible(&names.join(", ")),
+        Value::Text(text) | Value::Part(text) => shown(text.lines().next().unwrap_or_default()),
+    }
+}
+
+/// Who says something, and in which line.
+fn from(origin: &Origin) -> String {
+    match (&origin.place, &origin.said) {
+        (Some(place), _) => match place.line() {
+            Some(line) => format!("{}:{line}", place.file),
+            None => place.file.to_string(),
+        },
+        (None, Said::Default) => "default".to_owned(),
+        (None, Said::Settings(_)) => "settings".to_owned(),
+        (None, Said::Workflow(key)) => format!("workflow {}", shown(key)),
+        (None, Said::Phase) => "the phase".to_owned(),
+    }
+}
+
+/// A phase as `--format json` tells of it.
+#[derive(serde::Serialize)]
+struct PhaseForPrograms<'a> {
+    workflow: &'a str,
+    place: &'a str,
+    #[serde(flatten)]
+    sections: Sections<'a>,
+}
+
+/// A workflow as `--format json` tells of it.
+#[derive(serde::Serialize)]
+struct WorkflowForPrograms<'a> {
+    workflow: &'a str,
+    places: &'a [Line<'a>],
+    /// Whether there are more places than are told of.
+    cut: bool,
+    #[serde(flatten)]
+    sections: Sections<'a>,
+}
+
+/// Rows as maps: of sections, of keys, of the value and who says it.
+struct Sections<'a>(&'a [Row]);
+
+struct OneSection<'a>(&'a [Row], Section);
+
+struct OneRow<'a>(&'a Row);
+
+struct OneValue<'a>(&'a Value);
+
+impl Serialize for Sections<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for section in Section::ALL {
+            if self.0.iter().any(|row| row.section == section) {
+                map.serialize_entry(section.name(), &OneSection(self.0, section))?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl Serialize for OneSection<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rows = self.0.iter().filter(|row| row.section == self.1);
+        serializer.collect_map(rows.map(|row| (row.key, OneRow(row))))
+    }
+}
+
+impl Serialize for OneRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("value", &OneValue(&self.0.value))?;
+        if let Some(origin) = &self.0.origin {
+            map.serialize_entry("from", origin.said.name())?;
+            if let Said::Settings(tier) = origin.said {
+                map.serialize_entry("tier", &tier)?;
+            }
+            if let Some(place) = &origin.place {
+                map.serialize_entry("file", &*place.file)?;
+                if let Some(line) = place.line() {
+                    map.serialize_entry("line", &line)?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+impl Serialize for OneValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::None => serializer.serialize_none(),
+            Value::Flag(flag) => serializer.serialize_bool(*flag),
+            Value::Count(count) => serializer.serialize_u64(*count),
+            Value::Names(names) => names.serialize(serializer),
+            Value::Word(text) | Value::Text(text) | Value::Part(text) => text.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("path", &self.place.name)?;
+        match self.place.what {
+            What::Subworkflow(workflow) => {
+                map.serialize_entry("subworkflow", &workflow.key)?;
+                map.serialize_entry("loopable", &workflow.loopable)?;
+            }
+            What::Phase(phase) => {
+                map.serialize_entry("id", &phase.id)?;
+                map.serialize_entry("name", &phase.name)?;
+                map.serialize_entry("emoji", &phase.emoji)?;
+                map.serialize_entry("allowed", &self.allowed.as_ref().map(OneValue))?;
+                map.serialize_entry("blocked", &self.blocked.as_ref().map(OneValue))?;
+                map.serialize_entry("waits", &self.waits)?;
+                map.serialize_entry("max", &self.max.as_ref().map(OneValue))?;
+            }
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,92 @@
+//! `graph`: a workflow as a picture.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use workflow_core::definition::Limits;
+
+use crate::graph::{Graph, dot, mermaid, svg};
+
+use super::outcome::Outcome;
+use super::project::Project;
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar graph bugfix                          Mermaid, for a Markdown page
+  workflow-sidecar graph bugfix --output bugfix.svg      an SVG that follows light and dark
+  workflow-sidecar graph bugfix --format dot | dot -Tpdf -o bugfix.pdf
+  workflow-sidecar graph release --depth 1               without what is inside its subworkflows' subworkflows";
+
+/// Draw a workflow: its phases in order, scopes inside each other, tool rules, where loop leads
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The workflow, by what is typed to start it or by its directory's name
+    workflow: String,
+    /// What to draw in [default: what the output's name ends in, else mermaid]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// The file to write, instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How many levels of subworkflows to open
+    #[arg(long, value_name = "LEVELS", default_value_t = Limits::HIGHEST.max_nesting, hide_default_value = true)]
+    depth: u32,
+    #[command(flatten)]
+    project: Project,
+}
+
+/// What a picture is drawn in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For Markdown
+    Mermaid,
+    /// For Graphviz
+    Dot,
+    /// For a browser
+    Svg,
+}
+
+impl Format {
+    /// The format of a file with this name.
+    fn of(path: &Path) -> anyhow::Result<Self> {
+        match path.extension().and_then(OsStr::to_str) {
+            Some("mmd" | "mermaid") => Ok(Self::Mermaid),
+            Some("dot" | "gv") => Ok(Self::Dot),
+            Some("svg") => Ok(Self::Svg),
+            _ => bail!(
+                "{} does not say what to draw in: end it in .svg, .dot or .mmd, or give a `--format`",
+                path.display()
+            ),
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let loaded = arguments.project.load()?;
+    let workflow = super::named::workflow(&loaded, &arguments.workflow)?;
+    let depth = usize::try_from(arguments.depth).unwrap_or(usize::MAX);
+    let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, depth)?;
+    let output = arguments.output.as_deref();
+    let format = match (arguments.format, output) {
+        (Some(format), _) => format,
+        (None, Some(path)) => Format::of(path)?,
+        (None, None) => Format::Mermaid,
+    };
+    let picture = match format {
+        Format::Mermaid => mermaid(&graph),
+        Format::Dot => dot(&graph),
+        Format::Svg => svg(&graph),
+    };
+    match output {
+        None => anstream::stdout().lock().write_all(picture.as_bytes())?,
+        Some(path) => {
+            fs::write(path, picture)
+                .with_context(|| format!("{} cannot be written", path.display()))?;
+        }
+    }
+    Ok(Outcome::Well)
+}

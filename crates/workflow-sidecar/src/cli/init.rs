@@ -1,0 +1,182 @@
+//! `init`: a workflow to begin with.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::ensure;
+use workflow_core::definition::{Outcome as Became, load};
+use workflow_core::diagnostic::render;
+
+use crate::disk::{Disk, user_agent_dir};
+use crate::init::{
+    Language, SCHEMA, STARTER, SchemaFile, TEMPLATES, Template, WORKFLOWS, Written, write,
+};
+
+use super::outcome::Outcome;
+use super::schema;
+use super::table::one_line;
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar init                              three phases with comments, to make your own
+  workflow-sidecar init --template bugfix            a ready-made workflow, `list --templates` shows all
+  workflow-sidecar init --template bugfix --name fix under another name
+  workflow-sidecar init --json5                      in JSON5 instead of YAML
+
+Nothing is ever overwritten.";
+
+/// The key of a workflow that nobody has named.
+const UNNAMED: &str = "my-workflow";
+
+/// Write a workflow to begin with, or a ready-made one
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The ready-made workflow to write
+    #[arg(long, short, value_name = "NAME", value_parser = TEMPLATES.iter().map(|template| template.name).collect::<Vec<_>>())]
+    template: Option<String>,
+    /// Write the definition in JSON5
+    #[arg(long)]
+    json5: bool,
+    /// The project, in whose `.pi` the workflow is written
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project: PathBuf,
+    /// What is typed to start it, and its directory's name [default: the template's name]
+    #[arg(long, value_name = "KEY")]
+    name: Option<String>,
+}
+
+impl Arguments {
+    fn template(&self) -> &'static Template {
+        let asked = |template: &&Template| Some(template.name) == self.template.as_deref();
+        TEMPLATES.iter().find(asked).unwrap_or(&STARTER)
+    }
+
+    fn key(&self) -> &str {
+        let named = self.name.as_deref().or(self.template.as_deref());
+        named.unwrap_or(UNNAMED)
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let project = &arguments.project;
+    ensure!(project.is_dir(), "{} is not a directory", project.display());
+    let language = if arguments.json5 {
+        Language::Json5
+    } else {
+        Language::Yaml
+    };
+    let key = arguments.key();
+    let written = write(
+        project,
+        arguments.template(),
+        key,
+        language,
+        schema::WORKFLOW,
+    )?;
+    let mut out = anstream::stdout().lock();
+    say(&mut out, project, &written)?;
+    doubts(&mut out, project, &written)?;
+    next(&mut out, project, key)?;
+    Ok(Outcome::Well)
+}
+
+fn say(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
+    for key in &written.keys {
+        let directory = Path::new(WORKFLOWS).join(key);
+        let files = written
+            .files
+            .iter()
+            .filter_map(|file| file.strip_prefix(&directory).ok());
+        let names = files.fold(String::new(), |names, file| {
+            let between = if names.is_empty() { "" } else { ", " };
+            format!("{names}{between}{}", file.display())
+        });
+        writeln!(out, "wrote {}: {names}", project_path(project, &directory))?;
+    }
+    let schema = project_path(project, Path::new(SCHEMA));
+    match written.schema {
+        SchemaFile::Same => {}
+        SchemaFile::Written => writeln!(out, "wrote {schema}, for your editor")?,
+        SchemaFile::Other => writeln!(
+            out,
+            "kept {schema}, which another version wrote: `workflow-sidecar schema workflow > {schema}` renews it"
+        )?,
+    }
+    Ok(())
+}
+
+/// What the new workflows do to others, and what `check` says about them.
+fn doubts(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
+    let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
+    for listing in &loaded.index {
+        if listing.outcome == Became::Shadowed && written.keys.contains(&listing.key) {
+            let own = one_line(&listing.source);
+            writeln!(out, "In this project it takes the place of your own {own}")?;
+        }
+    }
+    for diagnostic in &loaded.diagnostics {
+        if diagnostic
+            .workflow
+            .as_ref()
+            .is_some_and(|about| written.keys.contains(about))
+        {
+            writeln!(out, "\n{}", render(diagnostic, true))?;
+        }
+    }
+    Ok(())
+}
+
+fn next(out: &mut impl Write, project: &Path, key: &str) -> anyhow::Result<()> {
+    let here = project == Path::new(".");
+    let (argument, option) = if here {
+        (String::new(), String::new())
+    } else {
+        let project = project.display();
+        (format!(" {project}"), format!(" --project {project}"))
+    };
+    let steps = [
+        (
+            format!("workflow-sidecar check{argument}"),
+            "after each change: is everything right?",
+        ),
+        (
+            format!("workflow-sidecar explain {key}{option}"),
+            "what holds in each phase",
+        ),
+        (
+            format!("workflow-sidecar simulate {key}{option}"),
+            "walk through it, without an agent",
+        ),
+        (
+            format!("/workflow {key} <what to do>"),
+            "start it, in the agent",
+        ),
+    ];
+    let width = steps
+        .iter()
+        .map(|(command, _)| command.len())
+        .max()
+        .unwrap_or(0);
+    let lines = steps
+        .iter()
+        .fold(String::new(), |mut lines, (command, what)| {
+            // Writing to a string does not fail.
+            let _ = writeln!(lines, "  {command:width$}  {what}");
+            lines
+        });
+    write!(out, "\nNext:\n{lines}")?;
+    Ok(())
+}
+
+/// A path of the project as a person would type it.
+fn project_path(project: &Path, path: &Path) -> String {
+    let here = project == Path::new(".");
+    let path = if here {
+        path.to_path_buf()
+    } else {
+        project.join(path)
+    };
+    path.display().to_string()
+}

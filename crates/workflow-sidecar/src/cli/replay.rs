@@ -1,0 +1,258 @@
+//! `replay`: whether a sidecar still says what it said when transcripts were written.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+use workflow_core::diagnostic::visible;
+
+use super::format::{count, json};
+use super::outcome::Outcome;
+use crate::transcript::{Difference, Played, Program, Stage, Tiers, replay_all, transcripts};
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar serve --record session.jsonl     record what a host says and hears
+  workflow-sidecar replay session.jsonl             play the host's part again and compare
+  workflow-sidecar replay tests/transcripts --format junit > replay.xml
+  workflow-sidecar replay session.jsonl --definitions .   with the workflows as they are now
+  workflow-sidecar replay recordings --against \"./workflow-sidecar-0.1 serve\"
+
+A recording holds the definitions it was made with and needs no directory, no host and no time:
+it is played on a virtual clock. Of a directory its *.jsonl files are played.
+
+Exits with 1 if anything differs.";
+
+/// How long nothing is said of how far it is.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Play recorded sessions again and compare what the sidecar says, byte for byte
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Transcripts, or directories of them
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Write what is heard into the transcripts
+    #[arg(long)]
+    bless: bool,
+    /// Definitions in place of the transcripts': a project, or a directory with `agent` and `project` in it
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+    /// A command that serves, in place of the engine of this program
+    #[arg(long, value_name = "COMMAND")]
+    against: Option<String>,
+    /// Whom the output is for
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Whom the output is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Format {
+    /// For people
+    #[default]
+    Human,
+    /// For programs
+    Json,
+    /// For CI systems that show test results
+    Junit,
+}
+
+/// A transcript as programs are told of it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    file: String,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<&'a Difference>,
+    /// Where the recording was cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    torn: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let stage = Stage {
+        against: arguments.against.as_deref().map(program).transpose()?,
+        instead: match &arguments.definitions {
+            Some(directory) => Tiers::read(directory)?,
+            None => Tiers::default(),
+        },
+    };
+    let files = transcripts(&arguments.files)?;
+    let played = replay_all(&files, &stage, arguments.bless, progress(files.len()));
+    let rows: Vec<Row<'_>> = files.iter().zip(&played).map(row).collect();
+    match arguments.format {
+        Format::Human => human(&rows)?,
+        Format::Json => json(&rows)?,
+        Format::Junit => junit(&rows)?,
+    }
+    let failed = rows.iter().filter(|row| row.error.is_some()).count();
+    if failed > 0 {
+        bail!("{} cannot be replayed", count(failed, "transcript"));
+    }
+    let differs = rows.iter().any(|row| row.difference.is_some());
+    Ok(if differs {
+        Outcome::Findings
+    } else {
+        Outcome::Well
+    })
+}
+
+/// A command as a shell would take it apart.
+fn program(command: &str) -> anyhow::Result<Program> {
+    let mut words = shlex::split(command)
+        .with_context(|| format!("--against {command:?}: a quote is not closed"))?
+        .into_iter();
+    let program = words
+        .next()
+        .context("--against names no command: --against \"workflow-sidecar serve\"")?;
+    Ok(Program {
+        program,
+        arguments: words.collect(),
+    })
+}
+
+/// Says on a terminal how far it is, once it takes long.
+fn progress(all: usize) -> impl Fn(usize) + Sync {
+    let is_seen = io::stderr().is_terminal();
+    let started = Instant::now();
+    move |done| {
+        if !is_seen || started.elapsed() < QUIET {
+            return;
+        }
+        // Gone when the last one is done.
+        let line = if done < all {
+            format!("\r{done} of {all} replayed")
+        } else {
+            "\r\u{1b}[K".to_owned()
+        };
+        // Nobody needs it.
+        let _ = io::stderr().write_all(line.as_bytes());
+    }
+}
+
+fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
+    let (outcome, difference, error) = match played {
+        Played::Same { .. } => ("same", None, None),
+        Played::Differs(difference) => ("differs", Some(difference), None),
+        Played::Blessed => ("blessed", None, None),
+        Played::Failed(failed) => ("failed", None, Some(failed.to_string())),
+    };
+    Row {
+        file: file.display().to_string(),
+        outcome,
+        difference,
+        torn: match played {
+            Played::Same { torn } => torn.as_deref(),
+            Played::Differs(_) | Played::Blessed | Played::Failed(_) => None,
+        },
+        error,
+    }
+}
+
+fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let styles = clap::builder::Styles::styled();
+    let bad = styles.get_error();
+    for row in rows {
+        if let Some(difference) = row.difference {
+            let place = format!("{}:{}", row.file, difference.line);
+            writeln!(
+                out,
+                "{bad}{}{bad:#}: {}",
+                visible(&place),
+                difference.shown()
+            )?;
+        }
+        if let Some(error) = &row.error {
+            writeln!(out, "{bad}error{bad:#}: {}", visible(error))?;
+        }
+        if let Some(torn) = row.torn {
+            writeln!(out, "{}: cut off: {torn}", visible(&row.file))?;
+        }
+        if row.outcome == "blessed" {
+            writeln!(out, "{}: rewritten", visible(&row.file))?;
+        }
+    }
+    let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
+    let mut told = vec![format!("{} replayed", count(rows.len(), "transcript"))];
+    let differ = if number("differs") == 1 {
+        "differs"
+    } else {
+        "differ"
+    };
+    let others = [
+        ("differs", differ),
+        ("blessed", "rewritten"),
+        ("failed", "failed"),
+    ];
+    for (outcome, what) in others {
+        if number(outcome) > 0 {
+            told.push(format!("{} {what}", number(outcome)));
+        }
+    }
+    if told.len() == 1 {
+        told.push("no differences".to_owned());
+    }
+    writeln!(out, "{}", told.join(", "))?;
+    Ok(())
+}
+
+/// The report that CI systems show: a test a transcript.
+fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let tests = rows.len();
+    let failures = rows.iter().filter(|row| row.difference.is_some()).count();
+    let errors = rows.iter().filter(|row| row.error.is_some()).count();
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+    writeln!(
+        out,
+        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">"
+    )?;
+    for row in rows {
+        let name = xml(&row.file);
+        let what = match (row.difference, &row.error) {
+            (Some(difference), _) => {
+                let shown = format!("{}:{}: {}", row.file, difference.line, difference.shown());
+                let first = shown.lines().next().unwrap_or_default();
+                format!(
+                    "<failure message=\"{}\">{}</failure>",
+                    xml(first),
+                    xml(&shown)
+                )
+            }
+            (None, Some(error)) => format!("<error message=\"{}\"/>", xml(error)),
+            (None, None) => String::new(),
+        };
+        writeln!(
+            out,
+            "    <testcase classname=\"replay\" name=\"{name}\" file=\"{name}\">{what}</testcase>"
+        )?;
+    }
+    writeln!(out, "  </testsuite>\n</testsuites>")?;
+    Ok(())
+}
+
+/// Text as it stands in XML: what XML cannot hold is replaced.
+fn xml(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' | '\t' => escaped.push(c),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c if c.is_control() => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,338 @@
+//! `simulate`: a dry run of a workflow, by hand or by a script.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use workflow_core::definition::load;
+use workflow_core::diagnostic::{shown, visible};
+
+use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
+use super::named;
+use super::outcome::Outcome;
+use super::project::Project;
+use crate::simulate::{Command, HELP, Level, Recorder, Simulation, Start, Step, Told};
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar simulate bugfix \"The total is wrong\"
+  workflow-sidecar simulate bugfix --script bugfix.steps
+  printf 'tool edit => blocked\\nnext => Fix\\n' | workflow-sidecar simulate bugfix
+  workflow-sidecar simulate bugfix --script bugfix.steps --record bugfix.jsonl
+
+No agent runs: you say what it would do, and see what the sidecar answers. A script holds a command a line;
+`=> WORD` after it says what must come of it. Exits with 1 if something else did; otherwise with 3 if the
+run waits for a person when the script ends, with 4 if it stands still at a limit.";
+
+/// Walk through a workflow without an agent: what is blocked, what the agent is told, where it leads
+#[derive(Debug, clap::Args)]
+#[command(after_help = format!("{EXAMPLES}\n\nCommands:\n{}", indented(HELP)))]
+pub(super) struct Arguments {
+    /// The workflow, by its command name or its key
+    workflow: String,
+    /// What the run is for
+    #[arg(default_value = "a dry run")]
+    description: String,
+    /// Read the commands from a file
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Write the conversation with the sidecar down, as a transcript
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    #[command(flatten)]
+    project: Project,
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| format!("  {line}").trim_end().to_owned())
+        .collect();
+    lines.join("\n")
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let disk = arguments.project.disk()?;
+    let loaded = Arc::new(load(&disk));
+    let workflow = named::workflow(&loaded, &arguments.workflow)?;
+    ensure!(
+        !workflow.command_name.is_empty()
+            && loaded
+                .catalog
+                .startable()
+                .any(|found| found.key == workflow.key),
+        "`{}` only runs inside other workflows: simulate one of those",
+        shown(&workflow.key)
+    );
+    let (mut lines, name, typed) = source(arguments)?;
+    let cwd = arguments.project.directory().canonicalize()?;
+    let agent_dir = arguments.project.agent_dir();
+    let recorder = arguments.record.as_deref().map(Recorder::begin);
+    let recorder = recorder.transpose()?;
+    let (simulation, told) = Simulation::start(Start {
+        cwd: &cwd.to_string_lossy(),
+        agent_dir: &agent_dir.to_string_lossy(),
+        workflow: &workflow.command_name,
+        description: &arguments.description,
+        loaded: Arc::clone(&loaded),
+        recorder,
+    })?;
+    let mut walk = Walk {
+        simulation,
+        out: anstream::stdout().lock(),
+        typed,
+        name,
+        failed: 0,
+        contexts: Vec::new(),
+    };
+    let command = format!(
+        "/workflow {} {}",
+        workflow.command_name, arguments.description
+    );
+    walk.begin(&command, &told)?;
+    walk.go(&mut lines)
+}
+
+/// Where the commands come from, what that is called, and whether somebody types them.
+fn source(arguments: &Arguments) -> Result<(Box<dyn BufRead>, String, bool)> {
+    if let Some(path) = &arguments.script {
+        let file =
+            File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        return Ok((
+            Box::new(BufReader::new(file)),
+            path.display().to_string(),
+            false,
+        ));
+    }
+    let stdin = io::stdin();
+    // A conversation needs both sides: where one is no terminal, it is a script.
+    let typed = stdin.is_terminal() && io::stdout().is_terminal();
+    Ok((Box::new(stdin.lock()), "stdin".to_owned(), typed))
+}
+
+/// A simulation, and whom it is told to.
+struct Walk<W> {
+    simulation: Simulation,
+    out: W,
+    /// Whether somebody types, and so sees what was typed.
+    typed: bool,
+    /// Where the commands come from.
+    name: String,
+    /// How many expectations were not met.
+    failed: usize,
+    /// The contexts that were shown in full.
+    contexts: Vec<String>,
+}
+
+/// How the commands end.
+enum Next {
+    More,
+    End,
+}
+
+impl<W: Write> Walk<W> {
+    fn begin(&mut self, command: &str, told: &[Told]) -> Result<()> {
+        if self.typed {
+            writeln!(
+                self.out,
+                "{ASIDE}A dry run: tool NAME, next, loop, status, cancel, stop, start, say TEXT, wait SECONDS, yes, no; \
+                 help says more, quit ends it.{ASIDE:#}"
+            )?;
+        }
+        self.echo(command)?;
+        self.tell(told)
+    }
+
+    fn go(mut self, lines: &mut dyn BufRead) -> Result<Outcome> {
+        let (mut number, mut line) = (0, Vec::new());
+        loop {
+            if self.typed {
+                write!(self.out, "{TITLE}>{TITLE:#} ")?;
+            }
+            self.out.flush()?;
+            line.clear();
+            if lines
+                .read_until(b'\n', &mut line)
+                .with_context(|| format!("{} cannot be read", self.name))?
+                == 0
+            {
+                break;
+            }
+            number += 1;
+            let text = String::from_utf8_lossy(&line);
+            match self.line(number, text.trim())? {
+                Next::More => {}
+                Next::End => break,
+            }
+        }
+        self.end()
+    }
+
+    fn line(&mut self, number: usize, text: &str) -> Result<Next> {
+        let step = match Step::read(text) {
+            Ok(Some(step)) => step,
+            Ok(None) => return Ok(Next::More),
+            Err(unknown) if self.typed => {
+                writeln!(self.out, "  {BAD}{unknown}{BAD:#}")?;
+                return Ok(Next::More);
+            }
+            Err(unknown) => return Err(anyhow!("{}:{number}: {unknown}", self.name)),
+        };
+        if !self.typed {
+            self.echo(text)?;
+        }
+        match step.command {
+            Command::Quit => return Ok(Next::End),
+            Command::Help => writeln!(self.out, "{}", indented(HELP))?,
+            Command::Tool { .. }
+            | Command::Move(_)
+            | Command::Stop(_)
+            | Command::Start
+            | Command::Say(_)
+            | Command::Wait(_)
+            | Command::Answer(_)
+            | Command::Run { .. }
+            | Command::Compact
+            | Command::Reload => {}
+        }
+        let (told, words) = self.simulation.take(&step.command)?;
+        self.tell(&told)?;
+        if let Some(expected) = &step.expected
+            && !words.contains(expected)
+        {
+            self.failed += 1;
+            writeln!(
+                self.out,
+                "  {BAD}expected {}, but it is {}{BAD:#}  {ASIDE}{}:{number}{ASIDE:#}",
+                shown(expected),
+                shown(&distinct(&words)),
+                self.name
+            )?;
+        }
+        Ok(Next::More)
+    }
+
+    fn end(mut self) -> Result<Outcome> {
+        let rest = self.simulation.rest();
+        self.simulation.finish()?;
+        if self.typed {
+            return Ok(Outcome::Well);
+        }
+        if self.failed > 0 {
+            writeln!(
+                self.out,
+                "{BAD}{} not met{BAD:#}",
+                count(self.failed, "expectation")
+            )?;
+            return Ok(Outcome::Findings);
+        }
+        Ok(rest.into())
+    }
+
+    fn echo(&mut self, text: &str) -> Result<()> {
+        Ok(writeln!(self.out, "{TITLE}> {}{TITLE:#}", visible(text))?)
+    }
+
+    fn tell(&mut self, told: &[Told]) -> Result<()> {
+        for told in told {
+            self.tell_one(told)?;
+        }
+        Ok(())
+    }
+
+    fn tell_one(&mut self, told: &Told) -> Result<()> {
+        let out = &mut self.out;
+        match told {
+            Told::Starts { prompt } => {
+                writeln!(out, "  the agent starts on: {}", first_line(prompt))?;
+            }
+            Told::Allowed => writeln!(out, "  {GOOD}allowed{GOOD:#}")?,
+            Told::Blocked { reason } => {
+                writeln!(out, "  {BAD}blocked{BAD:#}")?;
+                block(out, "    ", reason)?;
+            }
+            Told::Answer { text, is_error } => {
+                let (style, what) = if *is_error {
+                    (BAD, "refused")
+                } else {
+                    (GOOD, "answered")
+                };
+                writeln!(out, "  {style}{what}{style:#}")?;
+                block(out, "    ", text)?;
+            }
+            Told::Injected { text } => {
+                let characters = count(text.chars().count(), "character");
+                writeln!(out, "  put into the context, {characters}")?;
+                if self.contexts.contains(text) {
+                    writeln!(out, "    │ {ASIDE}as before{ASIDE:#}")?;
+                } else {
+                    block(out, "    ", text)?;
+                    self.contexts.push(text.clone());
+                }
+            }
+            Told::ToAgent { text } => {
+                let characters = count(text.chars().count(), "character");
+                writeln!(out, "  {NOTABLE}told to the agent{NOTABLE:#}, {characters}")?;
+                block(out, "    ", text)?;
+            }
+            Told::Shown { text } => {
+                writeln!(out, "  shown to the person")?;
+                block(out, "    ", text)?;
+            }
+            Told::Notice { text, level } => {
+                let style = match level {
+                    Level::Info => ASIDE,
+                    Level::Warning => NOTABLE,
+                    Level::Error => BAD,
+                };
+                writeln!(out, "  {style}notice{style:#}")?;
+                block(out, "    ", text)?;
+            }
+            Told::Status(Some(status)) => {
+                writeln!(out, "  {ASIDE}status{ASIDE:#} {}", first_line(status))?;
+            }
+            Told::Status(None) => writeln!(out, "  {ASIDE}status{ASIDE:#} (none)")?,
+            Told::Widget(lines) => writeln!(
+                out,
+                "  {ASIDE}widget{ASIDE:#} {}",
+                first_line(&lines.join(" "))
+            )?,
+            Told::Named(name) => writeln!(out, "  {ASIDE}session{ASIDE:#} {}", first_line(name))?,
+            Told::Asked { title, message } => {
+                writeln!(
+                    out,
+                    "  {NOTABLE}asked{NOTABLE:#}: {} (yes or no)",
+                    first_line(title)
+                )?;
+                block(out, "    ", message)?;
+            }
+            Told::Nothing(why) => writeln!(out, "  {ASIDE}{why}{ASIDE:#}")?,
+        }
+        Ok(())
+    }
+}
+
+/// Words without those that differ in nothing but their case.
+fn distinct(words: &[String]) -> String {
+    let mut met: Vec<&str> = Vec::new();
+    for word in words {
+        if !met
+            .iter()
+            .any(|met| met.to_lowercase() == word.to_lowercase())
+        {
+            met.push(word);
+        }
+    }
+    met.join(", ")
+}
+
+/// A text in one line.
+fn first_line(text: &str) -> String {
+    let text = text.trim_end();
+    match text.split_once('\n') {
+        Some((first, _)) => format!("{} …", visible(first)),
+        None => visible(text),
+    }
+}

@@ -1,0 +1,284 @@
+//! `status`: what the run in a session file of pi stands at.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::ensure;
+use clap::builder::styling::Style;
+use serde::Serialize;
+use workflow_core::definition::{Bound, Loaded, load};
+use workflow_core::diagnostic::{Code, Diagnostic, shown, visible};
+use workflow_core::guard::Parked;
+use workflow_core::run::entry_type;
+use workflow_core::view::View;
+
+use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json};
+use super::outcome::Outcome;
+use super::project::Own;
+use crate::rest::{Rest, rest, taken_up};
+use crate::session_file::{SessionFile, bytes_of, is_session};
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar status ~/.pi/agent/sessions/--project--/session.jsonl
+  workflow-sidecar status session.jsonl --project .      by the workflows as they stand now
+
+The definition is the one that is stored in the session, unless --project names another.
+Exits with 3 if the run waits for a person, with 4 if it stands still at a limit.";
+
+/// Say what the workflow in a session file of pi stands at
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The session's file
+    #[arg(value_name = "SESSION-FILE")]
+    file: PathBuf,
+    /// The project whose workflows count, in place of the definition stored in the session
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    #[command(flatten)]
+    own: Own,
+    /// Whom the output is for
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let bytes = bytes_of(&arguments.file)?;
+    ensure!(
+        is_session(&bytes),
+        "{} is no session of pi: its first line would be {{\"type\":\"session\",…}}",
+        arguments.file.display()
+    );
+    let file = SessionFile::parse(&bytes);
+    let loaded = match &arguments.project {
+        Some(project) => load(&arguments.own.disk(project)?),
+        None => Loaded::default(),
+    };
+    let (session, mut problems) = taken_up(&file.ours(), Arc::new(loaded));
+    // That there are no files is no news where none were asked for.
+    let is_news =
+        |found: &Diagnostic| found.code != Code::DefinitionGone || arguments.project.is_some();
+    problems.retain(is_news);
+    let status = Status::of(session.view().as_ref(), since(&file), &problems);
+    match arguments.format {
+        Format::Json => json(&status)?,
+        Format::Human => status.tell()?,
+    }
+    Ok(session.view().map_or(Rest::Fine, |view| rest(&view)).into())
+}
+
+/// When the run came to where it stands: what the last entry says that says something else than those before.
+fn since(file: &SessionFile<'_>) -> Option<i64> {
+    #[derive(serde::Deserialize, PartialEq)]
+    #[serde(rename_all = "camelCase")]
+    struct Place {
+        task_id: serde_json::Value,
+        active: serde_json::Value,
+        current_path: serde_json::Value,
+        global_step_count: serde_json::Value,
+    }
+    let mut place = None;
+    let mut since = None;
+    for entry in &file.entries {
+        let ours = entry
+            .ours()
+            .filter(|ours| ours.custom_type == entry_type::STATE);
+        let data = ours.and_then(|ours| ours.data);
+        let Some(now) = data.and_then(|data| serde_json::from_str::<Place>(data.get()).ok()) else {
+            continue;
+        };
+        if place.as_ref() != Some(&now) {
+            since = entry.at();
+        }
+        place = Some(now);
+    }
+    since
+}
+
+/// What the run stands at.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Status<'a> {
+    /// Whether there is a run, and what it does.
+    #[serde(rename = "status")]
+    word: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<RunStatus<'a>>,
+    /// What is wrong with what is stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunStatus<'a> {
+    workflow: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow_name: Option<&'a str>,
+    task: &'a str,
+    task_id: &'a str,
+    path: &'a workflow_core::run::Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<PlaceStatus<'a>>,
+    steps: u64,
+    started_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    pushes: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parked: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PlaceStatus<'a> {
+    phase_id: &'a str,
+    phase_name: &'a str,
+    status_line: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_pushes: Option<u32>,
+    waits: bool,
+}
+
+impl<'a> Status<'a> {
+    fn of(view: Option<&View<'a>>, since: Option<i64>, problems: &[Diagnostic]) -> Self {
+        let problems = problems.iter().map(ToString::to_string).collect();
+        let Some(view) = view else {
+            return Self {
+                word: "none",
+                run: None,
+                problems,
+            };
+        };
+        let state = view.state;
+        let place = view.place.as_ref();
+        Self {
+            word: word(view),
+            run: Some(RunStatus {
+                workflow: &state.workflow_key,
+                workflow_name: place.map(|place| place.workflow_name),
+                task: &state.task_description,
+                task_id: &state.task_id,
+                path: &state.current_path,
+                place: place.map(|place| PlaceStatus {
+                    phase_id: place.phase_id,
+                    phase_name: place.phase_name,
+                    status_line: place.status,
+                    max_pushes: match place.max {
+                        Bound::Times(times) => Some(times),
+                        Bound::Unlimited => None,
+                    },
+                    waits: place.waits,
+                }),
+                steps: state.global_step_count,
+                started_at: moment(state.started_at),
+                since: since.map(moment),
+                pushes: view.pace.pushes,
+                parked: view.pace.parked.map(parked),
+            }),
+            problems,
+        }
+    }
+
+    fn tell(&self) -> anyhow::Result<()> {
+        let mut out = anstream::stdout().lock();
+        match &self.run {
+            None => writeln!(out, "no run goes on in this session")?,
+            Some(run) => {
+                let name = run.workflow_name.unwrap_or(run.workflow);
+                let (style, words) = in_words(self.word, run.parked);
+                writeln!(
+                    out,
+                    "{TITLE}{}{TITLE:#}  {ASIDE}{}{ASIDE:#}  {style}{words}{style:#}",
+                    shown(name),
+                    shown(run.workflow),
+                )?;
+                run.tell(&mut out)?;
+            }
+        }
+        for problem in &self.problems {
+            writeln!(out, "{NOTABLE}note:{NOTABLE:#} {}", visible(problem))?;
+        }
+        Ok(())
+    }
+}
+
+impl RunStatus<'_> {
+    fn tell(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let mut line = |key: &str, value: &str| writeln!(out, "  {key:9} {}", shown(value));
+        line("task", self.task)?;
+        match &self.place {
+            Some(place) => line("place", place.status_line)?,
+            None => line("place", &path(self.path))?,
+        }
+        line("steps", &self.steps.to_string())?;
+        line("started", &self.started_at)?;
+        if let Some(since) = &self.since {
+            line("since", since)?;
+        }
+        let bound = self.place.as_ref().and_then(|place| place.max_pushes);
+        match (self.pushes, bound) {
+            (0, _) => Ok(()),
+            (pushes, Some(max)) => line("reminders", &format!("{pushes} of {max}")),
+            (pushes, None) => line("reminders", &pushes.to_string()),
+        }
+    }
+}
+
+/// A path without its definition.
+fn path(path: &workflow_core::run::Path) -> String {
+    let segments = path.segments().iter();
+    let parts: Vec<String> = segments
+        .map(|segment| format!("{} [{}]", segment.workflow_key, segment.phase_index + 1))
+        .collect();
+    parts.join(" > ")
+}
+
+/// What a run does, in a word.
+fn word(view: &View<'_>) -> &'static str {
+    let state = view.state;
+    match (state.active, view.pace.parked) {
+        (false, _) if state.cancelled => "cancelled",
+        (false, _) => "complete",
+        (true, Some(_)) => "parked",
+        (true, None) => match &view.place {
+            None => "stale",
+            Some(place) if place.waits => "waits",
+            Some(_) => "active",
+        },
+    }
+}
+
+/// The same for people, and how it is marked.
+fn in_words(word: &str, parked: Option<&str>) -> (Style, &'static str) {
+    match (word, parked) {
+        ("parked", Some("max")) => (NOTABLE, "parked: no more reminders, any message resumes it"),
+        ("parked", Some("maxStale")) => (NOTABLE, "parked: the agent called no tool"),
+        ("parked", Some("error")) => (NOTABLE, "parked: the model's answer ended in an error"),
+        ("parked", _) => (NOTABLE, "parked: the agent asked a question"),
+        ("waits", _) => (NOTABLE, "waits for the user"),
+        ("stale", _) => (
+            BAD,
+            "stale: its definition is not known, --project DIR names one",
+        ),
+        ("cancelled", _) => (ASIDE, "cancelled"),
+        ("complete", _) => (GOOD, "complete"),
+        (_, _) => (GOOD, "active"),
+    }
+}
+
+fn parked(why: Parked) -> &'static str {
+    match why {
+        Parked::Max => "max",
+        Parked::MaxStale => "maxStale",
+        Parked::Error => "error",
+        Parked::Question => "question",
+    }
+}
+
+fn moment(millis: i64) -> String {
+    jiff::Timestamp::from_millisecond(millis)
+        .map_or_else(|_| millis.to_string(), |moment| format!("{moment:.3}"))
+}

@@ -1,0 +1,82 @@
+//! A graph as Graphviz reads it.
+
+use std::fmt::{self, Write};
+
+use super::model::{Entry, Graph, Mark, Scope, Step};
+
+/// The picture's source.
+pub(crate) fn dot(graph: &Graph) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = draw(&mut text, graph);
+    text
+}
+
+const STYLE: &str = "  compound=true;
+  fontname=\"Helvetica\";
+  labeljust=l;
+  node [shape=box, style=rounded, fontname=\"Helvetica\", margin=\"0.2,0.1\"];
+  edge [fontname=\"Helvetica\", fontsize=10];
+";
+
+fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
+    let start = graph.command.as_deref().unwrap_or("start");
+    writeln!(out, "digraph {} {{", quoted(&graph.root.key))?;
+    out.push_str(STYLE);
+    writeln!(out, "  start [label={}, shape=plaintext];", quoted(start))?;
+    draw_scope(out, &graph.root, 1)?;
+    writeln!(out, "  done [label=\"done\", shape=plaintext];")?;
+    write!(out, "  start")?;
+    for step in graph.root.steps() {
+        write!(out, " -> n{}", step.id)?;
+    }
+    writeln!(out, " -> done;")?;
+    for back in graph.root.scopes().iter().filter_map(|scope| scope.back) {
+        let (from, to) = (back.from, back.to);
+        writeln!(
+            out,
+            "  n{from} -> n{to} [label=\"loop\", style=dashed, constraint=false];"
+        )?;
+    }
+    writeln!(out, "}}")
+}
+
+fn draw_scope(out: &mut String, scope: &Scope, level: usize) -> fmt::Result {
+    let indent = "  ".repeat(level);
+    writeln!(out, "{indent}subgraph cluster_{} {{", scope.id)?;
+    writeln!(out, "{indent}  label={};", quoted(&scope.name))?;
+    writeln!(out, "{indent}  style=rounded;")?;
+    for entry in &scope.entries {
+        match entry {
+            Entry::Step(step) => writeln!(out, "{indent}  {}", box_of(step))?,
+            Entry::Scope(inner) => draw_scope(out, inner, level + 1)?,
+        }
+    }
+    writeln!(out, "{indent}}}")
+}
+
+fn box_of(step: &Step) -> String {
+    let name = format!("{} {}", step.emoji, step.name);
+    let mut lines = vec![name.trim_start().to_owned()];
+    lines.extend(step.marks.iter().map(Mark::words));
+    let label: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
+    let style = step.marks.iter().find_map(|mark| match mark {
+        Mark::Waits => Some(", style=\"rounded,dashed\""),
+        Mark::Closed(_) => Some(", peripheries=2"),
+        Mark::Only(_) | Mark::Without(_) => None,
+    });
+    format!(
+        "n{} [label=\"{}\"{}];",
+        step.id,
+        label.join("\\n"),
+        style.unwrap_or_default()
+    )
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}

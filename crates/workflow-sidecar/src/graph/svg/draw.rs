@@ -1,0 +1,305 @@
+//! Writes a layout down as SVG.
+//!
+//! Owns the colours, which follow the reader's choice of light or dark, and the escaping.
+
+use std::fmt::{self, Write};
+
+use super::super::model::{Mark, Step};
+use super::layout::{
+    Area, Card, EMOJI, Frame, INSET, LEGEND_SIGN, LINE, Lane, Layout, MARGIN, NAME, Pill, SIGN,
+    SMALL, SMALL_LINE, Sign, TITLE,
+};
+
+const STYLE: &str = "\
+  .wf { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif }
+  .wf-page { fill: #ffffff }
+  .wf-frame { fill: #f6f8fa; stroke: #d1d9e0 }
+  .wf-odd { fill: #eaeef2 }
+  .wf-card { fill: #ffffff; stroke: #afb8c1 }
+  .wf-waits { stroke: #bf8700; stroke-width: 1.5 }
+  .wf-pill { fill: none; stroke: #818b98 }
+  .wf text { fill: #1f2328 }
+  .wf .wf-quiet { fill: #59636e }
+  .wf-line { fill: none; stroke: #59636e; stroke-width: 1.5 }
+  .wf-head { fill: #59636e }
+  .wf-loop { fill: none; stroke: #8250df; stroke-width: 1.5; stroke-dasharray: 4 3 }
+  .wf-loop-head { fill: #8250df }
+  .wf-lock { fill: none; stroke: #0969da; stroke-width: 1.5 }
+  .wf-pause { fill: #bf8700 }
+  @media (prefers-color-scheme: dark) {
+    .wf-page { fill: #0d1117 }
+    .wf-frame { fill: #151b23; stroke: #3d444d }
+    .wf-odd { fill: #1c232c }
+    .wf-card { fill: #262c36; stroke: #565e68 }
+    .wf-waits { stroke: #d29922 }
+    .wf-pill { stroke: #656c76 }
+    .wf text { fill: #f0f6fc }
+    .wf .wf-quiet { fill: #9198a1 }
+    .wf-line { stroke: #9198a1 }
+    .wf-head { fill: #9198a1 }
+    .wf-loop { stroke: #ab7df8 }
+    .wf-loop-head { fill: #ab7df8 }
+    .wf-lock { stroke: #4493f8 }
+    .wf-pause { fill: #d29922 }
+  }
+";
+
+/// The whole file.
+pub(super) fn draw(layout: &Layout<'_>) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_all(&mut text, layout);
+    text
+}
+
+fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
+    let (width, height) = (layout.width, layout.height);
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wf\" role=\"img\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\">"
+    )?;
+    writeln!(out, "<title>{}</title>", escaped(&layout.graph.root.name))?;
+    writeln!(out, "<desc>{}</desc>", escaped(&told(layout)))?;
+    writeln!(out, "<style>\n{STYLE}</style>")?;
+    writeln!(
+        out,
+        "<rect class=\"wf-page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>"
+    )?;
+    for frame in &layout.frames {
+        draw_frame(out, frame)?;
+    }
+    for pill in &layout.pills {
+        draw_pill(out, pill, layout.axis)?;
+    }
+    for card in &layout.cards {
+        draw_card(out, card)?;
+    }
+    for &(from, to) in &layout.arrows {
+        draw_arrow(out, layout.axis, from, to)?;
+    }
+    for lane in &layout.loops {
+        draw_lane(out, lane)?;
+    }
+    for &(sign, words, y) in &layout.legend {
+        draw_sign(out, sign, MARGIN, y)?;
+        quiet(out, MARGIN + LEGEND_SIGN, y + 10, words)?;
+    }
+    writeln!(out, "</svg>")
+}
+
+/// The picture in words, for who cannot see it.
+fn told(layout: &Layout<'_>) -> String {
+    let steps: Vec<String> = layout.graph.root.steps().into_iter().map(words).collect();
+    let start = layout
+        .graph
+        .command
+        .as_deref()
+        .unwrap_or("As a part of others");
+    format!("{start}: {}; then done.", steps.join("; "))
+}
+
+/// A step in words.
+fn words(step: &Step) -> String {
+    let marks: Vec<String> = step.marks.iter().map(Mark::words).collect();
+    match &*marks.join(", ") {
+        "" => step.name.clone(),
+        marks => format!("{} ({marks})", step.name),
+    }
+}
+
+fn rect(out: &mut String, class: &str, area: Area, radius: u32) -> fmt::Result {
+    let Area {
+        x,
+        y,
+        width,
+        height,
+    } = area;
+    writeln!(
+        out,
+        "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>"
+    )
+}
+
+fn quiet(out: &mut String, x: u32, y: u32, text: &str) -> fmt::Result {
+    let text = escaped(text);
+    writeln!(
+        out,
+        "<text class=\"wf-quiet\" x=\"{x}\" y=\"{y}\" font-size=\"{SMALL}\">{text}</text>"
+    )
+}
+
+fn strong(out: &mut String, size: u32, x: u32, y: u32, text: &str) -> fmt::Result {
+    let text = escaped(text);
+    writeln!(
+        out,
+        "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" font-weight=\"600\">{text}</text>"
+    )
+}
+
+fn draw_frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
+    let class = if frame.level.is_multiple_of(2) {
+        "wf-frame"
+    } else {
+        "wf-frame wf-odd"
+    };
+    let (name, key) = (escaped(&frame.scope.name), escaped(&frame.scope.key));
+    writeln!(out, "<g><title>{name} ({key})</title>")?;
+    rect(out, class, frame.area, 10)?;
+    let mut y = frame.area.y + 12 + 13;
+    for line in &frame.title {
+        strong(out, TITLE, frame.area.x + INSET, y, line)?;
+        y += LINE;
+    }
+    writeln!(out, "</g>")
+}
+
+fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
+    let Card {
+        step,
+        area,
+        text: lines,
+    } = card;
+    writeln!(out, "<g><title>{}</title>", escaped(&words(step)))?;
+    let waits = lines.marks.iter().any(|(sign, _)| *sign == Sign::Pause);
+    if step.is_closed() {
+        let behind = Area {
+            x: area.x + 4,
+            y: area.y + 4,
+            ..*area
+        };
+        rect(out, "wf-card", behind, 8)?;
+    }
+    let class = if waits { "wf-card wf-waits" } else { "wf-card" };
+    rect(out, class, *area, 8)?;
+    let mut x = area.x + INSET;
+    let mut y = area.y + 10 + 14;
+    if let Some(emoji) = lines.emoji {
+        let (middle, below, emoji) = (x + 10, y + 1, escaped(emoji));
+        writeln!(
+            out,
+            "<text x=\"{middle}\" y=\"{below}\" font-size=\"18\" text-anchor=\"middle\">{emoji}</text>"
+        )?;
+        x += EMOJI;
+    }
+    for line in &lines.name {
+        strong(out, NAME, x, y, line)?;
+        y += LINE;
+    }
+    y += 1;
+    for (kind, mark) in &lines.marks {
+        draw_sign(out, *kind, x, y - 10)?;
+        for line in mark {
+            quiet(out, x + SIGN, y, line)?;
+            y += SMALL_LINE;
+        }
+    }
+    writeln!(out, "</g>")
+}
+
+fn draw_pill(out: &mut String, pill: &Pill, axis: u32) -> fmt::Result {
+    rect(out, "wf-pill", pill.area, pill.area.height / 2)?;
+    let (y, text) = (pill.area.y + 18, escaped(&pill.text));
+    writeln!(
+        out,
+        "<text class=\"wf-quiet\" x=\"{axis}\" y=\"{y}\" font-size=\"{SMALL}\" text-anchor=\"middle\">{text}</text>"
+    )
+}
+
+fn draw_arrow(out: &mut String, x: u32, from: u32, to: u32) -> fmt::Result {
+    let (left, right, neck) = (x - 4, x + 4, to - 7);
+    writeln!(out, "<path class=\"wf-line\" d=\"M{x} {from}V{neck}\"/>")?;
+    writeln!(
+        out,
+        "<path class=\"wf-head\" d=\"M{left} {neck}H{right}L{x} {to}Z\"/>"
+    )
+}
+
+fn draw_lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
+    const TURN: u32 = 7;
+    let Lane { scope, x, from, to } = lane;
+    let (to_x, to_y) = to;
+    let name = escaped(&scope.name);
+    writeln!(out, "<g><title>loop: {name} starts over</title>")?;
+    if let Some(((last_x, last_y), others)) = from.split_last() {
+        writeln!(
+            out,
+            "<path class=\"wf-loop\" d=\"M{last_x} {last_y}H{}Q{x} {last_y} {x} {}V{}Q{x} {to_y} {} {to_y}H{}\"/>",
+            x - TURN,
+            last_y - TURN,
+            to_y + TURN,
+            x - TURN,
+            to_x + 7,
+        )?;
+        for (from_x, from_y) in others {
+            writeln!(
+                out,
+                "<path class=\"wf-loop\" d=\"M{from_x} {from_y}H{x}\"/>"
+            )?;
+        }
+    }
+    let (neck, up, down) = (to_x + 7, to_y - 4, to_y + 4);
+    writeln!(
+        out,
+        "<path class=\"wf-loop-head\" d=\"M{neck} {up}V{down}L{to_x} {to_y}Z\"/>\n</g>"
+    )
+}
+
+/// A sign whose upper left corner is here.
+fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
+    match sign {
+        Sign::Lock => writeln!(
+            out,
+            "<path class=\"wf-lock\" d=\"M{} {}h9v6h-9zM{} {}v-2a2.5 2.5 0 0 1 5 0v2\"/>",
+            x + 1,
+            y + 5,
+            x + 3,
+            y + 5
+        ),
+        Sign::Pause => writeln!(
+            out,
+            "<path class=\"wf-pause\" d=\"M{} {}h3v10h-3zM{} {}h3v10h-3z\"/>",
+            x + 1,
+            y + 1,
+            x + 7,
+            y + 1
+        ),
+        Sign::Plus => writeln!(
+            out,
+            "<path class=\"wf-line\" d=\"M{} {}h10v10h-10zM{} {}h4M{} {}v4\"/>",
+            x + 1,
+            y + 1,
+            x + 4,
+            y + 6,
+            x + 6,
+            y + 4
+        ),
+        Sign::Loop => {
+            let (middle, neck) = (y + 6, x + 7);
+            writeln!(
+                out,
+                "<path class=\"wf-loop\" d=\"M{neck} {middle}h13\"/>\n\
+                 <path class=\"wf-loop-head\" d=\"M{neck} {}v8L{x} {middle}Z\"/>",
+                middle - 4
+            )
+        }
+    }
+}
+
+/// Text that is only text in XML, attributes included.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // XML has no way to write these.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,213 @@
+//! A session file of pi, read: the entries of the branch that the session stands on.
+//!
+//! One JSON object a line, a tree by `id` and `parentId`; the session stands on the last entry. Whatever a line
+//! holds, the worst it can do is to be left out and counted. Must not know what our entries mean.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use workflow_core::input::Entry;
+
+/// What stands in a session file.
+#[derive(Debug)]
+pub(crate) struct SessionFile<'a> {
+    /// Where the session took place.
+    pub(crate) cwd: Option<Cow<'a, str>>,
+    /// The entries from the root to where the session stands.
+    pub(crate) entries: Vec<SessionEntry<'a>>,
+    /// How many entries are on other branches.
+    pub(crate) elsewhere: usize,
+    /// How many lines are no entries.
+    pub(crate) skipped: usize,
+}
+
+/// A line of a session file, as far as it is looked at.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionEntry<'a> {
+    /// What kind of entry it is: `message`, `custom`, `custom_message`, …
+    #[serde(borrow, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+    #[serde(borrow, default, deserialize_with = "lenient")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "lenient")]
+    parent_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "lenient")]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "lenient")]
+    cwd: Option<Cow<'a, str>>,
+    /// Whose entry it is, of a `custom` or `custom_message`.
+    #[serde(borrow, default, deserialize_with = "lenient")]
+    pub(crate) custom_type: Option<Cow<'a, str>>,
+    /// The data of a `custom` entry.
+    #[serde(borrow)]
+    pub(crate) data: Option<&'a RawValue>,
+    /// The content of a `custom_message`.
+    #[serde(borrow)]
+    pub(crate) content: Option<&'a RawValue>,
+    /// The message of a `message`.
+    #[serde(borrow)]
+    pub(crate) message: Option<&'a RawValue>,
+}
+
+/// A text, or nothing where something else stands.
+fn lenient<'de: 'a, 'a, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Cow<'a, str>>, D::Error> {
+    let value = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str::<Text<'_>>(value.get())
+        .ok()
+        .map(|text| text.0))
+}
+
+/// A JSON text, borrowed where it has no escapes.
+#[derive(Deserialize)]
+pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+/// The bytes of a file, or what keeps it from being read.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
+/// Whether these are the bytes of a session file: its first line says so.
+pub(crate) fn is_session(bytes: &[u8]) -> bool {
+    let first = lines(bytes)
+        .next()
+        .and_then(|line| serde_json::from_slice::<SessionEntry<'_>>(line).ok());
+    first.is_some_and(|first| first.kind == "session")
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| !line.is_empty())
+}
+
+impl<'a> SessionFile<'a> {
+    /// Reads what a file holds.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Self {
+        let mut read = Vec::new();
+        let (mut cwd, mut skipped) = (None, 0);
+        for line in lines(bytes) {
+            match serde_json::from_slice::<SessionEntry<'_>>(line) {
+                Ok(entry) if entry.kind == "session" => cwd = entry.cwd,
+                Ok(entry) => read.push(entry),
+                Err(_) => skipped += 1,
+            }
+        }
+        let all = read.len();
+        let entries = branch(read);
+        Self {
+            cwd,
+            elsewhere: all - entries.len(),
+            entries,
+            skipped,
+        }
+    }
+
+    /// Our entries on the branch, for the engine.
+    pub(crate) fn ours(&self) -> Vec<Entry<'_>> {
+        self.entries.iter().filter_map(SessionEntry::ours).collect()
+    }
+}
+
+/// The entries that lead to the last one, in order. The first versions of the format had no ids: there all do.
+fn branch(entries: Vec<SessionEntry<'_>>) -> Vec<SessionEntry<'_>> {
+    if entries.last().is_none_or(|last| last.id.is_none()) {
+        return entries;
+    }
+    let by_id: HashMap<&str, usize> = entries
+        .iter()
+        .enumerate()
+        .filter_map(|(at, entry)| Some((entry.id.as_deref()?, at)))
+        .collect();
+    let mut on_branch = HashSet::new();
+    let mut at = entries.len().checked_sub(1);
+    // A parent that was visited would make the way to the root endless.
+    while let Some(found) = at.filter(|at| on_branch.insert(*at)) {
+        let parent = entries[found].parent_id.as_deref();
+        at = parent.and_then(|parent| by_id.get(parent).copied());
+    }
+    let indexed = entries.into_iter().enumerate();
+    indexed
+        .filter_map(|(at, entry)| on_branch.contains(&at).then_some(entry))
+        .collect()
+}
+
+impl SessionEntry<'_> {
+    /// The entry as the engine wants it, if it is one of ours.
+    pub(crate) fn ours(&self) -> Option<Entry<'_>> {
+        let custom_type = self
+            .custom_type
+            .as_deref()
+            .filter(|_| self.kind == "custom")?;
+        custom_type.starts_with("workflow:").then_some(Entry {
+            custom_type,
+            data: self.data,
+        })
+    }
+
+    /// When it was written, in milliseconds since 1970.
+    pub(crate) fn at(&self) -> Option<i64> {
+        let moment: jiff::Timestamp = self.timestamp.as_deref()?.parse().ok()?;
+        Some(moment.as_millisecond())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> (Vec<String>, usize, usize) {
+        let file = SessionFile::parse(text.as_bytes());
+        let kinds = file
+            .entries
+            .iter()
+            .map(|entry| entry.kind.to_string())
+            .collect();
+        (kinds, file.elsewhere, file.skipped)
+    }
+
+    #[test]
+    fn only_the_branch_that_leads_to_the_last_entry_counts() {
+        let text = r#"{"type":"session","version":3,"cwd":"/p"}
+            {"type":"a","id":"1","parentId":null}
+            {"type":"b","id":"2","parentId":"1"}
+            {"type":"c","id":"3","parentId":"1"}
+            {"type":"d","id":"4","parentId":"3"}"#;
+        assert_eq!(
+            kinds(text),
+            (vec!["a".into(), "c".into(), "d".into()], 1, 0)
+        );
+        assert!(is_session(text.as_bytes()));
+    }
+
+    #[test]
+    fn entries_without_ids_are_a_line() {
+        assert_eq!(kinds("{\"type\":\"a\"}\n{\"type\":\"b\"}").0.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_entry_is_left_out() {
+        let deep = "[".repeat(100_000);
+        let text = format!(
+            "nope\n{{}}\n{{\"type\":7}}\n{deep}\n{{\"type\":\"a\",\"id\":\"1\",\"parentId\":\"1\"}}\n{{\"type\":\"b\",\"id\":\"2\",\"par"
+        );
+        assert_eq!(kinds(&text), (vec!["a".into()], 0, 5));
+        assert_eq!(kinds("").0.len(), 0);
+        assert_eq!(SessionFile::parse(b"\xff\xfe{\"type\"").skipped, 1);
+        let odd = kinds("{\"type\":\"custom\",\"customType\":7,\"timestamp\":1,\"id\":{}}");
+        assert_eq!(odd.0.len(), 1);
+    }
+
+    #[test]
+    fn a_moment_is_read_from_its_text() {
+        let file = SessionFile::parse(b"{\"type\":\"a\",\"timestamp\":\"2026-11-20T16:11:43.388Z\"}\n{\"type\":\"b\",\"timestamp\":\"soon\"}");
+        let at: Vec<_> = file.entries.iter().map(SessionEntry::at).collect();
+        assert_eq!(at, [Some(1_795_191_103_388), None]);
+    }
+}

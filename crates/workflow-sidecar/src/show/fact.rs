@@ -1,0 +1,30 @@
+//! What files say that happened.
+
+use workflow_core::input::Entry;
+
+/// Something that happened, as far as a timeline wants to know.
+#[derive(Debug)]
+pub(super) enum Fact<'a> {
+    /// An entry of ours was stored.
+    Stored(Entry<'a>),
+    /// The session was loaded, and these are the last entries of ours in it.
+    Loaded(Vec<Entry<'a>>),
+    /// The agent called a tool.
+    Called,
+    /// The agent called `workflow_step`.
+    Moved(&'a str),
+    /// `workflow_step` did not do it.
+    Refused(&'a str),
+    /// A tool's result: a block is one too, where nobody says which results are.
+    Result { tool: &'a str, text: &'a str },
+    /// A call was blocked.
+    Denied { tool: &'a str, reason: &'a str },
+    /// Put into the model's context.
+    Injected(&'a str),
+    /// Said to the agent, by a person or in the person's place.
+    Said(&'a str),
+    /// Said to the agent in the person's place.
+    SaidByUs(&'a str),
+    /// Older messages were replaced by a summary.
+    Compacted,
+}

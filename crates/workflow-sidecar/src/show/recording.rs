@@ -1,0 +1,190 @@
+//! Reads a recording into timelines, one a session.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use workflow_core::definition::Catalog;
+use workflow_core::guard::STEP_TOOL;
+use workflow_core::input::Entry;
+
+use super::{Fact, Timeline};
+use crate::transcript::{Entry as Recorded, Said, Transcript};
+
+/// The timelines of a recording's sessions, by their ids.
+pub(crate) fn of_recording(
+    transcript: &Transcript,
+    known: Option<Arc<Catalog>>,
+) -> BTreeMap<String, Timeline> {
+    let mut reader = Reader {
+        known,
+        ..Reader::default()
+    };
+    for line in &transcript.lines {
+        if let Some(at) = line.at {
+            reader.now = i64::try_from(at).ok();
+            reader.is_timed = true;
+        }
+        match &line.entry {
+            Recorded::Header(_) => reader.asked.clear(),
+            Recorded::In(said) => reader.heard(said),
+            Recorded::Out(said) => reader.said(said),
+            Recorded::Note(_) | Recorded::Definitions(_) | Recorded::End | Recorded::Torn(_) => {}
+        }
+    }
+    reader.sessions
+}
+
+#[derive(Default)]
+struct Reader {
+    sessions: BTreeMap<String, Timeline>,
+    known: Option<Arc<Catalog>>,
+    /// The calls that are not answered yet, by their ids.
+    asked: HashMap<String, Call>,
+    now: Option<i64>,
+    /// Whether the lines themselves say when they were said.
+    is_timed: bool,
+}
+
+/// A call of the host.
+struct Call {
+    method: String,
+    session: String,
+    params: Value,
+}
+
+impl Reader {
+    fn take(&mut self, session: &str, fact: Fact<'_>) {
+        let timeline = self.sessions.entry(session.to_owned());
+        let timeline = timeline.or_insert_with(|| Timeline::new(self.known.clone()));
+        timeline.take(self.now, fact);
+    }
+
+    /// A line of the host.
+    fn heard(&mut self, said: &Said) {
+        let Some(message) = message(said) else { return };
+        let Some(method) = message["method"].as_str() else {
+            return;
+        };
+        let params = &message["params"];
+        let session = params["sessionId"].as_str().unwrap_or_default();
+        match method {
+            "initialize" => self.clock_starts(&params["clock"]),
+            "clock/advance" if !self.is_timed => self.time_passes(&params["ms"]),
+            "hook/session_start" | "hook/session_tree" | "hook/session_switch" => {
+                self.loaded(session, params);
+            }
+            "hook/session_compact" => self.take(session, Fact::Compacted),
+            "hook/tool_call" => self.take(session, Fact::Called),
+            "hook/input"
+                if params["event"]["source"]
+                    .as_str()
+                    .is_some_and(|source| source != "extension") =>
+            {
+                let text = params["event"]["text"].as_str().unwrap_or("(not recorded)");
+                self.take(session, Fact::Said(text));
+            }
+            "tool/execute" if params["name"] == STEP_TOOL => {
+                let action = params["arguments"]["action"].as_str().unwrap_or_default();
+                self.take(session, Fact::Moved(action));
+            }
+            _ => {}
+        }
+        if let Some(id) = message.get("id") {
+            let call = Call {
+                method: method.to_owned(),
+                session: session.to_owned(),
+                params: params.clone(),
+            };
+            self.asked.insert(id.to_string(), call);
+        }
+    }
+
+    /// A line of the sidecar.
+    fn said(&mut self, said: &Said) {
+        let Some(message) = message(said) else { return };
+        if message["method"] == "host/apply" {
+            let params = &message["params"];
+            let session = params["sessionId"].as_str().unwrap_or_default();
+            return self.actions(session, &params["actions"]);
+        }
+        let call = message
+            .get("id")
+            .and_then(|id| self.asked.remove(&id.to_string()));
+        if let Some(call) = call {
+            self.answered(&call, &message["result"]);
+        }
+    }
+
+    fn answered(&mut self, call: &Call, result: &Value) {
+        let session = call.session.as_str();
+        if let Some(content) = result["inject"]["content"].as_str() {
+            self.take(session, Fact::Injected(content));
+        }
+        if let Some(reason) = result["block"]["reason"].as_str() {
+            let tool = call.params["event"]["toolName"]
+                .as_str()
+                .unwrap_or_default();
+            self.take(session, Fact::Denied { tool, reason });
+        }
+        if call.method == "tool/execute" && result["isError"] == true {
+            let answer = result["content"][0]["text"].as_str().unwrap_or_default();
+            self.take(session, Fact::Refused(answer));
+        }
+        self.actions(session, &result["actions"]);
+    }
+
+    fn actions(&mut self, session: &str, actions: &Value) {
+        for action in actions.as_array().into_iter().flatten() {
+            match action["type"].as_str() {
+                Some("appendEntry") => {
+                    let data = to_raw_value(&action["data"]).ok();
+                    let entry = entry(action, data.as_deref());
+                    self.take(session, Fact::Stored(entry));
+                }
+                Some("sendUserMessage") => {
+                    let content = action["content"].as_str().unwrap_or_default();
+                    self.take(session, Fact::SaidByUs(content));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn loaded(&mut self, session: &str, params: &Value) {
+        let branch = params["context"]["branch"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let data: Vec<Option<Box<RawValue>>> = branch
+            .iter()
+            .map(|entry| to_raw_value(&entry["data"]).ok())
+            .collect();
+        let entries = branch.iter().zip(&data);
+        let entries = entries.map(|(written, data)| entry(written, data.as_deref()));
+        self.take(session, Fact::Loaded(entries.collect()));
+    }
+
+    fn clock_starts(&mut self, clock: &Value) {
+        if !self.is_timed {
+            self.now = clock["virtual"]["now"].as_i64();
+        }
+    }
+
+    fn time_passes(&mut self, ms: &Value) {
+        self.now = self.now.and_then(|now| now.checked_add(ms.as_i64()?));
+    }
+}
+
+fn entry<'a>(written: &'a Value, data: Option<&'a RawValue>) -> Entry<'a> {
+    Entry {
+        custom_type: written["customType"].as_str().unwrap_or_default(),
+        data,
+    }
+}
+
+/// What was said, if it is a message at all.
+fn message(said: &Said) -> Option<Value> {
+    serde_json::from_str(&said.text()?).ok()
+}

@@ -1,0 +1,41 @@
+//! Writes the conversation of a simulation down, as a transcript that replays.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+
+use super::host::{NOW, SEED};
+use crate::serve::Loader;
+use crate::transcript::{self, DEFAULT_LIMIT, Extent, HostLine, Payload};
+
+/// A transcript being written.
+#[derive(Debug)]
+pub(crate) struct Recorder(transcript::Recorder);
+
+impl Recorder {
+    /// Begins a transcript in a file, in place of what the file held.
+    pub(crate) fn begin(path: &Path) -> Result<Self> {
+        let cannot = || format!("{} cannot be written", path.display());
+        File::create(path).with_context(cannot)?;
+        let extent = Extent {
+            payload: Payload::Kept,
+            limit: DEFAULT_LIMIT,
+        };
+        let recorder = transcript::Recorder::begin_at(NOW, SEED, path, extent);
+        recorder.map(Self).with_context(cannot)
+    }
+
+    /// Reads definitions so that the transcript holds them.
+    pub(super) fn loader(&self) -> Arc<dyn Loader> {
+        self.0.loader()
+    }
+
+    /// A line of the host and what it heard.
+    pub(super) fn conversation(&mut self, at: u64, said: &str, heard: &[String]) {
+        let heard = heard.join("\n");
+        self.0
+            .write(at, Some(HostLine::Line(said.as_bytes())), heard.as_bytes());
+    }
+}

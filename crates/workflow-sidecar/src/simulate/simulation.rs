@@ -1,0 +1,300 @@
+//! Lets things happen to a run, in the order in which they happen in a host.
+//!
+//! Each call of the agent is a response of its own: a turn starts, the tool is asked for and run, the
+//! turn ends. An agent that is not at work starts first, on what it was told last.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use workflow_core::definition::Loaded;
+
+use super::command::{Command, Stop};
+use super::host::{Host, text};
+use super::record::Recorder;
+use super::told::Told;
+use crate::rest::{Rest, rest, taken_up};
+
+/// What a person says who has nothing else to say.
+const GO_ON: &str = "Go on.";
+const STEP_TOOL: &str = "workflow_step";
+
+/// A run without an agent.
+pub(crate) struct Simulation {
+    host: Host,
+    is_running: bool,
+    calls: u64,
+    turns: u64,
+    /// What the files said at the start.
+    loaded: Arc<Loaded>,
+}
+
+/// What a simulation starts with.
+pub(crate) struct Start<'a> {
+    /// The project's directory.
+    pub(crate) cwd: &'a str,
+    /// The directory of the user's own definitions.
+    pub(crate) agent_dir: &'a str,
+    /// The command name of the workflow.
+    pub(crate) workflow: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) recorder: Option<Recorder>,
+    /// What the files say.
+    pub(crate) loaded: Arc<Loaded>,
+}
+
+impl Simulation {
+    /// Starts a session and a run in it.
+    pub(crate) fn start(start: Start<'_>) -> Result<(Self, Vec<Told>)> {
+        let mut host = Host::new(start.recorder);
+        host.initialize(start.cwd, start.agent_dir)?;
+        host.start_session()?;
+        let mut simulation = Self {
+            host,
+            is_running: false,
+            calls: 0,
+            turns: 0,
+            loaded: start.loaded,
+        };
+        let arguments = format!("{} {}", start.workflow, start.description);
+        simulation.run_command("workflow", &arguments)?;
+        let told = simulation.host.take_told();
+        Ok((simulation, told))
+    }
+
+    /// Lets something happen; gives what followed, and the words that an expectation of it may be.
+    pub(crate) fn take(&mut self, command: &Command) -> Result<(Vec<Told>, Vec<String>)> {
+        let mut words = self.happen(command)?;
+        let told = self.host.take_told();
+        words.extend(self.place()?);
+        Ok((told, words))
+    }
+
+    fn happen(&mut self, command: &Command) -> Result<Vec<String>> {
+        match command {
+            Command::Tool { name, input } => self.tool(name, input),
+            Command::Move(action) => self.tool(STEP_TOOL, &json!({ "action": action }).to_string()),
+            Command::Stop(why) => self.stop(*why),
+            Command::Start => {
+                if self.is_running {
+                    self.host
+                        .tell(Told::Nothing("the agent is at work already"));
+                } else {
+                    self.agent_starts()?;
+                }
+                Ok(Vec::new())
+            }
+            Command::Say(text) => {
+                self.say(text)?;
+                Ok(Vec::new())
+            }
+            Command::Wait(seconds) => self.wait(*seconds),
+            Command::Answer(yes) => {
+                self.host.answer(*yes)?;
+                Ok(Vec::new())
+            }
+            Command::Run { name, arguments } => {
+                self.run_command(name, arguments)?;
+                Ok(Vec::new())
+            }
+            Command::Compact => {
+                self.hook("session_compact", &json!({}))?;
+                Ok(Vec::new())
+            }
+            Command::Reload => {
+                self.is_running = false;
+                self.host.question = None;
+                self.host.start_session()?;
+                Ok(Vec::new())
+            }
+            Command::Help | Command::Quit => Ok(Vec::new()),
+        }
+    }
+
+    fn hook(&mut self, name: &str, event: &Value) -> Result<Value> {
+        let result = self
+            .host
+            .call(&format!("hook/{name}"), &json!({ "event": event }))?;
+        Ok(result.unwrap_or_default())
+    }
+
+    fn run_command(&mut self, name: &str, arguments: &str) -> Result<()> {
+        let params = json!({ "name": name, "arguments": arguments });
+        self.host.call("command/run", &params)?;
+        Ok(())
+    }
+
+    /// The agent starts on what it was told last.
+    fn agent_starts(&mut self) -> Result<()> {
+        match self.host.prompt.take() {
+            Some(prompt) => self.starts_on(&prompt, "extension"),
+            None => self.starts_on(GO_ON, "interactive"),
+        }
+    }
+
+    fn starts_on(&mut self, prompt: &str, source: &str) -> Result<()> {
+        self.host.tell(Told::Starts {
+            prompt: prompt.to_owned(),
+        });
+        self.hook("input", &json!({ "text": prompt, "source": source }))?;
+        let answer = self.hook("before_agent_start", &json!({ "prompt": prompt }))?;
+        if let Some(content) = answer["inject"]["content"].as_str() {
+            self.host.tell(Told::Injected {
+                text: content.to_owned(),
+            });
+        }
+        self.hook("agent_start", &json!({}))?;
+        self.is_running = true;
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str) -> Result<()> {
+        if self.is_running {
+            self.hook("input", &json!({ "text": text, "source": "interactive" }))?;
+            return Ok(());
+        }
+        self.host.prompt = None;
+        self.starts_on(text, "interactive")
+    }
+
+    /// One response of the model with one call in it.
+    fn tool(&mut self, name: &str, input: &str) -> Result<Vec<String>> {
+        if !self.is_running {
+            self.agent_starts()?;
+        }
+        self.turns += 1;
+        let turn = json!({ "turnIndex": self.turns - 1 });
+        self.hook("turn_start", &turn)?;
+        self.calls += 1;
+        let id = format!("call-{}", self.calls);
+        let input: Value = serde_json::from_str(input)?;
+        let answer = self.hook(
+            "tool_call",
+            &json!({ "toolName": name, "toolCallId": id, "input": input }),
+        )?;
+        let words = match answer["block"]["reason"].as_str() {
+            Some(reason) => {
+                self.host.tell(Told::Blocked {
+                    reason: reason.to_owned(),
+                });
+                vec!["blocked".to_owned()]
+            }
+            None if name == STEP_TOOL => self.step(&id, &input)?,
+            None => {
+                self.host.tell(Told::Allowed);
+                vec!["allowed".to_owned()]
+            }
+        };
+        self.hook("turn_end", &turn)?;
+        Ok(words)
+    }
+
+    fn step(&mut self, id: &str, arguments: &Value) -> Result<Vec<String>> {
+        let params = json!({ "name": STEP_TOOL, "toolCallId": id, "arguments": arguments });
+        let answer = self
+            .host
+            .call_telling("tool/execute", &params, |answer| Told::Answer {
+                text: text(&answer["content"][0]["text"]),
+                is_error: answer["isError"] == true,
+            })?;
+        let mut words = Vec::new();
+        if answer["isError"] == true {
+            words.push("refused".to_owned());
+        }
+        if answer["details"]["cancelPending"] == true {
+            words.push("asks".to_owned());
+        }
+        Ok(words)
+    }
+
+    fn stop(&mut self, why: Stop) -> Result<Vec<String>> {
+        if !self.is_running {
+            self.agent_starts()?;
+        }
+        self.is_running = false;
+        let (reason, says) = match why {
+            Stop::Done => ("stop", "That is all."),
+            Stop::Error => ("error", ""),
+            Stop::Length => ("length", "And so on and so"),
+            Stop::Question => ("stop", "Shall I go on?"),
+            Stop::Aborted => ("aborted", ""),
+        };
+        let message = json!({
+            "role": "assistant",
+            "stopReason": reason,
+            "content": [{ "type": "text", "text": says }],
+        });
+        self.hook("agent_end", &json!({ "messages": [message] }))?;
+        let state = self.state()?;
+        let mut words = Vec::new();
+        if let Some(parked) = state["parked"].as_str() {
+            words.extend(["parked".to_owned(), parked.to_owned()]);
+        } else if state["countdown"].is_number() {
+            words.push("countdown".to_owned());
+        } else if self.host.prompt.is_some() {
+            words.push("pushed".to_owned());
+        } else if state["active"] == true {
+            words.push("waits".to_owned());
+        }
+        Ok(words)
+    }
+
+    fn wait(&mut self, seconds: u64) -> Result<Vec<String>> {
+        self.host.wait(seconds.saturating_mul(1000))?;
+        let pushed = self
+            .host
+            .has_told(|told| matches!(told, Told::ToAgent { .. }));
+        Ok(if pushed {
+            vec!["pushed".to_owned()]
+        } else {
+            Vec::new()
+        })
+    }
+
+    fn state(&mut self) -> Result<Value> {
+        self.host.look("session/state")
+    }
+
+    /// The words for where the run stands.
+    fn place(&mut self) -> Result<Vec<String>> {
+        if self.host.question.is_some() {
+            return Ok(vec!["asked".to_owned()]);
+        }
+        let state = self.state()?;
+        let phase = [&state["phase"]["name"], &state["phase"]["id"]];
+        let mut words: Vec<String> = phase
+            .into_iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
+        if words.is_empty() {
+            let ended = if self.host.was_cancelled() {
+                "cancelled"
+            } else {
+                "done"
+            };
+            words.push(ended.to_owned());
+        }
+        words.dedup();
+        Ok(words)
+    }
+
+    /// How the run stands now.
+    pub(crate) fn rest(&self) -> Rest {
+        if self.host.question.is_some() {
+            return Rest::Waits;
+        }
+        if self.is_running {
+            return Rest::Fine;
+        }
+        let entries = self.host.entries();
+        let (session, _) = taken_up(&entries, Arc::clone(&self.loaded));
+        session.view().map_or(Rest::Fine, |view| rest(&view))
+    }
+
+    /// Ends the session.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.host.call("shutdown", &json!({}))?;
+        Ok(())
+    }
+}

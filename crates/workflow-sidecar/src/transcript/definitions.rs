@@ -1,0 +1,304 @@
+//! What the directories of definitions hold, as a transcript says it.
+//!
+//! Owns the names of files in a definitions line and what may stand for a file that is no text. Must
+//! not know where the files come from or what they mean.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use workflow_core::definition::{FilePath, FileProblem, SETTINGS_FILE, TierEntry};
+
+/// What all workflows of a directory start with.
+const WORKFLOWS: &str = "workflows/";
+
+/// The value of a `definitions` line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Definitions {
+    /// A directory beside the transcript, for the host's `$AGENT` and `$CWD`.
+    Named(String),
+    /// What directories hold from here on, each by its name: an agent directory as the host named it,
+    /// or a project's `<cwd>/.pi`.
+    Embedded(BTreeMap<String, Directory>),
+}
+
+/// What a directory of definitions holds: settings and workflows, by their paths from it.
+///
+/// The path of a directory without any file ends in `/`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Directory(pub(crate) BTreeMap<String, Content>);
+
+/// What stands for a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Content {
+    /// Its text.
+    Text(String),
+    /// Its bytes, which are no text.
+    Bytes(Bytes),
+    /// Why it cannot be read, or why a directory is not looked into.
+    Unreadable(Unreadable),
+    /// A directory in which no file was found.
+    Empty(()),
+}
+
+/// Bytes that are no text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Bytes {
+    /// Two digits a byte.
+    #[serde(with = "hex")]
+    pub(crate) hex: Vec<u8>,
+}
+
+/// What cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Unreadable {
+    pub(crate) problem: Problem,
+}
+
+/// Why something cannot be read: [`FileProblem`] as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Problem {
+    /// A link that leads nowhere.
+    Missing,
+    /// A link that leads out of the directory.
+    Escapes,
+    /// A directory, a pipe or a device.
+    NotAFile,
+    /// More bytes than are read.
+    TooLarge,
+    /// Its name is not UTF-8.
+    NameNotUtf8,
+    /// What the system says.
+    #[serde(untagged)]
+    System(String),
+}
+
+impl Content {
+    /// What a file's bytes are written as.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::Text(text.to_owned()),
+            Err(_) => Self::Bytes(Bytes {
+                hex: bytes.to_vec(),
+            }),
+        }
+    }
+
+    /// What a problem is written as.
+    pub(crate) fn problem(problem: &FileProblem) -> Self {
+        Self::Unreadable(Unreadable {
+            problem: match problem {
+                FileProblem::Missing => Problem::Missing,
+                FileProblem::Escapes => Problem::Escapes,
+                FileProblem::NotAFile => Problem::NotAFile,
+                // The second comes from what is read in all, which no file knows.
+                FileProblem::TooLarge { .. } | FileProblem::TooMuch { .. } => Problem::TooLarge,
+                FileProblem::NameNotUtf8 => Problem::NameNotUtf8,
+                FileProblem::Unreadable(why) => Problem::System(why.clone()),
+            },
+        })
+    }
+
+    /// The bytes of a file, or why it has none.
+    fn read(&self, limit: u32) -> Result<&[u8], FileProblem> {
+        let bytes = match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => &bytes.hex,
+            Self::Unreadable(unreadable) => return Err(unreadable.problem.met(limit)),
+            Self::Empty(()) => return Err(FileProblem::NotAFile),
+        };
+        if bytes.len() > limit as usize {
+            return Err(FileProblem::TooLarge { limit });
+        }
+        Ok(bytes)
+    }
+}
+
+impl Problem {
+    fn met(&self, limit: u32) -> FileProblem {
+        match self {
+            Self::Missing => FileProblem::Missing,
+            Self::Escapes => FileProblem::Escapes,
+            Self::NotAFile => FileProblem::NotAFile,
+            Self::TooLarge => FileProblem::TooLarge { limit },
+            Self::NameNotUtf8 => FileProblem::NameNotUtf8,
+            Self::System(why) => FileProblem::Unreadable(why.clone()),
+        }
+    }
+}
+
+impl Directory {
+    /// The name that a file has here.
+    pub(crate) fn name_of(path: &FilePath) -> String {
+        match path.directory() {
+            None => SETTINGS_FILE.to_owned(),
+            Some(_) => format!("{WORKFLOWS}{}", path.relative()),
+        }
+    }
+
+    /// The bytes of a file.
+    pub(crate) fn read(&self, path: &FilePath, limit: u32) -> Result<&[u8], FileProblem> {
+        let content = self.0.get(&Self::name_of(path));
+        content.ok_or(FileProblem::Missing)?.read(limit)
+    }
+
+    /// The entries of the workflows directory, in byte order of their names.
+    pub(crate) fn entries(&self) -> Result<Vec<TierEntry>, FileProblem> {
+        if let Some(Content::Unreadable(unreadable)) = self.0.get(WORKFLOWS) {
+            return Err(unreadable.problem.met(0));
+        }
+        let mut entries: BTreeMap<&str, Option<FileProblem>> = BTreeMap::new();
+        for (path, content) in &self.0 {
+            let inside = path.strip_prefix(WORKFLOWS).unwrap_or_default();
+            let Some((name, rest)) = inside.split_once('/') else {
+                continue;
+            };
+            let problem = match content {
+                Content::Unreadable(unreadable) if rest.is_empty() => {
+                    Some(unreadable.problem.met(0))
+                }
+                Content::Text(_)
+                | Content::Bytes(_)
+                | Content::Unreadable(_)
+                | Content::Empty(()) => None,
+            };
+            entries.insert(name, problem);
+        }
+        Ok(entries
+            .into_iter()
+            .map(|(name, problem)| {
+                let name = name.to_owned();
+                match problem {
+                    Some(problem) => TierEntry::Skipped { name, problem },
+                    None => TierEntry::Directory(name),
+                }
+            })
+            .collect())
+    }
+
+    /// Takes down what an entry of the workflows directory is. Its files come on their own.
+    pub(crate) fn note_entry(&mut self, entry: &TierEntry) {
+        let (name, content) = match entry {
+            TierEntry::Directory(name) => (name, Content::Empty(())),
+            TierEntry::Skipped { name, problem } => (name, Content::problem(problem)),
+        };
+        self.0.insert(format!("{WORKFLOWS}{name}/"), content);
+    }
+
+    /// Takes down why the workflows directory cannot be looked into.
+    pub(crate) fn note_closed(&mut self, problem: &FileProblem) {
+        let closed = Content::problem(problem);
+        self.0.insert(WORKFLOWS.to_owned(), closed);
+    }
+
+    /// Forgets that a directory is there where files of it say so.
+    pub(crate) fn tidy(&mut self) {
+        let names: Vec<String> = self.0.keys().cloned().collect();
+        let mut names = names.into_iter().peekable();
+        while let Some(name) = names.next() {
+            let has_files = names.peek().is_some_and(|next| next.starts_with(&name));
+            if has_files && self.0.get(&name) == Some(&Content::Empty(())) {
+                self.0.remove(&name);
+            }
+        }
+    }
+}
+
+/// Bytes as text of two digits each.
+mod hex {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&super::to_hex(bytes))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        super::from_hex(&text)
+            .ok_or_else(|| D::Error::custom("bytes are written as two digits each"))
+    }
+}
+
+/// Bytes as text of two digits each.
+pub(super) fn to_hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    let digits = |byte: &u8| [digit(byte >> 4), digit(byte & 15)];
+    bytes.iter().flat_map(digits).collect()
+}
+
+/// The bytes that such text stands for.
+pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |c: &u8| char::from(*c).to_digit(16);
+    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
+        [high, low] => u8::try_from(digit(high)? << 4 | digit(low)?).ok(),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use workflow_core::definition::Tier;
+
+    use super::*;
+
+    fn directory(json: &str) -> Directory {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn files_are_found_under_the_names_that_definitions_give_them() {
+        let held = directory(r#"{"workflow-sidecar.json5":"{}","workflows/w/a.md":"A"}"#);
+        let read = |path: &FilePath| held.read(path, 1).map(<[u8]>::to_vec);
+        let inside = |entry| FilePath::in_workflow(Tier::Project, "w", entry).unwrap();
+        assert_eq!(read(&inside("a.md")), Ok(b"A".to_vec()));
+        assert_eq!(read(&inside("b.md")), Err(FileProblem::Missing));
+        let settings = FilePath::settings(Tier::Global);
+        assert_eq!(read(&settings), Err(FileProblem::TooLarge { limit: 1 }));
+    }
+
+    #[test]
+    fn entries_are_the_directories_that_hold_something_or_are_said_to_be_there() {
+        let held = directory(
+            r#"{"workflows/a.md":"","workflows/b/x/y.md":"","workflows/c/":null,
+                "workflows/d/":{"problem":"missing"},"workflow-sidecar.json5":""}"#,
+        );
+        let skipped = TierEntry::Skipped {
+            name: "d".to_owned(),
+            problem: FileProblem::Missing,
+        };
+        let [b, c] = ["b", "c"].map(|name| TierEntry::Directory(name.to_owned()));
+        assert_eq!(held.entries(), Ok(vec![b, c, skipped]));
+        let closed = directory(r#"{"workflows/":{"problem":"No way"}}"#);
+        let problem = FileProblem::Unreadable("No way".to_owned());
+        assert_eq!(closed.entries(), Err(problem));
+    }
+
+    #[test]
+    fn what_is_no_text_is_written_so_that_it_is_read_again() {
+        for content in [
+            Content::of(b"\xff\x00a"),
+            Content::of("é".as_bytes()),
+            Content::problem(&FileProblem::Escapes),
+            Content::problem(&FileProblem::Unreadable("Permission denied".to_owned())),
+            Content::Empty(()),
+        ] {
+            let json = serde_json::to_string(&content).unwrap();
+            assert_eq!(
+                serde_json::from_str::<Content>(&json).unwrap(),
+                content,
+                "{json}"
+            );
+        }
+        assert!(serde_json::from_str::<Content>(r#"{"hex":"0"}"#).is_err());
+        assert!(serde_json::from_str::<Content>(r#"{"hex":"zz"}"#).is_err());
+    }
+}

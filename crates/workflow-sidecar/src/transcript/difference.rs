@@ -1,0 +1,280 @@
+//! Where two lines differ, so that a person sees it.
+//!
+//! Owns how a difference is shown. Must not know where the lines come from.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use serde_json::Value;
+use workflow_core::diagnostic::visible;
+
+/// What a transcript expects and a sidecar does not do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Difference {
+    /// The line of the transcript; of a line too many, the one it follows from.
+    pub(crate) line: usize,
+    /// What the host had said.
+    pub(crate) after: String,
+    /// The last note before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+    #[serde(flatten)]
+    pub(crate) what: What,
+    /// What else there is to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+}
+
+/// What differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub(crate) enum What {
+    /// A line says something else.
+    Changed {
+        /// The path of the member that differs first; none if the lines are not both JSON.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        expected: String,
+        heard: String,
+        /// How many members differ besides.
+        others: usize,
+    },
+    /// A line is not said.
+    Missing { expected: String },
+    /// A line is said that nobody expects.
+    Extra { heard: String },
+    /// The sidecar cannot be spoken to any more.
+    Broken { why: String },
+}
+
+/// How much of a line is shown.
+const WIDTH: usize = 100;
+/// How much of it stands before the difference.
+const BEFORE: usize = 30;
+
+impl Difference {
+    /// What a person reads, without the place.
+    pub(crate) fn shown(&self) -> String {
+        let mut text = match &self.what {
+            What::Changed {
+                path,
+                expected,
+                heard,
+                others,
+            } => {
+                let mut what = match path.as_deref() {
+                    Some("") | None => "the line differs".to_owned(),
+                    Some(path) => format!("`{}` differs", on_one_line(path)),
+                };
+                match others {
+                    0 => {}
+                    1 => what.push_str(", and one other place"),
+                    others => {
+                        let _ = write!(what, ", and {others} other places");
+                    }
+                }
+                format!("{what}\n{}", side_by_side(expected, heard))
+            }
+            What::Missing { expected } => {
+                format!(
+                    "the sidecar does not say\n  expected: {}\n",
+                    cut(expected, 0)
+                )
+            }
+            What::Extra { heard } => {
+                format!("the sidecar says more\n     heard: {}\n", cut(heard, 0))
+            }
+            What::Broken { why } => format!("{}\n", on_one_line(why)),
+        };
+        let more = [
+            ("after", Some(&self.after)),
+            ("note", self.note.as_ref()),
+            ("hint", self.hint.as_ref()),
+        ];
+        for (name, more) in more {
+            if let Some(more) = more {
+                let _ = writeln!(text, "{name:>10}: {}", on_one_line(more));
+            }
+        }
+        text
+    }
+}
+
+/// What is different between two lines that are not the same.
+pub(super) fn changed(expected: &str, heard: &str) -> What {
+    let values = [expected, heard].map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut places = Vec::new();
+    if let [Some(one), Some(other)] = &values {
+        compare(Some(one), Some(other), String::new(), &mut places);
+    }
+    let others = places.len().saturating_sub(1);
+    // What a fingerprint is made from says more than the fingerprint.
+    let telling = |place: &Place| !place.path.split('.').any(|name| name == "hash");
+    let at = places.iter().position(telling).unwrap_or(0);
+    let (path, expected, heard) = match places.into_iter().nth(at) {
+        Some(place) => (Some(place.path), place.expected, place.heard),
+        None => (None, expected.to_owned(), heard.to_owned()),
+    };
+    What::Changed {
+        path,
+        expected,
+        heard,
+        others,
+    }
+}
+
+/// A place at which two values differ.
+struct Place {
+    path: String,
+    expected: String,
+    heard: String,
+}
+
+/// Finds the places at which two values differ.
+fn compare(expected: Option<&Value>, heard: Option<&Value>, path: String, places: &mut Vec<Place>) {
+    match (expected, heard) {
+        (one, other) if one == other => {}
+        (Some(Value::Object(one)), Some(Value::Object(other))) => {
+            let more = other.keys().filter(|name| !one.contains_key(*name));
+            for name in one.keys().chain(more) {
+                let member = match path.as_str() {
+                    "" => name.clone(),
+                    path => format!("{path}.{name}"),
+                };
+                compare(one.get(name), other.get(name), member, places);
+            }
+        }
+        (Some(Value::Array(one)), Some(Value::Array(other))) => {
+            for at in 0..one.len().max(other.len()) {
+                compare(one.get(at), other.get(at), format!("{path}[{at}]"), places);
+            }
+        }
+        (one, other) => {
+            let shown =
+                |value: Option<&Value>| value.map_or("(nothing)".to_owned(), Value::to_string);
+            places.push(Place {
+                path,
+                expected: shown(one),
+                heard: shown(other),
+            });
+        }
+    }
+}
+
+/// Both texts from shortly before where they part, and a mark there.
+fn side_by_side(expected: &str, heard: &str) -> String {
+    let same = expected.chars().zip(heard.chars());
+    let same = same.take_while(|(a, b)| a == b).count();
+    let from = same.saturating_sub(BEFORE);
+    let before = cut(heard, from);
+    let mark: usize = before
+        .chars()
+        .count()
+        .min(same - from + usize::from(from > 0));
+    format!(
+        "  expected: {}\n     heard: {before}\n            {}^\n",
+        cut(expected, from),
+        " ".repeat(mark)
+    )
+}
+
+/// A part of a text, fit for a terminal, with a mark where something is left out.
+fn cut(text: &str, from: usize) -> String {
+    let mut shown = String::new();
+    if from > 0 {
+        shown.push('…');
+    }
+    let part: String = text.chars().skip(from).take(WIDTH).collect();
+    shown += &on_one_line(&part);
+    if text.chars().count() > from + WIDTH {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Text without anything that moves the cursor.
+fn on_one_line(text: &str) -> String {
+    visible(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(expected: &str, heard: &str) -> (Option<String>, String, String) {
+        match changed(expected, heard) {
+            What::Changed {
+                path,
+                expected,
+                heard,
+                ..
+            } => (path, expected, heard),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn is(expected: &str, heard: &str, (at, one, other): (Option<&str>, &str, &str)) {
+        assert_eq!(
+            path(expected, heard),
+            (at.map(str::to_owned), one.to_owned(), other.to_owned())
+        );
+    }
+
+    #[test]
+    fn a_difference_is_named_by_its_path() {
+        is(
+            r#"{"result":{"actions":[{"text":"a"},{"text":"b"}]}}"#,
+            r#"{"result":{"actions":[{"text":"a"},{"text":"c"}]}}"#,
+            (Some("result.actions[1].text"), "\"b\"", "\"c\""),
+        );
+        is(
+            r#"{"a":1,"b":2}"#,
+            r#"{"a":1}"#,
+            (Some("b"), "2", "(nothing)"),
+        );
+        is(
+            r#"{"a":[1]}"#,
+            r#"{"a":[1,2]}"#,
+            (Some("a[1]"), "(nothing)", "2"),
+        );
+        is(r#"{"a":1}"#, "[1]", (Some(""), r#"{"a":1}"#, "[1]"));
+        is(
+            r#"{"a":1,"b":2}"#,
+            r#"{"b":2,"a":1}"#,
+            (None, r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#),
+        );
+        is("nope", "{}", (None, "nope", "{}"));
+        is(
+            r#"{"a":{"hash":1,"z":2}}"#,
+            r#"{"a":{"hash":2,"z":3}}"#,
+            (Some("a.z"), "2", "3"),
+        );
+    }
+
+    #[test]
+    fn a_difference_is_shown_where_it_is() {
+        let difference = |what| Difference {
+            line: 3,
+            after: "hook/agent_end (line 2)".to_owned(),
+            note: None,
+            what,
+            hint: None,
+        };
+        let long = "x".repeat(200);
+        let shown = difference(changed(
+            &format!("{long}a{long}"),
+            &format!("{long}b{long}"),
+        ))
+        .shown();
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines[0], "the line differs");
+        let mark = lines[3].chars().position(|c| c == '^').unwrap();
+        assert_eq!(lines[1].chars().nth(mark), Some('a'), "{shown}");
+        assert_eq!(lines[2].chars().nth(mark), Some('b'), "{shown}");
+        assert_eq!(lines[4], "     after: hook/agent_end (line 2)");
+        let hostile = difference(What::Extra {
+            heard: "\u{1b}[2J\u{202e}".to_owned(),
+        });
+        assert!(!hostile.shown().contains(['\u{1b}', '\u{202e}']));
+    }
+}

@@ -1,0 +1,261 @@
+//! What tools were given and gave back: the part of a recording that may be secret, and may be big.
+//!
+//! Nothing the sidecar decides hangs on it, so a recording replays without. Owns where it stands in a
+//! line of the host. Must not know the file.
+
+use serde_json::value::RawValue;
+
+use super::json_text::{at, elements, member, members, quoted, string, strings, with_replaced};
+use super::recorder::HostLine;
+
+/// What stands for a string that is left out.
+pub(super) const REDACTED: &str = "[redacted]";
+
+/// How many bytes a string may have.
+const LONGEST: usize = 16 << 10;
+
+/// Whether the strings in what tools were given and gave back are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// As they are, as far as they are not too long.
+    Kept,
+    /// Not at all.
+    Redacted,
+}
+
+impl Payload {
+    /// A line of the host as it is recorded.
+    pub(super) fn of(self, line: &str) -> String {
+        let parts = payload(line);
+        let strings = parts.into_iter().flat_map(strings);
+        let replaced = strings.filter_map(|literal| Some((literal, self.of_string(literal)?)));
+        with_replaced(line, replaced.collect())
+    }
+
+    /// What takes the place of a string, if it does not stay.
+    fn of_string(self, literal: &str) -> Option<String> {
+        match self {
+            Self::Redacted => Some(quoted(REDACTED)),
+            // Quotes and escapes only make it longer.
+            Self::Kept if literal.len() <= LONGEST => None,
+            Self::Kept => string(literal).and_then(|text| Some(quoted(&cut(&text, LONGEST)?))),
+        }
+    }
+
+    /// A line that is no JSON, as it is recorded: one that is refused in the same way.
+    pub(super) fn of_no_json(self, line: &str) -> String {
+        match self {
+            Self::Redacted => REDACTED.to_owned(),
+            Self::Kept if line.len() <= LONGEST => line.to_owned(),
+            // What follows text that is no JSON does not make it any.
+            Self::Kept => {
+                let kept = &line[..boundary(line, LONGEST)];
+                format!("{kept} {}", left_out(line.len() - kept.len()))
+            }
+        }
+    }
+
+    /// Whether a line is refused for a reason that its recorded form does not show: where it ceases to be JSON.
+    pub(super) fn hides_why(self, line: HostLine<'_>) -> bool {
+        let HostLine::Line(line) = line else {
+            return false;
+        };
+        let is_changed = self == Self::Redacted || line.len() > LONGEST;
+        is_changed && serde_json::from_slice::<&RawValue>(line).is_err()
+    }
+
+    /// A line that is no text, as it is recorded: one that is refused in the same way.
+    pub(super) fn of_no_text(self, line: &[u8]) -> &[u8] {
+        match self {
+            Self::Kept if line.len() <= LONGEST => line,
+            // A byte that stands in no text.
+            Self::Redacted | Self::Kept => b"\xff",
+        }
+    }
+}
+
+/// A text without its middle, if it is longer than allowed.
+fn cut(text: &str, longest: usize) -> Option<String> {
+    if text.len() <= longest {
+        return None;
+    }
+    let head = &text[..boundary(text, longest / 2)];
+    let tail = &text[boundary(text, text.len() - longest / 2)..];
+    let left_out = left_out(text.len() - head.len() - tail.len());
+    Some([head, &left_out, tail].concat())
+}
+
+/// The last place at or before this one that is not amid a character.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+fn left_out(bytes: usize) -> String {
+    format!("[… {bytes} bytes left out …]")
+}
+
+/// The values in a line in which every string belongs to a tool.
+fn payload(line: &str) -> Vec<&str> {
+    if !line.trim_ascii_start().starts_with('{') {
+        return vec![line];
+    }
+    let method = member(line, "method").and_then(string).unwrap_or_default();
+    let params = members(line)
+        .into_iter()
+        .filter(|(name, _)| name == "params");
+    params
+        .flat_map(|(_, params)| of_params(&method, params))
+        .collect()
+}
+
+fn of_params<'a>(method: &str, params: &'a str) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for (name, value) in members(params) {
+        match name.as_str() {
+            "event" => of_event(method, value, &mut found),
+            "arguments" if method == "tool/execute" => {
+                // What the step tool is asked to do is not hidden: the answer hangs on it.
+                let secret = |(name, _): &(String, &str)| name != "action";
+                found.extend(
+                    members(value)
+                        .into_iter()
+                        .filter(secret)
+                        .map(|(_, value)| value),
+                );
+            }
+            "context" => {
+                let branch = at(value, &["branch"]).unwrap_or_default();
+                for entry in elements(branch) {
+                    of_message(member(entry, "message").unwrap_or_default(), &mut found);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn of_event<'a>(method: &str, event: &'a str, found: &mut Vec<&'a str>) {
+    let is_of_a_tool = method.starts_with("hook/tool_");
+    for (name, value) in members(event) {
+        match name.as_str() {
+            "input" | "args" | "arguments" | "result" | "partialResult" | "details"
+                if is_of_a_tool =>
+            {
+                found.push(value);
+            }
+            "content" if is_of_a_tool => of_content(value, found),
+            "message" => of_message(value, found),
+            "messages" | "toolResults" => {
+                for message in elements(value) {
+                    of_message(message, found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A message of the agent's session: what the assistant gave tools, or what one gave back.
+fn of_message<'a>(message: &'a str, found: &mut Vec<&'a str>) {
+    let role = member(message, "role").and_then(string).unwrap_or_default();
+    for (name, value) in members(message) {
+        match (role.as_str(), name.as_str()) {
+            ("assistant", "content") => {
+                let blocks = elements(value).into_iter().flat_map(members);
+                let given =
+                    blocks.filter(|(name, _)| matches!(name.as_str(), "arguments" | "input"));
+                found.extend(given.map(|(_, value)| value));
+            }
+            ("toolResult", "content") => of_content(value, found),
+            ("toolResult", "details") | ("bashExecution", "command" | "output") => {
+                found.push(value);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a tool gave back: text, or blocks whose kind stays.
+fn of_content<'a>(content: &'a str, found: &mut Vec<&'a str>) {
+    if !content.starts_with('[') {
+        return found.push(content);
+    }
+    for block in elements(content) {
+        if !block.starts_with('{') {
+            found.push(block);
+        }
+        let said = members(block).into_iter();
+        let said = said.filter(|(name, _)| !matches!(name.as_str(), "type" | "mimeType"));
+        found.extend(said.map(|(_, value)| value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tools_were_given_and_gave_back_is_redacted_and_nothing_else() {
+        for (line, expected) in [
+            (
+                r#"{"jsonrpc":"2.0","id":1.50,"method":"hook/tool_call","params":{"event":{"toolName":"bash","input":{"command":"S","n":[1,"S"],"type":"S"},"toolCallId":"c"}}}"#,
+                r#"{"jsonrpc":"2.0","id":1.50,"method":"hook/tool_call","params":{"event":{"toolName":"bash","input":{"command":"[redacted]","n":[1,"[redacted]"],"type":"[redacted]"},"toolCallId":"c"}}}"#,
+            ),
+            (
+                r#"{"method":"hook/tool_result","params":{"event":{"content":[{"type":"text","text":"S"},"S"],"details":"S","isError":true}}}"#,
+                r#"{"method":"hook/tool_result","params":{"event":{"content":[{"type":"text","text":"[redacted]"},"[redacted]"],"details":"[redacted]","isError":true}}}"#,
+            ),
+            (
+                r#"{"params":{"event":{"messages":[{"role":"assistant","stopReason":"stop","content":[{"type":"toolCall","name":"bash","arguments":{"a":"S"}},{"type":"text","text":"Done?"}]},{"role":"toolResult","toolName":"bash","content":[{"type":"text","text":"S"}],"details":{"a":"S"}},{"role":"user","content":"hello"},{"role":"bashExecution","command":"S","output":"S"}]}},"method":"hook\/agent_end"}"#,
+                r#"{"params":{"event":{"messages":[{"role":"assistant","stopReason":"stop","content":[{"type":"toolCall","name":"bash","arguments":{"a":"[redacted]"}},{"type":"text","text":"Done?"}]},{"role":"toolResult","toolName":"bash","content":[{"type":"text","text":"[redacted]"}],"details":{"a":"[redacted]"}},{"role":"user","content":"hello"},{"role":"bashExecution","command":"[redacted]","output":"[redacted]"}]}},"method":"hook\/agent_end"}"#,
+            ),
+            (
+                r#"{"method":"tool/execute","params":{"name":"workflow_step","arguments":{"action":"next","why":"S"}}}"#,
+                r#"{"method":"tool/execute","params":{"name":"workflow_step","arguments":{"action":"next","why":"[redacted]"}}}"#,
+            ),
+            (
+                r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","message":{"role":"toolResult","content":"S"}},{"type":"custom","data":{"a":"kept"}}]}}}"#,
+                r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","message":{"role":"toolResult","content":"[redacted]"}},{"type":"custom","data":{"a":"kept"}}]}}}"#,
+            ),
+            (r#"[{"a":"S"}]"#, r#"[{"a":"[redacted]"}]"#),
+        ] {
+            assert_eq!(Payload::Redacted.of(line), expected);
+            assert_eq!(Payload::Kept.of(line), line);
+        }
+    }
+
+    #[test]
+    fn long_strings_lose_their_middle() {
+        let long = format!("a{}é{}b", "ä".repeat(10_000), "ö".repeat(10_000));
+        let line = format!(
+            r#"{{"method":"hook/tool_call","params":{{"event":{{"toolName":"t","input":{{"a":{}}}}}}}}}"#,
+            quoted(&long)
+        );
+        let kept = Payload::Kept.of(&line);
+        let text = at(&kept, &["params", "event", "input", "a"])
+            .and_then(string)
+            .unwrap();
+        assert!(text.starts_with("aä") && text.ends_with("öb"));
+        assert!(text.contains("bytes left out"), "{text}");
+        assert!(text.len() <= LONGEST + 64);
+        let prompt = format!(
+            r#"{{"method":"hook/input","params":{{"event":{{"text":{}}}}}}}"#,
+            quoted(&long)
+        );
+        assert_eq!(Payload::Kept.of(&prompt), prompt);
+    }
+
+    #[test]
+    fn what_cannot_be_read_stays_so() {
+        assert_eq!(Payload::Redacted.of_no_json("{\"a\":\"S"), REDACTED);
+        let long = format!("{{\"a\":\"{}", "S".repeat(LONGEST));
+        let kept = Payload::Kept.of_no_json(&long);
+        assert!(kept.ends_with("[… 6 bytes left out …]"), "{kept}");
+        assert_eq!(Payload::Redacted.of_no_text(b"a\xfe"), b"\xff");
+        assert_eq!(Payload::Kept.of_no_text(b"a\xfe"), b"a\xfe");
+    }
+}

@@ -1,0 +1,278 @@
+//! A sidecar that some command starts: an older release, a fork, a debug build.
+//!
+//! It gets the definitions in a temporary directory, under whose paths it is spoken to and heard. A
+//! question of our own after each line, which every JSON-RPC peer refuses, tells when all that follows
+//! from the line has been said. Must not know what is expected of it.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Component, Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use workflow_core::definition::Tier;
+
+use super::definitions::{Content, Directory, Problem};
+use super::held::Held;
+use super::json_text::{member, quoted, unescaped};
+use super::sidecar::{Sent, Sidecar, Trouble};
+
+/// How long it may say nothing.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many lines may follow from one.
+const MOST_LINES: usize = 100_000;
+
+/// A program and its arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+}
+
+/// A running command, and where its definitions are.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    /// None once its standard input is closed.
+    input: Option<Sender<Vec<u8>>>,
+    lines: Receiver<String>,
+    asked: u64,
+    ended: Option<ExitStatus>,
+    held: Arc<Held>,
+    root: TempDir,
+    places: Vec<Place>,
+}
+
+/// A directory that the host named.
+#[derive(Debug)]
+struct Place {
+    tier: Tier,
+    named: String,
+    path: PathBuf,
+}
+
+impl Process {
+    pub(super) fn start(program: &Program, held: &Arc<Held>) -> Result<Self, Trouble> {
+        let mut command = Command::new(&program.program);
+        command
+            .args(&program.arguments)
+            // It is not to record what is replayed.
+            .env_remove(crate::cli::RECORD_VARIABLE)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        // What a transcript does on purpose is not worth a warning.
+        if std::env::var_os(crate::cli::LOG_VARIABLE).is_none() {
+            command.env(crate::cli::LOG_VARIABLE, "error");
+        }
+        let mut child = command.spawn().map_err(Trouble::Start)?;
+        let (input, waiting) = channel::<Vec<u8>>();
+        let (say, lines) = sync_channel(1024);
+        if let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) {
+            // Whoever waits for an answer must not wait for a pipe.
+            std::thread::spawn(move || {
+                for bytes in waiting {
+                    if stdin.write_all(&bytes).is_err() {
+                        return;
+                    }
+                }
+            });
+            std::thread::spawn(move || {
+                for line in BufReader::new(stdout).split(b'\n') {
+                    let Ok(line) = line else { return };
+                    let line = String::from_utf8_lossy(&line).into_owned();
+                    if say.send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        Ok(Self {
+            child,
+            input: Some(input),
+            lines,
+            asked: 0,
+            ended: None,
+            held: Arc::clone(held),
+            root: tempfile::tempdir().map_err(Trouble::Files)?,
+            places: Vec::new(),
+        })
+    }
+
+    fn send(&mut self, bytes: Vec<u8>) {
+        if let Some(input) = &self.input {
+            // One that has ended is heard of when it is listened to.
+            let _ = input.send(bytes);
+        }
+    }
+
+    /// What it says until this is the answer, or until its end.
+    fn listen(&mut self, until: Option<&str>) -> Result<Vec<String>, Trouble> {
+        let mut heard = Vec::new();
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(heard),
+                Ok(line) => heard.push(self.as_named(&line)),
+                Err(RecvTimeoutError::Timeout) => return Err(Trouble::Silent(PATIENCE.as_secs())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.input = None;
+                    self.ended = self.wait();
+                    return Ok(heard);
+                }
+            }
+            if heard.len() > MOST_LINES {
+                return Err(Trouble::Babbling);
+            }
+        }
+    }
+
+    fn wait(&mut self) -> Option<ExitStatus> {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        None
+    }
+
+    /// A line with the names that the host gave to directories.
+    fn as_named(&self, line: &str) -> String {
+        let root = self.root.path().to_string_lossy();
+        let text = unescaped(line);
+        if !text.contains(inner(&quoted(&root))) {
+            return text;
+        }
+        // Backwards: the directory 11 begins like the directory 1.
+        self.places.iter().rev().fold(text, |text, place| {
+            let path = quoted(&place.path.to_string_lossy());
+            text.replace(inner(&path), inner(&quoted(&place.named)))
+        })
+    }
+}
+
+/// A JSON string without its quotes.
+fn inner(quoted: &str) -> &str {
+    &quoted[1..quoted.len() - 1]
+}
+
+fn is_answer(line: &str, id: &str) -> bool {
+    line.contains(id) && member(line, "id") == Some(quoted(id).as_str())
+}
+
+impl Sidecar for Process {
+    fn redefine(&mut self) -> Result<(), Trouble> {
+        for place in &self.places {
+            place.fill(&self.held)?;
+        }
+        Ok(())
+    }
+
+    fn directory(&mut self, tier: Tier, named: &str) -> Result<String, Trouble> {
+        let known = |place: &&Place| place.tier == tier && place.named == named;
+        if let Some(place) = self.places.iter().find(known) {
+            return Ok(place.path.to_string_lossy().into_owned());
+        }
+        let place = Place {
+            tier,
+            named: named.to_owned(),
+            path: self.root.path().join(self.places.len().to_string()),
+        };
+        place.fill(&self.held)?;
+        let path = place.path.to_string_lossy().into_owned();
+        self.places.push(place);
+        Ok(path)
+    }
+
+    fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
+        let mut bytes = match line {
+            Sent::Line(line) => line.to_vec(),
+            Sent::TooLong(limit) => vec![b'x'; limit.saturating_add(1)],
+        };
+        self.asked += 1;
+        let id = format!("replay:{}", self.asked);
+        let question =
+            format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"replay/heard\"}}\n");
+        bytes.extend_from_slice(question.as_bytes());
+        self.send(bytes);
+        self.listen(Some(&id))
+    }
+
+    fn end(&mut self) -> Result<Vec<String>, Trouble> {
+        self.input = None;
+        self.listen(None)
+    }
+
+    fn last_words(&mut self) -> Option<String> {
+        let status = self.ended.filter(|status| !status.success())?;
+        Some(format!("the command ended with {status}"))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Place {
+    /// Writes what the directory holds now.
+    fn fill(&self, held: &Held) -> Result<(), Trouble> {
+        let directory = held.directory(self.tier, &self.named);
+        let base = match self.tier {
+            Tier::Global => self.path.clone(),
+            Tier::Project => self.path.join(".pi"),
+        };
+        fs::create_dir_all(&self.path).map_err(Trouble::Files)?;
+        if base.exists() {
+            fs::remove_dir_all(&base).map_err(Trouble::Files)?;
+        }
+        write(&base, &directory)
+    }
+}
+
+fn write(base: &Path, directory: &Directory) -> Result<(), Trouble> {
+    fs::create_dir_all(base).map_err(Trouble::Files)?;
+    for (name, content) in &directory.0 {
+        let unplayable = |why| Trouble::Unplayable {
+            name: name.clone(),
+            why,
+        };
+        let inside = |part| matches!(part, Component::Normal(_));
+        if !Path::new(name).components().all(inside) {
+            return Err(unplayable("it is no path inside its directory"));
+        }
+        let path = base.join(name);
+        match content {
+            Content::Text(text) => write_file(&path, text.as_bytes()),
+            Content::Bytes(bytes) => write_file(&path, &bytes.hex),
+            Content::Empty(()) => fs::create_dir_all(&path),
+            Content::Unreadable(unreadable) => match unreadable.problem {
+                Problem::NotAFile if !name.ends_with('/') => fs::create_dir_all(&path),
+                Problem::NotAFile
+                | Problem::Missing
+                | Problem::Escapes
+                | Problem::TooLarge
+                | Problem::NameNotUtf8
+                | Problem::System(_) => {
+                    return Err(unplayable("it could not be read when this was recorded"));
+                }
+            },
+        }
+        .map_err(Trouble::Files)?;
+    }
+    Ok(())
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, bytes)
+}

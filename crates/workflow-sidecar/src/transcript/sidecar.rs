@@ -1,0 +1,90 @@
+//! Whom a transcript is replayed against.
+//!
+//! Owns one face for a sidecar in memory and one in a process. Must not know what is expected of it.
+
+use std::sync::Arc;
+
+use workflow_core::definition::Tier;
+
+use super::held::Held;
+use crate::serve::{Memory, Surroundings};
+
+/// A sidecar that is spoken to. What it says because of a line is there before the next line.
+pub(super) trait Sidecar {
+    /// The directories hold something else than before.
+    fn redefine(&mut self) -> Result<(), Trouble>;
+
+    /// What a directory that the host named is called here.
+    fn directory(&mut self, tier: Tier, named: &str) -> Result<String, Trouble>;
+
+    /// Sends a line, gives the lines that follow from it.
+    fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble>;
+
+    /// Closes the host's side, gives the lines that follow from it.
+    fn end(&mut self) -> Result<Vec<String>, Trouble>;
+
+    /// How it ended, if it did although nobody asked for it.
+    fn last_words(&mut self) -> Option<String>;
+}
+
+/// A line that is sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sent<'a> {
+    Line(&'a [u8]),
+    /// Any line longer than this.
+    TooLong(usize),
+}
+
+/// Why a transcript cannot be played on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    #[error("the command cannot be started: {0}")]
+    Start(std::io::Error),
+    #[error("the command says nothing for {0} seconds")]
+    Silent(u64),
+    #[error("the command does not stop talking")]
+    Babbling,
+    #[error("the directory for the definitions cannot be written: {0}")]
+    Files(std::io::Error),
+    #[error("{name} cannot be played against a command: {why}")]
+    Unplayable { name: String, why: &'static str },
+}
+
+/// The engine in this process.
+#[derive(Debug)]
+pub(super) struct InMemory(Memory);
+
+impl InMemory {
+    pub(super) fn new(held: &Arc<Held>) -> Self {
+        Self(Memory::within(Surroundings::of(Arc::clone(held) as _)))
+    }
+}
+
+impl Sidecar for InMemory {
+    fn redefine(&mut self) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn directory(&mut self, _: Tier, named: &str) -> Result<String, Trouble> {
+        Ok(named.to_owned())
+    }
+
+    fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
+        Ok(match line {
+            // A line of a transcript may be several: it is text of any kind.
+            Sent::Line(text) => text
+                .split(|byte| *byte == b'\n')
+                .flat_map(|line| self.0.send(line))
+                .collect(),
+            Sent::TooLong(limit) => self.0.send_long_line(limit),
+        })
+    }
+
+    fn end(&mut self) -> Result<Vec<String>, Trouble> {
+        Ok(self.0.finish())
+    }
+
+    fn last_words(&mut self) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,150 @@
+//! Many transcripts, each alone, a few at a time.
+//!
+//! Owns which files are meant and what becomes of each. Must not know how that is told.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::difference::Difference;
+use super::format::{ReadError, Transcript};
+use super::player::{ReplayError, Stage};
+use super::replay::{Replayed, blessed, replay, write_atomically};
+
+/// What became of a transcript.
+#[derive(Debug)]
+pub(crate) enum Played {
+    /// The sidecar says what the transcript says, up to where it was cut off if it was.
+    Same {
+        torn: Option<String>,
+    },
+    Differs(Difference),
+    /// The transcript says now what the sidecar says.
+    Blessed,
+    /// It cannot be replayed.
+    Failed(Failed),
+}
+
+/// Why a transcript cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failed {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    #[error("{}: it cannot be written: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("{}: it fails unexpectedly: this is a mistake in workflow-sidecar", .0.display())]
+    Panicked(PathBuf),
+}
+
+/// Why there is nothing to replay.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoTranscripts {
+    #[error("{}: {error}", path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    #[error("{}: there is no file in it whose name ends in `.jsonl`", .0.display())]
+    None(PathBuf),
+}
+
+/// The files that are meant: each one named, and those of each directory named.
+pub(crate) fn transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>, NoTranscripts> {
+    let mut found = Vec::new();
+    for path in named {
+        if path.is_dir() {
+            found.extend(inside(path)?);
+        } else {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+fn inside(directory: &Path) -> Result<Vec<PathBuf>, NoTranscripts> {
+    let unreadable = |error| NoTranscripts::Unreadable {
+        path: directory.to_path_buf(),
+        error,
+    };
+    let entries = directory.read_dir().map_err(unreadable)?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_file()
+            && path
+                .extension()
+                .is_some_and(|extension| extension == "jsonl")
+        {
+            found.push(path);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        return Err(NoTranscripts::None(directory.to_path_buf()));
+    }
+    Ok(found)
+}
+
+/// Replays all of them, a few at a time, and tells after each one how many are done.
+pub(crate) fn replay_all(
+    paths: &[PathBuf],
+    stage: &Stage,
+    bless: bool,
+    done: impl Fn(usize) + Sync,
+) -> Vec<Played> {
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let played: Mutex<Vec<(usize, Played)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..at_once.min(paths.len()) {
+            scope.spawn(|| {
+                while let Some((at, path)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    paths.get(at).map(|path| (at, path))
+                } {
+                    let result = play(path, stage, bless);
+                    let mut played = played.lock().unwrap_or_else(PoisonError::into_inner);
+                    played.push((at, result));
+                    drop(played);
+                    done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+                }
+            });
+        }
+    });
+    let mut played = played.into_inner().unwrap_or_else(PoisonError::into_inner);
+    played.sort_by_key(|(at, _)| *at);
+    played.into_iter().map(|(_, played)| played).collect()
+}
+
+/// Replays one. Whatever is wrong with it costs no other.
+fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
+    let play = || {
+        if bless {
+            play_and_write(path, stage)
+        } else {
+            let transcript = Transcript::read(path)?;
+            let Replayed { difference, torn } = replay(&transcript, stage)?;
+            Ok(difference.map_or(Played::Same { torn }, Played::Differs))
+        }
+    };
+    std::panic::catch_unwind(play)
+        .unwrap_or_else(|_| Err(Failed::Panicked(path.to_path_buf())))
+        .unwrap_or_else(Played::Failed)
+}
+
+fn play_and_write(path: &Path, stage: &Stage) -> Result<Played, Failed> {
+    let bytes = std::fs::read(path).map_err(|error| ReadError::Unreadable {
+        path: path.to_path_buf(),
+        error,
+    })?;
+    let transcript = Transcript::parse(path, &bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let Some(blessed) = blessed(&transcript, &text, stage)? else {
+        return Ok(Played::Same { torn: None });
+    };
+    write_atomically(path, &blessed).map_err(|error| Failed::Write {
+        path: path.to_path_buf(),
+        error,
+    })?;
+    Ok(Played::Blessed)
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { demo } from '../definitions.mjs';
+import { call, say } from '../model.mjs';
+
+/** @type {import('../scenario.mjs').Scenario} */
+export default {
+  about: "A session that a flag of pi's command line has recorded replays to the byte: blocks, the step tool, a countdown and its push.",
+  ours: true,
+  needsBinary: true,
+  project: { '.pi': { workflows: { demo } } },
+  replies: [
+    call('write', { path: 'a.txt', content: 'too early' }),
+    say('I think I am done.'),
+    call('workflow_step', { action: 'next' }),
+    call('write', { path: 'a.txt', content: 'now' }),
+    call('workflow_step', { action: 'next' }),
+    call('workflow_step', { action: 'next' }),
+    say('Now I am.'),
+  ],
+  async play(stage) {
+    const file = join(stage.place.root, 'session.jsonl');
+    const pi = stage.start(['--mode', 'rpc', '--workflow-record', file]);
+    await pi.prompt('/workflow demo the greeting');
+    await pi.settled(2);
+    await stage.close();
+    const recording = readFileSync(file, 'utf8');
+    assert.match(recording, /is blocked during the Explore phase/);
+    assert.match(recording, /Auto-continuing in 1s/);
+    assert.match(recording, /still active/);
+    assert.match(recording, /All phases complete|Workflow Complete/);
+    stage.sidecars.replay(file);
+  },
+};

@@ -1,0 +1,353 @@
+//! Sessions that are recorded while they go on, and replayed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::connection::{Connection, Process};
+use crate::host::TestHost;
+use crate::questions::{project, start};
+use crate::transcripts::{replay, serving};
+
+/// A host whose session is recorded into a file, with these arguments more.
+fn recorded(file: &Path, more: &[&str]) -> Process {
+    let file = file.display().to_string();
+    let mut command = Process::command();
+    command.args(["serve", "--record", &file]).args(more);
+    // What these hosts do on purpose is not worth a warning.
+    Process::spawn(command.env("WORKFLOW_SIDECAR_LOG", "error"))
+}
+
+/// Replays a recording in memory and against the binary.
+fn replays(file: &Path) {
+    let file = file.display().to_string();
+    for against in [&[][..], &["--against", &serving()]] {
+        let told = replay(&[&[&*file], against].concat());
+        told.unwrap_or_else(|told| panic!("{against:?}\n{told}"));
+    }
+}
+
+fn recording() -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("r.jsonl");
+    (directory, file)
+}
+
+fn context(cwd: &TempDir) -> Value {
+    json!({"cwd": cwd.path(), "branch": []})
+}
+
+#[test]
+fn a_countdown_by_the_systems_clock_replays_at_once() {
+    let ((_directory, file), project) = (recording(), project());
+    let mut host = TestHost::over(recorded(&file, &[]));
+    host.initialize(project.path(), &json!("system"));
+    start(&mut host, "a");
+    start(&mut host, "b");
+    host.result("hook/agent_end", &json!({"sessionId": "a"}));
+    for _ in 0..3 {
+        host.receive();
+        host.result("hook/turn_start", &json!({"sessionId": "b"}));
+    }
+    // A clock that is the system's is not moved by the host, in the replay neither.
+    host.call("clock/advance", &json!({"ms": 3_600_000}));
+    host.result("hook/agent_end", &json!({"sessionId": "b"}));
+    host.receive();
+    // The end takes the widget away.
+    assert_eq!(host.close_and_hear().len(), 1);
+    drop(host);
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches("host/apply").count(), 5, "{text}");
+    replays(&file);
+}
+
+#[test]
+fn a_recording_holds_the_definitions_of_each_project_at_each_time() {
+    let ((_directory, file), one, other) = (recording(), project(), project());
+    let mut host = TestHost::over(recorded(&file, &[]));
+    host.initialize(one.path(), &json!("system"));
+    let list = |host: &mut TestHost, project: &TempDir| {
+        host.result("workflow/list", &json!({"context": context(project)}))
+    };
+    start(&mut host, "one");
+    host.result(
+        "hook/session_start",
+        &json!({"sessionId": "other", "context": context(&other)}),
+    );
+    let workflow = other.path().join(".pi/workflows/w");
+    fs::write(
+        workflow.join("a.md"),
+        "---\nid: a\nname: Ä\nemoji: a\n---\nOtherwise.\n",
+    )
+    .unwrap();
+    fs::create_dir(other.path().join(".pi/workflows/empty")).unwrap();
+    fs::write(
+        other.path().join(".pi/workflow-sidecar.json5"),
+        b"{ nope: '\xff' }",
+    )
+    .unwrap();
+    let changed = list(&mut host, &other);
+    assert_eq!(changed["workflows"][0]["phases"][0]["name"], "Ä");
+    fs::remove_dir_all(&workflow).unwrap();
+    list(&mut host, &other);
+    list(&mut host, &one);
+    fs::write(other.path().join(".pi/workflow-sidecar.json5"), "{}").unwrap();
+    list(&mut host, &other);
+    drop(host);
+    let definitions = |text: &str| {
+        text.lines()
+            .filter(|line| line.contains("\"definitions\":"))
+            .count()
+    };
+    assert_eq!(definitions(&fs::read_to_string(&file).unwrap()), 5);
+    drop((one, other));
+    replays(&file);
+}
+
+#[test]
+fn lines_that_are_none_are_recorded_too() {
+    let ((_directory, file), project) = (recording(), project());
+    let mut host = TestHost::over(recorded(&file, &["--max-line", "2000"]));
+    for line in [
+        &b"nope"[..],
+        b"\"text\"",
+        b"a\xff",
+        b"[]",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2}",
+        &[b'x'; 2001],
+    ] {
+        host.send(line);
+        host.receive();
+    }
+    host.send("  ");
+    host.initialize(project.path(), &json!({"virtual": {"now": 5}}));
+    start(&mut host, "");
+    host.result("hook/agent_end", &json!({}));
+    assert!(host.result("clock/advance", &json!({"ms": 3000}))["actions"].is_array());
+    host.send("{\"jsonrpc\":\"2.0\",\"method\":\"session/state\",\"id\":7}  \r");
+    host.receive();
+    drop(host);
+    replay(&[&file.display().to_string()]).unwrap();
+    let told = replay(&[
+        &file.display().to_string(),
+        "--against",
+        &(serving() + " --max-line 2000"),
+    ]);
+    told.unwrap_or_else(|told| panic!("{told}"));
+}
+
+#[test]
+fn what_waits_when_the_host_goes_is_recorded_and_questions_are_matched_by_order() {
+    let ((_directory, file), project) = (recording(), project());
+    let mut host = TestHost::over(recorded(&file, &[]));
+    host.initialize(project.path(), &json!("system"));
+    start(&mut host, "");
+    for answer in [Some(false), None] {
+        host.request(
+            "command/run",
+            &json!({"name": "workflow", "arguments": "w again"}),
+        );
+        let question = host.receive();
+        if let Some(answer) = answer {
+            host.send(
+                json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}).to_string(),
+            );
+            host.receive();
+        }
+    }
+    let mut text = fs::read_to_string(&file).unwrap();
+    // The answer to what waits belongs to the end.
+    host.close_and_hear();
+    drop(host);
+    replays(&file);
+    text = text.replace("\"s1\"", "\"s11\"");
+    fs::write(&file, text).unwrap();
+    replays(&file);
+}
+
+#[test]
+fn a_recording_is_good_up_to_where_its_sidecar_was_killed() {
+    let ((_directory, file), project) = (recording(), project());
+    for torn in [false, true] {
+        let sidecar = recorded(&file, &[]);
+        let id = sidecar.id().to_string();
+        let mut host = TestHost::over(sidecar);
+        host.initialize(project.path(), &json!("system"));
+        start(&mut host, "a");
+        host.result("hook/agent_end", &json!({"sessionId": "a"}));
+        assert!(
+            Command::new("kill")
+                .args(["-9", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+        host.lose();
+        if torn {
+            let mut text = fs::read_to_string(&file).unwrap();
+            text.truncate(text.len() - 20);
+            fs::write(&file, &text).unwrap();
+        }
+        replays(&file);
+    }
+    // The next one goes on behind the torn line.
+    drop(recorded(&file, &[]));
+    let mut host = TestHost::over(recorded(&file, &[]));
+    host.initialize_bare();
+    drop(host);
+    replays(&file);
+}
+
+#[test]
+fn secrets_of_tools_are_left_out_and_the_rest_replays() {
+    const SECRET: &str = "hunter2-hunter2";
+    let ((_directory, file), project) = (recording(), project());
+    let mut host = TestHost::over(recorded(&file, &["--record-redact"]));
+    host.initialize(project.path(), &json!("system"));
+    let result = json!({"role": "toolResult", "toolName": "bash", "content": [{"type": "text", "text": SECRET}], "details": {"diff": [SECRET]}});
+    let said = |text: &str| {
+        json!({"role": "assistant", "stopReason": "stop", "content": [
+            {"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": SECRET, "env": {"a": [SECRET]}}},
+            {"type": "text", "text": text},
+        ]})
+    };
+    let branch =
+        json!([{"type": "message", "message": result}, {"type": "message", "message": said("")}]);
+    host.result(
+        "hook/session_start",
+        &json!({"context": {"branch": branch}}),
+    );
+    host.result(
+        "command/run",
+        &json!({"name": "workflow", "arguments": "w it"}),
+    );
+    let call = json!({"event": {"toolName": "edit", "toolCallId": "c", "input": {"path": SECRET, "edits": [{"type": SECRET}]}}});
+    assert!(host.result("hook/tool_call", &call)["block"].is_object());
+    let given = json!({"event": {"toolName": "bash", "input": {"a": SECRET}, "content": [{"type": "text", "text": SECRET}], "details": SECRET, "isError": false}});
+    host.result("hook/tool_result", &given);
+    host.call(
+        "tool/execute",
+        &json!({"name": "workflow_step", "arguments": {"action": "status", "why": SECRET}}),
+    );
+    host.result(
+        "hook/turn_end",
+        &json!({"event": {"message": said("Well."), "toolResults": [result]}}),
+    );
+    let end = json!({"event": {"messages": [{"role": "user", "content": "Go"}, result, said("Shall I go on?")]}});
+    // That it parks because of the question must not hang on what is left out.
+    assert!(
+        host.result("hook/agent_end", &end)["actions"]
+            .to_string()
+            .contains("parked")
+    );
+    host.send(format!("{{\"jsonrpc\":\"2.0\",\"method\":\"hook/tool_call\",\"params\":{{\"event\":{{\"input\":\"{SECRET}"));
+    host.receive();
+    host.send(format!("[\"{SECRET}\"]"));
+    host.receive();
+    drop(host);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("hunter"), "{text}");
+    assert!(text.contains("[redacted]"));
+    replays(&file);
+}
+
+#[test]
+fn the_environment_records_any_host_and_what_cannot_be_recorded_costs_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = || -> Vec<PathBuf> {
+        let entries = fs::read_dir(directory.path()).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let gone = directory.path().join("gone/r.jsonl");
+    for (place, arguments, expected) in [
+        (directory.path(), &["serve"][..], 1),
+        (directory.path(), &[], 2),
+        (Path::new(""), &["serve"], 2),
+        (Path::new(""), &[], 2),
+        (&gone, &[], 2),
+    ] {
+        let mut command = Process::command();
+        command
+            .args(arguments)
+            .env("WORKFLOW_SIDECAR_RECORD", place);
+        command.env("WORKFLOW_SIDECAR_LOG", "off");
+        let mut host = TestHost::over(Process::spawn(&mut command));
+        host.initialize_bare();
+        drop(host);
+        assert_eq!(files().len(), expected, "{}", place.display());
+    }
+    files().iter().for_each(|file| replays(file));
+}
+
+/// Sessions of lines drawn at random, with a countdown of no time and one that is waited for.
+#[test]
+fn whatever_is_said_replays() {
+    for seed in 1..=6_u64 {
+        let ((_directory, file), project) = (recording(), project());
+        fs::write(
+            project.path().join(".pi/workflow-sidecar.json5"),
+            "{ continue: { countdown: 0, max: 'unlimited' } }",
+        )
+        .unwrap();
+        let mut sidecar = recorded(&file, &[]);
+        let mut random = seed;
+        let mut draw = |below: usize| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(random >> 33).unwrap() % below
+        };
+        let introduction = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1, "host": {"name": "h", "version": "1"}, "cwd": project.path(), "agentDir": "~/nowhere", "capabilities": {"dialogs": true, "widgets": true}}});
+        sidecar.send(format!("{introduction}\n").as_bytes());
+        for id in 1..120 {
+            let session = ["", "a", "b"][draw(3)];
+            let (method, params) = match draw(12) {
+                0 | 1 => ("hook/session_start", json!({"context": {"branch": []}})),
+                2 | 3 => (
+                    "command/run",
+                    json!({"name": "workflow", "arguments": "w it"}),
+                ),
+                4 => (
+                    "command/run",
+                    json!({"name": "cancel-workflow", "arguments": ""}),
+                ),
+                5 | 6 => (
+                    "hook/agent_end",
+                    json!({"event": {"messages": [{"role": "assistant", "stopReason": (["stop", "aborted"][draw(2)])}]}}),
+                ),
+                7 => ("hook/agent_start", json!({})),
+                8 => (
+                    "tool/execute",
+                    json!({"name": "workflow_step", "arguments": {"action": (["next", "status", "cancel"][draw(3)])}}),
+                ),
+                9 => ("hook/tool_call", json!({"event": {"toolName": "edit"}})),
+                10 => ("hook/session_shutdown", json!({})),
+                _ => (
+                    "command/complete",
+                    json!({"name": "workflow", "prefix": ""}),
+                ),
+            };
+            let mut params = params;
+            params["sessionId"] = session.into();
+            let call = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            let mut line = format!("{call}\n");
+            if draw(4) == 0 {
+                line += &format!(
+                    "{}\n",
+                    json!({"jsonrpc": "2.0", "id": format!("s{}", draw(9)), "result": draw(2) == 0})
+                );
+            }
+            sidecar.send(line.as_bytes());
+            if draw(6) == 0 {
+                std::thread::sleep(Duration::from_millis(3));
+            }
+        }
+        sidecar.finish();
+        let file = file.display().to_string();
+        replay(&[&file]).unwrap_or_else(|told| panic!("seed {seed}\n{told}"));
+    }
+}
