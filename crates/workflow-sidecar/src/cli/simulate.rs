@@ -1,7 +1,7 @@
 //! `simulate`: a dry run of a workflow, by hand or by a script.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -126,6 +126,9 @@ struct Walk<W> {
     contexts: Vec<String>,
 }
 
+/// The longest line of a script, in bytes.
+const LONGEST_LINE: u64 = 1 << 20;
+
 /// How the commands end.
 enum Next {
     More,
@@ -153,14 +156,17 @@ impl<W: Write> Walk<W> {
             }
             self.out.flush()?;
             line.clear();
-            if lines
-                .read_until(b'\n', &mut line)
-                .with_context(|| format!("{} cannot be read", self.name))?
-                == 0
-            {
+            number += 1;
+            let read = lines.take(LONGEST_LINE).read_until(b'\n', &mut line);
+            let read = read.with_context(|| format!("{} cannot be read", self.name))?;
+            ensure!(
+                (read as u64) < LONGEST_LINE,
+                "{}:{number}: the line is longer than {LONGEST_LINE} bytes",
+                self.name
+            );
+            if read == 0 {
                 break;
             }
-            number += 1;
             let text = String::from_utf8_lossy(&line);
             match self.line(number, text.trim())? {
                 Next::More => {}
@@ -218,6 +224,7 @@ impl<W: Write> Walk<W> {
         let rest = self.simulation.rest();
         self.simulation.finish()?;
         if self.typed {
+            writeln!(self.out)?;
             return Ok(Outcome::Well);
         }
         if self.failed > 0 {

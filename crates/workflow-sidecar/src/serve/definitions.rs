@@ -163,7 +163,7 @@ mod tests {
         let agent = tempfile::tempdir().unwrap();
         write(agent.path(), "Own");
         let agent_dir = agent.path().join(".pi");
-        let mut definitions = Definitions::new(agent_dir.to_str(), "/nowhere");
+        let mut definitions = Definitions::new(Arc::new(OnDisk), agent_dir.to_str(), "/nowhere");
         let loaded = definitions.load(None);
         assert_eq!(name(&loaded), "Own");
         let said: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
