@@ -14,6 +14,7 @@ mod lines;
 mod page;
 mod process;
 mod questions;
+mod ready_made;
 mod recordings;
 mod sessions;
 mod time;

@@ -1,10 +1,11 @@
 //! `graph`: a workflow as a picture.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use workflow_core::definition::Limits;
 
 use crate::graph::{Graph, dot, mermaid, svg};
@@ -51,12 +52,15 @@ enum Format {
 
 impl Format {
     /// The format of a file with this name.
-    fn of(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "mmd" | "mermaid" => Some(Self::Mermaid),
-            "dot" | "gv" => Some(Self::Dot),
-            "svg" => Some(Self::Svg),
-            _ => None,
+    fn of(path: &Path) -> anyhow::Result<Self> {
+        match path.extension().and_then(OsStr::to_str) {
+            Some("mmd" | "mermaid") => Ok(Self::Mermaid),
+            Some("dot" | "gv") => Ok(Self::Dot),
+            Some("svg") => Ok(Self::Svg),
+            _ => bail!(
+                "{} does not say what to draw in: end it in .svg, .dot or .mmd, or give a `--format`",
+                path.display()
+            ),
         }
     }
 }
@@ -67,8 +71,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let depth = usize::try_from(arguments.depth).unwrap_or(usize::MAX);
     let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, depth)?;
     let output = arguments.output.as_deref();
-    let format = arguments.format.or_else(|| output.and_then(Format::of));
-    let picture = match format.unwrap_or(Format::Mermaid) {
+    let format = match (arguments.format, output) {
+        (Some(format), _) => format,
+        (None, Some(path)) => Format::of(path)?,
+        (None, None) => Format::Mermaid,
+    };
+    let picture = match format {
         Format::Mermaid => mermaid(&graph),
         Format::Dot => dot(&graph),
         Format::Svg => svg(&graph),

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
-use workflow_core::definition::load;
+use workflow_core::definition::{Outcome as Became, load};
 use workflow_core::diagnostic::render;
 
 use crate::disk::{Disk, user_agent_dir};
@@ -15,6 +15,7 @@ use crate::init::{
 
 use super::outcome::Outcome;
 use super::schema;
+use super::table::one_line;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,7 +98,7 @@ fn say(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Resul
     let schema = project_path(project, Path::new(SCHEMA));
     match written.schema {
         SchemaFile::Same => {}
-        SchemaFile::Written => writeln!(out, "wrote {schema}, with which editors help")?,
+        SchemaFile::Written => writeln!(out, "wrote {schema}, for your editor")?,
         SchemaFile::Other => writeln!(
             out,
             "kept {schema}, which another version wrote: `workflow-sidecar schema workflow > {schema}` renews it"
@@ -106,9 +107,15 @@ fn say(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Resul
     Ok(())
 }
 
-/// What `check` would say about the new workflows: another that is started by the same name, for one.
+/// What the new workflows do to others, and what `check` says about them.
 fn doubts(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
     let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
+    for listing in &loaded.index {
+        if listing.outcome == Became::Shadowed && written.keys.contains(&listing.key) {
+            let own = one_line(&listing.source);
+            writeln!(out, "In this project it takes the place of your own {own}")?;
+        }
+    }
     for diagnostic in &loaded.diagnostics {
         if diagnostic
             .workflow

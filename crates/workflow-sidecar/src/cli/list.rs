@@ -13,7 +13,7 @@ use crate::init::{Language, TEMPLATES, Template};
 use super::format::{Format, json};
 use super::outcome::Outcome;
 use super::project::Project;
-use super::table::{self, beginning, visible};
+use super::table::{self, beginning, one_line};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -139,8 +139,8 @@ impl<'a> Row<'a> {
     /// What a person types, or the key of what cannot be started.
     fn typed(&self) -> String {
         match self.status {
-            Status::Ready | Status::Unreachable => format!("/workflow {}", visible(self.command)),
-            Status::Part | Status::Replaced | Status::Broken => visible(self.key),
+            Status::Ready | Status::Unreachable => format!("/workflow {}", one_line(self.command)),
+            Status::Part | Status::Replaced | Status::Broken => one_line(self.key),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a> Row<'a> {
             Status::Part => vec![format!("part of {}", several(&self.part_of))],
             Status::Unreachable => {
                 let other = self.started_instead.unwrap_or_default();
-                vec![format!("its command starts {}", visible(other))]
+                vec![format!("its command starts {}", one_line(other))]
             }
             Status::Replaced => vec!["replaced by the project's".to_owned()],
             Status::Broken => vec!["broken, see check".to_owned()],
@@ -180,7 +180,7 @@ fn uses(workflow: &Workflow, key: &str) -> bool {
 /// Names for one cell.
 fn several(names: &[&str]) -> String {
     const MOST: usize = 3;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| visible(name)).collect();
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| one_line(name)).collect();
     let more = names.len().saturating_sub(MOST);
     match more {
         0 => shown.join(", "),
@@ -206,10 +206,10 @@ fn people(rows: &[Row<'_>]) -> anyhow::Result<()> {
             };
             [
                 beginning(&row.typed(), NAME),
-                beginning(&visible(row.name), NAME),
+                beginning(&one_line(row.name), NAME),
                 phases,
                 beginning(&row.words(), STATUS),
-                visible(row.directory()),
+                one_line(row.directory()),
             ]
         })
         .collect();

@@ -40,6 +40,7 @@ pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar check                        what is wrong with the workflows here
+  workflow-sidecar init --template bugfix       a ready-made workflow, to use or to change
   workflow-sidecar demo                         see what it does
   workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
   workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte

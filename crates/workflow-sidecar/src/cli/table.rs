@@ -23,7 +23,7 @@ fn terminal() -> Option<usize> {
 }
 
 /// Text with every control character escaped, however long it is.
-pub(super) fn visible(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| shown(c.encode_utf8(&mut [0; 4])))
         .collect()
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn nothing_that_moves_the_cursor_is_left() {
-        assert_eq!(visible("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
-        assert_eq!(visible(&"x".repeat(200)).len(), 200);
+        assert_eq!(one_line("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
+        assert_eq!(one_line(&"x".repeat(200)).len(), 200);
     }
 }

@@ -24,7 +24,7 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     writeln!(out, "digraph {} {{", quoted(&graph.root.key))?;
     out.push_str(STYLE);
     writeln!(out, "  start [label={}, shape=plaintext];", quoted(start))?;
-    scope(out, &graph.root, 1)?;
+    draw_scope(out, &graph.root, 1)?;
     writeln!(out, "  done [label=\"done\", shape=plaintext];")?;
     write!(out, "  start")?;
     for step in graph.root.steps() {
@@ -41,15 +41,15 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     writeln!(out, "}}")
 }
 
-fn scope(out: &mut String, scope_: &Scope, level: usize) -> fmt::Result {
+fn draw_scope(out: &mut String, scope: &Scope, level: usize) -> fmt::Result {
     let indent = "  ".repeat(level);
-    writeln!(out, "{indent}subgraph cluster_{} {{", scope_.id)?;
-    writeln!(out, "{indent}  label={};", quoted(&scope_.name))?;
+    writeln!(out, "{indent}subgraph cluster_{} {{", scope.id)?;
+    writeln!(out, "{indent}  label={};", quoted(&scope.name))?;
     writeln!(out, "{indent}  style=rounded;")?;
-    for entry in &scope_.entries {
+    for entry in &scope.entries {
         match entry {
             Entry::Step(step) => writeln!(out, "{indent}  {}", box_of(step))?,
-            Entry::Scope(inner) => scope(out, inner, level + 1)?,
+            Entry::Scope(inner) => draw_scope(out, inner, level + 1)?,
         }
     }
     writeln!(out, "{indent}}}")

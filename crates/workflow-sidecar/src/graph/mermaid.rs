@@ -19,7 +19,7 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     let start = graph.command.as_deref().unwrap_or("start");
     writeln!(out, "flowchart TB")?;
     writeln!(out, "  start([\"{}\"])", escaped(start))?;
-    scope(out, &graph.root, 1)?;
+    draw_scope(out, &graph.root, 1)?;
     writeln!(out, "  done([\"done\"])")?;
     let steps = graph.root.steps();
     write!(out, "  start")?;
@@ -43,15 +43,15 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     Ok(())
 }
 
-fn scope(out: &mut String, scope_: &Scope, level: usize) -> fmt::Result {
+fn draw_scope(out: &mut String, scope: &Scope, level: usize) -> fmt::Result {
     let indent = "  ".repeat(level);
-    let (id, name) = (scope_.id, escaped(&scope_.name));
+    let (id, name) = (scope.id, escaped(&scope.name));
     writeln!(out, "{indent}subgraph n{id}[\"{name}\"]")?;
     writeln!(out, "{indent}  direction TB")?;
-    for entry in &scope_.entries {
+    for entry in &scope.entries {
         match entry {
             Entry::Step(step) => writeln!(out, "{indent}  {}", box_of(step))?,
-            Entry::Scope(inner) => scope(out, inner, level + 1)?,
+            Entry::Scope(inner) => draw_scope(out, inner, level + 1)?,
         }
     }
     writeln!(out, "{indent}end")

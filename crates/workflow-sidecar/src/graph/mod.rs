@@ -12,5 +12,5 @@ mod tests;
 
 pub(crate) use dot::dot;
 pub(crate) use mermaid::mermaid;
-pub(crate) use model::{Graph, MOST, TooLarge};
+pub(crate) use model::Graph;
 pub(crate) use svg::svg;

@@ -196,8 +196,8 @@ impl Drawing<'_> {
         let back = last.next().zip(first).filter(|_| workflow.loopable);
         Scope {
             id,
-            key: shown(&workflow.key),
-            name: shown(&workflow.name),
+            key: label(&workflow.key),
+            name: label(&workflow.name),
             back: back.map(|(from, to)| Back { from, to }),
             entries,
         }
@@ -213,8 +213,8 @@ impl Drawing<'_> {
         let waits = phase.auto_continue.within(outer).wait == Some(true);
         Step {
             id: self.id(),
-            emoji: shown(&phase.emoji),
-            name: shown(&phase.name),
+            emoji: shown(phase.emoji.trim()),
+            name: label(&phase.name),
             marks: tools
                 .into_iter()
                 .chain(waits.then_some(Mark::Waits))
@@ -226,9 +226,17 @@ impl Drawing<'_> {
         Step {
             id: self.id(),
             emoji: String::new(),
-            name: shown(&workflow.name),
+            name: label(&workflow.name),
             marks: vec![Mark::Closed(workflow.phases.len())],
         }
+    }
+}
+
+/// A name as it stands in a picture. No format can draw one of nothing but white space.
+fn label(name: &str) -> String {
+    match name.trim() {
+        "" => "?".to_owned(),
+        name => shown(name),
     }
 }
 

@@ -1,1 +1,381 @@
+use std::path::Path;
 
+use proptest::prelude::*;
+use workflow_core::definition::{
+    Catalog, ContinueRule, MemoryFiles, Phase, PhaseEntry, Settings, Show, Templates, Tier,
+    ToolAccess, Workflow, load,
+};
+use workflow_core::diagnostic::shown;
+
+use super::model::{MOST, TooLarge};
+use super::*;
+use crate::init::{Language, TEMPLATES};
+
+const ALL: usize = 128;
+
+fn phase(name: &str) -> Phase {
+    Phase {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        emoji: "🔹".to_owned(),
+        instructions: "Do it.".to_owned(),
+        tools: None,
+        available_profiles: None,
+        auto_continue: ContinueRule::default(),
+    }
+}
+
+fn workflow(key: &str, name: &str, phases: Vec<PhaseEntry>) -> Workflow {
+    Workflow {
+        key: key.to_owned(),
+        name: name.to_owned(),
+        command_name: key.to_owned(),
+        initial_message: "Go.".to_owned(),
+        show: Show::User,
+        loopable: true,
+        session_name_prefix: None,
+        session_name_max_length: None,
+        templates: Templates::default(),
+        auto_continue: ContinueRule::default(),
+        context: None,
+        phases,
+    }
+}
+
+fn graph_of(workflows: Vec<Workflow>, depth: usize) -> Result<Graph, TooLarge> {
+    let catalog = Catalog::checked(workflows).expect("a sound catalog");
+    let first = catalog.iter().next().expect("one workflow");
+    Graph::of(&catalog, &Settings::default(), first, depth)
+}
+
+fn sub(key: &str) -> PhaseEntry {
+    PhaseEntry::Subworkflow(key.to_owned())
+}
+
+fn step(name: &str) -> PhaseEntry {
+    PhaseEntry::Phase(phase(name))
+}
+
+#[test]
+fn a_loop_leads_from_the_last_own_phase_to_whatever_comes_first() {
+    let outer = workflow("a", "A", vec![sub("b"), step("own"), sub("b")]);
+    let inner = workflow("b", "B", vec![step("one"), step("two")]);
+    let graph = graph_of(vec![outer, inner], ALL).unwrap();
+    let names: Vec<(usize, &str)> = graph
+        .root
+        .steps()
+        .iter()
+        .map(|step| (step.id, &*step.name))
+        .collect();
+    assert_eq!(
+        names,
+        [(2, "one"), (3, "two"), (4, "own"), (6, "one"), (7, "two")]
+    );
+    let backs: Vec<(usize, usize)> = graph
+        .root
+        .scopes()
+        .iter()
+        .filter_map(|scope| scope.back)
+        .map(|back| (back.from, back.to))
+        .collect();
+    assert_eq!(backs, [(4, 2), (3, 2), (7, 6)]);
+}
+
+#[test]
+fn a_scope_without_phases_of_its_own_or_without_leave_has_no_loop() {
+    let mut inner = workflow("b", "B", vec![step("one")]);
+    inner.loopable = false;
+    let graph = graph_of(
+        vec![workflow("a", "A", vec![sub("b"), sub("b")]), inner],
+        ALL,
+    )
+    .unwrap();
+    assert!(graph.root.scopes().iter().all(|scope| scope.back.is_none()));
+}
+
+#[test]
+fn a_wait_of_the_workflow_around_holds_inside() {
+    let mut outer = workflow("a", "A", vec![sub("b")]);
+    outer.auto_continue.wait = Some(true);
+    let mut awake = phase("two");
+    awake.auto_continue.wait = Some(false);
+    let inner = workflow("b", "B", vec![step("one"), PhaseEntry::Phase(awake)]);
+    let graph = graph_of(vec![outer, inner], ALL).unwrap();
+    let waits: Vec<bool> = graph
+        .root
+        .steps()
+        .iter()
+        .map(|step| step.marks.contains(&super::model::Mark::Waits))
+        .collect();
+    assert_eq!(waits, [true, false]);
+}
+
+#[test]
+fn what_has_no_name_has_a_sign_for_it() {
+    let graph = graph_of(vec![workflow("a", " \u{a0}", vec![step("\u{3000}")])], ALL).unwrap();
+    assert!(mermaid(&graph).contains("n0[\"?\"]"));
+    assert!(svg(&graph).contains(">?</text>"));
+}
+
+#[test]
+fn what_would_explode_says_how_much_of_it_can_be_drawn() {
+    let level = |at: usize| {
+        workflow(
+            &format!("l{at}"),
+            "L",
+            vec![sub(&format!("l{}", at + 1)); 20],
+        )
+    };
+    let mut workflows: Vec<Workflow> = (0..30).map(level).collect();
+    workflows.push(workflow("l30", "L", vec![step("end")]));
+    assert_eq!(
+        graph_of(workflows.clone(), ALL).unwrap_err(),
+        TooLarge::Deep("l0".to_owned(), 0)
+    );
+    assert_eq!(graph_of(workflows, 0).unwrap().root.steps().len(), 20);
+    let flat = workflow("a", "A", vec![step("p"); MOST]);
+    assert_eq!(
+        graph_of(vec![flat], 0).unwrap_err(),
+        TooLarge::Flat("a".to_owned(), MOST)
+    );
+}
+
+/// Text as a hostile or careless author writes it.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-zA-Z][a-zA-Z ]{0,29}",
+        "\\PC{1,40}",
+        any::<String>().prop_filter("required", |text| !text.trim().is_empty()),
+        Just(
+            "</title><script>\"'`&amp;#quot;]]>\\N\\\"\n```\u{1b}[2J\u{202e}\u{fffe}\u{ffff}"
+                .to_owned()
+        ),
+        Just("end".to_owned()),
+        Just("- 1. `markdown` **list** <br> %%{init: {}}%% --> n1".to_owned()),
+        Just("W".repeat(5000)),
+    ]
+}
+
+fn tools() -> impl Strategy<Value = Option<ToolAccess>> {
+    let names = || prop::collection::vec(text(), 0..4);
+    prop_oneof![
+        Just(None),
+        names().prop_map(|names| Some(ToolAccess::Whitelist(names))),
+        names().prop_map(|names| Some(ToolAccess::Blacklist(names))),
+    ]
+}
+
+fn any_phase() -> impl Strategy<Value = Phase> {
+    (text(), text(), tools(), any::<Option<bool>>()).prop_map(|(name, emoji, tools, wait)| {
+        let mut phase = phase(&name);
+        phase.emoji = emoji;
+        phase.tools = tools;
+        phase.auto_continue.wait = wait;
+        phase
+    })
+}
+
+/// Workflows of which each refers to later ones only.
+fn workflows() -> impl Strategy<Value = Vec<Workflow>> {
+    let entry = prop_oneof![
+        2 => any_phase().prop_map(Ok),
+        1 => any::<prop::sample::Index>().prop_map(Err),
+    ];
+    let one = (
+        text(),
+        any::<bool>(),
+        any::<bool>(),
+        prop::collection::vec(entry, 1..6),
+    );
+    prop::collection::vec(one, 1..6).prop_map(|drawn| {
+        let count = drawn.len();
+        let all = drawn.into_iter().enumerate();
+        all.map(|(at, (name, loopable, startable, entries))| {
+            let entries = entries.into_iter().map(|entry| match entry {
+                Ok(phase) => PhaseEntry::Phase(phase),
+                Err(index) if at + 1 < count => {
+                    let later = at + 1 + index.index(count - at - 1);
+                    sub(&format!("w{later}"))
+                }
+                Err(_) => step("leaf"),
+            });
+            let mut workflow = workflow(&format!("w{at}"), &name, entries.collect());
+            workflow.loopable = loopable;
+            workflow.show = if startable {
+                Show::User
+            } else {
+                Show::Workflows
+            };
+            workflow
+        })
+        .collect()
+    })
+}
+
+/// What XML cannot hold is replaced.
+fn in_xml(text: &str) -> String {
+    text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+}
+
+fn check_svg(graph: &Graph) {
+    let picture = svg(graph);
+    let page = roxmltree::Document::parse(&picture).expect("well-formed XML");
+    let root = page.root_element();
+    let number = |node: &roxmltree::Node<'_, '_>, name: &str| -> u32 {
+        node.attribute(name)
+            .map_or(0, |value| value.parse().expect("a number"))
+    };
+    let (width, height) = (number(&root, "width"), number(&root, "height"));
+    for node in root.descendants().filter(|node| node.has_tag_name("rect")) {
+        assert!(number(&node, "x") + number(&node, "width") <= width);
+        assert!(number(&node, "y") + number(&node, "height") <= height);
+    }
+    let titles: Vec<&str> = root
+        .descendants()
+        .filter(|node| node.has_tag_name("title"))
+        .filter_map(|node| node.text())
+        .collect();
+    for step in graph.root.steps() {
+        let name = in_xml(&step.name);
+        assert!(
+            titles.iter().any(|title| title.starts_with(&name)),
+            "{name:?}"
+        );
+    }
+    assert!(root.descendants().all(|node| !node.has_tag_name("script")));
+}
+
+fn check_mermaid(graph: &Graph) {
+    let source = mermaid(graph);
+    for step in graph.root.steps() {
+        let start = format!("n{}[", step.id);
+        let mut lines = source.lines().map(str::trim_start);
+        let line = lines.find(|line| line.starts_with(&start)).expect("a box");
+        assert_eq!(line.matches('"').count(), 2, "{line}");
+        let label = line.split('"').nth(1).unwrap_or_default();
+        let meant: String = label
+            .split(';')
+            .map(|piece| unescaped(piece, label))
+            .collect();
+        assert!(meant.contains(&*step.name), "{meant:?} {:?}", step.name);
+        assert!(
+            !label.replace("<br>", "").contains(['<', '>', '`', '*']),
+            "{label}"
+        );
+    }
+}
+
+/// A piece of a label before a semicolon, with the character of its number.
+fn unescaped(piece: &str, label: &str) -> String {
+    let number = piece
+        .rsplit_once('#')
+        .filter(|_| label.contains(&format!("{piece};")));
+    let character = |(_, number): &(&str, &str)| char::from_u32(number.parse().ok()?);
+    match number.as_ref().and_then(character) {
+        Some(c) => format!("{}{c}", number.unwrap_or_default().0),
+        None => piece.to_owned(),
+    }
+}
+
+fn check_dot(graph: &Graph) {
+    let source = dot(graph);
+    for step in graph.root.steps() {
+        let start = format!("n{} [label=\"", step.id);
+        let mut lines = source.lines().map(str::trim_start);
+        let label = lines
+            .find_map(|line| line.strip_prefix(&start))
+            .expect("a box");
+        let mut meant = String::new();
+        let mut characters = label.chars();
+        while let Some(c) = characters.next().filter(|c| *c != '"') {
+            meant.extend(if c == '\\' {
+                characters.next()
+            } else {
+                Some(c)
+            });
+        }
+        assert!(meant.contains(&*step.name), "{meant:?} {:?}", step.name);
+        let rest = characters.as_str();
+        assert!(rest.starts_with("];") || rest.starts_with(", "), "{rest}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_phase_is_named_and_nothing_escapes_its_place(workflows in workflows(), depth in 0_usize..6) {
+        let names: Vec<String> = workflows[0]
+            .phases
+            .iter()
+            .filter_map(|entry| match entry {
+                PhaseEntry::Phase(phase) => Some(shown(phase.name.trim())),
+                PhaseEntry::Subworkflow(_) => None,
+            })
+            .collect();
+        match graph_of(workflows, depth) {
+            Err(TooLarge::Deep(_, fitting)) => prop_assert!(fitting < depth),
+            Err(TooLarge::Flat(..)) => prop_assert!(false, "no workflow has that many"),
+            Ok(graph) => {
+                let steps = graph.root.steps();
+                prop_assert!(steps.len() <= MOST);
+                for name in names {
+                    prop_assert!(steps.iter().any(|step| step.name == name));
+                }
+                check_svg(&graph);
+                check_mermaid(&graph);
+                check_dot(&graph);
+            }
+        }
+    }
+}
+
+/// Compares a picture of the repository with what is drawn; `UPDATE=1` writes it.
+fn check_file(path: &str, graph: &Graph) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path);
+    let drawn = svg(graph);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &drawn).unwrap();
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        there == drawn,
+        "{}: UPDATE=1 draws it anew, look at it",
+        path.display()
+    );
+}
+
+#[test]
+fn the_pictures_of_the_ready_made_workflows_are_those_that_are_drawn() {
+    for template in TEMPLATES {
+        let loaded = template.load(Language::Yaml);
+        let workflow = loaded.catalog.get(template.name).unwrap();
+        let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap();
+        check_file(&format!("docs/pictures/{}.svg", template.name), &graph);
+    }
+}
+
+/// What makes a layout difficult: long and wide names, other scripts, deep nesting, all marks.
+#[test]
+fn a_difficult_workflow_looks_as_it_did() {
+    let files = MemoryFiles::new()
+        .with(Tier::Project, "difficult/workflow.yaml", include_str!("difficult.yaml"))
+        .with(
+            Tier::Project,
+            "inner/workflow.yaml",
+            "{name: Inner, show: workflows, phases: [{subworkflow: innermost}, {id: b, name: Back, emoji: 🔙, instructions: B.}]}",
+        )
+        .with(
+            Tier::Project,
+            "innermost/workflow.yaml",
+            "{name: Innermost, show: workflows, phases: [{id: a, name: Alone, emoji: 🧍, instructions: A.}]}",
+        );
+    let loaded = load(&files);
+    assert_eq!(loaded.diagnostics, []);
+    let workflow = loaded.catalog.get("difficult").unwrap();
+    let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap();
+    check_file("crates/workflow-sidecar/src/graph/difficult.svg", &graph);
+}

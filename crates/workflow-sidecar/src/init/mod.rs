@@ -4,6 +4,7 @@
 
 mod templates;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,8 +88,8 @@ pub(crate) fn write(
     }
     let mut files = Vec::new();
     for (path, text) in template.files(key, language) {
-        let text = with_schema_line(&path, &text);
         let path = Path::new(WORKFLOWS).join(path);
+        let text = with_schema_line(&path, &text);
         create(&project.join(&path), &text).map_err(|cause| refused(project, &path, cause))?;
         files.push(path);
     }
@@ -106,18 +107,15 @@ fn can_be_typed(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)
 }
 
-/// A definition with the line that tells an editor its schema.
-fn with_schema_line(path: &str, text: &str) -> String {
-    if path.ends_with(".yaml") {
-        format!("# yaml-language-server: $schema={SCHEMA_FROM_WORKFLOW}\n{text}")
-    } else if path.ends_with(".json5") {
-        text.replacen(
-            "{\n",
-            &format!("{{\n  $schema: '{SCHEMA_FROM_WORKFLOW}',\n"),
-            1,
-        )
-    } else {
-        text.to_owned()
+/// A file's text; a definition gets the line that tells an editor its schema.
+fn with_schema_line(path: &Path, text: &str) -> String {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("yaml") => format!("# yaml-language-server: $schema={SCHEMA_FROM_WORKFLOW}\n{text}"),
+        Some("json5") => {
+            let opening = format!("{{\n  $schema: '{SCHEMA_FROM_WORKFLOW}',\n");
+            text.replacen("{\n", &opening, 1)
+        }
+        _ => text.to_owned(),
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Template {
     /// What it is asked for by, and its key unless another is given.
     pub(crate) name: &'static str,
     /// The files of its directory: where they are in it, and what they say.
-    files: &'static [(&'static str, &'static str)],
+    pub(super) files: &'static [(&'static str, &'static str)],
 }
 
 macro_rules! template {
@@ -47,7 +47,8 @@ pub(crate) const TEMPLATES: &[Template] = &[
         "workflow.yaml" "workflow.json5" "survey.md" "safety-net.md" "compare.md"
         "step/workflow.yaml" "step/workflow.json5" "step/change.md" "step/check.md"),
     template!("release":
-        "workflow.yaml" "workflow.json5" "look.md" "agree.md" "prepare.md" "confirm.md" "publish.md"),
+        "workflow.yaml" "workflow.json5" "look.md" "agree.md" "publish.md"
+        "candidate/workflow.yaml" "candidate/workflow.json5" "candidate/prepare.md" "candidate/confirm.md"),
     template!("docs":
         "workflow.yaml" "workflow.json5" "outline.md" "write.md" "follow.md" "polish.md"),
 ];

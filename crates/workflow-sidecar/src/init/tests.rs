@@ -1,1 +1,152 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
+use workflow_core::definition::{PhaseEntry, ToolAccess, Workflow};
+
+use super::*;
+
+fn all() -> impl Iterator<Item = &'static Template> {
+    std::iter::once(&STARTER).chain(TEMPLATES)
+}
+
+/// The files below a directory, by their paths in it.
+fn on_disk(root: &Path, directory: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            on_disk(root, &path, found);
+        } else {
+            found.insert(path.strip_prefix(root).unwrap().display().to_string());
+        }
+    }
+}
+
+#[test]
+fn every_file_of_the_templates_is_in_the_binary() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    let mut expected = BTreeSet::new();
+    on_disk(&root, &root, &mut expected);
+    let embedded = all().flat_map(|template| {
+        let files = template.files.iter();
+        files.map(|(path, _)| format!("{}/{path}", template.name))
+    });
+    assert_eq!(embedded.collect::<BTreeSet<String>>(), expected);
+}
+
+#[test]
+fn both_languages_mean_the_same_and_nothing_is_wrong_with_either() {
+    for template in all() {
+        let yaml = template.load(Language::Yaml);
+        let json5 = template.load(Language::Json5);
+        assert_eq!(yaml.diagnostics, [], "{}", template.name);
+        assert_eq!(json5.diagnostics, [], "{}", template.name);
+        assert_eq!(yaml.catalog, json5.catalog, "{}", template.name);
+        let keys: Vec<&str> = yaml.catalog.iter().map(|workflow| &*workflow.key).collect();
+        assert_eq!(keys, template.keys(template.name));
+    }
+}
+
+#[test]
+fn a_template_can_be_called_anything_that_can_be_typed() {
+    for template in all() {
+        for language in [Language::Yaml, Language::Json5] {
+            let project = tempfile::tempdir().unwrap();
+            let written = write(project.path(), template, "a_B-1", language, "{}").unwrap();
+            let agent_dir = project.path().join("agent");
+            let disk = crate::disk::Disk::new(agent_dir, project.path().to_path_buf());
+            let loaded = workflow_core::definition::load(&disk);
+            assert_eq!(loaded.diagnostics, [], "{}", template.name);
+            let keys: Vec<&str> = loaded
+                .catalog
+                .iter()
+                .map(|workflow| &*workflow.key)
+                .collect();
+            assert_eq!(keys, written.keys);
+            let started: Vec<&Workflow> = loaded.catalog.startable().collect();
+            assert_eq!(started.len(), 1);
+            assert_eq!(started[0].command_name, "a_B-1");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_typed_is_no_name() {
+    for name in ["", "a b", "..", "a/b", "ä", &"x".repeat(65)] {
+        assert!(!can_be_typed(name), "{name}");
+    }
+    assert!(can_be_typed(&"x".repeat(64)));
+}
+
+/// The tools that pi has; of these, `read`, `bash`, `edit` and `write` are on unless the user says otherwise.
+const TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
+#[test]
+fn only_tools_that_pi_has_are_named_and_a_reading_phase_can_read() {
+    for template in all() {
+        for workflow in template.load(Language::Yaml).catalog.iter() {
+            for entry in &workflow.phases {
+                let PhaseEntry::Phase(phase) = entry else {
+                    continue;
+                };
+                let (named, reading) = match &phase.tools {
+                    None => continue,
+                    Some(ToolAccess::Blacklist(tools)) => (tools, false),
+                    Some(ToolAccess::Whitelist(tools)) => (tools, true),
+                };
+                let name = &phase.name;
+                assert!(named.iter().all(|tool| TOOLS.contains(&&**tool)), "{name}");
+                // grep and find are off by default: bash stands for them.
+                let can_read = ["read", "bash"]
+                    .iter()
+                    .all(|tool| named.iter().any(|named| named == tool));
+                assert!(can_read || !reading, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_phase_says_how_it_is_left_and_none_supposes_subagents() {
+    for template in all() {
+        let loaded = template.load(Language::Yaml);
+        let started: Vec<&Workflow> = loaded.catalog.startable().collect();
+        assert!(
+            started[0].templates.role_instruction.is_some(),
+            "{}",
+            template.name
+        );
+        for (path, text) in template.files {
+            let text = text.to_lowercase();
+            assert!(
+                !text.contains("subagent") && !text.contains("delegate"),
+                "{path}"
+            );
+            if Path::new(path).extension() == Some("md".as_ref()) {
+                assert!(text.contains("action \"next\""), "{}/{path}", template.name);
+            }
+        }
+        for workflow in loaded.catalog.iter().filter(|workflow| !workflow.loopable) {
+            let looping = workflow.phases.iter().any(|entry| match entry {
+                PhaseEntry::Phase(phase) => phase.instructions.contains("\"loop\""),
+                PhaseEntry::Subworkflow(_) => false,
+            });
+            assert!(!looping, "{} asks for a loop that it forbids", workflow.key);
+        }
+    }
+}
+
+#[test]
+fn what_a_template_is_for_is_a_sentence() {
+    for template in TEMPLATES {
+        let about = template.about();
+        assert!(about.ends_with('.') && about.len() < 100, "{about}");
+        let definitions = template
+            .files
+            .iter()
+            .filter(|(path, _)| path.starts_with("workflow."));
+        for (path, text) in definitions {
+            assert!(text.lines().next().unwrap().ends_with(about), "{path}");
+        }
+    }
+}

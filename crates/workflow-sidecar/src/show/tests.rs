@@ -1,5 +1,6 @@
 //! Files as they are met: torn, damaged, hostile, and of other versions.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -50,7 +51,7 @@ fn a_recording_and_a_session_file_tell_the_same_story() {
         .filter(|action| action["type"] == "appendEntry")
     {
         let entry = serde_json::json!({ "type": "custom", "customType": action["customType"], "data": action["data"] });
-        stored += &format!("{entry}\n");
+        writeln!(stored, "{entry}").unwrap();
     }
     let kept = |name: &String| {
         ["started", "entered", "pushed", "parked", "completed"].contains(&name.as_str())

@@ -4,10 +4,10 @@
 
 use std::fmt::{self, Write};
 
-use super::super::model::Step;
+use super::super::model::{Mark, Step};
 use super::layout::{
-    Area, Card, EMOJI, Frame, INSET, LEGEND_SIGN, LINE, Lane, Layout, NAME, Pill, SIGN, SMALL,
-    SMALL_LINE, Sign, TITLE,
+    Area, Card, EMOJI, Frame, INSET, LEGEND_SIGN, LINE, Lane, Layout, MARGIN, NAME, Pill, SIGN,
+    SMALL, SMALL_LINE, Sign, TITLE,
 };
 
 const STYLE: &str = "\
@@ -66,24 +66,24 @@ fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
         out,
         "<rect class=\"wf-page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>"
     )?;
-    layout
-        .frames
-        .iter()
-        .try_for_each(|frame_| frame(out, frame_))?;
-    layout
-        .pills
-        .iter()
-        .try_for_each(|pill_| pill(out, pill_, layout.axis))?;
-    layout.cards.iter().try_for_each(|card_| card(out, card_))?;
-    layout
-        .arrows
-        .iter()
-        .try_for_each(|&(from, to)| arrow(out, layout.axis, from, to))?;
-    layout.loops.iter().try_for_each(|lane_| lane(out, lane_))?;
-    for &(sign_, text_, y) in &layout.legend {
-        sign(out, sign_, layout.frames[0].area.x, y)?;
-        let x = layout.frames[0].area.x + LEGEND_SIGN;
-        text(out, "wf-quiet", SMALL, x, y + 10, text_)?;
+    for frame in &layout.frames {
+        draw_frame(out, frame)?;
+    }
+    for pill in &layout.pills {
+        draw_pill(out, pill, layout.axis)?;
+    }
+    for card in &layout.cards {
+        draw_card(out, card)?;
+    }
+    for &(from, to) in &layout.arrows {
+        draw_arrow(out, layout.axis, from, to)?;
+    }
+    for lane in &layout.loops {
+        draw_lane(out, lane)?;
+    }
+    for &(sign, words, y) in &layout.legend {
+        draw_sign(out, sign, MARGIN, y)?;
+        quiet(out, MARGIN + LEGEND_SIGN, y + 10, words)?;
     }
     writeln!(out, "</svg>")
 }
@@ -101,11 +101,7 @@ fn told(layout: &Layout<'_>) -> String {
 
 /// A step in words.
 fn words(step: &Step) -> String {
-    let marks: Vec<String> = step
-        .marks
-        .iter()
-        .map(super::super::model::Mark::words)
-        .collect();
+    let marks: Vec<String> = step.marks.iter().map(Mark::words).collect();
     match &*marks.join(", ") {
         "" => step.name.clone(),
         marks => format!("{} ({marks})", step.name),
@@ -125,16 +121,11 @@ fn rect(out: &mut String, class: &str, area: Area, radius: u32) -> fmt::Result {
     )
 }
 
-fn text(out: &mut String, class: &str, size: u32, x: u32, y: u32, text: &str) -> fmt::Result {
-    let class = if class.is_empty() {
-        String::new()
-    } else {
-        format!(" class=\"{class}\"")
-    };
+fn quiet(out: &mut String, x: u32, y: u32, text: &str) -> fmt::Result {
     let text = escaped(text);
     writeln!(
         out,
-        "<text{class} x=\"{x}\" y=\"{y}\" font-size=\"{size}\">{text}</text>"
+        "<text class=\"wf-quiet\" x=\"{x}\" y=\"{y}\" font-size=\"{SMALL}\">{text}</text>"
     )
 }
 
@@ -146,8 +137,8 @@ fn strong(out: &mut String, size: u32, x: u32, y: u32, text: &str) -> fmt::Resul
     )
 }
 
-fn frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
-    let class = if frame.level % 2 == 0 {
+fn draw_frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
+    let class = if frame.level.is_multiple_of(2) {
         "wf-frame"
     } else {
         "wf-frame wf-odd"
@@ -163,7 +154,7 @@ fn frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
     writeln!(out, "</g>")
 }
 
-fn card(out: &mut String, card: &Card<'_>) -> fmt::Result {
+fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
     let Card {
         step,
         area,
@@ -179,23 +170,16 @@ fn card(out: &mut String, card: &Card<'_>) -> fmt::Result {
         };
         rect(out, "wf-card", behind, 8)?;
     }
-    rect(
-        out,
-        if waits { "wf-card wf-waits" } else { "wf-card" },
-        *area,
-        8,
-    )?;
+    let class = if waits { "wf-card wf-waits" } else { "wf-card" };
+    rect(out, class, *area, 8)?;
     let mut x = area.x + INSET;
     let mut y = area.y + 10 + 14;
     if let Some(emoji) = lines.emoji {
-        let (x, emoji) = (x + 10, escaped(emoji));
+        let (middle, below, emoji) = (x + 10, y + 1, escaped(emoji));
         writeln!(
             out,
-            "<text x=\"{x}\" y=\"{}\" font-size=\"18\" text-anchor=\"middle\">{emoji}</text>",
-            y + 1
+            "<text x=\"{middle}\" y=\"{below}\" font-size=\"18\" text-anchor=\"middle\">{emoji}</text>"
         )?;
-    }
-    if lines.emoji.is_some() {
         x += EMOJI;
     }
     for line in &lines.name {
@@ -204,16 +188,16 @@ fn card(out: &mut String, card: &Card<'_>) -> fmt::Result {
     }
     y += 1;
     for (kind, mark) in &lines.marks {
-        sign(out, *kind, x, y - 10)?;
+        draw_sign(out, *kind, x, y - 10)?;
         for line in mark {
-            text(out, "wf-quiet", SMALL, x + SIGN, y, line)?;
+            quiet(out, x + SIGN, y, line)?;
             y += SMALL_LINE;
         }
     }
     writeln!(out, "</g>")
 }
 
-fn pill(out: &mut String, pill: &Pill, axis: u32) -> fmt::Result {
+fn draw_pill(out: &mut String, pill: &Pill, axis: u32) -> fmt::Result {
     rect(out, "wf-pill", pill.area, pill.area.height / 2)?;
     let (y, text) = (pill.area.y + 18, escaped(&pill.text));
     writeln!(
@@ -222,7 +206,7 @@ fn pill(out: &mut String, pill: &Pill, axis: u32) -> fmt::Result {
     )
 }
 
-fn arrow(out: &mut String, x: u32, from: u32, to: u32) -> fmt::Result {
+fn draw_arrow(out: &mut String, x: u32, from: u32, to: u32) -> fmt::Result {
     let (left, right, neck) = (x - 4, x + 4, to - 7);
     writeln!(out, "<path class=\"wf-line\" d=\"M{x} {from}V{neck}\"/>")?;
     writeln!(
@@ -231,7 +215,7 @@ fn arrow(out: &mut String, x: u32, from: u32, to: u32) -> fmt::Result {
     )
 }
 
-fn lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
+fn draw_lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
     const TURN: u32 = 7;
     let Lane { scope, x, from, to } = lane;
     let (to_x, to_y) = to;
@@ -262,7 +246,7 @@ fn lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
 }
 
 /// A sign whose upper left corner is here.
-fn sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
+fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
     match sign {
         Sign::Lock => writeln!(
             out,

@@ -3,6 +3,8 @@
 //! Two passes: how far each box reaches to the left and right of the axis, then where it stands. All lengths
 //! are whole pixels.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::super::model::{Entry, Graph, Mark, Scope, Step};
 use super::measure::{width, wrapped};
 
@@ -19,7 +21,7 @@ pub(super) const SIGN: u32 = 18;
 /// Between a box's edge and its text.
 pub(super) const INSET: u32 = 14;
 
-const MARGIN: u32 = 24;
+pub(super) const MARGIN: u32 = 24;
 /// Between boxes, where an arrow is.
 const GAP: u32 = 28;
 /// Between a scope's edge and what is inside.
@@ -112,6 +114,9 @@ pub(super) struct Pill {
     pub(super) text: String,
 }
 
+/// The room a sign has in the legend.
+pub(super) const LEGEND_SIGN: u32 = 26;
+const LEGEND_LINE: u32 = 20;
 const PILL_HEIGHT: u32 = 28;
 
 impl<'g> Layout<'g> {
@@ -120,9 +125,12 @@ impl<'g> Layout<'g> {
         let start = graph.command.as_deref().unwrap_or("as a part of others");
         let start = wrapped(start, SMALL, WIDEST, 1).concat();
         let pill_width = |text: &str| width(text, SMALL) + 2 * INSET;
-        let reach = texts.reach(&graph.root);
         let half_pill = pill_width(&start).div_ceil(2);
-        let axis = MARGIN + reach.left.max(half_pill);
+        let explained = explained(graph);
+        let texts_of_legend = explained.iter().map(|(_, text)| width(text, SMALL));
+        let legend_width = LEGEND_SIGN + texts_of_legend.max().unwrap_or(0);
+        let reach = texts.reach(&graph.root).at_least(half_pill, legend_width);
+        let axis = MARGIN + reach.left;
         let mut placing = Placing {
             texts: &texts,
             axis,
@@ -137,65 +145,66 @@ impl<'g> Layout<'g> {
         placing.scope(&graph.root, 0);
         placing.arrow();
         let end = placing.pill("done".to_owned());
-        let Placing {
-            y,
-            frames,
-            cards,
-            arrows,
-            loops,
-            ..
-        } = placing;
-        let (legend, height) = legend(&cards, &loops, y + MARGIN);
-        let explained = legend
-            .iter()
-            .map(|(_, text, _)| MARGIN + LEGEND_SIGN + width(text, SMALL));
-        let right = axis + reach.right.max(half_pill);
+        let mut y = placing.y + MARGIN;
+        let mut legend = Vec::new();
+        for (sign, text) in explained {
+            legend.push((sign, text, y));
+            y += LEGEND_LINE;
+        }
         Self {
             graph,
-            width: explained.max().unwrap_or(0).max(right) + MARGIN,
-            height,
+            width: axis + reach.right + MARGIN,
+            height: if legend.is_empty() { y } else { y + MARGIN / 2 },
             axis,
-            frames,
-            cards,
-            arrows,
-            loops,
+            frames: placing.frames,
+            cards: placing.cards,
+            arrows: placing.arrows,
+            loops: placing.loops,
             pills: [start, end],
             legend,
         }
     }
 }
 
-/// The room a sign has in the legend.
-pub(super) const LEGEND_SIGN: u32 = 26;
-
-/// The lines of the legend: only what is there is explained.
-fn legend(
-    cards: &[Card<'_>],
-    loops: &[Lane<'_>],
-    below: u32,
-) -> (Vec<(Sign, &'static str, u32)>, u32) {
-    let shown = |sign: Sign| {
-        let mut marks = cards.iter().flat_map(|card| &card.text.marks);
-        marks.any(|(shown, _)| *shown == sign)
+/// What the legend explains: only what is there.
+fn explained(graph: &Graph) -> Vec<(Sign, &'static str)> {
+    let steps = graph.root.steps();
+    let marked = |sign: Sign| {
+        let mut marks = steps.iter().flat_map(|step| &step.marks);
+        marks.any(|mark| Sign::of(mark) == sign)
     };
+    let loops = graph.root.scopes().iter().any(|scope| scope.back.is_some());
     let lines = [
-        (shown(Sign::Lock), Sign::Lock, "the tools of this phase"),
-        (shown(Sign::Pause), Sign::Pause, "the agent is not sent on"),
-        (shown(Sign::Plus), Sign::Plus, "a subworkflow, closed"),
-        (!loops.is_empty(), Sign::Loop, "loop starts over"),
+        (
+            marked(Sign::Lock),
+            Sign::Lock,
+            "tools that are blocked, or the only ones allowed",
+        ),
+        (
+            marked(Sign::Pause),
+            Sign::Pause,
+            "an agent that stops here is not sent on",
+        ),
+        (marked(Sign::Plus), Sign::Plus, "a subworkflow, closed"),
+        (
+            loops,
+            Sign::Loop,
+            "loop starts over, from any phase on the line",
+        ),
     ];
-    let mut y = below;
-    let mut legend = Vec::new();
-    for (_, sign, text) in lines.into_iter().filter(|(shown, ..)| *shown) {
-        legend.push((sign, text, y));
-        y += SMALL_LINE + 3;
+    let shown = lines.into_iter().filter(|(shown, ..)| *shown);
+    shown.map(|(_, sign, text)| (sign, text)).collect()
+}
+
+impl Sign {
+    /// What stands in front of a mark.
+    fn of(mark: &Mark) -> Self {
+        match mark {
+            Mark::Only(_) | Mark::Without(_) => Self::Lock,
+            Mark::Waits => Self::Pause,
+            Mark::Closed(_) => Self::Plus,
+        }
     }
-    let bottom = if legend.is_empty() {
-        below
-    } else {
-        y + MARGIN - 10
-    };
-    (legend, bottom)
 }
 
 /// How far a box reaches from the axis.
@@ -203,6 +212,18 @@ fn legend(
 struct Reach {
     left: u32,
     right: u32,
+}
+
+impl Reach {
+    /// The same, wide enough for so much on both sides of the axis, and in all.
+    fn at_least(self, side: u32, whole: u32) -> Self {
+        let (left, right) = (self.left.max(side), self.right.max(side));
+        let missing = whole.saturating_sub(left + right);
+        Self {
+            left: left + missing / 2,
+            right: right + missing.div_ceil(2),
+        }
+    }
 }
 
 /// How wide cards are: all alike.
@@ -258,12 +279,10 @@ impl Texts {
         let (emoji, name) = label(step);
         let room = self.card - 2 * INSET - if emoji.is_some() { EMOJI } else { 0 };
         let marks = step.marks.iter().map(|mark| {
-            let sign = match mark {
-                Mark::Only(_) | Mark::Without(_) => Sign::Lock,
-                Mark::Waits => Sign::Pause,
-                Mark::Closed(_) => Sign::Plus,
-            };
-            (sign, wrapped(&mark.words(), SMALL, room - SIGN, LINES))
+            (
+                Sign::of(mark),
+                wrapped(&mark.words(), SMALL, room - SIGN, LINES),
+            )
         });
         CardText {
             emoji,
@@ -275,10 +294,15 @@ impl Texts {
 
 /// What stands in front of a step's name, and the name; what is longer than an emoji is a part of the name.
 fn label(step: &Step) -> (Option<&str>, String) {
-    match &*step.emoji {
-        "" => (None, step.name.clone()),
-        emoji if width(emoji, 100) <= 140 => (Some(emoji), step.name.clone()),
-        words => (None, format!("{words} {}", step.name)),
+    let emoji = &*step.emoji;
+    // One sign may be many characters, joined.
+    let sign = !emoji.is_ascii() && emoji.width() <= 2 && emoji.chars().count() < 12;
+    if emoji.is_empty() {
+        (None, step.name.clone())
+    } else if sign || width(emoji, 100) <= 140 {
+        (Some(emoji), step.name.clone())
+    } else {
+        (None, format!("{emoji} {}", step.name))
     }
 }
 

@@ -92,7 +92,7 @@ mod tests {
     fn what_does_not_fit_is_cut_and_says_so() {
         assert_eq!(
             wrapped("write the failing test first", 10, 60, 2),
-            ["write the", "failing…"]
+            ["write the", "failing t…"]
         );
         assert_eq!(wrapped("unbelievable", 10, 40, 1), ["unbe…"]);
         assert_eq!(wrapped("unbelievable", 10, 40, 9), ["unbeli", "evable"]);

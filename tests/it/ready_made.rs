@@ -1,0 +1,98 @@
+//! The ready-made workflows as `init` writes them, which the transcripts `ready-made-*` go through.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::connection::Process;
+
+/// What the names of the transcripts start with.
+const PREFIX: &str = "ready-made-";
+
+fn transcripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/transcripts")
+}
+
+/// What `init --template` can be asked for, as `list --templates` says.
+fn names() -> Vec<String> {
+    let output = Process::command()
+        .args(["list", "--templates", "--format", "json"])
+        .output()
+        .unwrap();
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let name = |row: &serde_json::Value| row["name"].as_str().unwrap().to_owned();
+    rows.iter().map(name).collect()
+}
+
+/// The files below a directory, by their paths in it.
+fn files(root: &Path, directory: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(root, &path));
+        } else {
+            let name = path.strip_prefix(root).unwrap().display().to_string();
+            found.insert(name, fs::read_to_string(path).unwrap());
+        }
+    }
+    found
+}
+
+/// The definitions of the transcripts are no copy that could grow old: `UPDATE=1` writes them anew.
+#[test]
+fn the_transcripts_go_through_what_init_writes() {
+    let home = tempfile::tempdir().unwrap();
+    for name in names() {
+        let status = Process::command()
+            .args(["init", "--template", &name, "--project"])
+            .arg(home.path())
+            .env("HOME", home.path())
+            .stdout(std::process::Stdio::null())
+            .status();
+        assert!(status.unwrap().success(), "{name}");
+    }
+    let written = home.path().join(".pi/workflows");
+    let written = files(&written, &written);
+    let kept = transcripts().join("definitions/ready-made/project/.pi/workflows");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::remove_dir_all(&kept).ok();
+        for (name, text) in &written {
+            let path = kept.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+    assert_eq!(files(&kept, &kept), written, "UPDATE=1 writes them anew");
+}
+
+#[test]
+fn every_ready_made_workflow_is_gone_through_from_start_to_end() {
+    let mut names = names();
+    names.sort();
+    let recorded: Vec<String> = fs::read_dir(transcripts())
+        .unwrap()
+        .filter_map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            Some(
+                name.strip_prefix(PREFIX)?
+                    .strip_suffix(".jsonl")?
+                    .to_owned(),
+            )
+        })
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    assert_eq!(recorded, names);
+    for name in names {
+        let path = transcripts().join(format!("{PREFIX}{name}.jsonl"));
+        let transcript = fs::read_to_string(path).unwrap();
+        let last = transcript.lines().last().unwrap();
+        assert!(
+            last.contains("workflow:complete"),
+            "{name} is not completed"
+        );
+        assert!(!transcript.contains("\"diagnostics\""), "{name}");
+        assert!(transcript.contains("\"block\""), "{name} blocks nothing");
+    }
+}
