@@ -30,7 +30,7 @@ struct Schema {
 /// The schema of a definition.
 pub(super) const WORKFLOW: &str = include_str!("../../../../schemas/workflow.schema.json");
 
-const SCHEMAS: [Schema; 5] = [
+const SCHEMAS: [Schema; 6] = [
     Schema {
         name: "workflow",
         about: "workflow.yaml and workflow.json5",
@@ -52,6 +52,11 @@ const SCHEMAS: [Schema; 5] = [
         text: include_str!("../../../../schemas/protocol.schema.json"),
     },
     Schema {
+        name: "transcript",
+        about: "a line of a recording",
+        text: include_str!("../../../../schemas/transcript.schema.json"),
+    },
+    Schema {
         name: "state",
         about: "the state that a session stores",
         text: include_str!("../../../../schemas/state.schema.json"),
@@ -62,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut out = anstream::stdout().lock();
     for schema in &SCHEMAS {
         match &arguments.name {
-            None => writeln!(out, "{:9}  {}", schema.name, schema.about)?,
+            None => writeln!(out, "{:10}  {}", schema.name, schema.about)?,
             Some(name) if name == schema.name => write!(out, "{}", schema.text)?,
             Some(_) => {}
         }
