@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use workflow_core::definition::load;
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use workflow_core::definition::{Catalog, Show, Workflow, load};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
@@ -57,15 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let disk = arguments.project.disk()?;
     let loaded = Arc::new(load(&disk));
     let workflow = named::workflow(&loaded, &arguments.workflow)?;
-    ensure!(
-        !workflow.command_name.is_empty()
-            && loaded
-                .catalog
-                .startable()
-                .any(|found| found.key == workflow.key),
-        "`{}` only runs inside other workflows: simulate one of those",
-        shown(&workflow.key)
-    );
+    starts(workflow, &loaded.catalog)?;
     let (mut lines, name, typed) = source(arguments)?;
     let cwd = arguments.project.directory().canonicalize()?;
     let agent_dir = arguments.project.agent_dir();
@@ -93,6 +85,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     );
     walk.begin(&command, &told)?;
     walk.go(&mut lines)
+}
+
+/// Whether its command starts it: a part of others has none, and the first of two with one command takes it.
+fn starts(workflow: &Workflow, catalog: &Catalog) -> Result<()> {
+    let mut startable = catalog.startable();
+    let started = startable.find(|found| found.command_name == workflow.command_name);
+    match started {
+        Some(started) if started.key == workflow.key => Ok(()),
+        Some(started) if workflow.show == Show::User => bail!(
+            "`/workflow {}` starts `{}`: give one of them another commandName",
+            shown(&workflow.command_name),
+            shown(&started.key)
+        ),
+        Some(_) | None => bail!(
+            "`{}` only runs inside other workflows: simulate one of those",
+            shown(&workflow.key)
+        ),
+    }
 }
 
 /// Where the commands come from, what that is called, and whether somebody types them.
