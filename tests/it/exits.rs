@@ -16,34 +16,65 @@ fn as_a_shell_sees_it(status: ExitStatus) -> i32 {
         .unwrap_or_else(|| 128 + status.signal().unwrap())
 }
 
-fn code(arguments: &[&str], project: &TempDir) -> i32 {
-    let output = Process::command()
+fn code(arguments: &[&str], project: &TempDir, input: &str) -> i32 {
+    let mut child = Process::command()
         .args(arguments)
         .args(["--agent-dir", "none"])
         .current_dir(project.path())
-        .stdin(Stdio::null())
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
         .unwrap();
-    as_a_shell_sees_it(output.status)
+    let mut stdin = child.stdin.take().unwrap();
+    // What ends early need not read it.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    as_a_shell_sees_it(child.wait().unwrap())
 }
 
-fn project(workflow: &str) -> TempDir {
+/// A project with a workflow of one phase that says this under `continue`.
+fn project(continue_rule: &str) -> TempDir {
     let project = tempfile::tempdir().unwrap();
     let directory = project.path().join(".pi/workflows/w");
     std::fs::create_dir_all(&directory).unwrap();
+    let workflow = format!(
+        "name: W\ncommandName: w\ninitialMessage: Go.\ncontinue: {continue_rule}\n\
+         phases: [{{id: p, name: P, emoji: p, instructions: Go.}}]\n"
+    );
     std::fs::write(directory.join("workflow.yaml"), workflow).unwrap();
     project
 }
 
 #[test]
 fn what_is_well_is_0_what_is_found_1_and_what_cannot_be_done_2() {
-    let sound = project(
-        "name: W\nshow: workflows\nphases: [{id: p, name: P, emoji: p, instructions: Go.}]\n",
-    );
-    assert_eq!(code(&["check"], &sound), 0);
-    assert_eq!(code(&["check"], &project("name: W\n")), 1);
-    assert_eq!(code(&["check", "nowhere"], &sound), 2);
-    assert_eq!(code(&["chek"], &sound), 2);
+    let sound = project("{}");
+    assert_eq!(code(&["check"], &sound, ""), 0);
+    assert_eq!(code(&["check"], &project("never"), ""), 1);
+    assert_eq!(code(&["check", "nowhere"], &sound, ""), 2);
+    assert_eq!(code(&["chek"], &sound, ""), 2);
+}
+
+#[test]
+fn a_run_that_waits_for_a_person_is_3_and_one_that_stands_at_a_limit_4() {
+    let simulate = ["simulate", "w"];
+    assert_eq!(code(&simulate, &project("{}"), "status\n"), 0);
+    assert_eq!(code(&simulate, &project("wait"), "stop\n"), 3);
+    assert_eq!(code(&simulate, &project("{max: 0}"), "stop\n"), 4);
+}
+
+/// Those that are tested here.
+#[test]
+fn the_help_tells_every_code() {
+    let output = Process::command().arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let (_, table) = help.split_once("Exit codes:\n").unwrap();
+    let codes: Vec<&str> = table
+        .lines()
+        .flat_map(str::split_whitespace)
+        .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect();
+    assert_eq!(codes, ["0", "1", "2", "3", "4", "130", "143"]);
 }
 
 /// Waits for a word on a stream, so that the process is known to be at work, and signals it.

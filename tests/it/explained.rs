@@ -3,10 +3,13 @@
 //! Catalogs are made up, written to a disk, served in memory and walked through; beside it the same files
 //! are explained. Tools, block reasons, context, status, reminder and the way on must be the same texts.
 
+use std::fmt::Write;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::{Value as Json, json};
 use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Origins, Tier, load};
 use workflow_core::explain::{Explained, Said, Section, Value};
@@ -228,15 +231,13 @@ fn walk(files: &Files, moves: &[bool]) {
             assert!(answer.contains("→ DONE"), "{answer}");
             return;
         }
-        match way.strip_prefix("refused: ") {
-            Some(refusal) => assert_eq!(answer, format!("⚠️ {refusal}")),
-            None => {
-                let now =
-                    Explained::of(&host.state(), &loaded, &Origins::new(&memory, &loaded)).unwrap();
-                let (emoji, name) = now.phase();
-                assert_eq!(*way, format!("{emoji} {name} in {}", now.breadcrumb()));
-            }
+        if let Some(refusal) = way.strip_prefix("refused: ") {
+            assert_eq!(answer, format!("⚠️ {refusal}"));
+            continue;
         }
+        let now = Explained::of(&host.state(), &loaded, &Origins::new(&memory, &loaded)).unwrap();
+        let (emoji, name) = now.phase();
+        assert_eq!(*way, format!("{emoji} {name} in {}", now.breadcrumb()));
     }
 }
 
@@ -284,7 +285,7 @@ fn texts() -> impl Strategy<Value = String> {
 fn projects() -> impl Strategy<Value = Files> {
     const WORKFLOWS: usize = 3;
     let workflow = |at: usize| {
-        let inner = (at + 1..WORKFLOWS + 1).collect::<Vec<_>>();
+        let inner = (at + 1..=WORKFLOWS).collect::<Vec<_>>();
         let entry = (
             any::<bool>(),
             proptest::sample::select(inner),
@@ -300,10 +301,10 @@ fn projects() -> impl Strategy<Value = Files> {
             let mut phases = String::new();
             for (number, (nested, inner, tools, rule)) in entries.into_iter().enumerate() {
                 if nested && inner < WORKFLOWS {
-                    phases += &format!("  - subworkflow: w{inner}\n");
+                    writeln!(phases, "  - subworkflow: w{inner}").unwrap();
                     continue;
                 }
-                phases += &format!("  - p{number}.md\n");
+                writeln!(phases, "  - p{number}.md").unwrap();
                 let body = "Do {phaseId} of {workflowKey} with {toolName}, not {blockedToolsList}.";
                 files.push((
                     format!("workflows/w{at}/p{number}.md"),
@@ -325,8 +326,23 @@ fn projects() -> impl Strategy<Value = Files> {
     })
 }
 
+/// Says the seed, so that what failed can be repeated: `SEED=… cargo test`.
+fn config(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
+    let seed = asked.unwrap_or_else(|| RandomState::new().hash_one(cases));
+    eprintln!("SEED={seed}");
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(config(40))]
 
     #[test]
     fn what_is_explained_is_what_is_served(files in projects(), moves in proptest::collection::vec(proptest::bool::weighted(0.8), 1..10)) {

@@ -97,13 +97,18 @@ fn a_recording_holds_the_definitions_of_each_project_at_each_time() {
     list(&mut host, &one);
     fs::write(other.path().join(".pi/workflow-sidecar.json5"), "{}").unwrap();
     list(&mut host, &other);
+    fs::remove_dir_all(other.path()).unwrap();
+    let gone = list(&mut host, &other);
+    assert!(gone["diagnostics"].to_string().contains("not a directory"));
+    fs::create_dir(other.path()).unwrap();
+    list(&mut host, &other);
     drop(host);
     let definitions = |text: &str| {
         text.lines()
             .filter(|line| line.contains("\"definitions\":"))
             .count()
     };
-    assert_eq!(definitions(&fs::read_to_string(&file).unwrap()), 5);
+    assert_eq!(definitions(&fs::read_to_string(&file).unwrap()), 7);
     drop((one, other));
     replays(&file);
 }
@@ -280,7 +285,9 @@ fn the_environment_records_any_host_and_what_cannot_be_recorded_costs_nothing() 
         drop(host);
         assert_eq!(files().len(), expected, "{}", place.display());
     }
-    files().iter().for_each(|file| replays(file));
+    for file in files() {
+        replays(&file);
+    }
 }
 
 /// Sessions of lines drawn at random, with a countdown of no time and one that is waited for.
@@ -336,10 +343,9 @@ fn whatever_is_said_replays() {
             let call = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
             let mut line = format!("{call}\n");
             if draw(4) == 0 {
-                line += &format!(
-                    "{}\n",
-                    json!({"jsonrpc": "2.0", "id": format!("s{}", draw(9)), "result": draw(2) == 0})
-                );
+                let id = format!("s{}", draw(9));
+                let answer = json!({"jsonrpc": "2.0", "id": id, "result": draw(2) == 0});
+                line = format!("{line}{answer}\n");
             }
             sidecar.send(line.as_bytes());
             if draw(6) == 0 {

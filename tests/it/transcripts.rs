@@ -99,3 +99,34 @@ fn what_is_no_line_of_a_transcript_is_refused_by_the_schema_too() {
         assert!(told.contains(":1: "), "{line}: {told}");
     }
 }
+
+#[test]
+fn no_transcript_crashes_a_replay_or_leaves_its_directory() {
+    const HEADER: &str = r#"{"transcript":1,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+    const INTRODUCTION: &str = r#"{"at":6,"in":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/c","agentDir":"/a"}}}"#;
+    let root = tempfile::tempdir().unwrap();
+    let evil = root.path().join("evil").display().to_string();
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    let files = [
+        format!("{INTRODUCTION}\n{{\"out\":{deep}}}\n{{\"in\":{deep}}}"),
+        format!("{{\"definitions\":{{\"/a\":{{\"../../../..{evil}\":\"\"}}}}}}\n{INTRODUCTION}"),
+        format!("{{\"definitions\":{{\"/a\":{{\"{evil}\":\"\"}}}}}}\n{INTRODUCTION}"),
+        format!(
+            "{HEADER}\n{INTRODUCTION}\n{{\"at\":18446744073709551615,\"out\":1}}\n{{\"at\":3,\"end\":true}}"
+        ),
+        "\0\n".to_owned(),
+    ];
+    for (at, text) in files.iter().enumerate() {
+        let file = root.path().join(format!("{at}.jsonl"));
+        std::fs::write(&file, text).unwrap();
+        let file = file.display().to_string();
+        for against in [&[][..], &["--against", &serving()]] {
+            let told = replay(&[&[&*file], against].concat()).unwrap_err();
+            assert!(
+                !told.contains("unexpectedly") && !told.contains("panicked"),
+                "{told}"
+            );
+        }
+    }
+    assert!(!Path::new(&evil).exists());
+}

@@ -95,13 +95,15 @@ fn changed(text: &'static str) -> impl Strategy<Value = String> {
     })
 }
 
-/// The tools of a loaded workflow's first phase.
-fn tools_of<'l>(loaded: &'l Loaded, key: &str) -> Option<&'l ToolAccess> {
-    let workflow = loaded.catalog.get(key)?;
-    match workflow.phases.first()? {
-        PhaseEntry::Phase(phase) => phase.tools.as_ref(),
-        PhaseEntry::Subworkflow(_) => None,
-    }
+/// Whether every phase of a loaded workflow has tools of this kind. A phase that is taken out whole takes
+/// its guard along: that is no accident of a letter.
+fn all_phases_have(loaded: &Loaded, key: &str, kind: fn(&ToolAccess) -> bool) -> bool {
+    let has = |entry: &PhaseEntry| match entry {
+        PhaseEntry::Phase(phase) => phase.tools.as_ref().is_some_and(kind),
+        PhaseEntry::Subworkflow(_) => true,
+    };
+    let workflow = loaded.catalog.get(key);
+    workflow.is_some_and(|workflow| workflow.phases.iter().all(has))
 }
 
 proptest! {
@@ -116,8 +118,8 @@ proptest! {
         });
         check_loaded(&loaded)?;
         if loaded.diagnostics.is_empty() {
-            let whitelist = matches!(tools_of(&loaded, "fix"), Some(ToolAccess::Whitelist(_)));
-            let blacklist = matches!(tools_of(&loaded, "part"), Some(ToolAccess::Blacklist(_)));
+            let whitelist = all_phases_have(&loaded, "fix", |tools| matches!(tools, ToolAccess::Whitelist(_)));
+            let blacklist = all_phases_have(&loaded, "part", |tools| matches!(tools, ToolAccess::Blacklist(_)));
             prop_assert!(whitelist && blacklist, "{workflow:?} {phase:?} {part:?}");
             prop_assert!(loaded.catalog.get("fix").unwrap().auto_continue.max.is_some());
         }

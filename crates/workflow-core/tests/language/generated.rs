@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use workflow_core::definition::{Level, MemoryFiles, Tier, load};
+use workflow_core::definition::{Bound, Level, MemoryFiles, OnLimit, OnStop, Tier, Without, load};
+use workflow_core::guard::Continue;
 
 use crate::schema::File;
 
@@ -80,4 +81,31 @@ fn the_examples_of_the_rows_make_a_sound_workflow() {
     );
     assert_eq!(loaded.diagnostics, []);
     assert_eq!(loaded.catalog.iter().count(), 2);
+}
+
+#[test]
+fn what_holds_without_a_word_is_what_the_engine_does() {
+    let default = |name: &str| {
+        let row = Level::Continue.keys().iter().find(|key| key.name == name);
+        row.unwrap().without
+    };
+    let standing = Continue::of(std::iter::empty());
+    let times = |bound| match bound {
+        Bound::Times(times) => Without::Number(times),
+        Bound::Unlimited => Without::Text("unlimited"),
+    };
+    let on_stop = |on_stop| match on_stop {
+        OnStop::Pause => Without::Text("pause"),
+        OnStop::Continue => Without::Text("continue"),
+    };
+    let on_limit = match standing.on_limit {
+        OnLimit::Park => Without::Text("park"),
+        OnLimit::Cancel => Without::Text("cancel"),
+    };
+    assert_eq!(default("max"), times(standing.max));
+    assert_eq!(default("maxStale"), times(standing.max_stale));
+    assert_eq!(default("onError"), on_stop(standing.on_error));
+    assert_eq!(default("onQuestion"), on_stop(standing.on_question));
+    assert_eq!(default("onLimit"), on_limit);
+    assert_eq!(default("countdown"), Without::Number(standing.countdown));
 }

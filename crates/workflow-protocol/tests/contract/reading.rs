@@ -106,7 +106,7 @@ pub(crate) const REFUSED: &[(&str, &str, Option<&str>, &str)] = &[
         "initialize",
         r#"{"protocolVersion":"1","host":{"name":"t","version":"0"},"cwd":"/"}"#,
         Some("protocolVersion"),
-        r#"invalid type: string "1", expected u32"#,
+        r#"invalid type: string "1", expected a whole number from 0 on"#,
     ),
     (
         "initialize",
@@ -245,7 +245,7 @@ pub(crate) const REFUSED: &[(&str, &str, Option<&str>, &str)] = &[
         "clock/advance",
         r#"{"ms":-1}"#,
         Some("ms"),
-        "invalid value: integer `-1`, expected u64",
+        "invalid value: integer `-1`, expected a whole number from 0 on",
     ),
     (
         "shutdown",

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 
 use super::outcome::Outcome;
@@ -22,14 +21,16 @@ pub(super) struct Arguments {
     shell: Shell,
 }
 
+const NAME: &str = "workflow-sidecar";
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut text = Vec::new();
-    generate(
-        arguments.shell,
-        &mut super::Arguments::command(),
-        "workflow-sidecar",
-        &mut text,
-    );
-    anstream::stdout().lock().write_all(&text)?;
+    generate(arguments.shell, &mut super::command_line(), NAME, &mut text);
+    let mut text = String::from_utf8(text)?;
+    if arguments.shell == Shell::Bash {
+        // The generator spells a name with a hyphen in two ways, and then completes no subcommand (clap #6421).
+        text = text.replace("workflow__subcmd__sidecar", "workflow__sidecar");
+    }
+    anstream::stdout().lock().write_all(text.as_bytes())?;
     Ok(Outcome::Well)
 }

@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     bless: bool,
     /// Definitions in place of the transcripts': a project, or a directory with `agent` and `project` in it
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "bless")]
     definitions: Option<PathBuf>,
     /// A command that serves, in place of the engine of this program
     #[arg(long, value_name = "COMMAND")]

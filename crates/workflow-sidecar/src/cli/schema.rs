@@ -52,14 +52,14 @@ const SCHEMAS: [Schema; 6] = [
         text: include_str!("../../../../schemas/protocol.schema.json"),
     },
     Schema {
+        name: "transcript",
+        about: "a line of a recording",
+        text: include_str!("../../../../schemas/transcript.schema.json"),
+    },
+    Schema {
         name: "state",
         about: "the state that a session stores",
         text: include_str!("../../../../schemas/state.schema.json"),
-    },
-    Schema {
-        name: "transcript",
-        about: "recordings, and what replay plays",
-        text: include_str!("../../../../schemas/transcript.schema.json"),
     },
 ];
 
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut out = anstream::stdout().lock();
     for schema in &SCHEMAS {
         match &arguments.name {
-            None => writeln!(out, "{:9}  {}", schema.name, schema.about)?,
+            None => writeln!(out, "{:10}  {}", schema.name, schema.about)?,
             Some(name) if name == schema.name => write!(out, "{}", schema.text)?,
             Some(_) => {}
         }

@@ -1,12 +1,12 @@
 //! `simulate`: a dry run of a workflow, by hand or by a script.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use workflow_core::definition::load;
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use workflow_core::definition::{Catalog, Show, Workflow, load};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
@@ -57,15 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let disk = arguments.project.disk()?;
     let loaded = Arc::new(load(&disk));
     let workflow = named::workflow(&loaded, &arguments.workflow)?;
-    ensure!(
-        !workflow.command_name.is_empty()
-            && loaded
-                .catalog
-                .startable()
-                .any(|found| found.key == workflow.key),
-        "`{}` only runs inside other workflows: simulate one of those",
-        shown(&workflow.key)
-    );
+    starts(workflow, &loaded.catalog)?;
     let (mut lines, name, typed) = source(arguments)?;
     let cwd = arguments.project.directory().canonicalize()?;
     let agent_dir = arguments.project.agent_dir();
@@ -93,6 +85,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     );
     walk.begin(&command, &told)?;
     walk.go(&mut lines)
+}
+
+/// Whether its command starts it: a part of others has none, and the first of two with one command takes it.
+fn starts(workflow: &Workflow, catalog: &Catalog) -> Result<()> {
+    let mut startable = catalog.startable();
+    let started = startable.find(|found| found.command_name == workflow.command_name);
+    match started {
+        Some(started) if started.key == workflow.key => Ok(()),
+        Some(started) if workflow.show == Show::User => bail!(
+            "`/workflow {}` starts `{}`: give one of them another commandName",
+            shown(&workflow.command_name),
+            shown(&started.key)
+        ),
+        Some(_) | None => bail!(
+            "`{}` only runs inside other workflows: simulate one of those",
+            shown(&workflow.key)
+        ),
+    }
 }
 
 /// Where the commands come from, what that is called, and whether somebody types them.
@@ -126,6 +136,9 @@ struct Walk<W> {
     contexts: Vec<String>,
 }
 
+/// The longest line of a script, in bytes.
+const LONGEST_LINE: u64 = 1 << 20;
+
 /// How the commands end.
 enum Next {
     More,
@@ -153,14 +166,17 @@ impl<W: Write> Walk<W> {
             }
             self.out.flush()?;
             line.clear();
-            if lines
-                .read_until(b'\n', &mut line)
-                .with_context(|| format!("{} cannot be read", self.name))?
-                == 0
-            {
+            number += 1;
+            let read = lines.take(LONGEST_LINE).read_until(b'\n', &mut line);
+            let read = read.with_context(|| format!("{} cannot be read", self.name))?;
+            ensure!(
+                (read as u64) < LONGEST_LINE,
+                "{}:{number}: the line is longer than {LONGEST_LINE} bytes",
+                self.name
+            );
+            if read == 0 {
                 break;
             }
-            number += 1;
             let text = String::from_utf8_lossy(&line);
             match self.line(number, text.trim())? {
                 Next::More => {}
@@ -218,6 +234,7 @@ impl<W: Write> Walk<W> {
         let rest = self.simulation.rest();
         self.simulation.finish()?;
         if self.typed {
+            writeln!(self.out)?;
             return Ok(Outcome::Well);
         }
         if self.failed > 0 {

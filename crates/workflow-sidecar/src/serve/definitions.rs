@@ -27,7 +27,9 @@ pub(crate) struct OnDisk;
 impl Loader for OnDisk {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded {
         let mut loaded = load(&Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()));
-        loaded.diagnostics.extend(no_project(cwd));
+        if !cwd.is_dir() {
+            loaded.diagnostics.push(no_project(cwd));
+        }
         loaded
     }
 }
@@ -103,15 +105,11 @@ impl Definitions {
 }
 
 /// Says that a project is not there: it would pass for one without workflows.
-pub(crate) fn no_project(cwd: &Path) -> Option<Diagnostic> {
-    if cwd.is_dir() {
-        return None;
-    }
+pub(crate) fn no_project(cwd: &Path) -> Diagnostic {
     let message = "the project is not a directory: only your own workflows are read";
-    let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Warning, message)
+    Diagnostic::new(Code::Unreadable, Severity::Warning, message)
         .at(Place::file(&cwd.display().to_string()))
-        .with_help("name a directory in `cwd`");
-    Some(diagnostic)
+        .with_help("name a directory in `cwd`")
 }
 
 #[cfg(test)]

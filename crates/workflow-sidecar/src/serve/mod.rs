@@ -26,5 +26,6 @@ pub use frame::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 pub use memory::Memory;
 
 pub(crate) use definitions::{Loader, no_project};
+pub(crate) use envelope::{Flaw, flaw};
 pub(crate) use server::Surroundings;
 pub(crate) use stdio::serve;

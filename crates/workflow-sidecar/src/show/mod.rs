@@ -7,6 +7,8 @@ mod fact;
 mod recording;
 mod run;
 mod session;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub(crate) use recording::of_recording;

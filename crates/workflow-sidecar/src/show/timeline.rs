@@ -205,6 +205,7 @@ impl Timeline {
     fn loaded(&mut self, entries: &[Entry<'_>]) {
         let newest = |of: &str| entries.iter().rev().find(|entry| entry.custom_type == of);
         let Some(state) = newest(entry_type::STATE).and_then(|entry| state_of(*entry)) else {
+            self.leave();
             self.run = None;
             return;
         };
@@ -267,12 +268,12 @@ impl Timeline {
             run.workflow().to_owned(),
             run.state.task_description.clone(),
         );
-        self.unnamed = vec![self.events.len(), self.events.len() + 1];
         if !run.state.active {
             // Only its end is known.
             self.run = Some(run);
             return;
         }
+        self.unnamed = vec![self.events.len(), self.events.len() + 1];
         self.push(Happened::Started { workflow, task });
         self.open_phase(run.phase(), None);
         self.run = Some(run);

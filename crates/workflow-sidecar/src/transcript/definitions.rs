@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{FilePath, FileProblem, SETTINGS_FILE, TierEntry};
 
+/// The project itself, seen from the directory of its definitions.
+pub(super) const PROJECT: &str = "..";
 /// What all workflows of a directory start with.
 const WORKFLOWS: &str = "workflows/";
 
@@ -24,7 +26,7 @@ pub(crate) enum Definitions {
 
 /// What a directory of definitions holds: settings and workflows, by their paths from it.
 ///
-/// The path of a directory without any file ends in `/`.
+/// The path of a directory without any file ends in `/`. A project that is not there is `..` with a problem.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Directory(pub(crate) BTreeMap<String, Content>);
@@ -139,6 +141,17 @@ impl Directory {
             None => SETTINGS_FILE.to_owned(),
             Some(_) => format!("{WORKFLOWS}{}", path.relative()),
         }
+    }
+
+    /// Whether the project is there whose definitions these are.
+    pub(crate) fn has_project(&self) -> bool {
+        !self.0.contains_key(PROJECT)
+    }
+
+    /// Takes down that the project is not there.
+    pub(crate) fn note_no_project(&mut self) {
+        let missing = Content::problem(&FileProblem::Missing);
+        self.0.insert(PROJECT.to_owned(), missing);
     }
 
     /// The bytes of a file.

@@ -22,7 +22,7 @@ use super::definitions::{Definitions, from_hex};
 pub(crate) const VERSION: u32 = 1;
 
 /// What stands for any line of the sidecar.
-pub(super) const ANY: &str = "\"*\"";
+const ANY: &str = "\"*\"";
 
 /// A transcript, read.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, Tier
 use super::definitions::Directory;
 use super::watched::Watched;
 use crate::disk::Disk;
-use crate::serve::Loader;
+use crate::serve::{Loader, no_project};
 
 /// What the directories hold now.
 #[derive(Debug, Default)]
@@ -135,10 +135,15 @@ impl Loader for Held {
         let now = self.now();
         let empty = Directory::default();
         let find = |tier, path: &Path| now.find(tier, &path.to_string_lossy()).unwrap_or(&empty);
-        load(&HeldFiles {
-            directories: [find(Tier::Global, agent_dir), find(Tier::Project, cwd)],
+        let project = find(Tier::Project, cwd);
+        let mut loaded = load(&HeldFiles {
+            directories: [find(Tier::Global, agent_dir), project],
             names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
-        })
+        });
+        if !project.has_project() {
+            loaded.diagnostics.push(no_project(cwd));
+        }
+        loaded
     }
 }
 

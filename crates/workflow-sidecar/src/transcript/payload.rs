@@ -3,10 +3,9 @@
 //! Nothing the sidecar decides hangs on it, so a recording replays without. Owns where it stands in a
 //! line of the host. Must not know the file.
 
-use serde_json::value::RawValue;
+use crate::serve::{Flaw, flaw};
 
 use super::json_text::{at, elements, member, members, quoted, string, strings, with_replaced};
-use super::recorder::HostLine;
 
 /// What stands for a string that is left out.
 pub(super) const REDACTED: &str = "[redacted]";
@@ -42,34 +41,33 @@ impl Payload {
         }
     }
 
-    /// A line that is no JSON, as it is recorded: one that is refused in the same way.
+    /// A line that is no JSON, as it is recorded: one that is refused in the same words.
     pub(super) fn of_no_json(self, line: &str) -> String {
-        match self {
-            Self::Redacted => REDACTED.to_owned(),
-            Self::Kept if line.len() <= LONGEST => line.to_owned(),
-            // What follows text that is no JSON does not make it any.
-            Self::Kept => {
-                let kept = &line[..boundary(line, LONGEST)];
-                format!("{kept} {}", left_out(line.len() - kept.len()))
+        let flaw = flaw(line);
+        match (self, flaw) {
+            (Self::Redacted, Some(Flaw::Cut)) => "{".to_owned(),
+            (Self::Redacted, Some(Flaw::MemberTwice)) => r#"{"id":0,"id":0}"#.to_owned(),
+            // No value begins with this letter.
+            (Self::Redacted, Some(Flaw::At(column))) => " ".repeat(column - 1) + "redacted",
+            (Self::Redacted, None) => REDACTED.to_owned(),
+            // What follows the first mistake is not looked at, and what is cut anywhere is cut.
+            (Self::Kept, Some(Flaw::At(column))) => {
+                let wrong = line.char_indices().nth(column);
+                let wrong = wrong.map_or(line.len(), |(at, _)| at);
+                line[..boundary(line, LONGEST.max(wrong))].to_owned()
             }
+            (Self::Kept, Some(Flaw::Cut)) => line[..boundary(line, LONGEST)].to_owned(),
+            (Self::Kept, Some(Flaw::MemberTwice) | None) => line.to_owned(),
         }
     }
 
-    /// Whether a line is refused for a reason that its recorded form does not show: where it ceases to be JSON.
-    pub(super) fn hides_why(self, line: HostLine<'_>) -> bool {
-        let HostLine::Line(line) = line else {
-            return false;
-        };
-        let is_changed = self == Self::Redacted || line.len() > LONGEST;
-        is_changed && serde_json::from_slice::<&RawValue>(line).is_err()
-    }
-
-    /// A line that is no text, as it is recorded: one that is refused in the same way.
-    pub(super) fn of_no_text(self, line: &[u8]) -> &[u8] {
+    /// A line that is no text, as it is recorded: one that is refused in the same words.
+    pub(super) fn of_no_text(self, line: &[u8]) -> Vec<u8> {
+        let text = std::str::from_utf8(line).map_or_else(|error| error.valid_up_to(), str::len);
         match self {
-            Self::Kept if line.len() <= LONGEST => line,
+            Self::Kept => line[..LONGEST.max(text + 1).min(line.len())].to_vec(),
             // A byte that stands in no text.
-            Self::Redacted | Self::Kept => b"\xff",
+            Self::Redacted => [&b" ".repeat(text)[..], b"\xff"].concat(),
         }
     }
 }
@@ -87,7 +85,7 @@ fn cut(text: &str, longest: usize) -> Option<String> {
 
 /// The last place at or before this one that is not amid a character.
 fn boundary(text: &str, at: usize) -> usize {
-    (0..=at)
+    (0..=at.min(text.len()))
         .rev()
         .find(|&at| text.is_char_boundary(at))
         .unwrap_or(0)
@@ -250,12 +248,36 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_stays_so() {
-        assert_eq!(Payload::Redacted.of_no_json("{\"a\":\"S"), REDACTED);
-        let long = format!("{{\"a\":\"{}", "S".repeat(LONGEST));
-        let kept = Payload::Kept.of_no_json(&long);
-        assert!(kept.ends_with("[… 6 bytes left out …]"), "{kept}");
-        assert_eq!(Payload::Redacted.of_no_text(b"a\xfe"), b"\xff");
+    fn what_cannot_be_read_is_refused_in_the_same_words() {
+        let long = "S".repeat(2 * LONGEST);
+        for line in [
+            "S".to_owned(),
+            "{\"ä\":S".to_owned(),
+            "{\"a\":\"S".to_owned(),
+            "[1,".to_owned(),
+            "{} {\"S\"}".to_owned(),
+            "{\"id\":1,\"id\":\"S\",}".to_owned(),
+            "\u{feff}{}".to_owned(),
+            format!("[\"{long}"),
+            format!("[1,S{long}"),
+            format!("[\"{long}\",S{long}"),
+        ] {
+            let expected = flaw(&line);
+            assert!(expected.is_some(), "{line}");
+            let redacted = Payload::Redacted.of_no_json(&line);
+            assert_eq!(flaw(&redacted), expected, "{line}");
+            assert!(!redacted.contains('S'), "{redacted}");
+            let kept = Payload::Kept.of_no_json(&line);
+            assert_eq!(flaw(&kept), expected, "{line}");
+            assert!(
+                line.len() < LONGEST || kept.len() < line.len(),
+                "{}",
+                line.len()
+            );
+        }
+        assert_eq!(Payload::Redacted.of_no_text(b"ab\xfeS"), b"  \xff");
         assert_eq!(Payload::Kept.of_no_text(b"a\xfe"), b"a\xfe");
+        let long = [&b"a\xff"[..], &b"S".repeat(2 * LONGEST)].concat();
+        assert_eq!(Payload::Kept.of_no_text(&long).len(), LONGEST);
     }
 }

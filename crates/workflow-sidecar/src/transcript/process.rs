@@ -5,7 +5,7 @@
 //! from the line has been said. Must not know what is expected of it.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -25,6 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many lines may follow from one.
 const MOST_LINES: usize = 100_000;
+
+/// How many bytes one may have.
+const LONGEST_LINE: u64 = 256 << 20;
 
 /// A program and its arguments.
 #[derive(Debug, Clone)]
@@ -81,9 +84,8 @@ impl Process {
                 }
             });
             std::thread::spawn(move || {
-                for line in BufReader::new(stdout).split(b'\n') {
-                    let Ok(line) = line else { return };
-                    let line = String::from_utf8_lossy(&line).into_owned();
+                let mut stdout = BufReader::new(stdout);
+                while let Some(line) = next_line(&mut stdout) {
                     if say.send(line).is_err() {
                         return;
                     }
@@ -153,6 +155,18 @@ impl Process {
             text.replace(inner(&path), inner(&quoted(&place.named)))
         })
     }
+}
+
+/// The next line, without its end; none if there is none, or if it is too long to be one.
+fn next_line(from: &mut impl BufRead) -> Option<String> {
+    let mut line = Vec::new();
+    let read = from.take(LONGEST_LINE).read_until(b'\n', &mut line);
+    let read = u64::try_from(read.ok()?).unwrap_or(LONGEST_LINE);
+    if read == 0 || read == LONGEST_LINE {
+        return None;
+    }
+    let line = line.strip_suffix(b"\n").unwrap_or(&line);
+    Some(String::from_utf8_lossy(line).into_owned())
 }
 
 /// A JSON string without its quotes.
@@ -229,10 +243,13 @@ impl Place {
             Tier::Global => self.path.clone(),
             Tier::Project => self.path.join(".pi"),
         };
-        fs::create_dir_all(&self.path).map_err(Trouble::Files)?;
-        if base.exists() {
-            fs::remove_dir_all(&base).map_err(Trouble::Files)?;
+        if self.path.exists() {
+            fs::remove_dir_all(&self.path).map_err(Trouble::Files)?;
         }
+        if !directory.has_project() {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.path).map_err(Trouble::Files)?;
         write(&base, &directory)
     }
 }

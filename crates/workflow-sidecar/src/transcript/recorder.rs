@@ -19,7 +19,6 @@ use workflow_core::input::Millis;
 use workflow_protocol::PROTOCOL_VERSION;
 
 use super::definitions::{Definitions, Directory, to_hex};
-use super::format::ANY;
 use super::format::{Clock, Header, Server, VERSION};
 use super::json_text::quoted;
 use super::payload::Payload;
@@ -134,9 +133,7 @@ impl Recorder {
         if let Some(line) = host {
             push_host_line(at, line, self.extent.payload, &mut text);
         }
-        let any = host.is_some_and(|line| self.extent.payload.hides_why(line));
         for line in String::from_utf8_lossy(followed).lines() {
-            let line = if any { ANY } else { line };
             let _ = writeln!(text, "{{\"at\":{at},\"out\":{line}}}");
         }
         self.append(&text);
@@ -287,7 +284,7 @@ fn push_host_line(at: Millis, line: HostLine<'_>, payload: Payload, text: &mut S
         HostLine::TooLong(limit) => format!("\"tooLong\":{limit}"),
         HostLine::Line(line) if line.trim_ascii().is_empty() => return,
         HostLine::Line(line) => match std::str::from_utf8(line) {
-            Err(_) => format!("\"bytes\":\"{}\"", to_hex(payload.of_no_text(line))),
+            Err(_) => format!("\"bytes\":\"{}\"", to_hex(&payload.of_no_text(line))),
             Ok(line) => format!("\"in\":{}", written(line, payload)),
         },
     };

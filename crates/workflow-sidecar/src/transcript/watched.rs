@@ -30,6 +30,8 @@ pub(super) struct Load {
 /// What a directory answered.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
+    /// Whether the project it belongs to is not there.
+    is_nowhere: bool,
     entries: Option<Result<Vec<TierEntry>, FileProblem>>,
     /// By the name in a transcript; `None` is a file that is not there.
     files: BTreeMap<String, Option<Content>>,
@@ -42,8 +44,11 @@ impl Loader for Watched {
             reads: RefCell::default(),
         };
         let mut loaded = load(&files);
-        loaded.diagnostics.extend(no_project(cwd));
-        let [global, project] = files.reads.into_inner();
+        let [global, mut project] = files.reads.into_inner();
+        project.is_nowhere = !cwd.is_dir();
+        if project.is_nowhere {
+            loaded.diagnostics.push(no_project(cwd));
+        }
         let loads = [
             (agent_dir.to_string_lossy().into_owned(), global),
             (project_name(&cwd.to_string_lossy()), project),
@@ -95,7 +100,10 @@ impl Reads {
             .as_ref()
             .is_none_or(|entries| alike(entries, &held.entries()));
         let mut files = self.files.iter();
-        same_entries && files.all(|(name, content)| held.0.get(name) == content.as_ref())
+        let same_project = held.has_project() != self.is_nowhere;
+        same_project
+            && same_entries
+            && files.all(|(name, content)| held.0.get(name) == content.as_ref())
     }
 
     /// A directory that answers the same.
@@ -111,6 +119,9 @@ impl Reads {
             .0
             .extend(files.filter_map(|(name, content)| Some((name, content?))));
         directory.tidy();
+        if self.is_nowhere {
+            directory.note_no_project();
+        }
         directory
     }
 }

@@ -1,0 +1,148 @@
+//! Files as they are met: torn, damaged, hostile, and of other versions.
+
+use std::fmt::Write;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use super::*;
+use crate::session_file::SessionFile;
+use crate::transcript::Transcript;
+
+const SESSION: &[u8] = include_bytes!("../../../../tests/sessions/blocked-tool-in-pi-1.5.2.jsonl");
+const RECORDING: &[u8] = include_bytes!("../../../../tests/transcripts/a-whole-session.jsonl");
+
+fn session(bytes: &[u8]) -> Timeline {
+    of_session(&SessionFile::parse(bytes), None)
+}
+
+fn recording(bytes: &[u8]) -> Vec<Timeline> {
+    let transcript = Transcript::parse(Path::new("t"), bytes);
+    let sessions = transcript.map(|transcript| of_recording(&transcript, None));
+    sessions.unwrap_or_default().into_values().collect()
+}
+
+fn names(timeline: &Timeline) -> Vec<String> {
+    let events = timeline.events.iter();
+    events
+        .map(|event| {
+            serde_json::to_value(event).unwrap()["event"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn a_recording_and_a_session_file_tell_the_same_story() {
+    let recorded = recording(RECORDING);
+    let [recorded] = &*recorded else {
+        panic!("one session")
+    };
+    let entries = RECORDING.split(|byte| *byte == b'\n').filter_map(|line| {
+        let line: serde_json::Value = serde_json::from_slice(line).ok()?;
+        Some(line["out"]["result"]["actions"].as_array()?.clone())
+    });
+    // The entries that the host was told to store, as pi stores them.
+    let mut stored = "{\"type\":\"session\"}\n".to_owned();
+    for action in entries
+        .flatten()
+        .filter(|action| action["type"] == "appendEntry")
+    {
+        let entry = serde_json::json!({ "type": "custom", "customType": action["customType"], "data": action["data"] });
+        writeln!(stored, "{entry}").unwrap();
+    }
+    let kept = |name: &String| {
+        ["started", "entered", "pushed", "parked", "completed"].contains(&name.as_str())
+    };
+    let told: Vec<String> = names(recorded).into_iter().filter(kept).collect();
+    assert_eq!(told, names(&session(stored.as_bytes())));
+    assert!(told.contains(&"completed".to_owned()), "{told:?}");
+}
+
+#[test]
+fn the_end_of_a_run_is_told_once() {
+    // The last two entries of a run differ in whether its end was announced.
+    let ends = names(&session(SESSION))
+        .iter()
+        .filter(|name| *name == "completed")
+        .count();
+    assert_eq!(ends, 1);
+}
+
+#[test]
+fn every_beginning_of_a_file_is_told_as_far_as_it_goes() {
+    let whole = names(&session(SESSION));
+    for end in (0..SESSION.len()).step_by(97) {
+        let part = names(&session(&SESSION[..end]));
+        assert!(whole.starts_with(&part), "{end}: {part:?}");
+    }
+    for end in (0..RECORDING.len()).step_by(97) {
+        recording(&RECORDING[..end]);
+    }
+}
+
+#[test]
+fn what_has_the_wrong_shape_is_passed_over() {
+    for line in [
+        r#"{"type":"custom","customType":"workflow:state","data":{"active":true,"workflowKey":"w","currentPath":[],"startedAt":1}}"#,
+        r#"{"type":"custom","customType":"workflow:state"}"#,
+        r#"{"type":"custom","customType":"workflow:definition","data":{"version":1,"taskId":7}}"#,
+        r#"{"type":"custom","customType":"workflow:run","data":[]}"#,
+        r#"{"type":"custom","customType":"workflow:later","data":{}}"#,
+        r#"{"type":"custom_message","customType":"workflow:context","content":7}"#,
+        r#"{"type":"message","message":{"role":"assistant","content":[7,{"type":"toolCall"},{"type":"toolCall","name":"workflow_step","arguments":{"action":7}}]}}"#,
+        r#"{"type":"message","message":{"role":"toolResult","isError":true}}"#,
+        r#"{"type":"message","message":{"role":7}}"#,
+        r#"{"type":"message"}"#,
+    ] {
+        let started = r#"{"type":"custom","customType":"workflow:state","data":{"active":true,"workflowKey":"w","currentPath":[{"workflowKey":"w","phaseIndex":0}],"startedAt":1,"taskId":"t"}}"#;
+        let told = names(&session(format!("{started}\n{line}\n").as_bytes()));
+        assert_eq!(told, ["started", "entered"], "{line}");
+    }
+    for said in [
+        "7",
+        "null",
+        "[]",
+        "{}",
+        r#"{"id":{},"method":7}"#,
+        r#"{"method":"hook/session_start","params":{"context":{"branch":[7,{"customType":7}]}}}"#,
+    ] {
+        recording(format!("{{\"in\":{said}}}\n{{\"out\":{said}}}\n").as_bytes());
+    }
+}
+
+/// Says the seed, so that what failed can be repeated: `SEED=… cargo test`.
+fn config(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
+    let seed = asked.unwrap_or_else(|| RandomState::new().hash_one(cases));
+    eprintln!("SEED={seed}");
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn nothing_in_a_file_stops_the_telling(at in proptest::collection::vec((0..RECORDING.len(), any::<u8>()), 1..12)) {
+        for original in [SESSION, RECORDING] {
+            let mut bytes = original.to_vec();
+            for (at, byte) in &at {
+                let at = at % bytes.len();
+                bytes[at] = *byte;
+            }
+            session(&bytes);
+            recording(&bytes);
+        }
+    }
+}
