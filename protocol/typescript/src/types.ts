@@ -37,6 +37,8 @@ export interface Methods {
   "hook/branch": { params: BranchParams; result: BranchResult };
   /** Runs a tool of the manifest. */
   "tool/execute": { params: ToolExecuteParams; result: ToolExecuteResult };
+  /** The host does not want a tool's answer any more: what the call waits for is ended, and it is answered. */
+  "tool/cancel": { params: ToolCancelParams; result: HookResult };
   /** Runs a command of the manifest. */
   "command/run": { params: CommandRunParams; result: CommandRunResult };
   /** Proposes what the argument of a command could be. */
@@ -816,6 +818,16 @@ export type ToolCallResult = {
   actions?: Array<Action>;
   /** What is wrong with the definitions, or was noticed on the way. */
   diagnostics?: Array<Diagnostic>;
+};
+
+/** A call whose answer is not wanted any more. */
+export type ToolCancelParams = {
+  /** Which session the call belongs to; a host with one session leaves it out. */
+  sessionId?: string;
+  /** What the host knows of the session. */
+  context?: Context;
+  /** The host's id of the call. */
+  toolCallId: string;
 };
 
 /** A tool to register with the agent. */
