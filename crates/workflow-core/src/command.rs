@@ -140,6 +140,7 @@ impl Session {
         let standing = crate::standing::Standing::of(&state, &catalog, &loaded.settings);
         self.adopt_settings(&loaded.settings);
         self.pushed = None;
+        self.forget_word(out);
         self.run = Some(Run {
             state: state.clone(),
             catalog: Arc::clone(&catalog),
@@ -164,6 +165,7 @@ impl Session {
 
     /// `/cancel-workflow`: ends the run at once. Its entry says that the end was announced (B01).
     pub(crate) fn cancel_command(&mut self, out: &mut Output) {
+        self.forget_word(out);
         let Some(mut run) = self.run.take_if(|run| run.state.active) else {
             out.actions
                 .push(notify(Level::Info, "No active workflow to cancel."));

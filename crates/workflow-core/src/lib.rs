@@ -28,5 +28,6 @@ pub mod view;
 pub mod white_space;
 
 pub use input::Input;
+pub use leaving::foreign_gates;
 pub use output::Output;
 pub use session::Session;

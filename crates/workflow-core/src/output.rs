@@ -4,7 +4,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::definition::{Gate, RunCheck};
+use crate::definition::{Approval, Gate, RunCheck};
 use crate::diagnostic::Diagnostic;
 use crate::input::{QuestionId, Ticket};
 
@@ -48,8 +48,10 @@ pub enum Effect {
     TakeBaseline(Vec<Gate>),
     /// Remember that the user trusts these commands in this project.
     Trust(Vec<RunCheck>),
-    /// Forget what the user said beforehand: it has been used.
-    ForgetWord,
+    /// Keep what is waited for where the user can answer it outside of the host.
+    AwaitWord(Approval),
+    /// Forget what is kept about the word of the user that the run of this task waits for, or got.
+    ForgetWord(String),
 }
 
 /// A gate that is to be run.

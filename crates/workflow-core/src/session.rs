@@ -300,6 +300,9 @@ impl Session {
         self.agent_is_running(out);
         self.stop_leaving("the run moved on meanwhile", out);
         self.context_given = false;
+        if self.run.as_ref().is_some_and(|run| run.state != state) {
+            self.forget_word(out);
+        }
         let Some(run) = self.run.as_mut() else { return };
         run.standing = Standing::of(&state, &run.catalog, &self.settings);
         run.state = state;

@@ -33,8 +33,8 @@ const VERSION: u32 = 1;
 
 /// How long another writer is waited for, who needs a moment only.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many sets of commands are remembered for a project: branches differ.
-const REMEMBERED: usize = 32;
+/// How many sets of commands are remembered for a project: each workflow has its own, and branches differ.
+const REMEMBERED: usize = 256;
 /// A longer file is not this one.
 const LONGEST: u64 = 4 * 1024 * 1024;
 

@@ -162,7 +162,8 @@ impl World {
                 Effect::StopGate(_) => "stop gate".to_owned(),
                 Effect::TakeBaseline(gates) => format!("baseline of {}", gates.len()),
                 Effect::Trust(commands) => format!("trust {}", commands.len()),
-                Effect::ForgetWord => "forget word".to_owned(),
+                Effect::AwaitWord(approval) => format!("await {}", approval.ask),
+                Effect::ForgetWord(_) => "forget word".to_owned(),
             });
         }
         lines

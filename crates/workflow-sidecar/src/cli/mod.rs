@@ -3,6 +3,7 @@
 //! Owns arguments, logging and what is printed where: what was asked for on stdout, in colour only
 //! on a terminal; logs and what went wrong on stderr.
 
+mod approve;
 mod check;
 mod completions;
 mod demo;
@@ -14,6 +15,7 @@ mod init;
 mod list;
 mod named;
 mod outcome;
+mod person;
 mod project;
 mod replay;
 mod run_gate;
@@ -23,6 +25,7 @@ mod show;
 mod simulate;
 mod status;
 mod table;
+mod trust;
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -61,6 +64,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Approve(approve::Arguments),
     Check(check::Arguments),
     Completions(completions::Arguments),
     Demo(demo::Arguments),
@@ -78,6 +82,7 @@ enum Command {
     Show(show::Arguments),
     Simulate(simulate::Arguments),
     Status(status::Arguments),
+    Trust(trust::Arguments),
 }
 
 /// Reads the command line and does what it says.
@@ -122,6 +127,7 @@ fn serving() -> Option<serve::Arguments> {
 fn command() -> anyhow::Result<Outcome> {
     let well = |()| Outcome::Well;
     match Arguments::parse().command {
+        Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
@@ -137,6 +143,7 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments),
+        Some(Command::Trust(arguments)) => trust::run(&arguments),
         None => Ok(Arguments::command().print_help().map(well)?),
     }
 }

@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 use workflow_core::guard::STEP_TOOL;
-use workflow_core::guard::rules::Paths;
 use workflow_core::input::{Author, Command, Entry, LastAssistant};
 use workflow_core::output::{Output, Reply};
 use workflow_core::session::Abilities;
@@ -21,7 +20,7 @@ use super::clock::Clock;
 use super::definitions::Definitions;
 use super::envelope::text;
 use super::manifest::{CANCEL_COMMAND, START_COMMAND, manifest};
-use super::server::{Asking, Host, Seed, Server, not_initialized};
+use super::server::{Asking, Host, Places, Seed, Server, not_initialized};
 use crate::wire;
 
 /// A call's result, or a word that it comes later.
@@ -142,7 +141,8 @@ impl Handlers for Server {
         &mut self,
         params: protocol::ToolCallParams<'_>,
     ) -> Answer<protocol::ToolCallResult> {
-        let paths = self.paths(&params)?;
+        let places = self.places_of(&params)?;
+        let paths = self.world.paths(&places.project());
         let ticket = self.next_ticket();
         let input = Input::ToolCall {
             ticket,
@@ -324,13 +324,10 @@ impl Handlers for Server {
 }
 
 impl Server {
-    /// Where the paths of a session's calls lead.
-    fn paths<'a>(&mut self, params: &impl SessionBound<'a>) -> Result<Box<dyn Paths>, Error> {
+    /// The directories of a session.
+    fn places_of<'a>(&mut self, params: &impl SessionBound<'a>) -> Result<Places, Error> {
         self.known(params)?;
-        let places = self
-            .places(params.session_id())
-            .ok_or_else(not_initialized)?;
-        Ok(self.world.paths(&places.cwd))
+        self.places(params.session_id()).ok_or_else(not_initialized)
     }
 
     /// A hook whose answer is what there is to do.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use workflow_core::definition::Loaded;
+use workflow_core::definition::{Approval, Loaded};
 use workflow_core::input::{Answer, Millis, Ticket};
 use workflow_core::output::{Action, Effect, GateId, Output, Question, Settled};
 use workflow_core::session::Abilities;
@@ -24,7 +24,9 @@ use super::definitions::{Definitions, Loader, OnDisk};
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer};
 use super::session::Slot;
-use super::world::{GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project, World};
+use super::world::{
+    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project, World,
+};
 use crate::wire;
 
 /// What lies around the process: where files and time come from.
@@ -336,13 +338,13 @@ impl Server {
             }
             Effect::StopGate(gate) => return self.stop_gate(id, gate),
             Effect::Trust(commands) => return world.trust(&project, &commands),
-            Effect::ForgetWord => {
-                let task = self.sessions.get(id).and_then(|slot| slot.session.view());
-                if let Some(view) = task {
-                    world.forget_word(&places.agent_dir, &view.state.task_id);
+            Effect::AwaitWord(approval) => {
+                if let Some(awaited) = self.awaited(id, approval, &places.cwd) {
+                    world.await_word(&places.agent_dir, &awaited);
                 }
                 return;
             }
+            Effect::ForgetWord(task) => return world.forget_word(&places.agent_dir, &task),
         };
         let mut more = self.step_session(id, more);
         output.actions.append(&mut more.actions);
@@ -387,6 +389,27 @@ impl Server {
         };
         let output = self.step_session(session, input);
         self.apply(session, output.actions);
+    }
+
+    /// What a session waits for, as it is kept for the user.
+    fn awaited(&self, id: &str, approval: Approval, cwd: &Path) -> Option<Awaited> {
+        let view = self.sessions.get(id)?.session.view()?;
+        let place = view.place.as_ref()?;
+        let Approval {
+            ask, choices, show, ..
+        } = approval;
+        Some(Awaited {
+            task_id: view.state.task_id.clone(),
+            step: view.state.global_step_count,
+            workflow: place.workflow_name.to_owned(),
+            phase: place.phase_name.to_owned(),
+            task: view.state.task_description.clone(),
+            cwd: cwd.to_path_buf(),
+            ask,
+            choices,
+            show,
+            choice: None,
+        })
     }
 
     /// What the user said beforehand about leaving the phase in which a session is.
@@ -602,7 +625,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    fn project(&self) -> Project<'_> {
+    pub(super) fn project(&self) -> Project<'_> {
         Project {
             agent_dir: &self.agent_dir,
             cwd: &self.cwd,

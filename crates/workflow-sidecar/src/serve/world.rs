@@ -14,6 +14,7 @@ use workflow_core::guard::rules::Paths;
 use workflow_core::output::GateId;
 
 use crate::approval::Approvals;
+pub(crate) use crate::approval::Awaited;
 use crate::gate::{self, Baseline, Job, Keeper, Running};
 use crate::paths::LocalPaths;
 use crate::trust::{Trust, TrustStore, hash_of};
@@ -24,7 +25,7 @@ const SHOWN: u64 = 4096;
 /// The world around sessions.
 pub(crate) trait World: fmt::Debug + Send + Sync {
     /// Where paths lead.
-    fn paths(&self, cwd: &Path) -> Box<dyn Paths>;
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p>;
 
     /// How things stand, for the checks of a gate.
     fn baseline(&self, gates: &[Gate], cwd: &Path) -> Box<RawValue>;
@@ -38,7 +39,12 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
     /// What the user said beforehand about leaving a phase.
     fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String>;
 
-    /// What the user said beforehand has been used.
+    /// A run waits for the user, who may answer outside of the host.
+    ///
+    /// Where nobody could, as in a replay, nothing is kept.
+    fn await_word(&self, _agent_dir: &Path, _awaited: &Awaited) {}
+
+    /// Nobody waits for the user's word about this run any more.
     fn forget_word(&self, agent_dir: &Path, task_id: &str);
 
     /// The beginning of a file that is shown with a question.
@@ -122,8 +128,8 @@ impl Machine {
 }
 
 impl World for Machine {
-    fn paths(&self, cwd: &Path) -> Box<dyn Paths> {
-        Box::new(LocalPaths::new(cwd))
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        Box::new(LocalPaths::new(project.cwd, project.agent_dir))
     }
 
     fn baseline(&self, gates: &[Gate], cwd: &Path) -> Box<RawValue> {
@@ -151,6 +157,12 @@ impl World for Machine {
 
     fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String> {
         Approvals::in_agent_dir(agent_dir).word(place.task_id, place.step)
+    }
+
+    fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
+        if let Err(error) = Approvals::in_agent_dir(agent_dir).keep(awaited) {
+            tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+        }
     }
 
     fn forget_word(&self, agent_dir: &Path, task_id: &str) {
@@ -206,7 +218,7 @@ fn in_words(progress: &gate::Progress) -> String {
 }
 
 /// The beginning of a file, if it is one.
-fn excerpt(path: &Path) -> std::io::Result<String> {
+pub(crate) fn excerpt(path: &Path) -> std::io::Result<String> {
     use std::io::Read;
     if !path.metadata()?.is_file() {
         return Err(std::io::Error::other("it is no file"));

@@ -81,14 +81,16 @@ impl<'a> Call<'a> {
 
     /// The line for the shell, if the call has one.
     pub(super) fn line(&self) -> Option<&Line> {
-        let read = || {
-            let fields = self.fields()?;
-            let text = COMMAND_FIELDS
-                .iter()
-                .find_map(|key| fields.get(*key)?.as_str())?;
-            Some(shell::read(text))
-        };
+        let read = || Some(shell::read(self.line_text()?));
         self.line.get_or_init(read).as_ref()
+    }
+
+    /// The line for the shell, as it is written.
+    pub(super) fn line_text(&self) -> Option<&str> {
+        let fields = self.fields()?;
+        COMMAND_FIELDS
+            .iter()
+            .find_map(|key| fields.get(*key)?.as_str())
     }
 
     /// Whether it changes files.

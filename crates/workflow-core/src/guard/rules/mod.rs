@@ -3,10 +3,11 @@
 //!
 //! The first rule of a level that matches speaks for the level; where none does, its list. The strictest
 //! level decides, the outer one of equals: an inner level can add, and lift nothing. What cannot be
-//! seen of a call counts against it.
+//! seen of a call counts against it. One rule of our own stands before all levels.
 
 mod call;
 mod compiled;
+mod own;
 mod paths;
 mod pattern;
 mod reason;
@@ -99,7 +100,7 @@ impl Rules {
         }
     }
 
-    /// Whether no call can be denied.
+    /// Whether no level denies a call.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.levels.is_empty()
@@ -111,6 +112,9 @@ impl Rules {
         let mut decision = Decision::Allowed;
         if call.tool == STEP_TOOL {
             return decision;
+        }
+        if let Some(denial) = own::denial(call) {
+            return Decision::Blocked(denial);
         }
         for level in &self.levels {
             match level.decide(call) {

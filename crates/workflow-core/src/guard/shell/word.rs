@@ -45,7 +45,7 @@ impl Word {
     }
 
     /// Its text with NUL for each expansion.
-    pub(super) fn shape(&self) -> &str {
+    pub(crate) fn shape(&self) -> &str {
         &self.shape
     }
 
@@ -57,7 +57,7 @@ impl Word {
     }
 
     /// The name of the program that it names: what stands behind the last slash.
-    pub(super) fn program(&self) -> Option<&str> {
+    pub(crate) fn program(&self) -> Option<&str> {
         let name = self.shape.rsplit('/').next().unwrap_or_default();
         (!self.pattern && !name.is_empty() && !name.contains(UNKNOWN)).then_some(name)
     }
