@@ -23,3 +23,5 @@ mod recordings;
 mod sessions;
 mod time;
 mod transcripts;
+#[cfg(unix)]
+mod ways_out;

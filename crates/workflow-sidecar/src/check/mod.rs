@@ -3,6 +3,7 @@
 //! Owns what is looked at and how a file is named to people, from where they are. What is wrong is the
 //! loader's to say; how it is printed is the command line's.
 
+mod advice;
 mod github;
 mod sarif;
 mod target;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use workflow_core::definition::{FilePath, FileProblem, Files, Outcome, Tier, TierEntry, load};
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
+use advice::advice;
 pub(crate) use github::annotation;
 pub(crate) use sarif::log;
 use target::{Target, nearer, plain};
@@ -63,7 +65,8 @@ fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Rep
         here: here.to_path_buf(),
     };
     let loaded = load(&files);
-    for found in loaded.diagnostics {
+    let advice = advice(&files, &loaded);
+    for found in loaded.diagnostics.into_iter().chain(advice) {
         // The user's own definitions are those of every project.
         if is_about(&found, target, &files) && !report.diagnostics.contains(&found) {
             report.diagnostics.push(found);

@@ -4,7 +4,7 @@
 //! earlier requests, questions, actions that time caused) goes to the outbox. Must not know
 //! method names or lines.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use workflow_core::definition::{Approval, Loaded};
 use workflow_core::input::{Answer, Millis, Ticket};
-use workflow_core::output::{Action, Effect, GateId, Output, Question, Settled};
+use workflow_core::output::{Action, Effect, GateId, Output, Question, Reply, Settled};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
@@ -288,6 +288,19 @@ impl Server {
 
     /// Does what a step asks for beyond its answer.
     fn follow_up(&mut self, id: &str, mut output: Output) -> Output {
+        let mut effects = VecDeque::from(std::mem::take(&mut output.effects));
+        while let Some(effect) = effects.pop_front() {
+            if let Some(input) = self.take_effect(id, effect)
+                && let Some(slot) = self.sessions.get_mut(id)
+            {
+                let more = slot.session.step(self.clock.now(), input);
+                output.actions.extend(more.actions);
+                output.diagnostics.extend(more.diagnostics);
+                output.questions.extend(more.questions);
+                output.settled.extend(more.settled);
+                effects.extend(more.effects);
+            }
+        }
         if let Some(slot) = self.sessions.get_mut(id) {
             let deadline = slot.session.deadline();
             let before = std::mem::replace(&mut slot.deadline, deadline);
@@ -295,11 +308,15 @@ impl Server {
                 self.wait_for(id, before, deadline);
             }
         }
-        for effect in std::mem::take(&mut output.effects) {
-            self.take_effect(id, effect, &mut output);
-        }
-        for settled in output.settled.drain(..) {
-            self.settle(id, settled);
+        for settled in std::mem::take(&mut output.settled) {
+            // The call in progress is answered at once, though it said it would be later.
+            let is_this_one = settled.ticket == Ticket(self.tickets);
+            if is_this_one && matches!(output.reply, Reply::Later) {
+                output.reply = settled.reply;
+                output.actions.extend(settled.actions);
+            } else {
+                self.settle(id, settled);
+            }
         }
         for question in output.questions.drain(..) {
             self.ask(id, question);
@@ -307,21 +324,21 @@ impl Server {
         output
     }
 
-    /// Does what only the process can do, and tells the session what came of it.
-    fn take_effect(&mut self, id: &str, effect: Effect, output: &mut Output) {
-        let Some(places) = self.places(id) else {
-            return;
-        };
+    /// Does what only the process can do, and gives what the session must hear of it at once.
+    fn take_effect(&mut self, id: &str, effect: Effect) -> Option<Input<'static>> {
+        let places = self.places(id)?;
         let world = Arc::clone(&self.world);
         let project = places.project();
-        let more = match effect {
-            Effect::TakeBaseline(gates) => Input::Baseline {
-                baseline: world.baseline(&gates, &places.cwd),
-            },
+        match effect {
+            Effect::TakeBaseline(gates) => {
+                return Some(Input::Baseline {
+                    baseline: world.baseline(&gates, &places.cwd),
+                });
+            }
             Effect::RunGate(run)
                 if !run.commands.is_empty() && !world.is_trusted(&project, &run.commands) =>
             {
-                Input::GateUntrusted { gate: run.id }
+                return Some(Input::GateUntrusted { gate: run.id });
             }
             Effect::RunGate(run) => {
                 let name = GateName {
@@ -334,21 +351,18 @@ impl Server {
                     baseline: run.baseline.as_deref(),
                 };
                 let handle = world.start_gate(name, job);
-                return self.hold_gate(id, Some((run.id, handle)));
+                self.hold_gate(id, Some((run.id, handle)));
             }
-            Effect::StopGate(gate) => return self.stop_gate(id, gate),
-            Effect::Trust(commands) => return world.trust(&project, &commands),
+            Effect::StopGate(gate) => self.stop_gate(id, gate),
+            Effect::Trust(commands) => world.trust(&project, &commands),
             Effect::AwaitWord(approval) => {
                 if let Some(awaited) = self.awaited(id, approval, &places.cwd) {
                     world.await_word(&places.agent_dir, &awaited);
                 }
-                return;
             }
-            Effect::ForgetWord(task) => return world.forget_word(&places.agent_dir, &task),
-        };
-        let mut more = self.step_session(id, more);
-        output.actions.append(&mut more.actions);
-        output.diagnostics.append(&mut more.diagnostics);
+            Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
+        }
+        None
     }
 
     fn hold_gate(&mut self, id: &str, gate: Option<(GateId, GateHandle)>) {

@@ -160,7 +160,10 @@ impl World for Machine {
     }
 
     fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
-        if let Err(error) = Approvals::in_agent_dir(agent_dir).keep(awaited) {
+        // A directory that is no place, as in a transcript, is nobody's.
+        if agent_dir.is_absolute()
+            && let Err(error) = Approvals::in_agent_dir(agent_dir).keep(awaited)
+        {
             tracing::warn!("what a run waits for cannot be kept for the user: {error}");
         }
     }

@@ -144,6 +144,12 @@ impl<'a> Call<'a> {
         read.chain(self.written()).collect()
     }
 
+    /// Whether it has a line that cannot be read in full.
+    pub(super) fn is_unreadable(&self) -> bool {
+        let writes = self.line().map(|line| &line.writes);
+        matches!(writes, Some(Writes::Unreadable(_)))
+    }
+
     /// What it would write, as people read it.
     pub(super) fn seen(&self) -> String {
         match self.line().map(|line| &line.writes) {
@@ -156,7 +162,7 @@ impl<'a> Call<'a> {
                 format!("It would write: {}.", writes.join(", "))
             }
             Some(Writes::Unreadable(why)) => {
-                format!("Its line cannot be read, and so counts as writing: {why}.")
+                format!("Its line cannot be read, and so counts against it: {why}.")
             }
             Some(Writes::No) | None => String::new(),
         }

@@ -84,7 +84,7 @@ pub struct Denial<'r> {
     pub rule: Option<&'r Rule>,
     /// What the level allows instead, as people read it; may be empty.
     pub allowed: String,
-    /// What was seen of the call, as people read it; may be empty.
+    /// What was seen of the call that the rule asks for, as people read it; may be empty.
     pub seen: String,
 }
 
@@ -140,13 +140,7 @@ impl Level {
     }
 
     fn decide(&self, call: &Call<'_>) -> Decision<'_> {
-        let denial = |rule, allowed| Denial {
-            level: &self.name,
-            in_workflow: self.in_workflow,
-            rule,
-            allowed,
-            seen: call.seen(),
-        };
+        let denial = |rule, allowed| self.denial(call, rule, allowed);
         if let Some(found) = self.rules.iter().find(|rule| rule.matches(call)) {
             let rule = Some(&found.rule);
             return match found.rule.verdict {
@@ -158,6 +152,27 @@ impl Level {
         match self.list.blocks(call.tool) {
             Some(allowed) => Decision::Blocked(denial(None, allowed.to_owned())),
             None => Decision::Allowed,
+        }
+    }
+
+    fn denial<'r>(
+        &'r self,
+        call: &Call<'_>,
+        rule: Option<&'r Rule>,
+        allowed: String,
+    ) -> Denial<'r> {
+        let looks_at_line = |rule: &Rule| {
+            rule.writes == Some(true) || !rule.command.is_empty() && call.is_unreadable()
+        };
+        Denial {
+            level: &self.name,
+            in_workflow: self.in_workflow,
+            rule,
+            allowed,
+            seen: match rule {
+                Some(rule) if looks_at_line(rule) => call.seen(),
+                Some(_) | None => String::new(),
+            },
         }
     }
 
