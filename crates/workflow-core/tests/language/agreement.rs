@@ -44,6 +44,7 @@ fn is_seen_by_a_schema(code: Code) -> bool {
         | Code::IdleRule
         | Code::NoInstructions
         | Code::Pattern
+        | Code::FreeShell
         | Code::Cycle
         | Code::BrokenReference
         | Code::NestedTooDeep
