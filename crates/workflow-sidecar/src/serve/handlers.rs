@@ -135,7 +135,8 @@ impl Handlers for Server {
         &mut self,
         params: protocol::TurnParams<'_>,
     ) -> Answer<protocol::HookResult> {
-        self.hook(&params, Input::TurnStart)
+        let index = params.event.turn_index;
+        self.hook(&params, Input::TurnStart { index })
     }
 
     fn hook_tool_call(
@@ -202,8 +203,19 @@ impl Handlers for Server {
         &mut self,
         params: protocol::BranchParams<'_>,
     ) -> Answer<protocol::BranchResult> {
-        self.known(&params)?;
-        now(protocol::BranchResult::default())
+        let ticket = self.next_ticket();
+        let input = Input::Branch {
+            ticket,
+            turn: params.event.target_turn_index,
+            entries: params.context.branch.as_ref().map(entries),
+        };
+        let output = self.step(&params, input)?;
+        if matches!(output.reply, Reply::Later) {
+            self.defer(ticket, Asking::Branch);
+            self.apply(params.session_id(), output.actions);
+            return Ok(Answered::Later);
+        }
+        now(wire::branch_result(output))
     }
 
     fn tool_execute(
@@ -349,15 +361,7 @@ impl Server {
     ) -> Answer<protocol::HookResult> {
         let branch = params.context.branch.as_ref();
         let malformed = branch.map_or(0, |branch| branch.malformed);
-        let entries: Vec<Entry<'_>> = branch
-            .map(|branch| branch.entries.as_slice())
-            .unwrap_or_default()
-            .iter()
-            .map(|entry| Entry {
-                custom_type: &entry.custom_type,
-                data: entry.data,
-            })
-            .collect();
+        let entries = branch.map(entries).unwrap_or_default();
         let mut output: Output = self.begin(&params.session_id, &params.context, |loaded| {
             Input::Session { entries, loaded }
         })?;
@@ -374,6 +378,16 @@ impl Server {
 )]
 fn now<R>(result: R) -> Answer<R> {
     Ok(Answered::Now(result))
+}
+
+/// Our entries of a branch, oldest first.
+fn entries<'a>(branch: &'a protocol::Branch<'a>) -> Vec<Entry<'a>> {
+    let entries = branch.entries.iter();
+    let entry = |entry: &'a protocol::BranchEntry<'a>| Entry {
+        custom_type: &entry.custom_type,
+        data: entry.data,
+    };
+    entries.map(entry).collect()
 }
 
 /// A session that moves has a branch: taking "not said" for "empty" would drop the run and its guards.

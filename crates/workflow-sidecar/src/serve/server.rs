@@ -11,10 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use workflow_core::definition::Loaded;
+use workflow_core::definition::{Loaded, Trigger};
 use workflow_core::input::{Answer, Millis, Ticket};
-use workflow_core::output::{Action, Effect, GateId, Output, Question, Settled};
+use workflow_core::output::{Action, Effect, GateId, Heard, Output, Question, Reply, Settled};
 use workflow_core::session::Abilities;
+use workflow_core::wake::Watched;
 use workflow_core::{Input, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
 use workflow_protocol::{Context, Error, HostApplyParams, Kind, SessionBound, Text};
@@ -24,7 +25,10 @@ use super::definitions::{Definitions, Loader, OnDisk};
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer};
 use super::session::Slot;
-use super::world::{GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project, World};
+use super::world::{
+    GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project, TriggerName,
+    TriggerNews, TriggerWatch, World,
+};
 use crate::wire;
 
 /// What lies around the process: where files and time come from.
@@ -116,6 +120,7 @@ pub(super) struct Deferred {
 pub(super) enum Asking {
     Command,
     ToolCall,
+    Branch,
     /// The tool of this session, under the host's id of the call.
     Step {
         session: String,
@@ -343,10 +348,59 @@ impl Server {
                 }
                 return;
             }
+            Effect::KeepCode => Input::CodeKept {
+                kept: world.keep_code(&places.cwd),
+            },
+            Effect::RestoreCode(snapshot) => Input::CodeRestored {
+                restored: world.restore_code(&snapshot, &places.cwd),
+            },
+            Effect::Watch(triggers) => Input::Watched {
+                watched: self.watch(id, &project, &triggers),
+            },
+            Effect::WatchNoMore => {
+                if let Some(slot) = self.sessions.get_mut(id) {
+                    slot.triggers = TriggerWatch::default();
+                }
+                return;
+            }
+            Effect::TrustTriggers(triggers) => return world.trust_triggers(&project, &triggers),
         };
         let mut more = self.step_session(id, more);
         output.actions.append(&mut more.actions);
         output.diagnostics.append(&mut more.diagnostics);
+    }
+
+    /// Watches these triggers in a session, and no others. Those that are watched already go on.
+    fn watch(&mut self, id: &str, project: &Project<'_>, triggers: &[Trigger]) -> Watched {
+        let Some(slot) = self.sessions.get_mut(id) else {
+            return Watched::default();
+        };
+        let world = Arc::clone(&self.world);
+        world.watch(id, project, triggers, &mut slot.triggers)
+    }
+
+    /// A trigger has something for the agent, or cannot go on. `None`: nobody waits for it any more.
+    pub(super) fn trigger_news(&mut self, name: &TriggerName, news: TriggerNews) -> Option<Heard> {
+        let session = &*name.session;
+        let slot = self.sessions.get(session)?;
+        if !slot.triggers.has(name.number) {
+            return None;
+        }
+        let input = match news {
+            TriggerNews::Text(text) => Input::Triggered { text },
+            TriggerNews::Problem(problem) => Input::Watched {
+                watched: Watched {
+                    problems: vec![problem],
+                    ..Watched::default()
+                },
+            },
+        };
+        let output = self.step_session(session, input);
+        self.apply(session, output.actions);
+        match output.reply {
+            Reply::Heard(heard) => Some(heard),
+            _ => None,
+        }
     }
 
     fn hold_gate(&mut self, id: &str, gate: Option<(GateId, GateHandle)>) {
@@ -571,6 +625,7 @@ impl Server {
         };
         match deferred.what {
             Asking::Command => self.outbox.result(&id, &wire::command_run_result(output)),
+            Asking::Branch => self.outbox.result(&id, &wire::branch_result(output)),
             Asking::ToolCall => self.outbox.result(&id, &wire::tool_call_result(output)),
             Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),
         }

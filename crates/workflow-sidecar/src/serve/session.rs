@@ -7,7 +7,7 @@ use workflow_core::input::Millis;
 use workflow_core::output::GateId;
 use workflow_protocol::Context;
 
-use super::world::GateHandle;
+use super::world::{GateHandle, TriggerWatch};
 
 /// A session, and what the host said of it last.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(super) struct Slot {
     pub(super) deadline: Option<Millis>,
     /// The gate that runs.
     pub(super) gate: Option<(GateId, GateHandle)>,
+    /// The triggers that are watched.
+    pub(super) triggers: TriggerWatch,
 }
 
 impl Slot {
@@ -28,6 +30,7 @@ impl Slot {
             cwd: None,
             deadline: None,
             gate: None,
+            triggers: TriggerWatch::default(),
         }
     }
 
