@@ -118,7 +118,9 @@ impl Checkpoints {
             Some(entries) => self.of_branch(stored(entries).pop())?,
             None => {
                 let mut newest_first = self.kept.iter().rev();
-                newest_first.find(|kept| turn.is_some() && kept.turn_index == turn)?.clone()
+                newest_first
+                    .find(|kept| turn.is_some() && kept.turn_index == turn)?
+                    .clone()
             }
         };
         Some(found.snapshot)
@@ -145,9 +147,8 @@ fn stored(entries: &[Entry<'_>]) -> Vec<StoredCheckpoint> {
     let ours = entries
         .iter()
         .filter(|entry| entry.custom_type == entry_type::CHECKPOINT);
-    let read = ours.filter_map(|entry| {
-        serde_json::from_str::<StoredCheckpoint>(entry.data?.get()).ok()
-    });
+    let read =
+        ours.filter_map(|entry| serde_json::from_str::<StoredCheckpoint>(entry.data?.get()).ok());
     read.filter(|stored| stored.version <= VERSION).collect()
 }
 
@@ -181,7 +182,10 @@ impl Session {
         let checkpoints = &mut self.checkpoints;
         let stored = StoredCheckpoint {
             version: VERSION,
-            number: checkpoints.kept.last().map_or(1, |last| last.number.saturating_add(1)),
+            number: checkpoints
+                .kept
+                .last()
+                .map_or(1, |last| last.number.saturating_add(1)),
             turn_index: checkpoints.turn.take(),
             snapshot,
             at: now,

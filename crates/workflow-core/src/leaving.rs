@@ -342,7 +342,9 @@ impl Session {
             .map(|(id, _)| *id)
             .collect();
         let asked = ids.iter().filter_map(|id| self.waiting.remove(id));
-        let asked: Vec<Settled> = asked.filter_map(|waiting| waiting.unanswered(why)).collect();
+        let asked: Vec<Settled> = asked
+            .filter_map(|waiting| waiting.unanswered(why))
+            .collect();
         out.settled.extend(asked);
         if let Some(leaving) = self.leaving.take() {
             out.effects.push(Effect::StopGate(leaving.gate));

@@ -140,7 +140,12 @@ pub fn hash_of_triggers<'a>(triggers: impl IntoIterator<Item = &'a Trigger>) -> 
                     Token::Text(text) => ("token", text),
                     Token::Environment(name) => ("tokenEnv", name),
                 };
-                vec!["http".to_owned(), port.to_string(), kind.to_owned(), word.clone()]
+                vec![
+                    "http".to_owned(),
+                    port.to_string(),
+                    kind.to_owned(),
+                    word.clone(),
+                ]
             }
         };
         words.push(trigger.prompt.clone());

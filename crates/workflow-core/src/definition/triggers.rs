@@ -186,8 +186,14 @@ fn needs_one_of(
 ) -> bool {
     let has = |key: &str| map.entries.iter().any(|entry| entry.key == key);
     let (code, message) = match keys.map(has) {
-        [true, true] => (Code::BothLists, format!("{what} has only one of {}", listed(keys))),
-        [false, false] => (Code::MissingKey, format!("{what} needs one of {}", listed(keys))),
+        [true, true] => (
+            Code::BothLists,
+            format!("{what} has only one of {}", listed(keys)),
+        ),
+        [false, false] => (
+            Code::MissingKey,
+            format!("{what} needs one of {}", listed(keys)),
+        ),
         [true, false] | [false, true] => return true,
     };
     let help = format!("write either `{}` or `{}`", keys[0], keys[1]);

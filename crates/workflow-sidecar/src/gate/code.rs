@@ -76,9 +76,8 @@ pub fn keep_code(cwd: &Path) -> Result<Snapshot, NoSnapshot> {
         _ if has_no_commit(&said) => return Err(NoSnapshot::NoRepository),
         _ => return Err(NoSnapshot::Failed(said.refusal().1)),
     };
-    let copy = copied(&index).map_err(|error| {
-        NoSnapshot::Failed(format!("the index of git cannot be read: {error}"))
-    })?;
+    let copy = copied(&index)
+        .map_err(|error| NoSnapshot::Failed(format!("the index of git cannot be read: {error}")))?;
     let path = copy.to_string_lossy().into_owned();
     git.environment.push(("GIT_INDEX_FILE", &path));
     git.time = TIME_TO_KEEP.saturating_sub(began.elapsed());
@@ -91,7 +90,11 @@ pub fn keep_code(cwd: &Path) -> Result<Snapshot, NoSnapshot> {
 }
 
 fn has_no_commit(said: &Said) -> bool {
-    let signs = ["not a git repository", "ambiguous argument 'HEAD'", "unknown revision"];
+    let signs = [
+        "not a git repository",
+        "ambiguous argument 'HEAD'",
+        "unknown revision",
+    ];
     signs.iter().any(|sign| said.tail.contains(sign))
 }
 
@@ -137,7 +140,12 @@ fn bring_back(snapshot: &Snapshot, cwd: &Path, restored: &mut Restored) -> Resul
     }
     let changed = git.succeed(&["status", "--porcelain=v1", "--untracked-files=no"])?;
     if !changed.is_empty() {
-        git.succeed(&["stash", "push", "--message", "before the code went back to a checkpoint"])?;
+        git.succeed(&[
+            "stash",
+            "push",
+            "--message",
+            "before the code went back to a checkpoint",
+        ])?;
         restored.put_aside = true;
     }
     let Some(reference) = reference else {

@@ -280,7 +280,11 @@ impl World for Machine {
         triggers: &[Trigger],
         watch: &mut TriggerWatch,
     ) -> Watched {
-        let of_project = || triggers.iter().filter(|trigger| trigger.tier == Tier::Project);
+        let of_project = || {
+            triggers
+                .iter()
+                .filter(|trigger| trigger.tier == Tier::Project)
+        };
         let untrusted = of_project().next().is_some()
             && !Self::has_trust(project, &hash_of_triggers(of_project()));
         let mut watched = Watched {

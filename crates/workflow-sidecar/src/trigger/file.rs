@@ -106,7 +106,10 @@ impl Watched {
     }
 
     fn complain(&mut self, error: &io::Error) {
-        let problem = format!("The trigger {:?} cannot be read: {error}.", self.path.display());
+        let problem = format!(
+            "The trigger {:?} cannot be read: {error}.",
+            self.path.display()
+        );
         if self.told.as_ref() != Some(&problem) {
             (self.tell)(News::Problem(problem.clone()));
             self.told = Some(problem);

@@ -234,9 +234,7 @@ impl Answer {
 impl From<io::Error> for Answer {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
-                Self(408, "this took too long")
-            }
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Self(408, "this took too long"),
             _ => Self::NO_REQUEST,
         }
     }
@@ -296,7 +294,10 @@ fn head(read: &[u8], secret: &Secret) -> Result<Option<Head>, Answer> {
     };
     let shown = named("Authorization").and_then(|header| bearer(header.value));
     if !shown.is_some_and(|token| is_secret(token, secret)) {
-        return Err(Answer(401, "show the token: `Authorization: Bearer <token>`"));
+        return Err(Answer(
+            401,
+            "show the token: `Authorization: Bearer <token>`",
+        ));
     }
     if named("Transfer-Encoding").is_some() {
         return Err(Answer(411, "say how long it is: `Content-Length`"));
@@ -313,7 +314,8 @@ fn head(read: &[u8], secret: &Secret) -> Result<Option<Head>, Answer> {
     if length > LONGEST {
         return Err(Answer::TOO_LONG);
     }
-    let waits = named("Expect").is_some_and(|header| header.value.eq_ignore_ascii_case(b"100-continue"));
+    let waits =
+        named("Expect").is_some_and(|header| header.value.eq_ignore_ascii_case(b"100-continue"));
     Ok(Some(Head {
         length,
         body_at,
@@ -330,6 +332,9 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
 /// Compares hashes, all of them: how long that takes says nothing about the token.
 fn is_secret(token: &[u8], secret: &Secret) -> bool {
     let shown: Secret = Sha256::digest(token.trim_ascii()).into();
-    let differences = shown.iter().zip(secret).fold(0, |all, (a, b)| all | (a ^ b));
+    let differences = shown
+        .iter()
+        .zip(secret)
+        .fold(0, |all, (a, b)| all | (a ^ b));
     differences == 0
 }

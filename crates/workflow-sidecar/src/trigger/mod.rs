@@ -6,9 +6,6 @@
 
 mod file;
 mod http;
-#[cfg(test)]
-#[cfg(unix)]
-mod tests;
 
 use std::path::{Path, PathBuf};
 
@@ -32,9 +29,7 @@ type Tell = Box<dyn Fn(News) -> Option<Heard> + Send + Sync>;
 
 /// A trigger that is watched, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Running(
-    #[expect(dead_code, reason = "it is held, and let go of")] Watching,
-);
+pub(crate) struct Running(#[expect(dead_code, reason = "it is held, and let go of")] Watching);
 
 #[derive(Debug)]
 #[expect(dead_code, reason = "they are held, and let go of")]
