@@ -114,16 +114,13 @@ impl Checkpoints {
 
     /// The one of a point that the conversation goes back to; `None` if it does not go back past any.
     fn of_point(&self, turn: Option<u64>, branch: Option<&[Entry<'_>]>) -> Option<Snapshot> {
-        let found = match branch {
-            Some(entries) => self.of_branch(stored(entries).pop())?,
-            None => {
-                let mut newest_first = self.kept.iter().rev();
-                newest_first
-                    .find(|kept| turn.is_some() && kept.turn_index == turn)?
-                    .clone()
-            }
+        let found = if let Some(entries) = branch {
+            self.of_branch(stored(entries).pop())
+        } else {
+            let is_meant = |kept: &&StoredCheckpoint| turn.is_some() && kept.turn_index == turn;
+            self.kept.iter().rev().find(is_meant).cloned()
         };
-        Some(found.snapshot)
+        found.map(|found| found.snapshot)
     }
 
     /// The first one made after a point is how the code stood there; without it, the last one before is as near as it gets.
