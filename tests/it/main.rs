@@ -23,3 +23,4 @@ mod recordings;
 mod sessions;
 mod time;
 mod transcripts;
+mod untrusted;

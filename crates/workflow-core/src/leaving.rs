@@ -106,6 +106,10 @@ impl Session {
             .map(|run| format!("  {}", run.in_words()))
             .collect();
         let ticket = leaving.ticket;
+        if !self.project_trusted {
+            let why = "the user does not trust the project in this host";
+            return self.gate_ended(ticket, self.not_trusted(why), out);
+        }
         if !self.can_ask() {
             return self.gate_ended(ticket, self.not_trusted("this host cannot ask"), out);
         }
