@@ -24,3 +24,4 @@ mod sessions;
 mod time;
 mod transcripts;
 mod turns;
+mod untrusted;

@@ -156,10 +156,16 @@ impl Session {
             Some((_, standing)) => standing.checkpoint,
             None => self.settings.checkpoint,
         };
-        if checkpoint == Some(Checkpoint::Git) {
-            self.checkpoints.turn = turn;
-            out.effects.push(Effect::KeepCode);
+        if checkpoint != Some(Checkpoint::Git) {
+            return;
         }
+        // Git runs what a repository's configuration says of its files.
+        if !self.project_trusted {
+            let why = "the project is not trusted".to_owned();
+            return self.tell_problem(NoSnapshot::Failed(why), out);
+        }
+        self.checkpoints.turn = turn;
+        out.effects.push(Effect::KeepCode);
     }
 
     pub(crate) fn code_kept(
@@ -216,7 +222,7 @@ impl Session {
         branch: Option<&[Entry<'_>]>,
         out: &mut Output,
     ) {
-        if !self.can_ask() {
+        if !self.can_ask() || !self.project_trusted {
             return;
         }
         let Some(snapshot) = self.checkpoints.of_point(turn, branch) else {

@@ -106,6 +106,10 @@ impl Session {
             .map(|run| format!("  {}", run.in_words()))
             .collect();
         let ticket = leaving.ticket;
+        if !self.project_trusted {
+            let why = "the user does not trust the project in this host";
+            return self.gate_ended(ticket, self.not_trusted(why), out);
+        }
         if !self.can_ask() {
             return self.gate_ended(ticket, self.not_trusted("this host cannot ask"), out);
         }
@@ -178,7 +182,11 @@ impl Session {
         let Some((run, standing)) = self.standing() else {
             return;
         };
-        let stored = StoredGate::of_reports(&run.state, &standing.phase.id, &reports);
+        // A host may keep the newest entry only: it says everything about the phase.
+        let stored = StoredGate {
+            baseline: run.baseline.clone(),
+            ..StoredGate::of_reports(&run.state, &standing.phase.id, &reports)
+        };
         let (name, approval) = (standing.phase.name.clone(), standing.phase.approve.clone());
         let mut settled = Output::default();
         settled.actions.push(entry(entry_type::GATE, &stored));

@@ -33,6 +33,8 @@ pub struct Session {
     abilities: Abilities,
     /// Whether there is an interface, as far as the host told of this session.
     has_ui: Option<bool>,
+    /// Whether the user trusts the project, as far as the host knows.
+    pub(crate) project_trusted: bool,
     pub(crate) random: Random,
     pub(crate) settings: Settings,
     pub(crate) run: Option<Run>,
@@ -149,6 +151,7 @@ impl Session {
         Self {
             abilities,
             has_ui: None,
+            project_trusted: true,
             random: Random::new(seed),
             settings: Settings::default(),
             run: None,
@@ -173,6 +176,17 @@ impl Session {
     /// Says whether there is an interface, as far as the host knows now.
     pub fn set_has_ui(&mut self, has_ui: bool) {
         self.has_ui = Some(has_ui);
+    }
+
+    /// Says whether the user trusts the project, as far as the host knows now.
+    pub fn set_project_trusted(&mut self, trusted: bool) {
+        self.project_trusted = trusted;
+    }
+
+    /// Whether the settings say something about tools: it holds without a run as well.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        !(self.rules.is_empty() && self.results.is_empty())
     }
 
     /// When [`Input::Tick`] is due next.

@@ -145,6 +145,7 @@ pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
 
 pub(crate) fn hook_result(output: Output) -> protocol::HookResult {
     protocol::HookResult {
+        guarded: false,
         diagnostics: diagnostics(&output.diagnostics),
         actions: actions(output.actions),
     }

@@ -121,6 +121,17 @@ fn a_problem_is_told_once_and_again_when_it_is_another() {
 }
 
 #[test]
+fn in_a_project_that_is_not_trusted_git_is_not_run() {
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    world.session.set_project_trusted(false);
+    let told = turn(&mut world, 1);
+    assert!(line(&told, "notify Warning").contains("the project is not trusted"));
+    assert!(turn(&mut world, 2).is_empty());
+    assert!(back(&mut world, Some(0), None).is_empty());
+}
+
+#[test]
 fn going_back_asks_and_only_yes_restores() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));

@@ -113,6 +113,7 @@ fn copied(index: &Path) -> io::Result<TempPath> {
 }
 
 /// Brings the code back to how it stood.
+#[must_use]
 pub fn restore_code(snapshot: &Snapshot, cwd: &Path) -> Restored {
     let mut restored = Restored {
         put_aside: false,

@@ -151,7 +151,7 @@ impl Handlers for Server {
             input: params.event.input,
             paths: &*paths,
         };
-        let output = self.step(&params, input)?;
+        let output = self.step_or_wait(&params, ticket, input)?;
         if matches!(output.reply, Reply::Later) {
             self.defer(ticket, Asking::ToolCall);
             self.apply(params.session_id(), output.actions);
@@ -241,7 +241,7 @@ impl Handlers for Server {
             action,
             word: word.as_deref(),
         };
-        let output = self.step(&params, input)?;
+        let output = self.step_or_wait(&params, ticket, input)?;
         if matches!(output.reply, Reply::Later) {
             let call = params.tool_call_id.to_string();
             let session = session.to_owned();
@@ -274,7 +274,7 @@ impl Handlers for Server {
             name => return Err(unknown_command(name)),
         };
         let ticket = self.next_ticket();
-        let output = self.step(&params, Input::Command { ticket, command })?;
+        let output = self.step_or_wait(&params, ticket, Input::Command { ticket, command })?;
         if matches!(output.reply, Reply::Later) {
             self.defer(ticket, Asking::Command);
             return Ok(Answered::Later);
@@ -368,7 +368,12 @@ impl Server {
         if malformed > 0 {
             output.diagnostics.push(not_entries(malformed));
         }
-        now(wire::hook_result(output))
+        let slot = self.sessions.get(&*params.session_id);
+        let is_guarded = slot.is_some_and(|slot| slot.session.is_guarded());
+        now(protocol::HookResult {
+            guarded: is_guarded,
+            ..wire::hook_result(output)
+        })
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn manifest() -> Manifest {
 
 fn subscription(&(name, event): &(&str, &[&str])) -> HookSubscription {
     let context: &[&str] = if RESTORING.contains(&name) {
-        &["cwd", "hasUI", "sessionFile", "branch"]
+        &["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"]
     } else if name == "branch" {
         &["branch"]
     } else {

@@ -21,7 +21,7 @@ use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
 use workflow_protocol::{Context, Error, HostApplyParams, Kind, SessionBound, Text};
 
 use super::clock::Clock;
-use super::definitions::{Definitions, Loader, OnDisk};
+use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer};
 use super::session::Slot;
@@ -93,6 +93,10 @@ pub(super) struct Server {
     tickets: u64,
     /// The requests that are answered later.
     waiting: HashMap<Ticket, Waiting>,
+    /// The call in progress, if its answer may come later.
+    in_progress: Option<Ticket>,
+    /// The answer to the call in progress, where what had to be done first was done at once.
+    at_once: Option<Settled>,
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
@@ -176,6 +180,8 @@ impl Server {
             peer: Peer::default(),
             tickets: 0,
             waiting: HashMap::new(),
+            in_progress: None,
+            at_once: None,
             deferred: None,
             outbox: Outbox::default(),
             is_over: false,
@@ -190,6 +196,25 @@ impl Server {
     ) -> Result<Output, Error> {
         self.known(params)?;
         Ok(self.step_session(params.session_id(), input))
+    }
+
+    /// Steps the session of a call whose answer may come later, under this ticket.
+    pub(super) fn step_or_wait<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+        ticket: Ticket,
+        input: Input<'_>,
+    ) -> Result<Output, Error> {
+        self.in_progress = Some(ticket);
+        let output = self.step(params, input);
+        self.in_progress = None;
+        let at_once = self.at_once.take();
+        let mut output = output?;
+        if let Some(Settled { reply, actions, .. }) = at_once {
+            output.reply = reply;
+            output.actions.extend(actions);
+        }
+        Ok(output)
     }
 
     /// The session of a call, which takes over what the host knows of it now.
@@ -248,8 +273,8 @@ impl Server {
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let cwd = cwd(context, self.sessions.get(session));
-        Ok(host.definitions.load(cwd))
+        let project = project(context, self.sessions.get(session));
+        Ok(host.definitions.load(&project))
     }
 
     /// The definitions as the files stood a moment ago, for a session or for none.
@@ -264,8 +289,8 @@ impl Server {
             return self.definitions(session, context);
         }
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let cwd = cwd(context, self.sessions.get(session));
-        Ok(host.definitions.recent(cwd))
+        let project = project(context, self.sessions.get(session));
+        Ok(host.definitions.recent(&project))
     }
 
     fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
@@ -322,7 +347,8 @@ impl Server {
                 baseline: world.baseline(&gates, &places.cwd),
             },
             Effect::RunGate(run)
-                if !run.commands.is_empty() && !world.is_trusted(&project, &run.commands) =>
+                if !run.commands.is_empty()
+                    && !(places.is_trusted && world.is_trusted(&project, &run.commands)) =>
             {
                 Input::GateUntrusted { gate: run.id }
             }
@@ -426,6 +452,7 @@ impl Server {
                 .as_deref()
                 .unwrap_or(definitions.cwd())
                 .to_path_buf(),
+            is_trusted: slot.is_trusted,
         })
     }
 
@@ -610,6 +637,10 @@ impl Server {
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
     fn settle(&mut self, session: &str, settled: Settled) {
+        if self.in_progress == Some(settled.ticket) {
+            self.at_once = Some(settled);
+            return;
+        }
         let Settled {
             ticket,
             reply,
@@ -654,6 +685,7 @@ impl Server {
 pub(super) struct Places {
     pub(super) agent_dir: PathBuf,
     pub(super) cwd: PathBuf,
+    is_trusted: bool,
 }
 
 impl Places {
@@ -665,10 +697,17 @@ impl Places {
     }
 }
 
-/// The directory a call is about, where the host ever said it.
-fn cwd<'a>(context: &'a Context<'_>, slot: Option<&'a Slot>) -> Option<&'a Path> {
+/// The project a call is about, as far as the host ever said it.
+fn project<'a>(context: &'a Context<'_>, slot: Option<&'a Slot>) -> ProjectOf<'a> {
+    let said = context.project_trusted;
+    if said.or(slot.map(|slot| slot.is_trusted)) == Some(false) {
+        return ProjectOf::Nobody;
+    }
     let said = context.cwd.as_deref().map(Path::new);
-    said.or_else(|| slot?.cwd.as_deref())
+    match said.or_else(|| slot?.cwd.as_deref()) {
+        Some(cwd) => ProjectOf::Session(cwd),
+        None => ProjectOf::Host,
+    }
 }
 
 fn unknown_session(id: &str) -> Error {
