@@ -159,6 +159,7 @@ impl Session {
             name: session_name(workflow, &description),
         });
         out.actions.push(Action::SendUserMessage {
+            must_arrive: false,
             content: initial_message(workflow, &catalog, &description),
         });
     }

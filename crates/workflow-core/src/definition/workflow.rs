@@ -8,6 +8,7 @@ use super::model::{Limits, Show, Templates, Workflow};
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
 use super::tool_rules::{read_results, read_tools};
+use super::triggers::read_checkpoint;
 use super::values::{
     Text, check_template, choice, optional_text, present, required_text, whole_number, wrong_type,
 };
@@ -82,6 +83,7 @@ pub(super) fn read_workflow<'s>(
         tools: tools.access,
         rules: tools.rules,
         results: read_results(reader, &mut map),
+        checkpoint: read_checkpoint(reader, &mut map),
     };
     ReadWorkflow {
         workflow,
