@@ -17,7 +17,7 @@ use crate::simulate::{Command, HELP, Level, Recorder, Simulation, Start, Step, T
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar simulate bugfix \"The total is wrong\"
+  workflow-sidecar simulate bugfix the total is wrong
   workflow-sidecar simulate bugfix --script bugfix.steps
   printf 'tool edit => blocked\\nnext => Fix\\n' | workflow-sidecar simulate bugfix
   workflow-sidecar simulate bugfix --script bugfix.steps --record bugfix.jsonl
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     workflow: String,
     /// What the run is for
     #[arg(default_value = "a dry run")]
-    description: String,
+    description: Vec<String>,
     /// Read the commands from a file
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
@@ -61,13 +61,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (mut lines, name, typed) = source(arguments)?;
     let cwd = arguments.project.directory().canonicalize()?;
     let agent_dir = arguments.project.agent_dir();
+    let description = arguments.description.join(" ");
     let recorder = arguments.record.as_deref().map(Recorder::begin);
     let recorder = recorder.transpose()?;
     let (simulation, told) = Simulation::start(Start {
         cwd: &cwd.to_string_lossy(),
         agent_dir: &agent_dir.to_string_lossy(),
         workflow: &workflow.command_name,
-        description: &arguments.description,
+        description: &description,
         loaded: Arc::clone(&loaded),
         recorder,
     })?;
@@ -79,10 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
         failed: 0,
         contexts: Vec::new(),
     };
-    let command = format!(
-        "/workflow {} {}",
-        workflow.command_name, arguments.description
-    );
+    let command = format!("/workflow {} {description}", workflow.command_name);
     walk.begin(&command, &told)?;
     walk.go(&mut lines)
 }
