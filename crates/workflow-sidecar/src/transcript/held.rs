@@ -65,6 +65,11 @@ impl Tiers {
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
     }
 
+    /// Whether it holds the definitions of anybody.
+    pub(super) fn is_any(&self) -> bool {
+        self.0.iter().any(Option::is_some)
+    }
+
     /// The directory of this name beside a transcript, or among its definitions.
     pub(super) fn beside(transcript: &Path, name: &str) -> Result<Self, NoDefinitions> {
         let parent = transcript.parent().unwrap_or(Path::new(""));
