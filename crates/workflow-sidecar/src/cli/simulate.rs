@@ -10,6 +10,7 @@ use workflow_core::definition::{Catalog, Show, Workflow, load};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
+use super::list::uses;
 use super::named;
 use super::outcome::Outcome;
 use super::project::Project;
@@ -97,10 +98,20 @@ fn starts(workflow: &Workflow, catalog: &Catalog) -> Result<()> {
             shown(&started.key)
         ),
         Some(_) | None => bail!(
-            "`{}` only runs inside other workflows: simulate one of those",
-            shown(&workflow.key)
+            "`{}` only runs inside other workflows: simulate {}",
+            shown(&workflow.key),
+            whole(workflow, catalog)
         ),
     }
+}
+
+/// What to simulate in place of a part.
+fn whole(part: &Workflow, catalog: &Catalog) -> String {
+    let mut startable = catalog.startable();
+    let found = startable.find(|workflow| uses(workflow, &part.key));
+    found.map_or("one of those".to_owned(), |workflow| {
+        format!("`{}`", shown(&workflow.command_name))
+    })
 }
 
 /// Where the commands come from, what that is called, and whether somebody types them.
