@@ -72,6 +72,23 @@ fn a_template_can_be_called_anything_that_can_be_typed() {
 }
 
 #[test]
+fn what_cannot_be_written_whole_is_not_written() {
+    let project = tempfile::tempdir().unwrap();
+    let workflows = project.path().join(WORKFLOWS);
+    fs::create_dir_all(&workflows).unwrap();
+    // In the way of the schema, and of a subworkflow.
+    for in_the_way in [".pi/schemas", ".pi/workflows/w-cycle"] {
+        let path = project.path().join(in_the_way);
+        fs::write(&path, "mine").unwrap();
+        let tdd = TEMPLATES.iter().find(|template| template.name == "tdd");
+        let written = write(project.path(), tdd.unwrap(), "w", Language::Yaml, "{}");
+        assert!(written.is_err(), "{in_the_way}");
+        assert!(!workflows.join("w").exists(), "{in_the_way}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    }
+}
+
+#[test]
 fn what_cannot_be_typed_is_no_name() {
     for name in ["", "a b", "..", "a/b", "ä", &"x".repeat(65)] {
         assert!(!can_be_typed(name), "{name}");
