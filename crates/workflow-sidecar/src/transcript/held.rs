@@ -24,6 +24,8 @@ struct Now {
     instead: Tiers,
     /// By name.
     directories: HashMap<String, Directory>,
+    /// The names in whose place something else was given.
+    replaced: BTreeMap<String, Tier>,
 }
 
 /// What a host calls its directories in a transcript written by hand.
@@ -65,6 +67,19 @@ impl Tiers {
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
     }
 
+    /// What `$AGENT` and `$CWD` hold by them.
+    pub(super) fn directories(self) -> BTreeMap<String, Directory> {
+        let Self([agent, project]) = self;
+        let named = [(AGENT_DIR.to_owned(), agent), (project_name(CWD), project)];
+        let named = named.map(|(name, held)| (name, held.unwrap_or_default()));
+        named.into()
+    }
+
+    /// Whether there are any.
+    pub(super) fn are_given(&self) -> bool {
+        self.0.iter().any(Option::is_some)
+    }
+
     /// The directory of this name beside a transcript, or among its definitions.
     pub(super) fn beside(transcript: &Path, name: &str) -> Result<Self, NoDefinitions> {
         let parent = transcript.parent().unwrap_or(Path::new(""));
@@ -91,10 +106,8 @@ impl Held {
     }
 
     /// From here on, `$AGENT` and `$CWD` hold this, and no other directory anything.
-    pub(super) fn name(&self, Tiers([agent, project]): Tiers) {
-        let named = [(AGENT_DIR.to_owned(), agent), (project_name(CWD), project)];
-        let named = named.map(|(name, held)| (name, held.unwrap_or_default()));
-        self.now().directories = named.into();
+    pub(super) fn name(&self, tiers: Tiers) {
+        self.now().directories = tiers.directories().into_iter().collect();
     }
 
     /// From here on, these directories hold this.
@@ -102,9 +115,22 @@ impl Held {
         self.now().directories.extend(directories);
     }
 
+    /// What took the place of the transcript's definitions so far, by name.
+    pub(super) fn in_place(&self) -> BTreeMap<String, Directory> {
+        let now = self.now();
+        let Tiers(instead) = &now.instead;
+        let replaced = now.replaced.iter();
+        let given = replaced.map(|(name, tier)| (name, &instead[*tier as usize]));
+        given
+            .filter_map(|(name, given)| Some((name.clone(), given.clone()?)))
+            .collect()
+    }
+
     /// What a directory holds: an agent directory or the working directory of a project.
     pub(super) fn directory(&self, tier: Tier, named: &str) -> Directory {
-        self.now().find(tier, named).cloned().unwrap_or_default()
+        let mut now = self.now();
+        now.note_replaced(tier, named);
+        now.find(tier, named).cloned().unwrap_or_default()
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
@@ -113,6 +139,18 @@ impl Held {
 }
 
 impl Now {
+    /// Takes down the name of a directory in whose place something else is given.
+    fn note_replaced(&mut self, tier: Tier, named: &str) {
+        let Tiers(instead) = &self.instead;
+        if instead[tier as usize].is_some() {
+            let name = match tier {
+                Tier::Global => named.to_owned(),
+                Tier::Project => project_name(named),
+            };
+            self.replaced.insert(name, tier);
+        }
+    }
+
     fn find(&self, tier: Tier, named: &str) -> Option<&Directory> {
         let Tiers(instead) = &self.instead;
         instead[tier as usize].as_ref().or_else(|| match tier {
@@ -132,7 +170,9 @@ pub(super) fn project_name(cwd: &str) -> String {
 
 impl Loader for Held {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded {
-        let now = self.now();
+        let mut now = self.now();
+        now.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
+        now.note_replaced(Tier::Project, &cwd.to_string_lossy());
         let empty = Directory::default();
         let find = |tier, path: &Path| now.find(tier, &path.to_string_lossy()).unwrap_or(&empty);
         let project = find(Tier::Project, cwd);
