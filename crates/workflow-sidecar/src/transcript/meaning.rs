@@ -190,7 +190,7 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Vec<Fact>) {
                 text: text(&value[0]["text"]),
             }),
             "actions" => of_actions(value, found),
-            _ => continue,
+            _ => {}
         }
     }
     if let Some(members) = members {

@@ -94,7 +94,7 @@ mod tests {
         let transcript = Transcript::parse(Path::new("t"), text.join("\n").as_bytes()).unwrap();
         let given = serde_json::from_str(r#"{"/p/.pi":{"workflows/w/a.md":"new"}}"#).unwrap();
         let found = redefined(&transcript, &given).into_iter();
-        let json = |definitions| serde_json::to_string(definitions).unwrap();
+        let json = |definitions: &Definitions| serde_json::to_string(definitions).unwrap();
         found
             .map(|found| (found.line.number, found.is_before, json(&found.definitions)))
             .collect()
