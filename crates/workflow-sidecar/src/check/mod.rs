@@ -5,9 +5,11 @@
 
 mod github;
 mod sarif;
+mod stray;
 mod target;
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::path::{Path, PathBuf};
 
@@ -16,9 +18,10 @@ use workflow_core::diagnostic::{Diagnostic, Severity};
 
 pub(crate) use github::annotation;
 pub(crate) use sarif::log;
+use stray::strays;
 use target::{Target, nearer, plain};
 
-use crate::disk::Disk;
+use crate::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -27,6 +30,17 @@ pub(crate) struct Report {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The workflows that can run: the project of each, and its key.
     running: BTreeSet<(Option<PathBuf>, String)>,
+    /// The projects in which there is none, and where above each there are some.
+    pub(crate) empty: Vec<Empty>,
+}
+
+/// A project without workflows.
+#[derive(Debug)]
+pub(crate) struct Empty {
+    /// Where they were looked for, from where the person is.
+    pub(crate) looked_into: String,
+    /// A directory above it that has some.
+    pub(crate) above: Option<String>,
 }
 
 impl Report {
@@ -61,8 +75,21 @@ fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Rep
         ),
         project: target.project.clone(),
         here: here.to_path_buf(),
+        read: RefCell::default(),
     };
     let loaded = load(&files);
+    let has_own = |tier| loaded.index.iter().any(|listing| listing.tier == tier);
+    if let Some(project) = target.project.as_ref().filter(|_| target.only.is_empty()) {
+        if !has_own(Tier::Project) {
+            report.empty.push(Empty::of(project, here));
+        }
+        let base = project.join(HOST_DIRECTORY);
+        report.diagnostics.extend(
+            strays(&base, &files.read.borrow())
+                .into_iter()
+                .map(|found| nearby(found, here)),
+        );
+    }
     for found in loaded.diagnostics {
         // The user's own definitions are those of every project.
         if is_about(&found, target, &files) && !report.diagnostics.contains(&found) {
@@ -80,6 +107,32 @@ fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Rep
             report.running.insert((project, listing.key));
         }
     }
+}
+
+impl Empty {
+    fn of(project: &Path, here: &Path) -> Self {
+        let workflows = |project: &Path| project.join(HOST_DIRECTORY).join(WORKFLOWS);
+        let name = |path: &Path| nearer(path, here).display().to_string();
+        let above = project
+            .ancestors()
+            .skip(1)
+            .find(|above| workflows(above).is_dir());
+        Self {
+            looked_into: name(&workflows(project)),
+            above: above.map(name),
+        }
+    }
+}
+
+/// The same diagnostic, with its file named from where the person is.
+fn nearby(mut found: Diagnostic, here: &Path) -> Diagnostic {
+    if let Some(place) = &mut found.place {
+        place.file = nearer(Path::new(&*place.file), here)
+            .display()
+            .to_string()
+            .into();
+    }
+    found
 }
 
 /// Whether a diagnostic is about what a target names.
@@ -110,6 +163,8 @@ struct Located {
     project: Option<PathBuf>,
     /// Where the person is.
     here: PathBuf,
+    /// The files that were read.
+    read: RefCell<HashSet<PathBuf>>,
 }
 
 impl Located {
@@ -134,6 +189,7 @@ impl Files for Located {
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
         if self.has(path.tier()) {
+            self.read.borrow_mut().insert(self.full(&self.shown(path)));
             self.disk.read(path, max_bytes)
         } else {
             Err(FileProblem::Missing)

@@ -65,6 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Severity::Warning => arguments.strict,
         Severity::Info => false,
     });
+    let failing = failing || arguments.strict && report.workflows() == 0;
     Ok(if failing {
         Outcome::Findings
     } else {
@@ -77,6 +78,16 @@ fn lines(report: &Report, text: impl Fn(&Diagnostic) -> String) -> anyhow::Resul
     let mut out = anstream::stdout().lock();
     for found in &report.diagnostics {
         writeln!(out, "{}", text(found))?;
+    }
+    for empty in &report.empty {
+        let above = empty.above.as_ref();
+        let above = above.map(|above| format!("; {above} has some: check that"));
+        writeln!(
+            out,
+            "no workflows in {}{}",
+            empty.looked_into,
+            above.unwrap_or_default()
+        )?;
     }
     let number = |severity: Severity| count(report.number(severity), severity.as_str());
     Ok(writeln!(
