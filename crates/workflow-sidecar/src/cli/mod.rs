@@ -33,6 +33,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use workflow_core::diagnostic::visible;
 
 pub(crate) use self::serve::RECORD_VARIABLE;
 
@@ -92,7 +93,8 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let styles = clap::builder::Styles::styled();
             let style = styles.get_error();
-            anstream::eprintln!("{style}error:{style:#} {error:#}");
+            let told = fit_for_a_terminal(&format!("{error:#}"));
+            anstream::eprintln!("{style}error:{style:#} {told}");
             ExitCode::from(FAILED)
         }
     }
@@ -136,6 +138,12 @@ fn command() -> anyhow::Result<Outcome> {
     }
 }
 
+/// What went wrong often quotes a file or its name, which may hold anything.
+fn fit_for_a_terminal(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    lines.join("\n")
+}
+
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let cause = error.root_cause().downcast_ref::<io::Error>();
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
@@ -165,7 +173,13 @@ fn log_to_stderr() {
 
 #[cfg(test)]
 mod tests {
-    use super::command_line;
+    use super::{command_line, fit_for_a_terminal};
+
+    #[test]
+    fn what_went_wrong_moves_no_cursor() {
+        let told = fit_for_a_terminal("a\u{1b}[2J\u{9b}1mb\nc");
+        assert_eq!(told, "a\\u{1b}[2J\\u{9b}1mb\nc");
+    }
 
     #[test]
     fn every_command_shows_examples() {

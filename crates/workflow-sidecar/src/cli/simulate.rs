@@ -112,7 +112,7 @@ fn source(arguments: &Arguments) -> Result<(Box<dyn BufRead>, String, bool)> {
             File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
         return Ok((
             Box::new(BufReader::new(file)),
-            path.display().to_string(),
+            visible(&path.display().to_string()),
             false,
         ));
     }

@@ -1,10 +1,11 @@
 //! Writes the conversation of a simulation down, as a transcript that replays.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::host::{NOW, SEED};
 use crate::serve::Loader;
@@ -15,9 +16,15 @@ use crate::transcript::{self, DEFAULT_LIMIT, Extent, HostLine, Payload};
 pub(crate) struct Recorder(transcript::Recorder);
 
 impl Recorder {
-    /// Begins a transcript in a file, in place of what the file held.
+    /// Begins a transcript in a file, in place of the transcript that it held.
     pub(crate) fn begin(path: &Path) -> Result<Self> {
         let cannot = || format!("{} cannot be written", path.display());
+        // The script, perhaps, if two names were mixed up.
+        ensure!(
+            may_be_replaced(path),
+            "{} holds something else than a transcript: name another file with `--record`",
+            path.display()
+        );
         File::create(path).with_context(cannot)?;
         let extent = Extent {
             payload: Payload::Kept,
@@ -38,4 +45,16 @@ impl Recorder {
         self.0
             .write(at, Some(HostLine::Line(said.as_bytes())), heard.as_bytes());
     }
+}
+
+/// Whether there is no such file, or nothing but a transcript in it.
+fn may_be_replaced(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else {
+        return true;
+    };
+    let mut start = Vec::new();
+    let length = transcript::BEGINNING.len() as u64;
+    // What cannot be read is not known to be a transcript.
+    let read = file.take(length).read_to_end(&mut start);
+    read.is_ok() && (start.is_empty() || start == transcript::BEGINNING.as_bytes())
 }

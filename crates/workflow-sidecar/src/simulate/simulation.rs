@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
+use workflow_core::guard::STEP_TOOL;
 
 use super::command::{Command, Stop};
 use super::host::{Host, text};
@@ -17,7 +18,6 @@ use crate::rest::{Rest, rest, taken_up};
 
 /// What a person says who has nothing else to say.
 const GO_ON: &str = "Go on.";
-const STEP_TOOL: &str = "workflow_step";
 
 /// A run without an agent.
 pub(crate) struct Simulation {

@@ -77,7 +77,7 @@ impl Difference {
             } => {
                 let mut what = match path.as_deref() {
                     Some("") | None => "the line differs".to_owned(),
-                    Some(path) => format!("`{}` differs", on_one_line(path)),
+                    Some(path) => format!("`{}` differs", visible(path)),
                 };
                 match others {
                     0 => {}
@@ -98,7 +98,7 @@ impl Difference {
             What::Extra { heard } => {
                 format!("the sidecar says more\n     heard: {}\n", cut(heard, 0))
             }
-            What::Broken { why } => format!("{}\n", on_one_line(why)),
+            What::Broken { why } => format!("{}\n", visible(why)),
         };
         // What it means begins with what the host had said.
         let is_meant = matches!(self.what, What::Means { .. });
@@ -109,7 +109,7 @@ impl Difference {
         ];
         for (name, more) in more {
             if let Some(more) = more {
-                let _ = writeln!(text, "{name:>10}: {}", on_one_line(more));
+                let _ = writeln!(text, "{name:>10}: {}", visible(more));
             }
         }
         text
@@ -220,16 +220,11 @@ fn cut(text: &str, from: usize) -> String {
         shown.push('…');
     }
     let part: String = text.chars().skip(from).take(WIDTH).collect();
-    shown += &on_one_line(&part);
+    shown += &visible(&part);
     if text.chars().count() > from + WIDTH {
         shown.push('…');
     }
     shown
-}
-
-/// Text without anything that moves the cursor.
-fn on_one_line(text: &str) -> String {
-    visible(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 #[cfg(test)]

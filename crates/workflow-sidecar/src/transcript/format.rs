@@ -21,6 +21,9 @@ use super::definitions::{Definitions, from_hex};
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
 
+/// How the first line of a recording begins.
+pub(crate) const BEGINNING: &str = "{\"transcript\":";
+
 /// What stands for any line of the sidecar.
 const ANY: &str = "\"*\"";
 
@@ -166,7 +169,7 @@ impl Transcript {
             let may_be_torn = at > 0
                 && match next {
                     None => !bytes.ends_with(b"\n"),
-                    Some((_, next)) => next.starts_with(b"{\"transcript\":"),
+                    Some((_, next)) => next.starts_with(BEGINNING.as_bytes()),
                 };
             let read = match Line::parse(*number, line) {
                 Err(Wrong::Unfinished) if may_be_torn => Ok(Line {
@@ -241,7 +244,7 @@ impl Line {
                 Wrong::NotUtf8
             });
         };
-        if text.starts_with("{\"transcript\":") {
+        if text.starts_with(BEGINNING) {
             let header = header(text)?;
             return Ok(Self {
                 number,

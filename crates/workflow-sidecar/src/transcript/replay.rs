@@ -268,24 +268,29 @@ impl Changes {
     }
 
     fn applied_to(mut self, text: &str) -> String {
+        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut blessed = String::with_capacity(text.len());
-        let mut push = |lines: Vec<String>| {
+        let push = |blessed: &mut String, lines: Vec<String>| {
             for line in lines {
+                if !blessed.is_empty() && !blessed.ends_with('\n') {
+                    blessed.push_str(end);
+                }
                 blessed.push_str(&line);
-                blessed.push('\n');
+                blessed.push_str(end);
             }
         };
-        for (at, line) in text.lines().enumerate() {
+        for (at, line) in text.split_inclusive('\n').enumerate() {
             let number = at + 1;
-            push(self.before.remove(&number).unwrap_or_default());
-            let instead = self.instead.remove(&number);
             push(
-                instead
-                    .unwrap_or_else(|| Some(line.to_owned()))
-                    .into_iter()
-                    .collect(),
+                &mut blessed,
+                self.before.remove(&number).unwrap_or_default(),
             );
-            push(self.after.remove(&number).unwrap_or_default());
+            match self.instead.remove(&number) {
+                Some(instead) => push(&mut blessed, Vec::from_iter(instead)),
+                // To the byte: a line that was cut off is known by having no end.
+                None => blessed.push_str(line),
+            }
+            push(&mut blessed, self.after.remove(&number).unwrap_or_default());
         }
         blessed
     }
