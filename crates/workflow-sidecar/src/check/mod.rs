@@ -28,6 +28,8 @@ use crate::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 pub(crate) struct Report {
     /// Everything that is wrong, project by project. Files are named from where the person is.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether there is any workflow, broken ones included.
+    has_workflows: bool,
     /// The workflows that can run: the project of each, and its key.
     running: BTreeSet<(Option<PathBuf>, String)>,
     /// The projects in which there is none, and where above each there are some.
@@ -44,6 +46,11 @@ pub(crate) struct Empty {
 }
 
 impl Report {
+    /// Whether there is any workflow, broken ones included.
+    pub(crate) fn has_workflows(&self) -> bool {
+        self.has_workflows
+    }
+
     /// How many workflows can run.
     pub(crate) fn workflows(&self) -> usize {
         self.running.len()
@@ -97,6 +104,7 @@ fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Rep
         }
     }
     for listing in loaded.index {
+        report.has_workflows = true;
         let project = match listing.tier {
             Tier::Global => None,
             Tier::Project => target.project.clone(),

@@ -55,7 +55,15 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let report = check(&arguments.paths, &arguments.own.directory())?;
     match arguments.format {
-        Format::Human => lines(&report, |found| render(found, true) + "\n")?,
+        Format::Human => {
+            lines(&report, |found| render(found, true) + "\n")?;
+            if !report.has_workflows() && report.diagnostics.is_empty() {
+                writeln!(
+                    anstream::stdout(),
+                    "`workflow-sidecar init` writes a workflow"
+                )?;
+            }
+        }
         Format::Github => lines(&report, annotation)?,
         Format::Json => json(&Checked::from(&report))?,
         Format::Sarif => json(&log(&report.diagnostics))?,

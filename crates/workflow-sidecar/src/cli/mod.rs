@@ -42,11 +42,13 @@ pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar check                        what is wrong with the workflows here
-  workflow-sidecar init --template bugfix       a ready-made workflow, to use or to change
-  workflow-sidecar demo                         see what it does
-  workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
-  workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
+  workflow-sidecar demo                     see what it does
+  workflow-sidecar init --template bugfix   a ready-made workflow, to use or to change
+  workflow-sidecar check                    what is wrong with the workflows here
+  workflow-sidecar simulate bugfix          walk through one, without an agent
+  workflow-sidecar doctor                   does everything fit together: binary, hosts, directories?
+  workflow-sidecar schema workflow          what an editor needs to complete and check a workflow.yaml
+  workflow-sidecar serve                    what a host spawns; also the default when stdin is a pipe
 
 A host speaks JSON-RPC 2.0, one message a line, on stdin and stdout. Logs go to stderr;
 WORKFLOW_SIDECAR_LOG=debug shows more of them.";

@@ -188,7 +188,8 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
         }
     }
     let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
-    let mut told = vec![format!("{} replayed", count(rows.len(), "transcript"))];
+    let replayed = rows.len() - number("failed");
+    let mut told = vec![format!("{} replayed", count(replayed, "transcript"))];
     let differ = if number("differs") == 1 {
         "differs"
     } else {

@@ -119,7 +119,7 @@ impl Difference {
 /// What happened, what comes of it now, and the texts that differ.
 fn meanings(after: &str, changes: &[Change]) -> String {
     let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
-    let mut text = format!("{}: {}\n", on_one_line(after), told.join("; "));
+    let mut text = format!("{}: {}\n", visible(after), told.join("; "));
     for change in changes {
         match (&change.expected, &change.heard) {
             (Some(expected), Some(heard)) => text += &side_by_side(expected, heard),

@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use workflow_core::input::Millis;
 
 use super::definitions::{Definitions, from_hex};
+use crate::session_file::is_session;
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
@@ -112,8 +113,10 @@ pub(crate) enum Said {
 /// Why a file is no transcript, or cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
-    #[error("{}: {error}", path.display())]
+    #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
+    #[error("{} is a session of pi, not a recording: `workflow-sidecar show` tells it", .0.display())]
+    Session(PathBuf),
     #[error("{}:{line}: {why}", path.display())]
     Line {
         path: PathBuf,
@@ -156,6 +159,9 @@ impl Transcript {
     /// Reads what a file holds. A line that ends amid its text is told from one that is wrong by
     /// what follows: nothing, or a sidecar that starts.
     pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ReadError> {
+        if is_session(bytes) {
+            return Err(ReadError::Session(path.to_path_buf()));
+        }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let written: Vec<(usize, &[u8])> = bytes
             .split(|byte| *byte == b'\n')

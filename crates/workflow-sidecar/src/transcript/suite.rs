@@ -42,9 +42,9 @@ pub(crate) enum Failed {
 /// Why there is nothing to replay.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoTranscripts {
-    #[error("{}: {error}", path.display())]
+    #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    #[error("{}: there is no file in it whose name ends in `.jsonl`", .0.display())]
+    #[error("there is no `*.jsonl` file in {}", .0.display())]
     None(PathBuf),
 }
 
