@@ -21,7 +21,7 @@ mod suite;
 mod watched;
 
 pub(crate) use difference::Difference;
-pub(crate) use format::{BEGINNING, Entry, Said, Transcript};
+pub(crate) use format::{Entry, Said, Transcript};
 pub(crate) use held::Tiers;
 pub(crate) use payload::Payload;
 pub(crate) use player::Stage;
