@@ -1,14 +1,14 @@
 //! `replay`: whether a sidecar still says what it said when transcripts were written.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use serde::Serialize;
-use workflow_core::diagnostic::visible;
+use workflow_core::diagnostic::{render, visible};
 
-use super::format::{count, json};
+use super::format::{NOTABLE, count, json};
 use super::outcome::Outcome;
 use crate::transcript::{Difference, Played, Program, Stage, Tiers, replay_all, transcripts};
 
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let stage = Stage {
         against: arguments.against.as_deref().map(program).transpose()?,
         instead: match &arguments.definitions {
-            Some(directory) => Tiers::read(directory)?,
+            Some(directory) => definitions(directory)?,
             None => Tiers::default(),
         },
     };
@@ -106,6 +106,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     } else {
         Outcome::Well
     })
+}
+
+/// The definitions to try. What is wrong with them is told first: it explains the differences.
+fn definitions(directory: &Path) -> anyhow::Result<Tiers> {
+    let tiers = Tiers::read(directory)?;
+    let loaded = tiers.loaded(directory)?;
+    for found in &loaded.diagnostics {
+        anstream::eprintln!("{}\n", render(found, true));
+    }
+    if loaded.catalog.iter().next().is_none() {
+        let directory = visible(&directory.display().to_string());
+        anstream::eprintln!("{NOTABLE}warning{NOTABLE:#}: no workflow in {directory} can run\n");
+    }
+    Ok(tiers)
 }
 
 /// A command as a shell would take it apart.

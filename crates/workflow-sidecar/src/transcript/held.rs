@@ -11,7 +11,7 @@ use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, Tier
 
 use super::definitions::Directory;
 use super::watched::Watched;
-use crate::disk::Disk;
+use crate::disk::{Disk, HOST_DIRECTORY};
 use crate::serve::{Loader, no_project};
 
 /// What the directories hold now.
@@ -43,28 +43,45 @@ pub(crate) enum NoDefinitions {
     Missing(PathBuf),
     #[error("{} holds no definitions: there is neither a `.pi` in it nor an `agent` or a `project`", .0.display())]
     None(PathBuf),
+    #[error("{} holds no definitions: a project's are in its `.pi/workflows`, and there is no `.pi` in it", .0.display())]
+    NoHostDirectory(PathBuf),
+}
+
+/// Where a directory of definitions has a user's and a project's, and which of them it has.
+fn places(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> {
+    if !directory.is_dir() {
+        return Err(NoDefinitions::Missing(directory.to_path_buf()));
+    }
+    let places = ["agent", "project"].map(|name| directory.join(name));
+    let has = places.each_ref().map(|place| place.is_dir());
+    let has_definitions = |project: &Path| project.join(HOST_DIRECTORY).is_dir();
+    match (has, &places) {
+        ([false, false], _) if has_definitions(directory) => {
+            Ok(([PathBuf::new(), directory.to_path_buf()], [false, true]))
+        }
+        ([false, false], _) => Err(NoDefinitions::None(directory.to_path_buf())),
+        ([_, true], [_, project]) if !has_definitions(project) => {
+            Err(NoDefinitions::NoHostDirectory(project.clone()))
+        }
+        _ => Ok((places, has)),
+    }
 }
 
 impl Tiers {
     /// Reads a project's directory with its `.pi`, or one that has an `agent` directory, a `project`, or both.
     pub(crate) fn read(directory: &Path) -> Result<Self, NoDefinitions> {
-        if !directory.is_dir() {
-            return Err(NoDefinitions::Missing(directory.to_path_buf()));
-        }
-        let [agent, project] = ["agent", "project"].map(|name| directory.join(name));
-        let has = [agent.is_dir(), project.is_dir()];
-        let (agent, project, has) = if has != [false, false] {
-            (agent, project, has)
-        } else if directory.join(".pi").is_dir() {
-            (PathBuf::new(), directory.to_path_buf(), [false, true])
-        } else {
-            return Err(NoDefinitions::None(directory.to_path_buf()));
-        };
+        let ([agent, project], has) = places(directory)?;
         let loads = Arc::default();
         Watched(Arc::clone(&loads)).load(&agent, &project);
         let mut loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = loads.drain(..).map(|load| load.reads.into_directory());
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
+    }
+
+    /// What comes of them alone, as they were read from a directory.
+    pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded, NoDefinitions> {
+        let ([agent, project], _) = places(directory)?;
+        Ok(Held::instead(self.clone()).load(&agent, &project))
     }
 
     /// What `$AGENT` and `$CWD` hold by them.
@@ -253,6 +270,12 @@ mod tests {
         assert_eq!(project, Some(directory(r#"{"workflows/w/":null}"#)));
         assert!(matches!(read("nothing"), Err(NoDefinitions::None(_))));
         assert!(matches!(read("gone"), Err(NoDefinitions::Missing(_))));
+        at("bare/agent");
+        at("bare/project/workflows");
+        assert!(matches!(
+            read("bare"),
+            Err(NoDefinitions::NoHostDirectory(_))
+        ));
         let beside = |name| Tiers::beside(&root.path().join("t.jsonl"), name);
         assert!(beside("p").is_ok() && beside("gone").is_err());
     }
