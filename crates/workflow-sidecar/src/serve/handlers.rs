@@ -419,7 +419,9 @@ fn step_action(arguments: &RawValue) -> Option<protocol::Text<'_>> {
         #[serde(borrow)]
         action: &'a RawValue,
     }
-    let arguments: Arguments<'_> = serde_json::from_str(arguments.get()).ok()?;
+    // A list of one would do for it as well.
+    let object = Some(arguments.get()).filter(|json| json.starts_with('{'))?;
+    let arguments: Arguments<'_> = serde_json::from_str(object).ok()?;
     text(arguments.action)
 }
 
