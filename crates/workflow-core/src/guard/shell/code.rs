@@ -8,6 +8,9 @@ use super::arguments::{Style, gather};
 use super::reader::Input;
 use super::{Word, Write};
 
+/// How far behind `open` its mode may stand, in characters.
+const LONGEST_CALL: usize = 400;
+
 /// How a language's interpreter is called.
 struct Interpreter {
     names: &'static [&'static str],
@@ -138,7 +141,8 @@ fn opens_for_writing(code: &str, open: &str) -> bool {
         let Some(arguments) = rest.trim_start().strip_prefix('(').or_else(|| rest.strip_prefix(' ')) else {
             return false;
         };
-        let end = arguments.find([';', '\n']).unwrap_or(arguments.len());
+        let end = arguments.char_indices().take(LONGEST_CALL).find(|(_, next)| matches!(next, ';' | '\n'));
+        let end = end.or_else(|| arguments.char_indices().nth(LONGEST_CALL)).map_or(arguments.len(), |(end, _)| end);
         let arguments = &arguments[..end];
         arguments.split(['\'', '"']).skip(1).step_by(2).any(|text| {
             let mode = text.trim_start();

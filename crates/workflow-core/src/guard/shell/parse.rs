@@ -9,13 +9,15 @@
 
 mod words;
 
+use std::collections::HashSet;
+
 use super::tree::{Assignment, Command, Joined, Kind, List, Piece, Plain, Raw, Redirection, Step};
 
 /// How deep commands may stand inside each other.
 const DEEPEST: usize = 40;
 
 /// How often a character may be looked at, on the average, before the line counts as tangled.
-const LOOKS: usize = 64;
+const LOOKS: usize = 32;
 
 /// Why a line cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +57,7 @@ pub(super) fn parse(line: &str, depth: usize) -> Result<Parsed> {
         fuel: line.len() * LOOKS + 1024,
         pending: Vec::new(),
         here_documents: Vec::new(),
+        no_arithmetic: HashSet::new(),
     };
     let list = parser.whole()?;
     Ok(Parsed {
@@ -71,6 +74,8 @@ struct Parser<'a> {
     /// Here-documents whose text starts on the next line.
     pending: Vec<Pending>,
     here_documents: Vec<Raw>,
+    /// Places behind `((` where no expression stands: they are not tried twice.
+    no_arithmetic: HashSet<usize>,
 }
 
 #[derive(Clone)]

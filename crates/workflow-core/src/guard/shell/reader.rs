@@ -15,6 +15,9 @@ const DEEPEST: usize = 40;
 /// The longest value of a variable that is kept, in bytes.
 const LONGEST_VALUE: usize = 256;
 
+/// How many variables are kept: to know that nothing else sets one takes a look at the whole line.
+const MOST_VARIABLES: usize = 50;
+
 /// What a command reads on its standard input.
 #[derive(Debug, Clone)]
 pub(super) enum Input {
@@ -52,6 +55,7 @@ struct Reader<'a> {
     variables: Variables,
     /// Variables that are set only if all before them succeeded.
     tentative: Vec<String>,
+    looked_up: usize,
 }
 
 pub(super) fn read(line: &str) -> Line {
@@ -67,6 +71,7 @@ fn read_at(line: &str, depth: usize) -> Line {
         unreadable: None,
         variables: Variables::new(),
         tentative: Vec::new(),
+        looked_up: 0,
     };
     if line.contains('\0') {
         reader.unreadable = Some(Unreadable::Unparsed("it holds a NUL".to_owned()));
@@ -303,7 +308,9 @@ impl Reader<'_> {
             let text = text.to_owned();
             self.text(&text, &Scope { depth: scope.depth + 1, ..scope.apart() });
         }
-        let known = lasting && scope.sure && assignment.whole && named_once(self.source, &assignment.name);
+        let known = lasting && scope.sure && assignment.whole && self.looked_up < MOST_VARIABLES;
+        self.looked_up += usize::from(known);
+        let known = known && named_once(self.source, &assignment.name);
         match value.text().filter(|text| known && text.len() <= LONGEST_VALUE) {
             Some(text) => {
                 self.variables.insert(assignment.name.clone(), text.to_owned());

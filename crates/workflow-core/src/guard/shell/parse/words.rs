@@ -1,5 +1,7 @@
 //! Words: quotations, expansions and substitutions.
 
+use std::collections::HashSet;
+
 use super::super::tree::{Piece, Raw};
 use super::{Parser, Result, Unparsed, is_meta, is_name};
 
@@ -284,6 +286,10 @@ impl Parser<'_> {
 
     /// Reads an expression behind `((`, unless it turns out to be none: then everything is as before.
     pub(super) fn perhaps_arithmetic(&mut self) -> Result<Option<Vec<Piece>>> {
+        let start = self.at;
+        if self.no_arithmetic.contains(&start) {
+            return Ok(None);
+        }
         let depth = self.depth;
         let pending = self.pending.clone();
         let here_documents = self.here_documents.len();
@@ -294,6 +300,7 @@ impl Parser<'_> {
                 self.depth = depth;
                 self.pending = pending;
                 self.here_documents.truncate(here_documents);
+                self.no_arithmetic.insert(start);
                 Ok(None)
             }
         }
@@ -312,6 +319,7 @@ impl Parser<'_> {
                 None => return Err(Unparsed::Missing(close)),
                 _ if open == 0 && self.take(close) => break,
                 Some(b')') if open == 0 => return Err(Unparsed::Unexpected(')')),
+                Some(b'(') if open == super::DEEPEST => return Err(Unparsed::Deep),
                 Some(b'(') => {
                     open += 1;
                     self.plain_one(&mut inside)?;
@@ -379,6 +387,7 @@ impl Parser<'_> {
             fuel: self.fuel,
             pending: Vec::new(),
             here_documents: std::mem::take(&mut self.here_documents),
+            no_arithmetic: HashSet::new(),
         };
         let read = read(&mut inner);
         self.fuel = inner.fuel;
