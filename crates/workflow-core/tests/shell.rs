@@ -13,9 +13,14 @@ struct Entry {
 }
 
 fn corpus() -> Vec<Entry> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/shell/commands.jsonl");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/shell/commands.jsonl"
+    );
     let text = std::fs::read_to_string(path).expect("the corpus is readable");
-    text.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect()
 }
 
 #[test]
@@ -42,6 +47,14 @@ fn the_corpus_is_judged_as_people_would() {
             wrong.push(format!("{:?} ({}): {read:?}", entry.line, entry.why));
         }
     }
-    println!("{} lines, {false_alarms} false alarms, {misses} misses", corpus.len());
-    assert!(wrong.is_empty(), "{} wrong, {false_alarms} false alarms, {misses} misses:\n{}", wrong.len(), wrong.join("\n"));
+    println!(
+        "{} lines, {false_alarms} false alarms, {misses} misses",
+        corpus.len()
+    );
+    assert!(
+        wrong.is_empty(),
+        "{} wrong, {false_alarms} false alarms, {misses} misses:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

@@ -43,8 +43,17 @@ pub(super) fn gather(words: &[Word], style: Style, takes: &[&str]) -> Arguments 
         } else if shape.starts_with("--") || style == Style::Words {
             let name = shape.split('=').next().unwrap_or_default();
             let value = (name.len() < shape.len()).then(|| word.from(name.len() + 1));
-            let name = if style == Style::Words { name.replacen("--", "-", 1) } else { name.to_owned() };
-            let value = value.or_else(|| takes.contains(&name.as_str()).then(|| words.next().cloned()).flatten());
+            let name = if style == Style::Words {
+                name.replacen("--", "-", 1)
+            } else {
+                name.to_owned()
+            };
+            let value = value.or_else(|| {
+                takes
+                    .contains(&name.as_str())
+                    .then(|| words.next().cloned())
+                    .flatten()
+            });
             arguments.options.push(Given { name, value });
         } else {
             letters(word, takes, &mut words, &mut arguments.options);
@@ -53,18 +62,31 @@ pub(super) fn gather(words: &[Word], style: Style, takes: &[&str]) -> Arguments 
     arguments
 }
 
-fn letters<'a>(word: &Word, takes: &[&str], words: &mut impl Iterator<Item = &'a Word>, options: &mut Vec<Given>) {
+fn letters<'a>(
+    word: &Word,
+    takes: &[&str],
+    words: &mut impl Iterator<Item = &'a Word>,
+    options: &mut Vec<Given>,
+) {
     for (place, letter) in word.shape().char_indices().skip(1) {
         let name = format!("-{letter}");
         let behind = word.from(place + letter.len_utf8());
-        let optional = takes.iter().any(|taking| taking.strip_suffix('?') == Some(&name));
+        let optional = takes
+            .iter()
+            .any(|taking| taking.strip_suffix('?') == Some(&name));
         let required = takes.contains(&name.as_str());
         let joined = (!behind.shape().is_empty()).then_some(behind);
         if optional {
-            return options.push(Given { name, value: joined });
+            return options.push(Given {
+                name,
+                value: joined,
+            });
         }
         if required {
-            return options.push(Given { name, value: joined.or_else(|| words.next().cloned()) });
+            return options.push(Given {
+                name,
+                value: joined.or_else(|| words.next().cloned()),
+            });
         }
         options.push(Given { name, value: None });
     }
@@ -77,8 +99,14 @@ impl Arguments {
     }
 
     /// The values of these options; `None` where one is missing.
-    pub(super) fn values<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = Option<&'a Word>> {
-        self.options.iter().filter(|given| given.is(names)).map(|given| given.value.as_ref())
+    pub(super) fn values<'a>(
+        &'a self,
+        names: &'a [&str],
+    ) -> impl Iterator<Item = Option<&'a Word>> {
+        self.options
+            .iter()
+            .filter(|given| given.is(names))
+            .map(|given| given.value.as_ref())
     }
 }
 
@@ -86,7 +114,8 @@ impl Given {
     fn is(&self, names: &[&str]) -> bool {
         // A long option may be shortened as long as it is clear which one is meant.
         names.iter().any(|name| {
-            *name == self.name || self.name.len() >= 5 && name.starts_with("--") && name.starts_with(&self.name)
+            *name == self.name
+                || self.name.len() >= 5 && name.starts_with("--") && name.starts_with(&self.name)
         })
     }
 }

@@ -36,23 +36,122 @@ const INTERPRETERS: &[Interpreter] = &[
 /// Names that write files or start programs; each begins a word.
 const WRITING: &[&str] = &[
     // Python
-    "write_text", "write_bytes", "writelines", "makedirs", "unlink", "rmdir", "mkdir", "touch(", "rmtree", "copytree",
-    "copyfile", "shutil", "os.remove", "os.rename", "os.replace", "os.system", "os.popen", "os.exec", "os.spawn", "os.posix_spawn",
-    "os.truncate", "os.symlink", "os.link", "os.chmod", "os.write", "os.open", "from os import", "subprocess", "pty.", "exec(", "eval(",
-    "compile(", "__import__", "fileinput", "urlretrieve", "extractall", "to_csv(", "to_json(", "to_parquet(", "savefig(", "rename(",
-    "replace_file", "NamedTemporaryFile", "mkdtemp", "mkstemp", "getattr(os", "setattr(os",
+    "write_text",
+    "write_bytes",
+    "writelines",
+    "makedirs",
+    "unlink",
+    "rmdir",
+    "mkdir",
+    "touch(",
+    "rmtree",
+    "copytree",
+    "copyfile",
+    "shutil",
+    "os.remove",
+    "os.rename",
+    "os.replace",
+    "os.system",
+    "os.popen",
+    "os.exec",
+    "os.spawn",
+    "os.posix_spawn",
+    "os.truncate",
+    "os.symlink",
+    "os.link",
+    "os.chmod",
+    "os.write",
+    "os.open",
+    "from os import",
+    "subprocess",
+    "pty.",
+    "exec(",
+    "eval(",
+    "compile(",
+    "__import__",
+    "fileinput",
+    "urlretrieve",
+    "extractall",
+    "to_csv(",
+    "to_json(",
+    "to_parquet(",
+    "savefig(",
+    "rename(",
+    "replace_file",
+    "NamedTemporaryFile",
+    "mkdtemp",
+    "mkstemp",
+    "getattr(os",
+    "setattr(os",
     // JavaScript
-    "writeFile", "appendFile", "createWriteStream", "rmSync", "fs.rm", "rmdirSync", "renameSync", "copyFile", "cpSync", "symlink",
-    "truncate", "openSync", "child_process", "execSync", "spawn", "execFile", "Function(", "process.binding", "outputFile", "outputJson",
-    "Deno.write", "Deno.remove", "Deno.run", "Deno.Command", "Bun.write", "Bun.spawn", "Bun.$",
+    "writeFile",
+    "appendFile",
+    "createWriteStream",
+    "rmSync",
+    "fs.rm",
+    "rmdirSync",
+    "renameSync",
+    "copyFile",
+    "cpSync",
+    "symlink",
+    "truncate",
+    "openSync",
+    "child_process",
+    "execSync",
+    "spawn",
+    "execFile",
+    "Function(",
+    "process.binding",
+    "outputFile",
+    "outputJson",
+    "Deno.write",
+    "Deno.remove",
+    "Deno.run",
+    "Deno.Command",
+    "Bun.write",
+    "Bun.spawn",
+    "Bun.$",
     // Ruby and Perl
-    "File.write", "IO.write", "File.delete", "File.rename", "FileUtils", "IO.popen", "Open3", "system", "qx", "%x", "File::Copy", "File::Path",
-    "rename", "Pathname.new",
+    "File.write",
+    "IO.write",
+    "File.delete",
+    "File.rename",
+    "FileUtils",
+    "IO.popen",
+    "Open3",
+    "system",
+    "qx",
+    "%x",
+    "File::Copy",
+    "File::Path",
+    "rename",
+    "Pathname.new",
     // PHP
-    "file_put_contents", "copy(", "shell_exec", "passthru", "popen", "proc_open",
+    "file_put_contents",
+    "copy(",
+    "shell_exec",
+    "passthru",
+    "popen",
+    "proc_open",
     // Others
-    "os.execute", "io.popen", "io.output", "file.remove", "writeLines", "write.csv", "saveRDS", "download.file", "do shell script",
-    "Set-Content", "Out-File", "Add-Content", "Remove-Item", "New-Item", "Copy-Item", "Move-Item", "Rename-Item", "Start-Process",
+    "os.execute",
+    "io.popen",
+    "io.output",
+    "file.remove",
+    "writeLines",
+    "write.csv",
+    "saveRDS",
+    "download.file",
+    "do shell script",
+    "Set-Content",
+    "Out-File",
+    "Add-Content",
+    "Remove-Item",
+    "New-Item",
+    "Copy-Item",
+    "Move-Item",
+    "Rename-Item",
+    "Start-Process",
 ];
 
 /// What inline code writes.
@@ -72,15 +171,27 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
     let mut writes = Vec::new();
     let has_code = given.has(interpreter.code);
     if matches!(name, "perl" | "ruby") && given.has(&["-i"]) {
-        let files = given.operands.iter().skip(usize::from(!has_code)).map(|word| Write::new(format!("`{name} -i`"), word.path()));
+        let files = given
+            .operands
+            .iter()
+            .skip(usize::from(!has_code))
+            .map(|word| Write::new(format!("`{name} -i`"), word.path()));
         let written = writes.len();
         writes.extend(files);
         if writes.len() == written {
             writes.push(Write::new(format!("`{name} -i`"), None));
         }
     }
-    let mut code: Vec<Option<&str>> = given.values(interpreter.code).map(|word| word.map(Word::shape)).collect();
-    let reads_input = !has_code && !given.has(interpreter.settled) && given.operands.first().is_none_or(|word| matches!(word.shape(), "-" | "/dev/stdin"));
+    let mut code: Vec<Option<&str>> = given
+        .values(interpreter.code)
+        .map(|word| word.map(Word::shape))
+        .collect();
+    let reads_input = !has_code
+        && !given.has(interpreter.settled)
+        && given
+            .operands
+            .first()
+            .is_none_or(|word| matches!(word.shape(), "-" | "/dev/stdin"));
     if reads_input {
         match input {
             Input::Text(word) => code.push(Some(word.shape())),
@@ -89,7 +200,11 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
         }
     }
     let process = !has_code && given.operands.first().is_some_and(Word::is_process);
-    if process || code.iter().any(|code| code.is_none_or(|code| writing(name, code))) {
+    if process
+        || code
+            .iter()
+            .any(|code| code.is_none_or(|code| writing(name, code)))
+    {
         writes.push(Write::new(format!("`{name}` code in the line"), None));
     }
     writes
@@ -97,8 +212,16 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
 
 fn option_letters(word: &Word) -> Word {
     let shape = word.shape();
-    if shape.len() > 1 && shape.starts_with('-') && !shape.starts_with("--") && !shape.starts_with("-e") && !shape.starts_with("-E") {
-        let letters: String = shape.chars().filter(|character| !character.is_ascii_digit()).collect();
+    if shape.len() > 1
+        && shape.starts_with('-')
+        && !shape.starts_with("--")
+        && !shape.starts_with("-e")
+        && !shape.starts_with("-E")
+    {
+        let letters: String = shape
+            .chars()
+            .filter(|character| !character.is_ascii_digit())
+            .collect();
         Word::literal(if letters == "-" { "-0" } else { &letters })
     } else {
         word.clone()
@@ -110,7 +233,9 @@ fn writing(name: &str, code: &str) -> bool {
     hides_statement(code)
         || WRITING.iter().any(|word| names(code, word))
         || matches!(name, "perl" | "ruby") && code.contains('`')
-        || ["open", "fopen"].iter().any(|open| opens_for_writing(code, open))
+        || ["open", "fopen"]
+            .iter()
+            .any(|open| opens_for_writing(code, open))
 }
 
 /// Whether a statement begins with what only the running shell knows.
@@ -128,8 +253,11 @@ fn names(code: &str, word: &str) -> bool {
         let behind = code[at + word.len()..].chars().next();
         let begins = before.is_none_or(|before| !before.is_alphanumeric() && before != '_');
         // `/x/.exec(…)` finds, `print_function(…)` prints.
-        let method = before == Some('.') && matches!(word, "exec(" | "eval(" | "compile(" | "copy(" | "system");
-        let ends = !word.ends_with(|last: char| last.is_ascii_lowercase()) || behind.is_none_or(|behind| !behind.is_lowercase() && behind != '_') || word.len() > 6;
+        let method = before == Some('.')
+            && matches!(word, "exec(" | "eval(" | "compile(" | "copy(" | "system");
+        let ends = !word.ends_with(|last: char| last.is_ascii_lowercase())
+            || behind.is_none_or(|behind| !behind.is_lowercase() && behind != '_')
+            || word.len() > 6;
         begins && !method && ends
     })
 }
@@ -138,16 +266,32 @@ fn names(code: &str, word: &str) -> bool {
 fn opens_for_writing(code: &str, open: &str) -> bool {
     code.match_indices(open).any(|(at, _)| {
         let rest = &code[at + open.len()..];
-        let Some(arguments) = rest.trim_start().strip_prefix('(').or_else(|| rest.strip_prefix(' ')) else {
+        let Some(arguments) = rest
+            .trim_start()
+            .strip_prefix('(')
+            .or_else(|| rest.strip_prefix(' '))
+        else {
             return false;
         };
-        let end = arguments.char_indices().take(LONGEST_CALL).find(|(_, next)| matches!(next, ';' | '\n'));
-        let end = end.or_else(|| arguments.char_indices().nth(LONGEST_CALL)).map_or(arguments.len(), |(end, _)| end);
+        let end = arguments
+            .char_indices()
+            .take(LONGEST_CALL)
+            .find(|(_, next)| matches!(next, ';' | '\n'));
+        let end = end
+            .or_else(|| arguments.char_indices().nth(LONGEST_CALL))
+            .map_or(arguments.len(), |(end, _)| end);
         let arguments = &arguments[..end];
         arguments.split(['\'', '"']).skip(1).step_by(2).any(|text| {
             let mode = text.trim_start();
-            let letters = !mode.is_empty() && mode.len() <= 3 && mode.bytes().all(|byte| b"rwaxbtU+c".contains(&byte)) && mode.contains(['w', 'a', 'x', '+']);
-            letters || mode.starts_with('>') || mode.starts_with("+<") || mode.starts_with('|') || mode.ends_with('|')
+            let letters = !mode.is_empty()
+                && mode.len() <= 3
+                && mode.bytes().all(|byte| b"rwaxbtU+c".contains(&byte))
+                && mode.contains(['w', 'a', 'x', '+']);
+            letters
+                || mode.starts_with('>')
+                || mode.starts_with("+<")
+                || mode.starts_with('|')
+                || mode.ends_with('|')
         })
     })
 }

@@ -7,21 +7,65 @@ use super::table::{Row, Rule};
 use super::{Word, Write};
 
 const LISTING: &[&str] = &[
-    "-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--show-current",
+    "-l",
+    "--list",
+    "--contains",
+    "--no-contains",
+    "--merged",
+    "--no-merged",
+    "--points-at",
+    "--show-current",
 ];
 const CHANGING: &[&str] = &[
-    "-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "--delete", "--move", "--copy", "--force", "--set-upstream-to",
-    "--unset-upstream", "--edit-description",
+    "-d",
+    "-D",
+    "-m",
+    "-M",
+    "-c",
+    "-C",
+    "-f",
+    "-u",
+    "--delete",
+    "--move",
+    "--copy",
+    "--force",
+    "--set-upstream-to",
+    "--unset-upstream",
+    "--edit-description",
 ];
 const SETTING: &[&str] = &[
-    "--unset", "--unset-all", "--add", "--replace-all", "--remove-section", "--rename-section", "-e", "--edit",
+    "--unset",
+    "--unset-all",
+    "--add",
+    "--replace-all",
+    "--remove-section",
+    "--rename-section",
+    "-e",
+    "--edit",
 ];
 const DRY: &[&str] = &["-n", "--dry-run"];
 
 /// Git's options that take a value before the subcommand, and the few behind it that matter.
 pub(super) const TAKES: &[&str] = &[
-    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--message", "--format",
-    "--output", "--sort", "--contains", "--points-at", "-S", "-G", "--author", "--since", "--until", "--grep",
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--super-prefix",
+    "--config-env",
+    "--message",
+    "--format",
+    "--output",
+    "--sort",
+    "--contains",
+    "--points-at",
+    "-S",
+    "-G",
+    "--author",
+    "--since",
+    "--until",
+    "--grep",
 ];
 
 #[rustfmt::skip] // A row a line.
@@ -138,8 +182,24 @@ pub(super) fn configured_programs(words: &[Word]) -> Option<Write> {
 
 fn runs_its_value(key: &str) -> bool {
     const ENDINGS: &[&str] = &[
-        "pager", "editor", "external", "sshcommand", "fsmonitor", "hookspath", "helper", "program", "command", "cmd",
-        "textconv", "driver", "clean", "smudge", "process", "askpass",
+        "pager",
+        "editor",
+        "external",
+        "sshcommand",
+        "fsmonitor",
+        "hookspath",
+        "helper",
+        "program",
+        "command",
+        "cmd",
+        "textconv",
+        "driver",
+        "clean",
+        "smudge",
+        "process",
+        "askpass",
     ];
-    key.starts_with("alias.") || key.starts_with("pager.") || ENDINGS.iter().any(|ending| key.ends_with(ending))
+    key.starts_with("alias.")
+        || key.starts_with("pager.")
+        || ENDINGS.iter().any(|ending| key.ends_with(ending))
 }

@@ -5,7 +5,10 @@
 
 /// Files that a `sed` script writes; `None` where it runs a command.
 pub(super) fn sed(script: &str) -> Vec<Option<String>> {
-    let mut sed = Sed { rest: script, files: Vec::new() };
+    let mut sed = Sed {
+        rest: script,
+        files: Vec::new(),
+    };
     while sed.command().is_some() {}
     sed.files
 }
@@ -32,7 +35,21 @@ impl<'a> Sed<'a> {
     fn command(&mut self) -> Option<()> {
         loop {
             match self.next()? {
-                ' ' | '\t' | '\n' | ';' | '{' | '}' | '0'..='9' | '$' | ',' | '+' | '~' | '!' | '\0' | 'I' | 'M' => {}
+                ' '
+                | '\t'
+                | '\n'
+                | ';'
+                | '{'
+                | '}'
+                | '0'..='9'
+                | '$'
+                | ','
+                | '+'
+                | '~'
+                | '!'
+                | '\0'
+                | 'I'
+                | 'M' => {}
                 '/' => self.delimited('/')?,
                 '\\' => {
                     let delimiter = self.next()?;
@@ -101,7 +118,8 @@ impl<'a> Sed<'a> {
 
     fn file(&mut self) {
         let name = self.line().trim();
-        self.files.push((!name.contains('\0')).then(|| name.to_owned()));
+        self.files
+            .push((!name.contains('\0')).then(|| name.to_owned()));
     }
 }
 
@@ -129,7 +147,10 @@ pub(super) fn awk(program: &str) -> Vec<Option<String>> {
                 let reads = rest.trim_start_matches(['&', ' ']).starts_with("getline");
                 // `print | "sort"` only sorts; any other command may do anything.
                 let harmless = awk_target(rest).is_some_and(|command| {
-                    ["sort", "cat", "uniq", "wc", "head", "column"].contains(&command.split(' ').next().unwrap_or_default()) && !command.contains(['>', ';', '&', '|', '`', '$']) && !command.contains("-o")
+                    ["sort", "cat", "uniq", "wc", "head", "column"]
+                        .contains(&command.split(' ').next().unwrap_or_default())
+                        && !command.contains(['>', ';', '&', '|', '`', '$'])
+                        && !command.contains("-o")
                 });
                 if !reads && printing && !harmless {
                     files.push(None);
@@ -140,7 +161,9 @@ pub(super) fn awk(program: &str) -> Vec<Option<String>> {
             letter if letter.is_ascii_alphabetic() || letter == '_' => {
                 text.clear();
                 text.push(letter);
-                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+                let end = rest
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .unwrap_or(rest.len());
                 text.push_str(&rest[..end]);
                 rest = &rest[end..];
                 match text.as_str() {
@@ -163,7 +186,11 @@ pub(super) fn awk(program: &str) -> Vec<Option<String>> {
 fn awk_target(rest: &str) -> Option<String> {
     let rest = rest.trim_start().strip_prefix('"')?;
     let (text, behind) = awk_text(rest);
-    let alone = behind.trim_start().chars().next().is_none_or(|next| matches!(next, ';' | '}' | '\n' | ')'));
+    let alone = behind
+        .trim_start()
+        .chars()
+        .next()
+        .is_none_or(|next| matches!(next, ';' | '}' | '\n' | ')'));
     (alone && !text.contains('\0')).then(|| text.to_owned())
 }
 

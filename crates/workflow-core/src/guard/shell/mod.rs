@@ -99,7 +99,10 @@ impl Writes {
 #[must_use]
 pub fn read(line: &str) -> Line {
     if line.len() > LONGEST_LINE {
-        return Line { commands: Vec::new(), writes: Writes::Unreadable(Unreadable::Long) };
+        return Line {
+            commands: Vec::new(),
+            writes: Writes::Unreadable(Unreadable::Long),
+        };
     }
     reader::read(line)
 }

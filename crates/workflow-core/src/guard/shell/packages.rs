@@ -151,18 +151,86 @@ pub(super) const ROWS: &[Row] = &[
 /// Whether a script's name, and what it is given, say that it only looks: `test`, `lint:ci`, `build`.
 pub(super) fn script_reads(name: &str, arguments: &[super::Word]) -> bool {
     const CHECKS: &[&str] = &[
-        "test", "tests", "lint", "check", "checks", "typecheck", "types", "type", "tsc", "build", "compile", "coverage", "bench",
-        "benchmark", "e2e", "unit", "integration", "ci", "verify", "validate", "audit", "start", "dev", "serve", "preview",
-        "spec", "smoke", "storybook", "jest", "vitest", "eslint", "size", "watch",
+        "test",
+        "tests",
+        "lint",
+        "check",
+        "checks",
+        "typecheck",
+        "types",
+        "type",
+        "tsc",
+        "build",
+        "compile",
+        "coverage",
+        "bench",
+        "benchmark",
+        "e2e",
+        "unit",
+        "integration",
+        "ci",
+        "verify",
+        "validate",
+        "audit",
+        "start",
+        "dev",
+        "serve",
+        "preview",
+        "spec",
+        "smoke",
+        "storybook",
+        "jest",
+        "vitest",
+        "eslint",
+        "size",
+        "watch",
     ];
     const CHANGES: &[&str] = &[
-        "fix", "write", "update", "format", "fmt", "gen", "generate", "codegen", "release", "publish", "deploy", "clean",
-        "install", "migrate", "migration", "init", "seed", "prettier", "sync", "bump", "version", "snapshot", "snapshots", "u",
+        "fix",
+        "write",
+        "update",
+        "format",
+        "fmt",
+        "gen",
+        "generate",
+        "codegen",
+        "release",
+        "publish",
+        "deploy",
+        "clean",
+        "install",
+        "migrate",
+        "migration",
+        "init",
+        "seed",
+        "prettier",
+        "sync",
+        "bump",
+        "version",
+        "snapshot",
+        "snapshots",
+        "u",
     ];
-    const OPTIONS: &[&str] = &["--fix", "--write", "-w", "-u", "--update", "--updateSnapshot", "--update-snapshots", "-o", "--output"];
+    const OPTIONS: &[&str] = &[
+        "--fix",
+        "--write",
+        "-w",
+        "-u",
+        "--update",
+        "--updateSnapshot",
+        "--update-snapshots",
+        "-o",
+        "--output",
+    ];
     let parts: Vec<&str> = name.split([':', '-', '_', '.', '/']).collect();
-    let verified = parts.len() > 1 && parts.last().is_some_and(|last| ["check", "ci", "verify", "dry", "list"].contains(last));
-    let checks = parts.first().is_some_and(|first| CHECKS.contains(first)) && !parts.iter().any(|part| CHANGES.contains(part));
-    let changing = arguments.iter().any(|word| OPTIONS.contains(&word.shape().split('=').next().unwrap_or_default()));
+    let verified = parts.len() > 1
+        && parts
+            .last()
+            .is_some_and(|last| ["check", "ci", "verify", "dry", "list"].contains(last));
+    let checks = parts.first().is_some_and(|first| CHECKS.contains(first))
+        && !parts.iter().any(|part| CHANGES.contains(part));
+    let changing = arguments
+        .iter()
+        .any(|word| OPTIONS.contains(&word.shape().split('=').next().unwrap_or_default()));
     (verified || checks) && !changing
 }

@@ -130,7 +130,11 @@ impl Parser<'_> {
             self.skip_blanks();
             let next = self.joint();
             let background = next == Some(Joint::Background);
-            steps.push(Step { joined, pipeline, background });
+            steps.push(Step {
+                joined,
+                pipeline,
+                background,
+            });
             joined = match next {
                 Some(Joint::And) => Joined::And,
                 Some(Joint::Or) => Joined::Or,
@@ -214,7 +218,10 @@ impl Parser<'_> {
                     self.word_taken();
                     let mut bodies = vec![self.list()?];
                     bodies.push(self.do_done()?);
-                    Kind::Perhaps { words: Vec::new(), bodies }
+                    Kind::Perhaps {
+                        words: Vec::new(),
+                        bodies,
+                    }
                 }
                 Some("for" | "select") => self.for_loop()?,
                 Some("case") => self.case()?,
@@ -268,7 +275,10 @@ impl Parser<'_> {
             }
         }
         self.expect("fi")?;
-        Ok(Kind::Perhaps { words: Vec::new(), bodies })
+        Ok(Kind::Perhaps {
+            words: Vec::new(),
+            bodies,
+        })
     }
 
     fn do_done(&mut self) -> Result<List> {
@@ -305,7 +315,10 @@ impl Parser<'_> {
         } else {
             self.do_done()?
         };
-        Ok(Kind::Perhaps { words, bodies: vec![body] })
+        Ok(Kind::Perhaps {
+            words,
+            bodies: vec![body],
+        })
     }
 
     fn words_to_separator(&mut self, words: &mut Vec<Raw>) -> Result<()> {
@@ -371,7 +384,10 @@ impl Parser<'_> {
                 Some(_) => words.push(self.word()?),
             }
         }
-        Ok(Kind::Perhaps { words, bodies: Vec::new() })
+        Ok(Kind::Perhaps {
+            words,
+            bodies: Vec::new(),
+        })
     }
 
     /// What follows a function's name.
@@ -409,7 +425,11 @@ impl Parser<'_> {
         }
         let command = self.command()?;
         self.depth -= 1;
-        let step = Step { joined: Joined::Then, pipeline: vec![command], background: false };
+        let step = Step {
+            joined: Joined::Then,
+            pipeline: vec![command],
+            background: false,
+        };
         Ok(vec![step])
     }
 
@@ -424,7 +444,11 @@ impl Parser<'_> {
             }
             match self.peek() {
                 None | Some('\n' | ';' | '&' | '|' | ')') => break,
-                Some('(') if plain.words.len() == 1 && plain.assignments.is_empty() && redirections.is_empty() => {
+                Some('(')
+                    if plain.words.len() == 1
+                        && plain.assignments.is_empty()
+                        && redirections.is_empty() =>
+                {
                     let kind = self.function()?;
                     return Ok(Command { kind, redirections });
                 }
@@ -444,7 +468,10 @@ impl Parser<'_> {
         if plain.words.is_empty() && plain.assignments.is_empty() && redirections.is_empty() {
             return Err(self.peek().map_or(Unparsed::Command, Unparsed::Unexpected));
         }
-        Ok(Command { kind: Kind::Simple(plain), redirections })
+        Ok(Command {
+            kind: Kind::Simple(plain),
+            redirections,
+        })
     }
 
     fn redirections(&mut self) -> Result<Vec<Redirection>> {
@@ -467,7 +494,9 @@ impl Parser<'_> {
             return Ok(Some(Redirection::Write(self.target()?)));
         }
         self.descriptor();
-        let redirection = if !matches!(self.byte(0), Some(b'<' | b'>')) || (self.at == start && self.byte(1) == Some(b'(')) {
+        let redirection = if !matches!(self.byte(0), Some(b'<' | b'>'))
+            || (self.at == start && self.byte(1) == Some(b'('))
+        {
             self.at = start;
             return Ok(None);
         } else if self.take("<<<") {
@@ -526,7 +555,12 @@ impl Parser<'_> {
         }
         let number = self.here_documents.len();
         self.here_documents.push(Raw::default());
-        self.pending.push(Pending { number, delimiter, quoted: quoted_anywhere, tabs });
+        self.pending.push(Pending {
+            number,
+            delimiter,
+            quoted: quoted_anywhere,
+            tabs,
+        });
         Ok(Redirection::HereDocument(number))
     }
 
@@ -553,9 +587,15 @@ impl Parser<'_> {
             if rest.is_empty() {
                 return Err(Unparsed::HereDocument);
             }
-            let (line, length) = rest.split_once('\n').map_or((rest, rest.len()), |(line, _)| (line, line.len() + 1));
+            let (line, length) = rest
+                .split_once('\n')
+                .map_or((rest, rest.len()), |(line, _)| (line, line.len() + 1));
             self.burn(length)?;
-            let line = if pending.tabs { line.trim_start_matches('\t') } else { line };
+            let line = if pending.tabs {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            };
             if line == pending.delimiter {
                 self.at += length;
                 return Ok(text);
@@ -596,12 +636,14 @@ impl Parser<'_> {
     /// The reserved word that stands here, if one does.
     fn reserved(&self) -> Option<&'static str> {
         const RESERVED: &[&str] = &[
-            "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "select", "in",
-            "function", "time", "coproc", "{", "}", "!", "[[",
+            "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until",
+            "for", "select", "in", "function", "time", "coproc", "{", "}", "!", "[[",
         ];
         RESERVED.iter().copied().find(|word| {
             let end = self.at + word.len();
-            self.looking_at(word) && (self.ends_word(end) || (*word == "!" && self.line.as_bytes().get(end) == Some(&b'(')))
+            self.looking_at(word)
+                && (self.ends_word(end)
+                    || (*word == "!" && self.line.as_bytes().get(end) == Some(&b'(')))
         })
     }
 
@@ -649,7 +691,10 @@ impl Parser<'_> {
     }
 
     fn ends_word(&self, at: usize) -> bool {
-        self.line.as_bytes().get(at).is_none_or(|&byte| is_meta(byte))
+        self.line
+            .as_bytes()
+            .get(at)
+            .is_none_or(|&byte| is_meta(byte))
     }
 
     fn begins_word(&self) -> bool {
@@ -659,11 +704,17 @@ impl Parser<'_> {
 
 /// An arithmetic command: nothing runs but what its expression expands.
 fn expanding(inside: Vec<Piece>) -> Kind {
-    Kind::Perhaps { words: vec![Raw(inside)], bodies: Vec::new() }
+    Kind::Perhaps {
+        words: vec![Raw(inside)],
+        bodies: Vec::new(),
+    }
 }
 
 fn is_meta(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
+    matches!(
+        byte,
+        b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
+    )
 }
 
 fn is_name(byte: u8) -> bool {
@@ -672,7 +723,11 @@ fn is_name(byte: u8) -> bool {
 
 /// Takes a word apart at `NAME=`, if that is how it begins.
 fn assignment(word: Raw) -> std::result::Result<Assignment, Raw> {
-    let Some(Piece::Text { text, quoted: false }) = word.0.first() else {
+    let Some(Piece::Text {
+        text,
+        quoted: false,
+    }) = word.0.first()
+    else {
         return Err(word);
     };
     let name_length = text.bytes().take_while(|&byte| is_name(byte)).count();
@@ -691,9 +746,16 @@ fn assignment(word: Raw) -> std::result::Result<Assignment, Raw> {
     let name = text[..name_length].to_owned();
     let mut pieces = Vec::with_capacity(word.0.len());
     if !value.is_empty() {
-        pieces.push(Piece::Text { text: value.to_owned(), quoted: false });
+        pieces.push(Piece::Text {
+            text: value.to_owned(),
+            quoted: false,
+        });
     }
     let whole = operator == "=" && !matches!(word.0.get(1), Some(Piece::Array(_)));
     pieces.extend(word.0.into_iter().skip(1));
-    Ok(Assignment { name, value: Raw(pieces), whole })
+    Ok(Assignment {
+        name,
+        value: Raw(pieces),
+        whole,
+    })
 }

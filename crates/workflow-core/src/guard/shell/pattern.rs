@@ -64,10 +64,16 @@ fn compare(pattern: &str, simple: &Simple, further: Further) -> bool {
     if open {
         wanted.pop();
     }
-    let (Some((program, wanted)), Some((first, given))) = (wanted.split_first(), simple.words.split_first()) else {
+    let (Some((program, wanted)), Some((first, given))) =
+        (wanted.split_first(), simple.words.split_first())
+    else {
         return false;
     };
-    let name = if program.contains('/') { first.text() } else { first.program() };
+    let name = if program.contains('/') {
+        first.text()
+    } else {
+        first.program()
+    };
     let Some(name) = name.filter(|name| globs(program, name)) else {
         return false;
     };
@@ -75,13 +81,23 @@ fn compare(pattern: &str, simple: &Simple, further: Further) -> bool {
     let given = sort(first.program().unwrap_or(name), &shapes);
     let wanted = sort(first.program().unwrap_or(name), wanted);
     let exact = further == Further::Counted;
-    let words = wanted.words.iter().enumerate().all(|(place, wanted)| match given.words.get(place) {
-        Some(word) if word.contains('\0') => !exact || *wanted == "*",
-        Some(word) => globs(wanted, word),
-        None => false,
-    });
-    let options = wanted.options.iter().all(|wanted| given.options.iter().any(|given| globs(wanted, given)));
-    let rest = !exact || open || (given.words.len() <= wanted.words.len() && given.options.len() <= wanted.options.len());
+    let words =
+        wanted
+            .words
+            .iter()
+            .enumerate()
+            .all(|(place, wanted)| match given.words.get(place) {
+                Some(word) if word.contains('\0') => !exact || *wanted == "*",
+                Some(word) => globs(wanted, word),
+                None => false,
+            });
+    let options = wanted
+        .options
+        .iter()
+        .all(|wanted| given.options.iter().any(|given| globs(wanted, given)));
+    let rest = !exact
+        || open
+        || (given.words.len() <= wanted.words.len() && given.options.len() <= wanted.options.len());
     words && options && rest
 }
 
@@ -92,8 +108,14 @@ struct Sorted<'a> {
 }
 
 fn sort<'a>(program: &str, arguments: &[&'a str]) -> Sorted<'a> {
-    let before = BEFORE.iter().find(|(name, _)| *name == program).map_or(&[][..], |(_, options)| options);
-    let mut sorted = Sorted { words: Vec::new(), options: Vec::new() };
+    let before = BEFORE
+        .iter()
+        .find(|(name, _)| *name == program)
+        .map_or(&[][..], |(_, options)| options);
+    let mut sorted = Sorted {
+        words: Vec::new(),
+        options: Vec::new(),
+    };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         if *argument == "--" {
@@ -112,13 +134,21 @@ fn sort<'a>(program: &str, arguments: &[&'a str]) -> Sorted<'a> {
 /// Adds an option as a rule would name it; joined letters are as many options.
 fn add_option(program: &str, argument: &str, options: &mut Vec<String>) {
     let name = argument.trim_start_matches('-');
-    let letters = !argument.starts_with("--") && name.len() <= 5 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let letters = !argument.starts_with("--")
+        && name.len() <= 5
+        && name.bytes().all(|byte| byte.is_ascii_alphabetic());
     let spelled = |name: &str| {
         let long = name.split('=').next().unwrap_or_default();
-        SPELLINGS.iter().find(|(of, from, _)| *of == program && *from == long).map_or_else(|| name.to_owned(), |(_, _, to)| (*to).to_owned())
+        SPELLINGS
+            .iter()
+            .find(|(of, from, _)| *of == program && *from == long)
+            .map_or_else(|| name.to_owned(), |(_, _, to)| (*to).to_owned())
     };
     if letters {
-        options.extend(name.chars().map(|letter| spelled(letter.encode_utf8(&mut [0; 4]))));
+        options.extend(
+            name.chars()
+                .map(|letter| spelled(letter.encode_utf8(&mut [0; 4]))),
+        );
     } else {
         options.push(spelled(name));
     }

@@ -7,25 +7,45 @@
 use super::arguments::Style::{Letters, Words};
 use super::table::If::{AtLeast, AtMost, With, Without};
 use super::table::Place::{After, Here, In, Last, Operands, Somewhere};
-use super::table::{Row, Rule};
 use super::table::Rule::{Values, When, Writing};
+use super::table::{Row, Rule};
 
 /// The row of a program, by its name without its directory.
 pub(super) fn row(name: &str) -> Option<&'static Row> {
-    [FILES, ARCHIVES, OUTPUTS, EDITORS, FORMATTERS, MACHINE, super::packages::ROWS]
-        .into_iter()
-        .flatten()
-        .chain([&super::git::ROW])
-        .find(|row| row.names.contains(&name))
+    [
+        FILES,
+        ARCHIVES,
+        OUTPUTS,
+        EDITORS,
+        FORMATTERS,
+        MACHINE,
+        super::packages::ROWS,
+    ]
+    .into_iter()
+    .flatten()
+    .chain([&super::git::ROW])
+    .find(|row| row.names.contains(&name))
 }
 
 /// Whether a name is that of a tool that projects install: `yarn prettier` runs it.
 pub(super) fn is_tool(name: &str) -> bool {
-    [OUTPUTS, FORMATTERS, MACHINE].into_iter().flatten().any(|row| row.names.contains(&name))
+    [OUTPUTS, FORMATTERS, MACHINE]
+        .into_iter()
+        .flatten()
+        .any(|row| row.names.contains(&name))
 }
 
-const fn always(names: &'static [&'static str], takes: &'static [&'static str], rules: &'static [Rule]) -> Row {
-    Row { names, style: Letters, takes, rules }
+const fn always(
+    names: &'static [&'static str],
+    takes: &'static [&'static str],
+    rules: &'static [Rule],
+) -> Row {
+    Row {
+        names,
+        style: Letters,
+        takes,
+        rules,
+    }
 }
 
 /// What makes, changes, moves and removes files.
@@ -58,7 +78,17 @@ const FILES: &[Row] = &[
 ];
 
 const COPYING: [&str; 11] = [
-    "-t", "--target-directory", "-S", "--suffix", "-m", "--mode", "-o", "--owner", "-g", "--group", "--context",
+    "-t",
+    "--target-directory",
+    "-S",
+    "--suffix",
+    "-m",
+    "--mode",
+    "-o",
+    "--owner",
+    "-g",
+    "--group",
+    "--context",
 ];
 
 /// Archives and compression; `tar` is read on its own.
@@ -111,10 +141,43 @@ const OUTPUTS: &[Row] = &[
 ];
 
 const CURL: [&str; 37] = [
-    "-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl",
-    "--etag-save", "--hsts", "--alt-svc", "--output-dir", "-H", "--header", "-d", "--data", "--data-raw", "--data-binary",
-    "-X", "--request", "-u", "--user", "-A", "--user-agent", "-b", "--cookie", "-e", "-m", "--max-time", "-w", "--write-out",
-    "-F", "--form", "-T", "-x",
+    "-o",
+    "--output",
+    "-D",
+    "--dump-header",
+    "-c",
+    "--cookie-jar",
+    "--trace",
+    "--trace-ascii",
+    "--stderr",
+    "--libcurl",
+    "--etag-save",
+    "--hsts",
+    "--alt-svc",
+    "--output-dir",
+    "-H",
+    "--header",
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "-X",
+    "--request",
+    "-u",
+    "--user",
+    "-A",
+    "--user-agent",
+    "-b",
+    "--cookie",
+    "-e",
+    "-m",
+    "--max-time",
+    "-w",
+    "--write-out",
+    "-F",
+    "--form",
+    "-T",
+    "-x",
 ];
 
 /// Editors: what they do is said in keys, not in words.
@@ -166,15 +229,56 @@ const MACHINE: &[Row] = &[
 
 /// Goals whose names say that they change more than build output.
 const MADE: &[super::table::Subcommand] = &[
-    ("install", &[]), ("uninstall", &[]), ("fmt", &[]), ("format", &[]), ("fix", &[]), ("lint-fix", &[]), ("generate", &[]),
-    ("gen", &[]), ("codegen", &[]), ("update", &[]), ("upgrade", &[]), ("release", &[]), ("publish", &[]), ("deploy", &[]),
-    ("migrate", &[]), ("distclean", &[]), ("setup", &[]), ("init", &[]), ("bootstrap", &[]), ("vendor", &[]), ("tidy", &[]),
+    ("install", &[]),
+    ("uninstall", &[]),
+    ("fmt", &[]),
+    ("format", &[]),
+    ("fix", &[]),
+    ("lint-fix", &[]),
+    ("generate", &[]),
+    ("gen", &[]),
+    ("codegen", &[]),
+    ("update", &[]),
+    ("upgrade", &[]),
+    ("release", &[]),
+    ("publish", &[]),
+    ("deploy", &[]),
+    ("migrate", &[]),
+    ("distclean", &[]),
+    ("setup", &[]),
+    ("init", &[]),
+    ("bootstrap", &[]),
+    ("vendor", &[]),
+    ("tidy", &[]),
 ];
 
 /// The name under which a program stands in the tables: `python3.12` is `python`, `pip3` is `pip`.
 pub(super) fn known_name(name: &str) -> &str {
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let short = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    let versioned = ["python", "pypy", "pip", "node", "ruby", "perl", "php", "lua", "gcc", "g++", "clang", "clang++", "clang-format", "gunzip", "awk", "bash", "go", "ipython"];
-    if name.len() > short.len() && versioned.contains(&short) { short } else { name }
+    let versioned = [
+        "python",
+        "pypy",
+        "pip",
+        "node",
+        "ruby",
+        "perl",
+        "php",
+        "lua",
+        "gcc",
+        "g++",
+        "clang",
+        "clang++",
+        "clang-format",
+        "gunzip",
+        "awk",
+        "bash",
+        "go",
+        "ipython",
+    ];
+    if name.len() > short.len() && versioned.contains(&short) {
+        short
+    } else {
+        name
+    }
 }

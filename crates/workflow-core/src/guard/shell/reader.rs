@@ -83,7 +83,10 @@ fn read_at(line: &str, depth: usize) -> Line {
         None if reader.writes.is_empty() => Writes::No,
         None => Writes::Yes(reader.writes),
     };
-    Line { commands: reader.commands, writes }
+    Line {
+        commands: reader.commands,
+        writes,
+    }
 }
 
 impl Scope<'_> {
@@ -101,7 +104,10 @@ impl Scope<'_> {
 
     /// A place from which nothing comes back: what is set there is gone afterwards.
     fn apart(&self) -> Self {
-        Self { sure: false, ..self.clone() }
+        Self {
+            sure: false,
+            ..self.clone()
+        }
     }
 
     /// The path from where the line starts, if it can be told.
@@ -122,7 +128,10 @@ impl Reader<'_> {
     fn text(&mut self, text: &str, scope: &Scope<'_>) {
         match parse(text, scope.depth) {
             Ok(parsed) => {
-                let mut scope = Scope { here_documents: &parsed.here_documents, ..scope.clone() };
+                let mut scope = Scope {
+                    here_documents: &parsed.here_documents,
+                    ..scope.clone()
+                };
                 self.list(&parsed.list, &mut scope);
             }
             Err(error) => self.give_up(Unreadable::Unparsed(error.to_string())),
@@ -151,7 +160,8 @@ impl Reader<'_> {
                 if step.joined == Joined::Or {
                     self.perhaps(scope, |reader, apart| reader.command(command, apart));
                 } else {
-                    let behind_and = std::mem::replace(&mut scope.chained, step.joined == Joined::And);
+                    let behind_and =
+                        std::mem::replace(&mut scope.chained, step.joined == Joined::And);
                     self.command(command, scope);
                     scope.chained = behind_and;
                 }
@@ -209,7 +219,10 @@ impl Reader<'_> {
             }
             Kind::Function(body) => {
                 let written = self.writes.len();
-                let apart = Scope { input: Input::Inherited, ..scope.apart() };
+                let apart = Scope {
+                    input: Input::Inherited,
+                    ..scope.apart()
+                };
                 self.list(body, &mut { apart });
                 self.forget_places(written);
             }
@@ -231,7 +244,11 @@ impl Reader<'_> {
             Redirection::Duplicate(raw) => {
                 self.raw(raw, scope);
                 let word = expand_whole(raw, &self.variables);
-                let descriptor = word.shape().trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+                let descriptor = word
+                    .shape()
+                    .trim_end_matches('-')
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit());
                 if !descriptor {
                     self.write_to(raw, scope);
                 }
@@ -252,7 +269,10 @@ impl Reader<'_> {
     fn write_to(&mut self, raw: &Raw, scope: &Scope<'_>) {
         let words = expand(raw, &self.variables);
         if !words.iter().all(Word::is_process) || words.is_empty() {
-            let path = words.first().filter(|_| words.len() == 1).and_then(Word::path);
+            let path = words
+                .first()
+                .filter(|_| words.len() == 1)
+                .and_then(Word::path);
             self.write(Write::new("a redirection".to_owned(), path), scope);
         }
     }
@@ -281,7 +301,13 @@ impl Reader<'_> {
             match piece {
                 Piece::Text { .. } => {}
                 Piece::Substitution(list) => self.list(list, &mut scope.apart()),
-                Piece::Process(list) => self.list(list, &mut Scope { input: Input::Pipe, ..scope.apart() }),
+                Piece::Process(list) => self.list(
+                    list,
+                    &mut Scope {
+                        input: Input::Pipe,
+                        ..scope.apart()
+                    },
+                ),
                 Piece::Expansion { inside, .. } => self.pieces(inside, scope),
                 Piece::Array(items) => self.raws(items, scope),
             }
@@ -293,7 +319,11 @@ impl Reader<'_> {
             self.raw(&assignment.value, scope);
         }
         self.raws(&plain.words, scope);
-        let words: Vec<Word> = plain.words.iter().flat_map(|raw| expand(raw, &self.variables)).collect();
+        let words: Vec<Word> = plain
+            .words
+            .iter()
+            .flat_map(|raw| expand(raw, &self.variables))
+            .collect();
         for assignment in &plain.assignments {
             self.assign(assignment, words.is_empty(), scope);
         }
@@ -304,17 +334,31 @@ impl Reader<'_> {
 
     fn assign(&mut self, assignment: &Assignment, lasting: bool, scope: &Scope<'_>) {
         let value = expand_whole(&assignment.value, &self.variables);
-        if let Some(text) = value.text().filter(|text| special::runs_its_value(&assignment.name) && !text.is_empty()) {
+        if let Some(text) = value
+            .text()
+            .filter(|text| special::runs_its_value(&assignment.name) && !text.is_empty())
+        {
             let text = text.to_owned();
-            self.text(&text, &Scope { depth: scope.depth + 1, ..scope.apart() });
+            self.text(
+                &text,
+                &Scope {
+                    depth: scope.depth + 1,
+                    ..scope.apart()
+                },
+            );
         }
         let known = lasting && scope.sure && assignment.whole && self.looked_up < MOST_VARIABLES;
         self.looked_up += usize::from(known);
         let known = known && named_once(self.source, &assignment.name);
-        match value.text().filter(|text| known && text.len() <= LONGEST_VALUE) {
+        match value
+            .text()
+            .filter(|text| known && text.len() <= LONGEST_VALUE)
+        {
             Some(text) => {
-                self.variables.insert(assignment.name.clone(), text.to_owned());
-                self.tentative.extend(scope.chained.then(|| assignment.name.clone()));
+                self.variables
+                    .insert(assignment.name.clone(), text.to_owned());
+                self.tentative
+                    .extend(scope.chained.then(|| assignment.name.clone()));
             }
             None => {
                 self.variables.remove(&assignment.name);
@@ -328,7 +372,9 @@ impl Reader<'_> {
             return self.give_up(Unreadable::Deep);
         }
         let Some(first) = words.first() else { return };
-        self.commands.push(Simple { words: words.to_vec() });
+        self.commands.push(Simple {
+            words: words.to_vec(),
+        });
         let Some(program) = first.program() else {
             return self.give_up(Unreadable::Program(first.shape().replace('\0', "…")));
         };
@@ -336,7 +382,9 @@ impl Reader<'_> {
             return self.give_up(Unreadable::Unseen(program.to_owned()));
         }
         let name = programs::known_name(program);
-        if matches!(words, [_, help] | [_, _, help] if matches!(help.shape(), "--help" | "--version")) && !special::runs_anything(name) {
+        if matches!(words, [_, help] | [_, _, help] if matches!(help.shape(), "--help" | "--version"))
+            && !special::runs_anything(name)
+        {
             return;
         }
         if matches!(name, "cd" | "pushd" | "popd" | "chdir") {
@@ -351,7 +399,11 @@ impl Reader<'_> {
         }
         let arguments = &words[1..];
         let writes = special::writes(name, arguments, &scope.input);
-        let writes = writes.into_iter().chain(programs::row(name).into_iter().flat_map(|row| row.writes(name, arguments)));
+        let writes = writes.into_iter().chain(
+            programs::row(name)
+                .into_iter()
+                .flat_map(|row| row.writes(name, arguments)),
+        );
         for write in writes {
             self.write(write, scope);
         }
@@ -365,16 +417,43 @@ impl Reader<'_> {
                 self.judge(&words, scope);
                 scope.depth = depth - 1;
             }
-            Inner::Command(words) => self.judge(&words, &mut Scope { depth, ..scope.apart() }),
+            Inner::Command(words) => self.judge(
+                &words,
+                &mut Scope {
+                    depth,
+                    ..scope.apart()
+                },
+            ),
             Inner::Elsewhere(words) => {
-                self.judge(&words, &mut Scope { depth, directory: None, ..scope.apart() });
+                self.judge(
+                    &words,
+                    &mut Scope {
+                        depth,
+                        directory: None,
+                        ..scope.apart()
+                    },
+                );
             }
             Inner::Script(word) => {
                 let variables = std::mem::take(&mut self.variables);
-                self.text(word.shape(), &Scope { depth, here_documents: &[], ..scope.apart() });
+                self.text(
+                    word.shape(),
+                    &Scope {
+                        depth,
+                        here_documents: &[],
+                        ..scope.apart()
+                    },
+                );
                 self.variables = variables;
             }
-            Inner::Evaluated(word) => self.text(word.shape(), &Scope { depth, here_documents: &[], ..scope.apart() }),
+            Inner::Evaluated(word) => self.text(
+                word.shape(),
+                &Scope {
+                    depth,
+                    here_documents: &[],
+                    ..scope.apart()
+                },
+            ),
             Inner::Remote(word) => {
                 let line = read_at(&word.shape().replace('\0', "_"), depth);
                 self.commands.extend(line.commands);
@@ -386,10 +465,14 @@ impl Reader<'_> {
 
 /// `cd`, `pushd` and `popd`.
 fn move_to(words: &[Word], scope: &mut Scope<'_>) {
-    let target = words[1..].iter().find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
+    let target = words[1..]
+        .iter()
+        .find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
     let known = words[0].shape() != "popd";
     scope.directory = match target.and_then(Word::text) {
-        Some(path) if known && !path.starts_with(['-', '+']) && !path.is_empty() => scope.path(path),
+        Some(path) if known && !path.starts_with(['-', '+']) && !path.is_empty() => {
+            scope.path(path)
+        }
         _ => None,
     };
     scope.moved = true;
@@ -398,13 +481,16 @@ fn move_to(words: &[Word], scope: &mut Scope<'_>) {
 /// Whether a variable's name stands in the line just once but for its uses: then nothing but its
 /// one assignment can have set it.
 fn named_once(source: &str, name: &str) -> bool {
-    let is_name = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let is_name =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let bytes = source.as_bytes();
     source
         .match_indices(name)
         .filter(|(at, _)| {
             let before = at.checked_sub(1).and_then(|at| bytes.get(at));
-            !is_name(before) && !matches!(before, Some(b'$' | b'{')) && !is_name(bytes.get(at + name.len()))
+            !is_name(before)
+                && !matches!(before, Some(b'$' | b'{'))
+                && !is_name(bytes.get(at + name.len()))
         })
         .take(2)
         .count()
@@ -413,6 +499,16 @@ fn named_once(source: &str, name: &str) -> bool {
 
 /// Whether a path is no file: writing there changes nothing that stays.
 fn is_no_file(path: &str) -> bool {
-    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty" | "/dev/zero" | "/dev/full")
-        || ["/dev/fd/", "/proc/self/fd/", "/dev/tcp/", "/dev/udp/"].iter().any(|place| path.starts_with(place) && !path.contains(".."))
+    matches!(
+        path,
+        "/dev/null"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/stdin"
+            | "/dev/tty"
+            | "/dev/zero"
+            | "/dev/full"
+    ) || ["/dev/fd/", "/proc/self/fd/", "/dev/tcp/", "/dev/udp/"]
+        .iter()
+        .any(|place| path.starts_with(place) && !path.contains(".."))
 }

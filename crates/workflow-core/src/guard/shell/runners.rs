@@ -49,12 +49,35 @@ enum Behind {
     Script,
 }
 
-const fn plain(names: &'static [&'static str], takes: &'static [&'static str], skip: usize) -> Runner {
-    Runner { names, sub: &[], takes, idle: &[], skip, kind: Behind::Command }
+const fn plain(
+    names: &'static [&'static str],
+    takes: &'static [&'static str],
+    skip: usize,
+) -> Runner {
+    Runner {
+        names,
+        sub: &[],
+        takes,
+        idle: &[],
+        skip,
+        kind: Behind::Command,
+    }
 }
 
-const fn sub(names: &'static [&'static str], sub: &'static [&'static str], takes: &'static [&'static str], skip: usize) -> Runner {
-    Runner { names, sub, takes, idle: &[], skip, kind: Behind::Command }
+const fn sub(
+    names: &'static [&'static str],
+    sub: &'static [&'static str],
+    takes: &'static [&'static str],
+    skip: usize,
+) -> Runner {
+    Runner {
+        names,
+        sub,
+        takes,
+        idle: &[],
+        skip,
+        kind: Behind::Command,
+    }
 }
 
 #[rustfmt::skip] // A row a line.
@@ -105,29 +128,94 @@ pub(super) struct Runs {
 /// What this command runs, if it runs others.
 pub(super) fn runs(name: &str, words: &[Word], input: &Input) -> Runs {
     if let Some(inner) = node_script(name, &words[1..]) {
-        return Runs { inner, nothing_else: true };
+        return Runs {
+            inner,
+            nothing_else: true,
+        };
     }
     let inner = inner(name, words, input);
-    let subcommand = RUNNERS.iter().any(|runner| !runner.sub.is_empty() && runner.names.contains(&name));
-    Runs { nothing_else: subcommand && !inner.is_empty(), inner }
+    let subcommand = RUNNERS
+        .iter()
+        .any(|runner| !runner.sub.is_empty() && runner.names.contains(&name));
+    Runs {
+        nothing_else: subcommand && !inner.is_empty(),
+        inner,
+    }
 }
 
 fn inner(name: &str, words: &[Word], input: &Input) -> Vec<Inner> {
     let arguments = &words[1..];
     match name {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" => shell(name, arguments, input),
-        "eval" => joined(arguments).map(Inner::Evaluated).into_iter().collect(),
-        "trap" => arguments.iter().find(|word| word.shape() != "--").filter(|word| !word.shape().starts_with('-')).cloned().map(Inner::Script).into_iter().collect(),
-        "alias" => arguments.iter().filter_map(|word| Some(Inner::Script(word.from(word.shape().find('=')? + 1)))).collect(),
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" => {
+            shell(name, arguments, input)
+        }
+        "eval" => joined(arguments)
+            .map(Inner::Evaluated)
+            .into_iter()
+            .collect(),
+        "trap" => arguments
+            .iter()
+            .find(|word| word.shape() != "--")
+            .filter(|word| !word.shape().starts_with('-'))
+            .cloned()
+            .map(Inner::Script)
+            .into_iter()
+            .collect(),
+        "alias" => arguments
+            .iter()
+            .filter_map(|word| Some(Inner::Script(word.from(word.shape().find('=')? + 1))))
+            .collect(),
         "source" | "." => sourced(name, arguments, input),
         "find" | "gfind" => found(arguments),
         "fd" | "fdfind" => per_file(arguments),
-        "rg" => option_values(arguments, "--pre").map(|word| Inner::Command(vec![word])).collect(),
-        "env" => split_string(arguments).into_iter().chain(table(name, words)).collect(),
-        "su" | "runuser" | "script" | "flock" => scripts(arguments, &["-c", "--command"]).chain(if name == "flock" { table(name, words) } else { Vec::new() }).collect(),
+        "rg" => option_values(arguments, "--pre")
+            .map(|word| Inner::Command(vec![word]))
+            .collect(),
+        "env" => split_string(arguments)
+            .into_iter()
+            .chain(table(name, words))
+            .collect(),
+        "su" | "runuser" | "script" | "flock" => scripts(arguments, &["-c", "--command"])
+            .chain(if name == "flock" {
+                table(name, words)
+            } else {
+                Vec::new()
+            })
+            .collect(),
         "nix-shell" | "nix" => scripts(arguments, &["--run", "--command", "-c"]).collect(),
-        "hyperfine" => gather(arguments, Style::Letters, &["-w", "-r", "-m", "-M", "-p", "-n", "--warmup", "--runs", "--prepare", "--export-json", "-L", "--export-markdown"]).operands.into_iter().map(Inner::Script).chain(scripts(arguments, &["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"])).collect(),
-        "entr" => vec![Inner::Command(arguments.iter().skip_while(|word| word.shape().starts_with('-')).cloned().collect())],
+        "hyperfine" => gather(
+            arguments,
+            Style::Letters,
+            &[
+                "-w",
+                "-r",
+                "-m",
+                "-M",
+                "-p",
+                "-n",
+                "--warmup",
+                "--runs",
+                "--prepare",
+                "--export-json",
+                "-L",
+                "--export-markdown",
+            ],
+        )
+        .operands
+        .into_iter()
+        .map(Inner::Script)
+        .chain(scripts(
+            arguments,
+            &["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"],
+        ))
+        .collect(),
+        "entr" => vec![Inner::Command(
+            arguments
+                .iter()
+                .skip_while(|word| word.shape().starts_with('-'))
+                .cloned()
+                .collect(),
+        )],
         "ssh" => remote(arguments),
         "python" | "pypy" => module(arguments),
         _ => table(name, words),
@@ -135,7 +223,12 @@ fn inner(name: &str, words: &[Word], input: &Input) -> Vec<Inner> {
 }
 
 fn table(name: &str, words: &[Word]) -> Vec<Inner> {
-    RUNNERS.iter().filter(|runner| runner.names.contains(&name)).find_map(|runner| runner.behind(words)).into_iter().collect()
+    RUNNERS
+        .iter()
+        .filter(|runner| runner.names.contains(&name))
+        .find_map(|runner| runner.behind(words))
+        .into_iter()
+        .collect()
 }
 
 impl Runner {
@@ -144,18 +237,34 @@ impl Runner {
         let mut rest = Rest::new(arguments, self.takes);
         if !self.sub.is_empty() {
             // Options may stand before the subcommand and behind it.
-            let found = self.sub.iter().find(|sub| sub.split(' ').enumerate().all(|(place, word)| {
-                rest.left.get(place).and_then(Word::text) == Some(word)
-            }))?;
+            let found = self.sub.iter().find(|sub| {
+                sub.split(' ')
+                    .enumerate()
+                    .all(|(place, word)| rest.left.get(place).and_then(Word::text) == Some(word))
+            })?;
             rest.left = &rest.left[found.split(' ').count()..];
             rest.skip_options(self.takes);
         }
-        if rest.options.iter().any(|option| self.idle.contains(&option.as_str())) {
+        if rest
+            .options
+            .iter()
+            .any(|option| self.idle.contains(&option.as_str()))
+        {
             return None;
         }
         rest.left = rest.left.get(self.skip..).unwrap_or_default();
-        let moved = rest.options.iter().any(|option| matches!(option.as_str(), "-C" | "--chdir" | "-D" | "--directory" | "--dir" | "--cwd" | "--prefix"));
-        let left: Vec<Word> = rest.left.iter().skip_while(|word| is_assignment(word)).cloned().collect();
+        let moved = rest.options.iter().any(|option| {
+            matches!(
+                option.as_str(),
+                "-C" | "--chdir" | "-D" | "--directory" | "--dir" | "--cwd" | "--prefix"
+            )
+        });
+        let left: Vec<Word> = rest
+            .left
+            .iter()
+            .skip_while(|word| is_assignment(word))
+            .cloned()
+            .collect();
         if left.is_empty() {
             return None;
         }
@@ -179,7 +288,11 @@ struct Rest<'a> {
 
 impl<'a> Rest<'a> {
     fn new(left: &'a [Word], takes: &[&str]) -> Self {
-        let mut rest = Self { left, options: Vec::new(), replaced: None };
+        let mut rest = Self {
+            left,
+            options: Vec::new(),
+            replaced: None,
+        };
         rest.skip_options(takes);
         rest
     }
@@ -209,9 +322,14 @@ impl<'a> Rest<'a> {
                 value = Some(next.clone());
                 self.left = behind;
             }
-            self.options.extend(given.options.into_iter().map(|option| option.name));
-            if matches!(self.options.last().map(String::as_str), Some("-I" | "-i" | "-J")) {
-                self.replaced = Some(value.map_or_else(|| "{}".to_owned(), |value| value.shape().to_owned()));
+            self.options
+                .extend(given.options.into_iter().map(|option| option.name));
+            if matches!(
+                self.options.last().map(String::as_str),
+                Some("-I" | "-i" | "-J")
+            ) {
+                self.replaced =
+                    Some(value.map_or_else(|| "{}".to_owned(), |value| value.shape().to_owned()));
             }
         }
     }
@@ -224,13 +342,20 @@ impl<'a> Rest<'a> {
 
 fn is_assignment(word: &Word) -> bool {
     word.shape().split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.as_bytes()[0].is_ascii_digit()
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.as_bytes()[0].is_ascii_digit()
     })
 }
 
 /// A command with arguments that are not in the line.
 fn more(words: &[Word], replaced: Option<&str>) -> Inner {
-    let end = words.iter().position(|word| matches!(word.shape(), ":::" | "::::" | ":::+")).unwrap_or(words.len());
+    let end = words
+        .iter()
+        .position(|word| matches!(word.shape(), ":::" | "::::" | ":::+"))
+        .unwrap_or(words.len());
     let mut words = words[..end].to_vec();
     match replaced {
         Some(replaced) if !replaced.is_empty() => {
@@ -246,7 +371,11 @@ fn more(words: &[Word], replaced: Option<&str>) -> Inner {
         }
     }
     // One word may be a whole command line, as `parallel` has it.
-    if words.first().and_then(Word::text).is_some_and(|text| text.contains(' ')) {
+    if words
+        .first()
+        .and_then(Word::text)
+        .is_some_and(|text| text.contains(' '))
+    {
         return joined(&words).map_or(Inner::Command(words), Inner::Script);
     }
     Inner::Command(words)
@@ -260,7 +389,12 @@ fn joined(words: &[Word]) -> Option<Word> {
 
 fn scripts<'a>(arguments: &'a [Word], names: &'a [&'a str]) -> impl Iterator<Item = Inner> + 'a {
     let given = gather(arguments, Style::Letters, names);
-    let scripts: Vec<Inner> = given.values(names).flatten().cloned().map(Inner::Script).collect();
+    let scripts: Vec<Inner> = given
+        .values(names)
+        .flatten()
+        .cloned()
+        .map(Inner::Script)
+        .collect();
     scripts.into_iter()
 }
 
@@ -275,15 +409,27 @@ fn split_string(arguments: &[Word]) -> Vec<Inner> {
 }
 
 fn shell(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner> {
-    let given = gather(arguments, Style::Letters, &["-o", "-O", "--rcfile", "--init-file"]);
-    let mut operands = given.operands.iter().filter(|word| !word.shape().starts_with('+'));
+    let given = gather(
+        arguments,
+        Style::Letters,
+        &["-o", "-O", "--rcfile", "--init-file"],
+    );
+    let mut operands = given
+        .operands
+        .iter()
+        .filter(|word| !word.shape().starts_with('+'));
     if given.has(&["-n"]) && !given.has(&["-c"]) {
         return Vec::new();
     }
     let first = operands.next();
     if given.has(&["-c"]) || given.has(&["--command"]) {
         let value = given.values(&["--command"]).flatten().next().cloned();
-        return first.cloned().or(value).map(Inner::Script).into_iter().collect();
+        return first
+            .cloned()
+            .or(value)
+            .map(Inner::Script)
+            .into_iter()
+            .collect();
     }
     match first {
         Some(word) if !given.has(&["-s"]) => sourced(name, std::slice::from_ref(word), input),
@@ -296,8 +442,13 @@ fn shell(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner> {
 
 /// A script that is a file is the project's; one that comes from elsewhere is not in the line.
 fn sourced(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner> {
-    let Some(word) = arguments.first() else { return Vec::new() };
-    let is_input = matches!(word.shape(), "/dev/stdin" | "-" | "/dev/fd/0" | "/proc/self/fd/0");
+    let Some(word) = arguments.first() else {
+        return Vec::new();
+    };
+    let is_input = matches!(
+        word.shape(),
+        "/dev/stdin" | "-" | "/dev/fd/0" | "/proc/self/fd/0"
+    );
     match read_by(name, input) {
         _ if word.is_process() => vec![Inner::Unseen(name.to_owned())],
         Some(Some(text)) if is_input => vec![Inner::Script(text)],
@@ -324,40 +475,69 @@ fn found(arguments: &[Word]) -> Vec<Inner> {
         if !elsewhere && !matches!(word.shape(), "-exec" | "-ok") {
             continue;
         }
-        let command: Vec<Word> = words.by_ref().take_while(|word| !matches!(word.shape(), ";" | "+")).map(|word| word.replacing("{}")).collect();
-        inner.push(if elsewhere { Inner::Elsewhere(command) } else { Inner::Command(command) });
+        let command: Vec<Word> = words
+            .by_ref()
+            .take_while(|word| !matches!(word.shape(), ";" | "+"))
+            .map(|word| word.replacing("{}"))
+            .collect();
+        inner.push(if elsewhere {
+            Inner::Elsewhere(command)
+        } else {
+            Inner::Command(command)
+        });
     }
     inner
 }
 
 /// `fd -x command`
 fn per_file(arguments: &[Word]) -> Vec<Inner> {
-    let place = arguments.iter().position(|word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch"));
-    let Some(place) = place else { return Vec::new() };
-    let mut command: Vec<Word> = arguments[place + 1..].iter().take_while(|word| word.shape() != ";").map(|word| {
-        ["{}", "{.}", "{/}", "{//}", "{/.}"].iter().fold(word.clone(), |word, place| word.replacing(place))
-    }).collect();
+    let place = arguments
+        .iter()
+        .position(|word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch"));
+    let Some(place) = place else {
+        return Vec::new();
+    };
+    let mut command: Vec<Word> = arguments[place + 1..]
+        .iter()
+        .take_while(|word| word.shape() != ";")
+        .map(|word| {
+            ["{}", "{.}", "{/}", "{//}", "{/.}"]
+                .iter()
+                .fold(word.clone(), |word, place| word.replacing(place))
+        })
+        .collect();
     command.push(Word::unknown());
     vec![Inner::Command(command)]
 }
 
 fn remote(arguments: &[Word]) -> Vec<Inner> {
-    let takes = ["-B", "-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-O", "-o", "-p", "-Q", "-R", "-S", "-W", "-w"];
+    let takes = [
+        "-B", "-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-O", "-o",
+        "-p", "-Q", "-R", "-S", "-W", "-w",
+    ];
     let rest = Rest::new(arguments, &takes);
     let local = arguments.iter().any(|word| {
         let text = word.shape().to_ascii_lowercase();
         text.contains("proxycommand") || text.contains("localcommand")
     });
     let command = rest.left.get(1..).and_then(joined).map(Inner::Remote);
-    command.into_iter().chain(local.then(|| Inner::Unseen("ssh -o ProxyCommand".to_owned()))).collect()
+    command
+        .into_iter()
+        .chain(local.then(|| Inner::Unseen("ssh -o ProxyCommand".to_owned())))
+        .collect()
 }
 
 /// `python -m module` runs as the program of that name.
 fn module(arguments: &[Word]) -> Vec<Inner> {
     let rest = Rest::new(arguments, &["-W", "-X", "-m", "-c"]);
-    let place = arguments.iter().take(arguments.len() - rest.left.len()).position(|word| word.shape() == "-m");
+    let place = arguments
+        .iter()
+        .take(arguments.len() - rest.left.len())
+        .position(|word| word.shape() == "-m");
     match place {
-        Some(place) if place + 1 < arguments.len() && !rest.options.contains(&"-c".to_owned()) => vec![Inner::Command(arguments[place + 1..].to_vec())],
+        Some(place) if place + 1 < arguments.len() && !rest.options.contains(&"-c".to_owned()) => {
+            vec![Inner::Command(arguments[place + 1..].to_vec())]
+        }
         _ => Vec::new(),
     }
 }
@@ -367,14 +547,30 @@ fn node_script(name: &str, arguments: &[Word]) -> Option<Vec<Inner>> {
     if !matches!(name, "npm" | "pnpm" | "yarn" | "bun") {
         return None;
     }
-    let given = gather(arguments, Style::Letters, &["-C", "--prefix", "--filter", "-F", "-w", "--workspace", "--cwd", "--dir"]);
+    let given = gather(
+        arguments,
+        Style::Letters,
+        &[
+            "-C",
+            "--prefix",
+            "--filter",
+            "-F",
+            "-w",
+            "--workspace",
+            "--cwd",
+            "--dir",
+        ],
+    );
     let first = given.operands.first()?.text()?.to_owned();
     let (script, runs) = match first.as_str() {
-        "run" | "run-script" | "rum" | "urn" => (given.operands.get(1).map_or(Some(""), Word::text), true),
+        "run" | "run-script" | "rum" | "urn" => {
+            (given.operands.get(1).map_or(Some(""), Word::text), true)
+        }
         "test" | "t" | "tst" | "start" | "stop" | "restart" => (Some("test"), true),
         other => (Some(other), false),
     };
-    let reads = script.is_some_and(|script| script.is_empty() || packages::script_reads(script, arguments));
+    let reads =
+        script.is_some_and(|script| script.is_empty() || packages::script_reads(script, arguments));
     let installed = super::programs::is_tool(&first) && !runs && name != "npm";
     if installed {
         let place = arguments.iter().position(|word| word.shape() == first)?;
@@ -382,5 +578,11 @@ fn node_script(name: &str, arguments: &[Word]) -> Option<Vec<Inner>> {
     }
     // `yarn lint` is short for `yarn run lint`.
     let short = !runs && reads && matches!(name, "yarn" | "pnpm");
-    (runs || short).then(|| if reads { Vec::new() } else { vec![Inner::Unseen(format!("{name} {first}"))] })
+    (runs || short).then(|| {
+        if reads {
+            Vec::new()
+        } else {
+            vec![Inner::Unseen(format!("{name} {first}"))]
+        }
+    })
 }

@@ -64,7 +64,10 @@ impl Row {
     /// What this program writes when it is called so. `name` is for people.
     pub(super) fn writes(&self, name: &str, words: &[Word]) -> Vec<Write> {
         let arguments = gather(words, self.style, self.takes);
-        self.rules.iter().flat_map(|rule| rule.writes(name, &arguments)).collect()
+        self.rules
+            .iter()
+            .flat_map(|rule| rule.writes(name, &arguments))
+            .collect()
     }
 }
 
@@ -89,7 +92,10 @@ impl Rule {
             },
             Self::Reading(rows) => match arguments.operands.first() {
                 Some(first) if subcommand(rows, arguments).is_none() => {
-                    vec![Write::new(format!("`{name} {}`", first.text().unwrap_or("…")), None)]
+                    vec![Write::new(
+                        format!("`{name} {}`", first.text().unwrap_or("…")),
+                        None,
+                    )]
                 }
                 _ => Vec::new(),
             },
@@ -112,10 +118,15 @@ fn hold(conditions: &[If], arguments: &Arguments, operands: &[Word]) -> bool {
     conditions.iter().all(|condition| match condition {
         If::With(names) => arguments.has(names),
         // `cargo fmt -- --check`: behind `--`, an option is an operand.
-        If::Without(names) => !arguments.has(names) && !operands.iter().any(|word| names.contains(&word.shape())),
+        If::Without(names) => {
+            !arguments.has(names) && !operands.iter().any(|word| names.contains(&word.shape()))
+        }
         If::AtLeast(count) => operands.len() >= *count,
         If::AtMost(count) => operands.len() <= *count,
-        If::Not(words) => operands.first().and_then(Word::text).is_none_or(|word| !words.contains(&word)),
+        If::Not(words) => operands
+            .first()
+            .and_then(Word::text)
+            .is_none_or(|word| !words.contains(&word)),
     })
 }
 
@@ -123,7 +134,12 @@ impl Place {
     fn writes(&self, how: &str, arguments: &Arguments) -> Vec<Write> {
         let operands = &arguments.operands;
         let one = |path: Option<String>| vec![Write::new(how.to_owned(), path)];
-        let all = |words: &[Word]| words.iter().map(|word| Write::new(how.to_owned(), word.path())).collect();
+        let all = |words: &[Word]| {
+            words
+                .iter()
+                .map(|word| Write::new(how.to_owned(), word.path()))
+                .collect()
+        };
         match self {
             Self::Somewhere => one(None),
             Self::Here => one(Some(".".to_owned())),

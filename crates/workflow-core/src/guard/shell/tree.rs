@@ -44,7 +44,10 @@ pub(super) enum Kind {
     Function(List),
     /// Loops and conditions: may run here, once, often or never. `words` are what
     /// they expand: the items of a `for`, the patterns of a `case`, the terms of a test.
-    Perhaps { words: Vec<Raw>, bodies: Vec<List> },
+    Perhaps {
+        words: Vec<Raw>,
+        bodies: Vec<List>,
+    },
 }
 
 /// A simple command before anything is known about its program.

@@ -26,7 +26,10 @@ impl Word {
     /// A word that is all text.
     #[must_use]
     pub fn literal(text: &str) -> Self {
-        Self { shape: text.to_owned(), ..Self::default() }
+        Self {
+            shape: text.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// A word of which nothing is known.
@@ -48,7 +51,9 @@ impl Word {
 
     /// The file it names, unless only the running shell knows.
     pub(super) fn path(&self) -> Option<String> {
-        self.text().filter(|text| !text.is_empty()).map(str::to_owned)
+        self.text()
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
     }
 
     /// The name of the program that it names: what stands behind the last slash.
@@ -59,12 +64,17 @@ impl Word {
 
     /// Whether it could be an option that cannot be seen.
     pub(super) fn hides_option(&self) -> bool {
-        self.pattern && self.shape.starts_with('{') && (self.shape.contains("{-") || self.shape.contains(",-"))
+        self.pattern
+            && self.shape.starts_with('{')
+            && (self.shape.contains("{-") || self.shape.contains(",-"))
     }
 
     /// The same word, with what is put in the place of `name` unknown.
     pub(super) fn replacing(&self, name: &str) -> Self {
-        Self { shape: self.shape.replace(name, "\0"), ..self.clone() }
+        Self {
+            shape: self.shape.replace(name, "\0"),
+            ..self.clone()
+        }
     }
 
     pub(super) fn is_process(&self) -> bool {
@@ -73,13 +83,20 @@ impl Word {
 
     /// The same word without its first `length` bytes.
     pub(super) fn from(&self, length: usize) -> Self {
-        Self { shape: self.shape.get(length..).unwrap_or_default().to_owned(), ..self.clone() }
+        Self {
+            shape: self.shape.get(length..).unwrap_or_default().to_owned(),
+            ..self.clone()
+        }
     }
 }
 
 /// What comes of a word: usually one, but a variable without quotes makes none or many.
 pub(super) fn expand(raw: &Raw, variables: &Variables) -> Vec<Word> {
-    let mut expansion = Expansion { done: Vec::new(), word: None, variables };
+    let mut expansion = Expansion {
+        done: Vec::new(),
+        word: None,
+        variables,
+    };
     expansion.pieces(&raw.0);
     let Expansion { mut done, word, .. } = expansion;
     done.extend(word);
@@ -111,7 +128,11 @@ impl Expansion<'_> {
         for (place, piece) in pieces.iter().enumerate() {
             match piece {
                 Piece::Text { text, quoted } => self.text(text, *quoted, place == 0),
-                Piece::Expansion { name: Some(name), quoted, .. } => match self.variables.get(name) {
+                Piece::Expansion {
+                    name: Some(name),
+                    quoted,
+                    ..
+                } => match self.variables.get(name) {
                     Some(value) if *quoted => self.text(value, true, false),
                     Some(value) => self.fields(value),
                     None => self.unknown(),
@@ -120,7 +141,9 @@ impl Expansion<'_> {
                     self.unknown();
                     self.current().process = true;
                 }
-                Piece::Expansion { .. } | Piece::Substitution(_) | Piece::Array(_) => self.unknown(),
+                Piece::Expansion { .. } | Piece::Substitution(_) | Piece::Array(_) => {
+                    self.unknown()
+                }
             }
         }
     }
@@ -159,7 +182,11 @@ impl Expansion<'_> {
 
 /// Whether unquoted text makes a pattern: `[` alone is a program, `{}` is an argument of `find`.
 fn makes_pattern(shape: &str) -> bool {
-    let braces = shape.split_once('{').is_some_and(|(_, rest)| rest.contains('}') && (rest.contains(',') || rest.contains("..")));
-    let brackets = shape.split_once('[').is_some_and(|(_, rest)| rest.contains(']'));
+    let braces = shape
+        .split_once('{')
+        .is_some_and(|(_, rest)| rest.contains('}') && (rest.contains(',') || rest.contains("..")));
+    let brackets = shape
+        .split_once('[')
+        .is_some_and(|(_, rest)| rest.contains(']'));
     braces || brackets || shape.contains(['*', '?'])
 }

@@ -23,7 +23,10 @@ impl Pieces {
         {
             text.push_str(added);
         } else {
-            self.0.push(Piece::Text { text: added.to_owned(), quoted: is_quoted });
+            self.0.push(Piece::Text {
+                text: added.to_owned(),
+                quoted: is_quoted,
+            });
         }
     }
 }
@@ -35,7 +38,12 @@ impl Parser<'_> {
         let mut pieces = Pieces::default();
         while let Some(byte) = self.byte(0) {
             match byte {
-                b'(' if self.at > start && matches!(self.line.as_bytes()[self.at - 1], b'?' | b'*' | b'+' | b'@' | b'!') => {
+                b'(' if self.at > start
+                    && matches!(
+                        self.line.as_bytes()[self.at - 1],
+                        b'?' | b'*' | b'+' | b'@' | b'!'
+                    ) =>
+                {
                     self.extended_pattern(&mut pieces)?;
                 }
                 b'(' if self.at > start && self.line.as_bytes()[self.at - 1] == b'=' => {
@@ -180,7 +188,11 @@ impl Parser<'_> {
             Some(b'[') => {
                 self.at += 2;
                 let inside = self.arithmetic("]")?;
-                pieces.0.push(Piece::Expansion { name: None, quoted: is_quoted, inside });
+                pieces.0.push(Piece::Expansion {
+                    name: None,
+                    quoted: is_quoted,
+                    inside,
+                });
             }
             Some(b'\'') if !is_quoted => {
                 self.at += 2;
@@ -191,9 +203,16 @@ impl Parser<'_> {
                 self.at += 2;
                 self.double_quoted(pieces)?;
             }
-            Some(byte) if is_name(byte) || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') => {
+            Some(byte)
+                if is_name(byte)
+                    || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') =>
+            {
                 let name = self.simple_expansion();
-                pieces.0.push(Piece::Expansion { name, quoted: is_quoted, inside: Vec::new() });
+                pieces.0.push(Piece::Expansion {
+                    name,
+                    quoted: is_quoted,
+                    inside: Vec::new(),
+                });
             }
             _ => {
                 self.at += 1;
@@ -222,7 +241,11 @@ impl Parser<'_> {
             let start = self.at;
             self.at += 3;
             if let Some(inside) = self.perhaps_arithmetic()? {
-                return Ok(Piece::Expansion { name: None, quoted, inside });
+                return Ok(Piece::Expansion {
+                    name: None,
+                    quoted,
+                    inside,
+                });
             }
             self.at = start;
         }
@@ -263,12 +286,22 @@ impl Parser<'_> {
         let name = (self.byte(0) == Some(b'}') && !name.is_empty()).then_some(name);
         let mut inside = Pieces::default();
         // `${#}`, `${!name}` and the like: the first character is no operator.
-        if name.is_none() && self.at == start && matches!(self.byte(0), Some(b'#' | b'!' | b'?' | b'$' | b'@' | b'*' | b'-')) {
+        if name.is_none()
+            && self.at == start
+            && matches!(
+                self.byte(0),
+                Some(b'#' | b'!' | b'?' | b'$' | b'@' | b'*' | b'-')
+            )
+        {
             self.at += 1;
         }
         // In a quotation, only patterns know quotes of their own.
         let pattern = matches!(self.byte(0), Some(b'#' | b'%' | b'/' | b'^' | b','));
-        let single = if quoted == Quoted::No || pattern { Quoted::No } else { Quoted::Double };
+        let single = if quoted == Quoted::No || pattern {
+            Quoted::No
+        } else {
+            Quoted::Double
+        };
         loop {
             match self.byte(0) {
                 Some(b'}') => break,
@@ -281,7 +314,11 @@ impl Parser<'_> {
         }
         self.at += 1;
         self.depth -= 1;
-        Ok(Piece::Expansion { name, quoted: quoted == Quoted::Double, inside: inside.0 })
+        Ok(Piece::Expansion {
+            name,
+            quoted: quoted == Quoted::Double,
+            inside: inside.0,
+        })
     }
 
     /// Reads an expression behind `((`, unless it turns out to be none: then everything is as before.
@@ -328,7 +365,9 @@ impl Parser<'_> {
                     open -= 1;
                     self.plain_one(&mut inside)?;
                 }
-                Some(b']' | b'"' | b'<' | b'>' | b'\n' | b';' | b'&' | b'|' | b' ' | b'\t') => self.plain_one(&mut inside)?,
+                Some(b']' | b'"' | b'<' | b'>' | b'\n' | b';' | b'&' | b'|' | b' ' | b'\t') => {
+                    self.plain_one(&mut inside)?
+                }
                 Some(_) => self.piece(&mut inside, Quoted::Double)?,
             }
         }
@@ -349,7 +388,9 @@ impl Parser<'_> {
                 '\\' => {
                     let escaped = self.peek().ok_or(Unparsed::Quotation)?;
                     self.at += escaped.len_utf8();
-                    if !(matches!(escaped, '`' | '\\' | '$') || escaped == '"' && quoted == Quoted::Double) {
+                    if !(matches!(escaped, '`' | '\\' | '$')
+                        || escaped == '"' && quoted == Quoted::Double)
+                    {
                         text.push('\\');
                     }
                     text.push(escaped);
@@ -376,7 +417,11 @@ impl Parser<'_> {
     }
 
     /// Reads another text with what this one has counted so far.
-    fn nested<T>(&mut self, text: &str, read: impl FnOnce(&mut Parser<'_>) -> Result<T>) -> Result<T> {
+    fn nested<T>(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&mut Parser<'_>) -> Result<T>,
+    ) -> Result<T> {
         if self.depth >= super::DEEPEST {
             return Err(Unparsed::Deep);
         }
@@ -447,7 +492,10 @@ impl Parser<'_> {
     fn digits(&mut self, base: u32, most: usize) -> u32 {
         let mut value = 0;
         for _ in 0..most {
-            let Some(digit) = self.byte(0).and_then(|byte| char::from(byte).to_digit(base)) else {
+            let Some(digit) = self
+                .byte(0)
+                .and_then(|byte| char::from(byte).to_digit(base))
+            else {
                 break;
             };
             value = value * base + digit;
@@ -459,5 +507,21 @@ impl Parser<'_> {
 
 /// Whether a character may mean something inside a word or a quotation.
 fn stops_text(byte: u8) -> bool {
-    is_meta(byte) || matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'}' | b']' | b'=' | b'!' | b'?' | b'*' | b'+' | b'@')
+    is_meta(byte)
+        || matches!(
+            byte,
+            b'\\'
+                | b'\''
+                | b'"'
+                | b'$'
+                | b'`'
+                | b'}'
+                | b']'
+                | b'='
+                | b'!'
+                | b'?'
+                | b'*'
+                | b'+'
+                | b'@'
+        )
 }
