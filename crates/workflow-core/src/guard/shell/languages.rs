@@ -152,9 +152,7 @@ pub(super) fn awk(program: &str) -> Vec<Option<String>> {
                         && !command.contains(['>', ';', '&', '|', '`', '$'])
                         && !command.contains("-o")
                 });
-                if !reads && printing && !harmless {
-                    files.push(None);
-                } else if reads {
+                if reads || printing && !harmless {
                     files.push(None);
                 }
             }

@@ -229,7 +229,7 @@ fn find(arguments: &[Word]) -> Vec<Write> {
         match word.shape() {
             "-delete" => writes.extend(written("`find -delete`", starting_points(arguments))),
             "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
-                writes.extend(written("`find`", [behind(place)]))
+                writes.extend(written("`find`", [behind(place)]));
             }
             _ => {}
         }
@@ -278,8 +278,7 @@ fn sqlite(arguments: &[Word], input: &Input) -> Vec<Write> {
         return Vec::new();
     };
     let statement = match (given.operands.get(1), input) {
-        (Some(word), _) => Some(word.shape()),
-        (None, Input::Text(word)) => Some(word.shape()),
+        (Some(word), _) | (None, Input::Text(word)) => Some(word.shape()),
         (None, Input::Pipe) => Some(""),
         (None, Input::Inherited | Input::File) => None,
     };

@@ -142,7 +142,7 @@ impl Expansion<'_> {
                     self.current().process = true;
                 }
                 Piece::Expansion { .. } | Piece::Substitution(_) | Piece::Array(_) => {
-                    self.unknown()
+                    self.unknown();
                 }
             }
         }
