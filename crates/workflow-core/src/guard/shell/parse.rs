@@ -24,7 +24,7 @@ use super::tree::{Assignment, Command, Joined, Kind, List, Piece, Plain, Raw, St
 const DEEPEST: usize = 40;
 
 /// How often a character may be looked at, on the average, before the line counts as tangled.
-const LOOKS: usize = 32;
+const LOOKS: usize = 8;
 
 /// Why a line cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -119,10 +119,21 @@ impl Parser<'_> {
 
     /// Reads commands up to what cannot begin one.
     fn list(&mut self) -> Result<List> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
+        self.deeper(Self::steps)
+    }
+
+    /// Reads what stands inside something else.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth == DEEPEST {
             return Err(Unparsed::Deep);
         }
+        self.depth += 1;
+        let inside = read(self);
+        self.depth -= 1;
+        inside
+    }
+
+    fn steps(&mut self) -> Result<List> {
         let mut steps = Vec::new();
         let mut joined = Joined::Then;
         loop {
@@ -149,7 +160,6 @@ impl Parser<'_> {
                 None => break,
             };
         }
-        self.depth -= 1;
         Ok(steps)
     }
 
@@ -196,7 +206,8 @@ impl Parser<'_> {
             self.skip_blanks();
             match self.reserved() {
                 Some("!") => self.at += 1,
-                Some("time") => {
+                // `time -o` is the program of that name.
+                Some("time") if !self.looking_at("time -") || self.looking_at("time -p") => {
                     self.at += 4;
                     self.skip_blanks();
                     if self.looking_at("-p") && self.ends_word(self.at + 2) {
@@ -240,7 +251,7 @@ impl Parser<'_> {
                     self.function()?
                 }
                 Some("coproc") => self.coprocess()?,
-                Some("in") | None => return self.simple(),
+                Some("in" | "time") | None => return self.simple(),
                 Some(_) => return Err(Unparsed::Command),
             }
         };
@@ -253,7 +264,11 @@ impl Parser<'_> {
             let start = self.at;
             self.at += 2;
             if let Some(inside) = self.perhaps_arithmetic()? {
-                return Ok(expanding(inside));
+                // Shells that know no arithmetic commands read commands here.
+                if !self.line[start..self.at].contains(';') {
+                    return Ok(expanding(inside));
+                }
+                self.no_arithmetic.insert(start + 2);
             }
             self.at = start;
         }

@@ -6,7 +6,7 @@ mod scripts;
 mod table;
 
 use super::Word;
-use super::arguments::{Style, gather};
+use super::arguments::{Arguments, Style, gather};
 use super::reader::Input;
 use scripts::{node_script, shell, sourced};
 use table::Rest;
@@ -27,6 +27,8 @@ pub(super) enum Inner {
     Remote(Word),
     /// Something that is not in the line.
     Unseen(String),
+    /// No command, but a variable that it sets for others.
+    Variable(String, Word),
 }
 
 /// What a command runs.
@@ -51,79 +53,171 @@ pub(super) fn runs(name: &str, words: &[Word], input: &Input) -> Runs {
     }
 }
 
+#[rustfmt::skip] // A program a line.
 fn inner(name: &str, words: &[Word], input: &Input) -> Vec<Inner> {
     let arguments = &words[1..];
+    let unseen = || vec![Inner::Unseen(name.to_owned())];
     match name {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" => {
-            shell(name, arguments, input)
-        }
-        "eval" => joined(arguments)
-            .map(Inner::Evaluated)
-            .into_iter()
-            .collect(),
-        "trap" => arguments
-            .iter()
-            .find(|word| word.shape() != "--")
-            .filter(|word| !word.shape().starts_with('-'))
-            .cloned()
-            .map(Inner::Script)
-            .into_iter()
-            .collect(),
-        "alias" => arguments
-            .iter()
-            .filter_map(|word| Some(Inner::Script(word.from(word.shape().find('=')? + 1))))
-            .collect(),
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" => shell(name, arguments, input),
         "source" | "." => sourced(name, arguments, input),
+        "eval" => joined(arguments).map(Inner::Evaluated).into_iter().collect(),
+        "trap" => trapped(arguments),
+        "alias" => aliased(arguments),
+        "let" if arguments.iter().any(|word| word.shape().contains("$(") || word.shape().contains('`')) => unseen(),
+        "unset" | "read" | "printf" | "test" | "[" | "export" | "declare" | "typeset" | "readonly" | "local" if arguments.iter().any(Word::runs_in_index) => unseen(),
+        "export" | "declare" | "typeset" | "readonly" | "local" => variables(arguments),
+        "hash" if arguments.iter().any(|word| word.shape().starts_with("-p")) => unseen(),
+        "cmd" if arguments.iter().any(|word| matches!(word.shape(), "/c" | "/C" | "/k" | "/K")) => unseen(),
+        "socat" if arguments.iter().any(opens) => unseen(),
+        "mapfile" | "readarray" | "compgen" | "complete" => scripts(arguments, &["-C"]),
+        "man" => scripts(arguments, &["-P", "--pager"]),
         "find" | "gfind" => found(arguments),
         "fd" | "fdfind" => per_file(arguments),
-        "rg" => option_values(arguments, "--pre")
-            .map(|word| Inner::Command(vec![word]))
-            .collect(),
-        "env" => split_string(arguments)
-            .into_iter()
-            .chain(table::commands(name, words))
-            .collect(),
-        "su" | "runuser" | "script" | "flock" => scripts(arguments, &["-c", "--command"])
-            .chain(table::commands(name, words))
-            .collect(),
-        "nix-shell" | "nix" => scripts(arguments, &["--run", "--command", "-c"]).collect(),
-        "hyperfine" => gather(
-            arguments,
-            Style::Letters,
-            &[
-                "-w",
-                "-r",
-                "-m",
-                "-M",
-                "-p",
-                "-n",
-                "--warmup",
-                "--runs",
-                "--prepare",
-                "--export-json",
-                "-L",
-                "--export-markdown",
-            ],
-        )
-        .operands
-        .into_iter()
-        .map(Inner::Script)
-        .chain(scripts(
-            arguments,
-            &["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"],
-        ))
-        .collect(),
-        "entr" => vec![Inner::Command(
-            arguments
-                .iter()
-                .skip_while(|word| word.shape().starts_with('-'))
-                .cloned()
-                .collect(),
-        )],
+        "rg" => scripts(arguments, &["--pre"]),
+        "env" => both(scripts(arguments, &["-S", "--split-string"]), name, words),
+        "npx" | "bunx" | "pnpx" | "npm" | "pnpm" => both(scripts(arguments, &["-c", "--call"]), name, words),
+        "flock" => both(scripts(arguments, &["-c", "--command"]), name, words),
+        "sudo" if leading(arguments, &["-u", "-g"]).has(&["-e", "--edit"]) => vec![Inner::Command(vec![Word::literal("sudoedit"), Word::unknown()])],
+        "su" | "runuser" | "script" => scripts(arguments, &["-c", "--command"]),
+        "nix-shell" => scripts(arguments, &["--run", "--command"]),
+        "nix" => behind(arguments, &["-c", "--command"]),
+        "mise" | "distrobox" | "distrobox-enter" | "toolbox" | "guix" | "op" | "doppler" | "infisical" | "aws-vault" | "dotenvx" | "chamber" if arguments.iter().any(|word| word.shape() == "--") => behind(arguments, &["--"]),
+        "setarch" => behind_architecture(arguments),
+        "cargo" => both(watched(arguments), name, words),
+        "nodemon" | "chokidar" => scripts(arguments, &["-x", "--exec", "-c", "--command"]),
+        "concurrently" => gather(arguments, Style::Letters, &["-n", "-c", "--names"]).operands.into_iter().map(Inner::Script).collect(),
+        "parallel" => in_parallel(words, input),
+        "hyperfine" => measured(arguments),
+        "entr" => vec![Inner::Command(arguments.iter().skip_while(|word| word.shape().starts_with('-')).cloned().collect())],
         "ssh" => remote(arguments),
         "python" | "pypy" => module(arguments),
-        _ => table::commands(name, words).into_iter().collect(),
+        _ => table::commands(name, words),
     }
+}
+
+fn both(mut inner: Vec<Inner>, name: &str, words: &[Word]) -> Vec<Inner> {
+    inner.extend(table::commands(name, words));
+    inner
+}
+
+/// The options that stand before the first operand.
+pub(super) fn leading(arguments: &[Word], takes: &[&str]) -> Arguments {
+    let left = Rest::new(arguments, takes).left.len();
+    gather(&arguments[..arguments.len() - left], Style::Letters, takes)
+}
+
+/// Variables that are set: `env NAME=value`, `export NAME=value`.
+fn variables(arguments: &[Word]) -> Vec<Inner> {
+    let assignments = arguments.iter().filter_map(Word::assignment);
+    assignments
+        .map(|(name, value)| Inner::Variable(name.to_owned(), value))
+        .collect()
+}
+
+fn trapped(arguments: &[Word]) -> Vec<Inner> {
+    let first = arguments.iter().find(|word| word.shape() != "--");
+    let script = first.filter(|word| !word.shape().starts_with('-'));
+    script.cloned().map(Inner::Script).into_iter().collect()
+}
+
+/// What an alias stands for, with any arguments behind it.
+fn aliased(arguments: &[Word]) -> Vec<Inner> {
+    let aliases = arguments.iter().filter_map(Word::assignment_like);
+    aliases
+        .filter_map(|value| joined(&[value, Word::unknown()]))
+        .map(Inner::Script)
+        .collect()
+}
+
+/// The command behind one of these words.
+fn behind(arguments: &[Word], names: &[&str]) -> Vec<Inner> {
+    let place = arguments
+        .iter()
+        .position(|word| names.contains(&word.shape()));
+    place
+        .map(|place| Inner::Command(arguments[place + 1..].to_vec()))
+        .into_iter()
+        .collect()
+}
+
+/// `setarch` may leave out the architecture.
+fn behind_architecture(arguments: &[Word]) -> Vec<Inner> {
+    let left = Rest::new(arguments, &[]).left;
+    let named = left.first().is_some_and(|word| {
+        matches!(
+            word.shape(),
+            "x86_64" | "i386" | "i686" | "linux32" | "linux64" | "aarch64" | "uname26"
+        )
+    });
+    vec![Inner::Command(left[usize::from(named)..].to_vec())]
+}
+
+/// `cargo watch -x test -s 'text'`
+fn watched(arguments: &[Word]) -> Vec<Inner> {
+    if arguments.first().and_then(Word::text) != Some("watch") {
+        return Vec::new();
+    }
+    let given = gather(
+        arguments,
+        Style::Letters,
+        &["-x", "--exec", "-s", "--shell", "-w", "-i", "-d"],
+    );
+    let cargo = Word::literal("cargo");
+    let commands = given.values(&["-x", "--exec"]).flatten();
+    let commands = commands.filter_map(|word| joined(&[cargo.clone(), word.clone()]));
+    let texts = given.values(&["-s", "--shell"]).flatten().cloned();
+    commands.chain(texts).map(Inner::Script).collect()
+}
+
+/// `parallel` runs what stands behind `:::` or comes in, if it is given no command.
+fn in_parallel(words: &[Word], input: &Input) -> Vec<Inner> {
+    let arguments = &words[1..];
+    let commands = table::commands("parallel", words);
+    let place = arguments.iter().position(|word| word.shape() == ":::");
+    let left = Rest::new(arguments, &["-j", "--jobs"]).left;
+    match (left.first().map(Word::shape), place) {
+        (Some(":::"), Some(place)) => arguments[place + 1..]
+            .iter()
+            .cloned()
+            .map(Inner::Script)
+            .collect(),
+        (None, _) if !matches!(input, Input::Inherited) => {
+            vec![Inner::Unseen("parallel".to_owned())]
+        }
+        _ => commands,
+    }
+}
+
+fn measured(arguments: &[Word]) -> Vec<Inner> {
+    const TAKES: &[&str] = &[
+        "-w",
+        "--warmup",
+        "-r",
+        "--runs",
+        "-m",
+        "-M",
+        "-p",
+        "--prepare",
+        "-n",
+        "-L",
+        "--export-json",
+        "--export-markdown",
+    ];
+    let commands = gather(arguments, Style::Letters, TAKES).operands;
+    let mut inner: Vec<Inner> = commands.into_iter().map(Inner::Script).collect();
+    inner.extend(scripts(
+        arguments,
+        &["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"],
+    ));
+    inner
+}
+
+/// An address that runs a program or writes a file.
+fn opens(address: &Word) -> bool {
+    let address = address.shape().to_ascii_lowercase();
+    ["exec:", "system:", "open:", "create:", "gopen:", "file:"]
+        .iter()
+        .any(|kind| address.contains(kind))
 }
 
 /// Words as one text; what is unknown stays so.
@@ -132,25 +226,11 @@ fn joined(words: &[Word]) -> Option<Word> {
     (!text.is_empty()).then(|| Word::literal(&text.join(" ")))
 }
 
-fn scripts<'a>(arguments: &'a [Word], names: &'a [&'a str]) -> impl Iterator<Item = Inner> + 'a {
+/// The texts that these options have.
+fn scripts(arguments: &[Word], names: &[&str]) -> Vec<Inner> {
     let given = gather(arguments, Style::Letters, names);
-    let scripts: Vec<Inner> = given
-        .values(names)
-        .flatten()
-        .cloned()
-        .map(Inner::Script)
-        .collect();
-    scripts.into_iter()
-}
-
-fn option_values<'a>(arguments: &'a [Word], name: &'a str) -> impl Iterator<Item = Word> + 'a {
-    let given = gather(arguments, Style::Letters, &[name]);
-    let values: Vec<Word> = given.values(&[name]).flatten().cloned().collect();
-    values.into_iter()
-}
-
-fn split_string(arguments: &[Word]) -> Vec<Inner> {
-    scripts(arguments, &["-S", "--split-string"]).collect()
+    let texts = given.values(names).flatten();
+    texts.cloned().map(Inner::Script).collect()
 }
 
 /// `find -exec command {} ;` and its kin.
@@ -216,15 +296,26 @@ fn remote(arguments: &[Word]) -> Vec<Inner> {
 
 /// `python -m module` runs as the program of that name.
 fn module(arguments: &[Word]) -> Vec<Inner> {
-    let rest = Rest::new(arguments, &["-W", "-X", "-m", "-c"]);
-    let place = arguments
-        .iter()
-        .take(arguments.len() - rest.left.len())
-        .position(|word| word.shape() == "-m");
-    match place {
-        Some(place) if place + 1 < arguments.len() && !rest.options.contains(&"-c".to_owned()) => {
-            vec![Inner::Command(arguments[place + 1..].to_vec())]
+    let mut place = 0;
+    while let Some(word) = arguments
+        .get(place)
+        .filter(|word| word.shape().starts_with('-'))
+    {
+        let letters = word.shape().trim_start_matches('-');
+        match letters.find(['c', 'm', 'W', 'X']) {
+            Some(at) if letters[at..].starts_with('m') => {
+                let joined = &letters[at + 1..];
+                let mut command = arguments[place + 1..].to_vec();
+                if !joined.is_empty() {
+                    command.insert(0, Word::literal(joined));
+                }
+                return vec![Inner::Command(command)];
+            }
+            Some(at) if letters[at..].starts_with('c') => return Vec::new(),
+            // A value that is the next word.
+            Some(at) if at + 1 == letters.len() => place += 2,
+            _ => place += 1,
         }
-        _ => Vec::new(),
     }
+    Vec::new()
 }

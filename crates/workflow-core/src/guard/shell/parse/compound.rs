@@ -1,7 +1,7 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
 use super::super::tree::{Joined, Kind, List, Raw, Step};
-use super::{DEEPEST, Parser, Result, Unparsed, is_name};
+use super::{Parser, Result, Unparsed, is_name};
 
 impl Parser<'_> {
     pub(super) fn condition(&mut self) -> Result<Kind> {
@@ -167,12 +167,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn nested_command(&mut self) -> Result<List> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(Unparsed::Deep);
-        }
-        let command = self.command()?;
-        self.depth -= 1;
+        let command = self.deeper(Self::command)?;
         let step = Step {
             joined: Joined::Then,
             pipeline: vec![command],

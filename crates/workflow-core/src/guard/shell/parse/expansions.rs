@@ -13,7 +13,7 @@ impl Parser<'_> {
                 pieces.0.push(piece);
             }
             Some(b'{') => {
-                let piece = self.braced_expansion(quoted)?;
+                let piece = self.deeper(|parser| parser.braced_expansion(quoted))?;
                 pieces.0.push(piece);
             }
             Some(b'[') => {
@@ -97,16 +97,11 @@ impl Parser<'_> {
     }
 
     /// `${…}`
-    pub(super) fn braced_expansion(&mut self, quoted: Quoted) -> Result<Piece> {
-        self.depth += 1;
-        if self.depth > super::DEEPEST {
-            return Err(Unparsed::Deep);
-        }
+    fn braced_expansion(&mut self, quoted: Quoted) -> Result<Piece> {
         self.at += 2;
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
             self.take("|");
             let list = self.inner_list("}")?;
-            self.depth -= 1;
             return Ok(Piece::Substitution(list));
         }
         let start = self.at;
@@ -144,7 +139,6 @@ impl Parser<'_> {
             }
         }
         self.at += 1;
-        self.depth -= 1;
         Ok(Piece::Expansion {
             name,
             quoted: quoted == Quoted::Double,
@@ -158,14 +152,12 @@ impl Parser<'_> {
         if self.no_arithmetic.contains(&start) {
             return Ok(None);
         }
-        let depth = self.depth;
         let pending = self.pending.clone();
         let here_documents = self.here_documents.len();
         match self.arithmetic("))") {
             Ok(inside) => Ok(Some(inside)),
             Err(Unparsed::Tangled) => Err(Unparsed::Tangled),
             Err(_) => {
-                self.depth = depth;
                 self.pending = pending;
                 self.here_documents.truncate(here_documents);
                 self.no_arithmetic.insert(start);
@@ -176,10 +168,10 @@ impl Parser<'_> {
 
     /// Reads an expression up to `))` or `]`; its parentheses must match.
     pub(super) fn arithmetic(&mut self, close: &'static str) -> Result<Vec<Piece>> {
-        self.depth += 1;
-        if self.depth > super::DEEPEST {
-            return Err(Unparsed::Deep);
-        }
+        self.deeper(|parser| parser.expression(close))
+    }
+
+    fn expression(&mut self, close: &'static str) -> Result<Vec<Piece>> {
         let mut inside = Pieces::default();
         let mut open = 0_usize;
         loop {
@@ -202,7 +194,6 @@ impl Parser<'_> {
                 Some(_) => self.piece(&mut inside, Quoted::Double)?,
             }
         }
-        self.depth -= 1;
         Ok(inside.0)
     }
 }

@@ -110,29 +110,40 @@ impl Parser<'_> {
         Ok(())
     }
 
-    pub(super) fn here_text(&mut self, pending: &Pending) -> Result<String> {
+    fn here_text(&mut self, pending: &Pending) -> Result<String> {
         let mut text = String::new();
+        let mut line = String::new();
         loop {
             let rest = &self.line[self.at..];
             if rest.is_empty() {
                 return Err(Unparsed::HereDocument);
             }
-            let (line, length) = rest
+            let (part, length) = rest
                 .split_once('\n')
-                .map_or((rest, rest.len()), |(line, _)| (line, line.len() + 1));
-            self.burn(length)?;
-            let line = if pending.tabs {
-                line.trim_start_matches('\t')
+                .map_or((rest, rest.len()), |(part, _)| (part, part.len() + 1));
+            let part = if pending.tabs && line.is_empty() {
+                part.trim_start_matches('\t')
             } else {
-                line
+                part
             };
+            line.push_str(part);
+            self.burn(length)?;
+            self.at += length;
+            if !pending.quoted && ends_in_backslash(part) {
+                line.pop();
+                continue;
+            }
             if line == pending.delimiter {
-                self.at += length;
                 return Ok(text);
             }
-            self.at += length;
-            text.push_str(line);
+            text.push_str(&line);
             text.push('\n');
+            line.clear();
         }
     }
+}
+
+/// Whether the line break behind a text is none.
+fn ends_in_backslash(text: &str) -> bool {
+    (text.len() - text.trim_end_matches('\\').len()) % 2 == 1
 }

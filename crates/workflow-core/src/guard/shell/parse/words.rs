@@ -47,7 +47,8 @@ impl Parser<'_> {
                     self.extended_pattern(&mut pieces)?;
                 }
                 b'(' if self.at > start && self.line.as_bytes()[self.at - 1] == b'=' => {
-                    pieces.0.push(self.array()?);
+                    let array = self.deeper(Self::array)?;
+                    pieces.0.push(array);
                 }
                 b'<' | b'>' if self.byte(1) == Some(b'(') => {
                     self.at += 2;

@@ -16,6 +16,9 @@ pub(super) fn shell(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner>
         .operands
         .iter()
         .filter(|word| !word.shape().starts_with('+'));
+    if arguments.iter().any(Word::is_process) {
+        return vec![Inner::Unseen(name.to_owned())];
+    }
     if given.has(&["-n"]) && !given.has(&["-c"]) {
         return Vec::new();
     }
@@ -40,13 +43,9 @@ pub(super) fn sourced(name: &str, arguments: &[Word], input: &Input) -> Vec<Inne
     let Some(word) = arguments.first() else {
         return Vec::new();
     };
-    let is_input = matches!(
-        word.shape(),
-        "/dev/stdin" | "-" | "/dev/fd/0" | "/proc/self/fd/0"
-    );
     if word.is_process() {
         vec![Inner::Unseen(name.to_owned())]
-    } else if is_input {
+    } else if word.is_input() {
         standard_input(name, input)
     } else {
         Vec::new()

@@ -2,7 +2,7 @@
 
 use super::super::Word;
 use super::super::arguments::{Style, gather};
-use super::{Inner, joined};
+use super::{Inner, joined, variables};
 
 /// A program whose arguments are another command with its arguments.
 struct Runner {
@@ -66,9 +66,18 @@ const RUNNERS: &[Runner] = &[
     Runner { names: &["builtin"], sub: &[], takes: &[], idle: &[], skip: 0, kind: Behind::Here },
     Runner { names: &["exec"], sub: &[], takes: &["-a"], idle: &[], skip: 0, kind: Behind::Here },
     Runner { names: &["sudo"], sub: &[], takes: &["-u", "--user", "-g", "--group", "-h", "-p", "-C", "-D", "-R", "-r", "-t", "-T", "-U"], idle: &["-l", "-v", "-k", "-K", "-V"], skip: 0, kind: Behind::Command },
+    Runner { names: &["noglob", "nocorrect"], sub: &[], takes: &[], idle: &[], skip: 0, kind: Behind::Here },
     plain(&["doas", "pkexec", "run0"], &["-u", "--user", "-C"], 0),
     plain(&["env"], &["-u", "--unset", "-C", "--chdir", "-S", "--split-string"], 0),
-    plain(&["nohup", "setsid", "unbuffer", "catchsegv", "eatmydata", "fakeroot", "chronic", "cross-env", "dotenv", "dbus-run-session", "numactl", "valgrind"], &[], 0),
+    plain(&["nohup", "setsid", "unbuffer", "catchsegv", "eatmydata", "fakeroot", "chronic", "cross-env", "dotenv", "dbus-run-session", "valgrind", "shx", "tini", "dumb-init", "torsocks", "nocache", "nq", "tsp", "daemonize", "flatpak-spawn"], &[], 0),
+    plain(&["numactl"], &["-N", "-m", "-C", "-P", "-i", "-l"], 0),
+    plain(&["setpriv"], &["--reuid", "--regid", "--groups", "--ambient-caps", "--inh-caps", "--bounding-set"], 0),
+    plain(&["prlimit", "choom", "cgexec", "proxychains", "proxychains4"], &["-p", "-n", "-g", "-f"], 0),
+    plain(&["gosu", "su-exec", "setuidgid", "s6-setuidgid", "faketime"], &["-f"], 1),
+    plain(&["arch"], &["-arch", "-e", "-d"], 0),
+    plain(&["ld.so"], &["--library-path", "--preload", "--argv0"], 0),
+    plain(&["wsl"], &["-d", "--distribution", "-u", "--user", "--cd"], 0),
+    plain(&["watchexec"], &["-w", "--watch", "-e", "--exts", "-f", "--filter", "-i", "--ignore", "-d", "--debounce", "-s", "--signal"], 0),
     plain(&["nice"], &["-n", "--adjustment"], 0),
     plain(&["ionice"], &["-c", "-n", "-p", "-P", "-u", "--class", "--classdata"], 0),
     plain(&["stdbuf"], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
@@ -81,29 +90,33 @@ const RUNNERS: &[Runner] = &[
     plain(&["ltrace"], &["-e", "-o", "-p", "-s", "-u", "-n"], 0),
     plain(&["strace"], &["-e", "-o", "-p", "-s", "-P", "-E", "-u", "-a"], 0),
     plain(&["timeout", "gtimeout"], &["-s", "--signal", "-k", "--kill-after"], 1),
-    plain(&["chroot", "taskset", "chrt", "setarch", "linux64"], &["-p"], 1),
+    plain(&["chroot", "taskset", "chrt"], &["-p"], 1),
+    plain(&["linux32", "linux64", "i386", "x86_64"], &[], 0),
     plain(&["flock"], &["-w", "--timeout", "-E", "-c", "--command"], 1),
     plain(&["busybox", "toybox", "xargo", "rtk"], &[], 0),
     plain(&["unshare", "nsenter"], &["-t", "-S", "-G"], 0),
     Runner { names: &["xargs", "gxargs"], sub: &[], takes: &["-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a", "-J", "-R", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "-i?", "-l?", "-e?"], idle: &[], skip: 0, kind: Behind::More },
-    Runner { names: &["parallel"], sub: &[], takes: &["-j", "--jobs", "-a", "--arg-file", "-I", "-n", "-N", "--colsep", "-C", "--delay", "--timeout", "--joblog", "--results", "--tmpdir", "-S", "-L"], idle: &[], skip: 0, kind: Behind::More },
+    Runner { names: &["parallel"], sub: &[], takes: &["-j", "--jobs", "-a", "--arg-file", "-I", "-n", "-N", "--colsep", "-C", "--delay", "--timeout", "--joblog", "--results", "--tmpdir", "-S", "-L"], idle: &["--dry-run", "--dryrun"], skip: 0, kind: Behind::More },
     Runner { names: &["watch"], sub: &[], takes: &["-n", "--interval"], idle: &[], skip: 0, kind: Behind::Script },
     plain(&["npx", "bunx", "pnpx", "uvx"], &["-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python"], 0),
     sub(&["npm", "pnpm", "yarn", "bun"], &["exec", "x", "dlx"], &["-p", "--package", "-c", "--call", "-w", "--filter", "-F", "-C", "--prefix", "--dir", "--cwd"], 0),
-    sub(&["uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "conda", "mamba", "micromamba"], &["run"], &["--with", "--with-requirements", "--python", "-p", "--extra", "--group", "--directory", "--project", "--env-file", "-n", "--name", "-C", "-e", "--package", "--index"], 0),
-    sub(&["bundle", "mise", "asdf", "rbenv", "pyenv", "nodenv", "opam", "stack", "cabal", "volta", "fnm", "devbox", "doppler", "op", "aws-vault", "direnv", "infisical"], &["exec", "run", "x"], &["--using", "--env-file", "-e"], 0),
+    sub(&["uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "conda", "mamba", "micromamba"], &["tool run", "run"], &["--with", "--with-requirements", "--python", "-p", "--extra", "--group", "--directory", "--project", "--env-file", "-n", "--name", "-C", "-e", "--package", "--index"], 0),
+    sub(&["bundle", "mise", "asdf", "rbenv", "pyenv", "nodenv", "opam", "stack", "cabal", "volta", "fnm", "devbox", "doppler", "op", "aws-vault", "infisical", "dotenvx", "chamber"], &["exec", "run", "x"], &["--using", "--env-file", "-e"], 0),
     sub(&["rustup"], &["run"], &[], 1),
+    sub(&["direnv"], &["exec"], &[], 1),
+    sub(&["perf"], &["stat", "record", "trace"], &["-e", "-o", "--output", "-F", "-c", "-r", "--call-graph"], 0),
     sub(&["git"], &["bisect run"], super::super::git::TAKES, 0),
-    sub(&["cargo"], &["watch"], &["-w", "-i", "-d", "-s", "-x"], 0),
+    sub(&["cargo"], &["watch"], &["-w", "--watch", "-i", "--ignore", "-d", "--delay", "-s", "--shell", "-x", "--exec"], 0),
     sub(&["coverage"], &["run"], &["--source", "--omit", "--include", "--rcfile", "-m"], 0),
 ];
 
-/// What such a program runs.
-pub(super) fn commands(name: &str, words: &[Word]) -> Option<Inner> {
+/// What such a program runs, and the variables that it sets before.
+pub(super) fn commands(name: &str, words: &[Word]) -> Vec<Inner> {
     RUNNERS
         .iter()
         .filter(|runner| runner.names.contains(&name))
         .find_map(|runner| runner.behind(words))
+        .unwrap_or_default()
 }
 
 /// Whether a program runs another one only behind a word like `exec`, and nothing else then.
@@ -114,7 +127,7 @@ pub(super) fn has_subcommand(name: &str) -> bool {
 }
 
 impl Runner {
-    fn behind(&self, words: &[Word]) -> Option<Inner> {
+    fn behind(&self, words: &[Word]) -> Option<Vec<Inner>> {
         let arguments = &words[1..];
         let mut rest = Rest::new(arguments, self.takes);
         if !self.sub.is_empty() {
@@ -144,19 +157,21 @@ impl Runner {
         let left: Vec<Word> = rest
             .left
             .iter()
-            .skip_while(|word| is_assignment(word))
+            .skip_while(|word| word.assignment().is_some())
             .cloned()
             .collect();
+        let mut inner = variables(&arguments[..arguments.len() - left.len()]);
         if left.is_empty() {
-            return None;
+            return Some(inner);
         }
-        Some(match self.kind {
+        inner.push(match self.kind {
             Behind::Here => Inner::Here(left),
             Behind::Command if moved => Inner::Elsewhere(left),
             Behind::Command => Inner::Command(left),
             Behind::More => more(&left, rest.replaced.as_deref()),
             Behind::Script => Inner::Script(joined(&left)?),
-        })
+        });
+        Some(inner)
     }
 }
 
@@ -186,7 +201,7 @@ impl<'a> Rest<'a> {
                 self.left = behind;
                 return;
             }
-            let assignment = is_assignment(word);
+            let assignment = word.assignment().is_some();
             if !assignment && (shape.len() < 2 || !shape.starts_with('-')) {
                 return;
             }
@@ -208,23 +223,13 @@ impl<'a> Rest<'a> {
                 .extend(given.options.into_iter().map(|option| option.name));
             if matches!(
                 self.options.last().map(String::as_str),
-                Some("-I" | "-i" | "-J")
+                Some("-I" | "-i" | "-J" | "--replace")
             ) {
                 self.replaced =
                     Some(value.map_or_else(|| "{}".to_owned(), |value| value.shape().to_owned()));
             }
         }
     }
-}
-
-fn is_assignment(word: &Word) -> bool {
-    word.shape().split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && !name.as_bytes()[0].is_ascii_digit()
-    })
 }
 
 /// A command with arguments that are not in the line.
