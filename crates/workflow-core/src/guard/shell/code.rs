@@ -5,7 +5,7 @@
 //! nobody could parse all these languages: a guard rail for what is written in the open.
 
 use super::arguments::{Style, gather};
-use super::reader::Input;
+use super::scope::Input;
 use super::{Word, Write};
 
 /// How far behind `open` its mode may stand, in characters.

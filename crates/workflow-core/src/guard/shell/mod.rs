@@ -36,6 +36,7 @@ mod pattern;
 mod programs;
 mod reader;
 mod runners;
+mod scope;
 mod special;
 mod table;
 mod tree;

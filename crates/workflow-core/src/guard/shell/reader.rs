@@ -1,12 +1,13 @@
 //! Walks what a line consists of and notes what runs and what is written.
 //!
-//! Owns the directory in which commands run, what they read, and the variables the line sets. It
+//! Owns what runs in which order, and the variables the line sets. It
 //! must not know programs: those are in the tables, in `runners` and in `special`.
 
 use crate::diagnostic::shown;
 
 use super::parse::parse;
 use super::runners::{Inner, runs};
+use super::scope::{Input, Scope, is_no_file, move_to};
 use super::tree::{Assignment, Command, Joined, Kind, List, Piece, Plain, Raw, Redirection};
 use super::word::{Variables, expand, expand_whole};
 use super::{Line, Simple, Unreadable, Word, Write, Writes, programs, special};
@@ -20,9 +21,6 @@ const LONGEST_VALUE: usize = 256;
 /// How many variables are kept: to know that nothing else sets one takes a look at the whole line.
 const MOST_VARIABLES: usize = 50;
 
-/// The longest path of a directory, in bytes; systems have none that is longer.
-const LONGEST_DIRECTORY: usize = 4096;
-
 /// How often values of variables are put in their places.
 const MOST_USES: usize = 1000;
 
@@ -30,35 +28,6 @@ const MOST_USES: usize = 1000;
 /// the same text read again.
 const WORK: usize = 5;
 const LEAST_WORK: usize = 64 * 1024;
-
-/// What a command reads on its standard input.
-#[derive(Debug, Clone)]
-pub(super) enum Input {
-    /// Whatever the line itself would read.
-    Inherited,
-    /// A file.
-    File,
-    /// Another command's output.
-    Pipe,
-    /// A text that stands in the line.
-    Text(Word),
-}
-
-/// Where a command stands.
-#[derive(Clone)]
-struct Scope<'a> {
-    /// The directory, seen from the one in which the line starts; `None` if nobody knows.
-    directory: Option<String>,
-    /// Whether the directory holds only as long as `&&` follows.
-    moved: bool,
-    /// Whether it runs only if the one before succeeded.
-    chained: bool,
-    input: Input,
-    /// Whether it surely runs, in the line's own shell.
-    sure: bool,
-    here_documents: &'a [Raw],
-    depth: usize,
-}
 
 struct Reader<'a> {
     source: &'a str,
@@ -80,44 +49,6 @@ struct Reader<'a> {
 
 pub(super) fn read(line: &str) -> Line {
     Reader::of(line, LEAST_WORK + WORK * line.len()).line(0)
-}
-
-impl Scope<'_> {
-    fn start(depth: usize) -> Self {
-        Self {
-            directory: Some(String::new()),
-            moved: false,
-            chained: false,
-            input: Input::Inherited,
-            sure: true,
-            here_documents: &[],
-            depth,
-        }
-    }
-
-    /// A place from which nothing comes back: what is set there is gone afterwards.
-    fn apart(&self) -> Self {
-        Self {
-            sure: false,
-            ..self.clone()
-        }
-    }
-
-    /// The path from where the line starts, if it can be told.
-    fn path(&self, path: &str) -> Option<String> {
-        if path.starts_with('/') || path == "~" || path.starts_with("~/") {
-            return Some(path.to_owned());
-        }
-        if path.starts_with('~') {
-            // Somebody's home, or where the shell was before.
-            return None;
-        }
-        match self.directory.as_deref()? {
-            "" => Some(path.to_owned()),
-            directory if path == "." => Some(directory.to_owned()),
-            directory => Some(format!("{}/{path}", directory.trim_end_matches('/'))),
-        }
-    }
 }
 
 impl<'a> Reader<'a> {
@@ -575,22 +506,6 @@ fn told(text: &str) -> String {
     shown(&text.replace('\0', "…"))
 }
 
-/// `cd`, `pushd` and `popd`.
-fn move_to(words: &[Word], scope: &mut Scope<'_>) {
-    let target = words[1..]
-        .iter()
-        .find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
-    let known = words[0].shape() != "popd";
-    scope.directory = match target.and_then(Word::text) {
-        Some(path) if known && !path.starts_with(['-', '+']) && !path.is_empty() => {
-            let to = scope.path(path);
-            to.filter(|to| to.len() <= LONGEST_DIRECTORY)
-        }
-        _ => None,
-    };
-    scope.moved = true;
-}
-
 /// Whether a variable's name stands in the line just once but for its uses: then nothing but its
 /// one assignment can have set it.
 fn named_once(source: &str, name: &str) -> bool {
@@ -608,20 +523,4 @@ fn named_once(source: &str, name: &str) -> bool {
         .take(2)
         .count()
         == 1
-}
-
-/// Whether a path is no file: writing there changes nothing that stays.
-fn is_no_file(path: &str) -> bool {
-    matches!(
-        path,
-        "/dev/null"
-            | "/dev/stdout"
-            | "/dev/stderr"
-            | "/dev/stdin"
-            | "/dev/tty"
-            | "/dev/zero"
-            | "/dev/full"
-    ) || ["/dev/fd/", "/proc/self/fd/", "/dev/tcp/", "/dev/udp/"]
-        .iter()
-        .any(|place| path.starts_with(place) && !path.contains(".."))
 }

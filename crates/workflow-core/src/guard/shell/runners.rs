@@ -7,7 +7,7 @@ mod table;
 
 use super::Word;
 use super::arguments::{Arguments, Style, gather};
-use super::reader::Input;
+use super::scope::Input;
 use scripts::{node_script, shell, sourced};
 use table::Rest;
 

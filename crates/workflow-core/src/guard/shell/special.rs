@@ -1,8 +1,8 @@
 //! Programs that a row of a table cannot describe.
 
 use super::arguments::{Arguments, Style, gather};
-use super::reader::Input;
 use super::runners::leading;
+use super::scope::Input;
 use super::{Word, Write, code, git, languages};
 
 /// What such a program writes.

@@ -1,7 +1,7 @@
 //! Shells and package managers that run a script.
 
 use super::super::arguments::{Style, gather};
-use super::super::reader::Input;
+use super::super::scope::Input;
 use super::super::{Word, packages, programs};
 use super::Inner;
 
