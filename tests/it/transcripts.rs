@@ -115,6 +115,7 @@ fn no_transcript_crashes_a_replay_or_leaves_its_directory() {
             "{HEADER}\n{INTRODUCTION}\n{{\"at\":18446744073709551615,\"out\":1}}\n{{\"at\":3,\"end\":true}}"
         ),
         "\0\n".to_owned(),
+        format!("{HEADER}\n{INTRODUCTION}\n{{\"tooLong\":{}}}", u64::MAX),
     ];
     for (at, text) in files.iter().enumerate() {
         let file = root.path().join(format!("{at}.jsonl"));

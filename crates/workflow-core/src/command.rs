@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Session;
-use crate::definition::{Catalog, Loaded, Show, Workflow};
+use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
 use crate::ending;
 use crate::guard::Pace;
 use crate::input::{Millis, Ticket};
@@ -161,6 +161,7 @@ impl Session {
             name: session_name(workflow, &description),
         });
         out.actions.push(Action::SendUserMessage {
+            must_arrive: false,
             content: initial_message(workflow, &catalog, &description),
         });
     }
@@ -205,10 +206,12 @@ fn usage(catalog: &Catalog) -> String {
         .startable()
         .map(|workflow| format!("  {} — {}", workflow.command_name, workflow.name))
         .collect();
-    format!(
-        "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",
+    let listing = if lines.is_empty() {
+        "  (none)".to_owned()
+    } else {
         lines.join("\n")
-    )
+    };
+    format!("Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{listing}")
 }
 
 /// Finds what a person can start under a name, visible ones first (B32), or says why there is nothing.
@@ -239,13 +242,13 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
     };
     let problems: Vec<String> = loaded.problems_of(name).map(ToString::to_string).collect();
     let unknown = format!("Unknown workflow: \"{name}\". Available: {available}");
-    Err(if problems.is_empty() {
-        unknown
-    } else {
-        format!(
+    Err(match nearest(name, names) {
+        _ if !problems.is_empty() => format!(
             "{unknown}\n\n\"{name}\" is defined, but has errors:\n{}",
             problems.join("\n")
-        )
+        ),
+        Some(meant) => format!("{unknown}\n\nDid you mean \"{meant}\"?"),
+        None => unknown,
     })
 }
 

@@ -106,6 +106,10 @@ impl Session {
             .map(|run| format!("  {}", run.in_full()))
             .collect();
         let ticket = leaving.ticket;
+        if !self.project_trusted {
+            let why = "the user does not trust the project in this host";
+            return self.gate_ended(ticket, self.not_trusted(why), out);
+        }
         if !self.can_ask() {
             return self.gate_ended(ticket, self.not_trusted("this host cannot ask"), out);
         }
@@ -178,7 +182,11 @@ impl Session {
         let Some((run, standing)) = self.standing() else {
             return;
         };
-        let stored = StoredGate::of_reports(&run.state, &standing.phase.id, &reports);
+        // A host may keep the newest entry only: it says everything about the phase.
+        let stored = StoredGate {
+            baseline: run.baseline.clone(),
+            ..StoredGate::of_reports(&run.state, &standing.phase.id, &reports)
+        };
         let (name, approval) = (standing.phase.name.clone(), standing.phase.approve.clone());
         let mut settled = Output::default();
         settled.actions.push(entry(entry_type::GATE, &stored));
@@ -355,7 +363,9 @@ impl Session {
             .map(|(id, _)| *id)
             .collect();
         let asked = ids.iter().filter_map(|id| self.waiting.remove(id));
-        let asked: Vec<Settled> = asked.map(|waiting| waiting.unanswered(why)).collect();
+        let asked: Vec<Settled> = asked
+            .filter_map(|waiting| waiting.unanswered(why))
+            .collect();
         out.settled.extend(asked);
         if let Some(leaving) = self.leaving.take() {
             out.effects.push(Effect::StopGate(leaving.gate));

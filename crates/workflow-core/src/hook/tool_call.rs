@@ -168,7 +168,7 @@ impl Session {
             let id = *late.0;
             if let Some(waiting) = self.waiting.remove(&id) {
                 out.settled
-                    .push(waiting.unanswered("nobody answered in half an hour"));
+                    .extend(waiting.unanswered("nobody answered in half an hour"));
             }
         }
     }

@@ -37,6 +37,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use workflow_core::diagnostic::visible;
 
 pub(crate) use self::serve::RECORD_VARIABLE;
 
@@ -45,11 +46,13 @@ pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar check                        what is wrong with the workflows here
-  workflow-sidecar init --template bugfix       a ready-made workflow, to use or to change
-  workflow-sidecar demo                         see what it does
-  workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
-  workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
+  workflow-sidecar demo                     see what it does
+  workflow-sidecar init --template bugfix   a ready-made workflow, to use or to change
+  workflow-sidecar check                    what is wrong with the workflows here
+  workflow-sidecar simulate bugfix          walk through one, without an agent
+  workflow-sidecar doctor                   does everything fit together: binary, hosts, directories?
+  workflow-sidecar schema workflow          what an editor needs to complete and check a workflow.yaml
+  workflow-sidecar serve                    what a host spawns; also the default when stdin is a pipe
 
 A host speaks JSON-RPC 2.0, one message a line, on stdin and stdout. Logs go to stderr;
 WORKFLOW_SIDECAR_LOG=debug shows more of them.";
@@ -101,7 +104,8 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let styles = clap::builder::Styles::styled();
             let style = styles.get_error();
-            anstream::eprintln!("{style}error:{style:#} {error:#}");
+            let told = fit_for_a_terminal(&format!("{error:#}"));
+            anstream::eprintln!("{style}error:{style:#} {told}");
             ExitCode::from(FAILED)
         }
     }
@@ -148,6 +152,12 @@ fn command() -> anyhow::Result<Outcome> {
     }
 }
 
+/// What went wrong often quotes a file or its name, which may hold anything.
+fn fit_for_a_terminal(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    lines.join("\n")
+}
+
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let cause = error.root_cause().downcast_ref::<io::Error>();
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
@@ -177,7 +187,13 @@ fn log_to_stderr() {
 
 #[cfg(test)]
 mod tests {
-    use super::command_line;
+    use super::{command_line, fit_for_a_terminal};
+
+    #[test]
+    fn what_went_wrong_moves_no_cursor() {
+        let told = fit_for_a_terminal("a\u{1b}[2J\u{9b}1mb\nc");
+        assert_eq!(told, "a\\u{1b}[2J\\u{9b}1mb\nc");
+    }
 
     #[test]
     fn every_command_shows_examples() {

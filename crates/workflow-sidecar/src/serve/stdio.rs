@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+use workflow_core::output::Heard;
 
 use super::clock::Alarm;
 use super::dispatch::Dispatch;
 use super::frame::{Frame, Frames};
 use super::outbox::Outbox;
 use super::server::Surroundings;
-use super::world::{GateName, GateNews, Machine, World};
+use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
 use crate::transcript::{HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
@@ -57,6 +58,17 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             if pen.flush().is_err() {
                 std::process::exit(0);
             }
+        });
+    }
+    {
+        let (dispatch, pen) = (Arc::clone(&dispatch), Arc::clone(&pen));
+        machine.listen_to_triggers(move |name, news| {
+            let mut pen = pen.take();
+            let heard = pen.hear_of_trigger(&name, news, &dispatch);
+            if pen.flush().is_err() {
+                std::process::exit(0);
+            }
+            heard
         });
     }
     let frames = Frames::new(standard_input()?, max_line);
@@ -165,6 +177,16 @@ impl Writing {
     /// Does what follows from what is told of a gate.
     fn hear_of_gate(&mut self, name: &GateName, news: GateNews, dispatch: &Dispatch) {
         dispatch.gate_news(name, news, &mut self.outbox);
+    }
+
+    /// Does what follows from what a trigger has.
+    fn hear_of_trigger(
+        &mut self,
+        name: &TriggerName,
+        news: TriggerNews,
+        dispatch: &Dispatch,
+    ) -> Option<Heard> {
+        dispatch.trigger_news(name, news, &mut self.outbox)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -4,20 +4,24 @@
 //! from what somebody says. Must not know methods or lines.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::value::{RawValue, to_raw_value};
-use workflow_core::definition::{Gate, RunCheck};
+use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::definition::{Gate, RunCheck, Tier, Trigger};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::Paths;
-use workflow_core::output::GateId;
+use workflow_core::output::{GateId, Heard};
+use workflow_core::wake::Watched;
 
 use crate::approval::Approvals;
 pub(crate) use crate::approval::Awaited;
 use crate::gate::{self, Baseline, Job, Keeper, Running};
 use crate::paths::LocalPaths;
-use crate::trust::{Trust, TrustStore, hash_of};
+use crate::trigger::{self, News};
+use crate::trust::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
 
 /// How much of a file is shown with a question, in bytes.
 const SHOWN: u64 = 4096;
@@ -52,6 +56,25 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
 
     /// Starts the checks of a gate. What becomes of them is told on another thread.
     fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle;
+
+    /// Keeps the code as it stands.
+    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot>;
+
+    /// Brings the code back to how it stood.
+    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored;
+
+    /// Watches these triggers, and none of a session's others; those of the project only if the user trusts them.
+    /// What one has is told on another thread.
+    fn watch(
+        &self,
+        session: &str,
+        project: &Project<'_>,
+        triggers: &[Trigger],
+        watch: &mut TriggerWatch,
+    ) -> Watched;
+
+    /// The user trusts these triggers of a project.
+    fn trust_triggers(&self, project: &Project<'_>, triggers: &[Trigger]);
 }
 
 /// A project, and the user whose project it is.
@@ -105,6 +128,40 @@ pub(crate) enum GateNews {
     Over(Vec<Report>),
 }
 
+/// Which trigger has something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TriggerName {
+    pub(crate) session: String,
+    /// No other has the same, not even the same trigger watched again.
+    pub(crate) number: u64,
+}
+
+/// What is told of a trigger.
+pub(crate) type TriggerNews = News;
+
+/// The triggers that are watched for a session; they are not any more when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct TriggerWatch(Vec<WatchedTrigger>);
+
+#[derive(Debug)]
+struct WatchedTrigger {
+    trigger: Trigger,
+    cwd: PathBuf,
+    number: u64,
+    #[expect(dead_code, reason = "it is held, and let go of")]
+    running: trigger::Running,
+}
+
+impl TriggerWatch {
+    /// Whether the trigger of this number is watched.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.0.iter().any(|watched| watched.number == number)
+    }
+}
+
+/// Takes what triggers have, and says what becomes of it.
+type TriggerListener = Arc<dyn Fn(TriggerName, TriggerNews) -> Option<Heard> + Send + Sync>;
+
 /// Takes what is told of gates.
 type Listener = Arc<dyn Fn(GateName, GateNews) + Send + Sync>;
 
@@ -112,6 +169,8 @@ type Listener = Arc<dyn Fn(GateName, GateNews) + Send + Sync>;
 #[derive(Default)]
 pub(super) struct Machine {
     listener: Arc<Mutex<Option<Listener>>>,
+    trigger_listener: Arc<Mutex<Option<TriggerListener>>>,
+    triggers: AtomicU64,
 }
 
 impl fmt::Debug for Machine {
@@ -124,6 +183,60 @@ impl Machine {
     /// Has somebody told of gates from now on.
     pub(super) fn listen(&self, listener: impl Fn(GateName, GateNews) + Send + Sync + 'static) {
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
+    }
+
+    /// Has somebody told of triggers from now on.
+    pub(super) fn listen_to_triggers(
+        &self,
+        listener: impl Fn(TriggerName, TriggerNews) -> Option<Heard> + Send + Sync + 'static,
+    ) {
+        let listeners = &self.trigger_listener;
+        *listeners.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
+    }
+
+    fn watch_one(
+        &self,
+        session: &str,
+        trigger: &Trigger,
+        cwd: &Path,
+    ) -> Result<WatchedTrigger, String> {
+        let number = self.triggers.fetch_add(1, Ordering::Relaxed);
+        let name = TriggerName {
+            session: session.to_owned(),
+            number,
+        };
+        let listener = Arc::clone(&self.trigger_listener);
+        let tell = move |news| {
+            let listener = listener
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone();
+            listener.and_then(|listener| listener(name.clone(), news))
+        };
+        Ok(WatchedTrigger {
+            trigger: trigger.clone(),
+            cwd: cwd.to_path_buf(),
+            number,
+            running: trigger::start(trigger, cwd, tell)?,
+        })
+    }
+
+    fn has_trust(project: &Project<'_>, hash: &CommandsHash) -> bool {
+        let store = TrustStore::in_agent_dir(project.agent_dir);
+        match store.look_up(project.cwd, hash) {
+            Ok(trust) => trust == Trust::Trusted,
+            Err(error) => {
+                tracing::warn!("{error}");
+                false
+            }
+        }
+    }
+
+    fn remember_trust(project: &Project<'_>, hash: &CommandsHash) {
+        let store = TrustStore::in_agent_dir(project.agent_dir);
+        if let Err(error) = store.trust(project.cwd, hash) {
+            tracing::warn!("the user's trust cannot be remembered: {error}");
+        }
     }
 }
 
@@ -138,21 +251,11 @@ impl World for Machine {
     }
 
     fn is_trusted(&self, project: &Project<'_>, commands: &[RunCheck]) -> bool {
-        let store = TrustStore::in_agent_dir(project.agent_dir);
-        match store.look_up(project.cwd, &hash_of(commands)) {
-            Ok(trust) => trust == Trust::Trusted,
-            Err(error) => {
-                tracing::warn!("{error}");
-                false
-            }
-        }
+        Self::has_trust(project, &hash_of(commands))
     }
 
     fn trust(&self, project: &Project<'_>, commands: &[RunCheck]) {
-        let store = TrustStore::in_agent_dir(project.agent_dir);
-        if let Err(error) = store.trust(project.cwd, &hash_of(commands)) {
-            tracing::warn!("the user's trust cannot be remembered: {error}");
-        }
+        Self::remember_trust(project, &hash_of(commands));
     }
 
     fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String> {
@@ -175,6 +278,59 @@ impl World for Machine {
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
         excerpt(&cwd.join(path))
             .unwrap_or_else(|error| format!("({path} cannot be shown: {error})"))
+    }
+
+    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot> {
+        gate::keep_code(cwd)
+    }
+
+    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored {
+        gate::restore_code(snapshot, cwd)
+    }
+
+    fn watch(
+        &self,
+        session: &str,
+        project: &Project<'_>,
+        triggers: &[Trigger],
+        watch: &mut TriggerWatch,
+    ) -> Watched {
+        let of_project = || {
+            triggers
+                .iter()
+                .filter(|trigger| trigger.tier == Tier::Project)
+        };
+        let untrusted = of_project().next().is_some()
+            && !Self::has_trust(project, &hash_of_triggers(of_project()));
+        let mut watched = Watched {
+            untrusted,
+            ..Watched::default()
+        };
+        let wanted = triggers
+            .iter()
+            .filter(|trigger| !untrusted || trigger.tier == Tier::Global);
+        // What ends gives its port free before another begins.
+        let is_wanted = |running: &WatchedTrigger| {
+            running.cwd == project.cwd && wanted.clone().any(|wanted| *wanted == running.trigger)
+        };
+        watch.0.retain(is_wanted);
+        for trigger in wanted.clone() {
+            if watch.0.iter().any(|running| running.trigger == *trigger) {
+                continue;
+            }
+            match self.watch_one(session, trigger, project.cwd) {
+                Ok(running) => {
+                    watched.begun.push(trigger.in_words());
+                    watch.0.push(running);
+                }
+                Err(problem) => watched.problems.push(problem),
+            }
+        }
+        watched
+    }
+
+    fn trust_triggers(&self, project: &Project<'_>, triggers: &[Trigger]) {
+        Self::remember_trust(project, &hash_of_triggers(triggers));
     }
 
     fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle {

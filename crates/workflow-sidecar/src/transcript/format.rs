@@ -17,9 +17,13 @@ use serde_json::value::RawValue;
 use workflow_core::input::Millis;
 
 use super::definitions::{Definitions, from_hex};
+use crate::session_file::is_session;
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
+
+/// How the first line of a recording begins.
+const BEGINNING: &str = "{\"transcript\":";
 
 /// What stands for any line of the sidecar.
 const ANY: &str = "\"*\"";
@@ -109,8 +113,10 @@ pub(crate) enum Said {
 /// Why a file is no transcript, or cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
-    #[error("{}: {error}", path.display())]
+    #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
+    #[error("{} is a session of pi, not a recording: `workflow-sidecar show` tells it", .0.display())]
+    Session(PathBuf),
     #[error("{}:{line}: {why}", path.display())]
     Line {
         path: PathBuf,
@@ -153,6 +159,9 @@ impl Transcript {
     /// Reads what a file holds. A line that ends amid its text is told from one that is wrong by
     /// what follows: nothing, or a sidecar that starts.
     pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ReadError> {
+        if is_session(bytes) {
+            return Err(ReadError::Session(path.to_path_buf()));
+        }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let written: Vec<(usize, &[u8])> = bytes
             .split(|byte| *byte == b'\n')
@@ -166,7 +175,7 @@ impl Transcript {
             let may_be_torn = at > 0
                 && match next {
                     None => !bytes.ends_with(b"\n"),
-                    Some((_, next)) => next.starts_with(b"{\"transcript\":"),
+                    Some((_, next)) => next.starts_with(BEGINNING.as_bytes()),
                 };
             let read = match Line::parse(*number, line) {
                 Err(Wrong::Unfinished) if may_be_torn => Ok(Line {
@@ -241,7 +250,7 @@ impl Line {
                 Wrong::NotUtf8
             });
         };
-        if text.starts_with("{\"transcript\":") {
+        if text.starts_with(BEGINNING) {
             let header = header(text)?;
             return Ok(Self {
                 number,

@@ -6,13 +6,14 @@
 //!
 //! Owns what is sent, and hearing it in the transcript's words. Must not know what is expected.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workflow_core::definition::Tier;
 use workflow_core::input::Millis;
 
-use super::definitions::Definitions;
+use super::definitions::{Definitions, Directory};
 use super::format::{Header, Said};
 use super::held::{AGENT_DIR, Held, NoDefinitions, Tiers};
 use super::json_text::{at, member, quoted, string, unescaped, with_member, with_replaced};
@@ -120,6 +121,11 @@ impl<'a> Player<'a> {
     /// How the sidecar ended, if it did although nobody asked for it.
     pub(super) fn last_words(&mut self) -> Option<String> {
         self.sidecar.as_mut()?.last_words()
+    }
+
+    /// The definitions that took the place of the transcript's, by the names that were asked for.
+    pub(super) fn definitions_in_place(&self) -> BTreeMap<String, Directory> {
+        self.held.in_place()
     }
 
     /// Begins anew: one process follows another.

@@ -19,6 +19,7 @@ use super::definitions::{Content, Directory, Problem};
 use super::held::Held;
 use super::json_text::{member, quoted, unescaped};
 use super::sidecar::{Sent, Sidecar, Trouble};
+use crate::serve::HIGHEST_MAX_LINE;
 
 /// How long it may say nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -205,7 +206,14 @@ impl Sidecar for Process {
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
         let mut bytes = match line {
             Sent::Line(line) => line.to_vec(),
-            Sent::TooLong(limit) => vec![b'x'; limit.saturating_add(1)],
+            // No sidecar can be told to take so much: the line is made here.
+            Sent::TooLong(limit) if limit > HIGHEST_MAX_LINE => {
+                return Err(Trouble::Unplayable {
+                    name: format!("a line over {limit} bytes"),
+                    why: "it is too long to be made",
+                });
+            }
+            Sent::TooLong(limit) => vec![b'x'; limit + 1],
         };
         self.asked += 1;
         let id = format!("replay:{}", self.asked);
