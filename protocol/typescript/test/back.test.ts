@@ -25,6 +25,21 @@ test("the way through the tree ends before what was said, and at anything else",
   assert.equal(leaf({ preparation: { targetId: ids.note } }), ids.second);
 });
 
+test("notes of a turn that are stored before what was said belong to that turn", () => {
+  const pi = new MockPi("new");
+  const note = () => pi.append({ type: "custom", customType: "workflow:checkpoint", data: {} });
+  note();
+  pi.append({ type: "model_change" });
+  pi.append({ type: "message", message: { role: "system" } } as never); // pi 1.5 stores what it tells the model
+  const first = pi.append({ type: "message", message: { role: "user" } } as never);
+  const answer = pi.append({ type: "message", message: { role: "assistant" } } as never);
+  note();
+  note();
+  const second = pi.append({ type: "message", message: { role: "user" } } as never);
+  assert.equal(newLeaf({ entryId: first, position: "before" }, pi.ctx.sessionManager), null);
+  assert.equal(newLeaf({ preparation: { targetId: second } }, pi.ctx.sessionManager), answer);
+});
+
 test("what pi does not say is not guessed", () => {
   const { leaf } = session();
   for (const event of [{}, { entryId: 7 }, { entryId: "gone" }, { preparation: null }, { preparation: {} }]) assert.equal(leaf(event), undefined);

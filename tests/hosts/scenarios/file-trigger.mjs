@@ -18,7 +18,7 @@ export default {
     await pi.settled();
     const file = join(stage.place.cwd, 'trigger.txt');
     writeFileSync(file, 'Run the tests\n');
-    await pi.until(({ type }) => type === 'agent_end', 'the run of the trigger');
+    await pi.until((record) => record.type === 'message_end' && JSON.stringify(record).includes('The tests pass.'), 'the answer to the trigger');
     await pi.quiet();
     assert.equal(readFileSync(file, 'utf8'), '');
   },

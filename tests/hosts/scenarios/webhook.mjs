@@ -30,7 +30,7 @@ export default {
     await pi.settled();
     assert.equal(await knock('wrong'), 401);
     assert.equal(await knock('sesame'), 200);
-    await pi.until(({ type }) => type === 'agent_end', 'the run of the request');
+    await pi.until((record) => record.type === 'message_end' && JSON.stringify(record).includes('I look into it.'), 'the answer to the request');
     await pi.quiet();
   },
   expect({ requests }) {
