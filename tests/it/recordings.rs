@@ -261,6 +261,40 @@ fn secrets_of_tools_are_left_out_and_the_rest_replays() {
 }
 
 #[test]
+fn secrets_in_the_wrong_place_are_left_out_and_the_rest_replays() {
+    const SECRET: &str = "hunter2-hunter2";
+    let ((_directory, file), project) = (recording(), project());
+    let mut host = TestHost::over(recorded(&file, &["--record-redact"]));
+    host.initialize(project.path(), &json!("system"));
+    start(&mut host, "");
+    for (method, params) in [
+        ("hook/tool_call", json!({"event": SECRET})),
+        ("hook/tool_call", json!([SECRET])),
+        (
+            "hook/tool_result",
+            json!({"event": {"toolName": "bash", "isError": SECRET}}),
+        ),
+        ("hook/tool_result", json!({"event": {"toolName": [SECRET]}})),
+        ("hook/agent_end", json!({"event": SECRET})),
+        ("hook/agent_end", json!({"event": {"messages": [SECRET]}})),
+        ("hook/later", json!({"event": {"input": SECRET}})),
+        (
+            "hook/session_start",
+            json!({"context": {"branch": [SECRET]}}),
+        ),
+        ("hook/session_start", json!({"context": {"branch": SECRET}})),
+        ("hook/session_start", json!({"context": SECRET})),
+    ] {
+        host.call(method, &params);
+    }
+    drop(host);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(!text.contains("hunter"), "{text}");
+    assert!(text.contains("\"out\":\"*\"") && text.contains("methodNotFound"));
+    replays(&file);
+}
+
+#[test]
 fn the_environment_records_any_host_and_what_cannot_be_recorded_costs_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let files = || -> Vec<PathBuf> {
