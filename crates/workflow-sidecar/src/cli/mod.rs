@@ -28,7 +28,7 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use outcome::{FAILED, Outcome, TABLE};
+use outcome::{FAILED, Outcome, TABLE, UNREAD};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -84,14 +84,17 @@ enum Command {
 pub fn run() -> ExitCode {
     let serving = serving();
     log_to_stderr();
+    let is_serving = serving.is_some();
     let done = match serving {
         Some(arguments) => serve::run(&arguments).map(|()| Outcome::Well),
         None => command(),
     };
     match done {
         Ok(outcome) => outcome.into(),
-        // Whoever reads our output has read enough, as `head` does.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // A host that goes away is how serving ends.
+        Err(error) if is_serving && is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // Whoever reads our output has read enough, as `head` does. What would have come may be a finding.
+        Err(error) if is_broken_pipe(&error) => ExitCode::from(UNREAD),
         Err(error) => {
             let styles = clap::builder::Styles::styled();
             let style = styles.get_error();
