@@ -63,6 +63,27 @@ fn a_run_that_waits_for_a_person_is_3_and_one_that_stands_at_a_limit_4() {
     assert_eq!(code(&simulate, &project("{max: 0}"), "stop\n"), 4);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_2() {
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["help", "check"],
+        &["schema"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let output = Process::command()
+            .args(arguments)
+            .stdout(full.unwrap())
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.starts_with("error: "), "{arguments:?}: {told}");
+    }
+}
+
 /// With `set -o pipefail`, `check | head -1` fails too.
 #[test]
 fn findings_that_nobody_reads_are_no_success() {

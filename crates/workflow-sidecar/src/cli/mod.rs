@@ -24,7 +24,7 @@ mod status;
 mod table;
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -124,7 +124,11 @@ fn serving() -> Option<serve::Arguments> {
 /// Does what any other command line says.
 fn command() -> anyhow::Result<Outcome> {
     let well = |()| Outcome::Well;
-    match Arguments::parse().command {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(told) => return tell(&told),
+    };
+    match arguments.command {
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
@@ -141,6 +145,13 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Status(arguments)) => status::run(&arguments),
         None => Ok(Arguments::command().print_help().map(well)?),
     }
+}
+
+/// Prints help, or what is wrong with the command line, and ends; comes back if it cannot be printed.
+fn tell(told: &clap::Error) -> anyhow::Result<Outcome> {
+    told.print()?;
+    io::stdout().flush()?;
+    std::process::exit(told.exit_code())
 }
 
 /// What went wrong often quotes a file or its name, which may hold anything.
