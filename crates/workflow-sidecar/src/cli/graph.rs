@@ -1,13 +1,13 @@
 //! `graph`: a workflow as a picture.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use workflow_core::definition::Limits;
 
+use crate::disk::write_atomically;
 use crate::graph::{Graph, dot, mermaid, svg};
 
 use super::outcome::Outcome;
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     match output {
         None => anstream::stdout().lock().write_all(picture.as_bytes())?,
         Some(path) => {
-            fs::write(path, picture)
+            write_atomically(path, &picture)
                 .with_context(|| format!("{} cannot be written", path.display()))?;
         }
     }
