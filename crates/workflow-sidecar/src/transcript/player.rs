@@ -125,6 +125,15 @@ impl<'a> Player<'a> {
         self.sidecar.as_mut()?.last_words()
     }
 
+    /// What else there is to know of what is heard: how the sidecar ended, and its complaints, each a line.
+    pub(super) fn hint(&mut self) -> Option<String> {
+        let sidecar = self.sidecar.as_mut()?;
+        let mut lines: Vec<String> = sidecar.last_words().into_iter().collect();
+        let said = sidecar.complaints().into_iter();
+        lines.extend(said.map(|line| format!("the command said: {line}")));
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
     /// Begins anew: one process follows another.
     fn start(&mut self, header: Option<&'a Header>) {
         self.held.clear();

@@ -35,7 +35,7 @@ pub(crate) fn replay(transcript: &Transcript, stage: &Stage) -> Result<Replayed,
                     after: name(&step),
                     note: step.note.map(note),
                     what,
-                    hint: player.last_words(),
+                    hint: player.hint(),
                 });
                 break;
             }
