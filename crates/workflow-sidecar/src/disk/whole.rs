@@ -1,6 +1,6 @@
 //! Files that are written at once.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -16,11 +16,12 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     }
     let directory = path.parent().filter(|parent| *parent != Path::new(""));
     let mut builder = tempfile::Builder::new();
-    if let Some(permissions) = of_a_new_file() {
-        builder.permissions(permissions);
-    }
+    open_to_others(&mut builder);
     let directory = directory.unwrap_or(Path::new("."));
-    let mut file = builder.tempfile_in(directory).map_err(without_path)?;
+    directory.metadata()?;
+    // Nobody knows the file that the error would name.
+    let file = builder.tempfile_in(directory);
+    let mut file = file.map_err(|error| error.kind())?;
     file.write_all(text.as_bytes())?;
     if let Some(there) = there {
         file.as_file().set_permissions(there.permissions())?;
@@ -29,26 +30,15 @@ pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The error without the name of a file that nobody knows.
-fn without_path(error: io::Error) -> io::Error {
-    let cause = error.get_ref().and_then(|with_path| with_path.source());
-    let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
-    match cause.and_then(io::Error::raw_os_error) {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => error,
-    }
+/// Lets a file that is new be used as any other, within the user's mask.
+#[cfg(unix)]
+fn open_to_others(builder: &mut tempfile::Builder<'_, '_>) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(fs::Permissions::from_mode(0o666));
 }
 
-/// What a file that is new may be used for, before the user's mask; none where there is no such thing.
-fn of_a_new_file() -> Option<Permissions> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        Some(Permissions::from_mode(0o666))
-    }
-    #[cfg(not(unix))]
-    None
-}
+#[cfg(not(unix))]
+fn open_to_others(_: &mut tempfile::Builder<'_, '_>) {}
 
 #[cfg(test)]
 mod tests {
@@ -65,7 +55,7 @@ mod tests {
         fs::write(&usual, "").unwrap();
         write_atomically(&new, "1").unwrap();
         assert_eq!(mode(&new), mode(&usual));
-        fs::set_permissions(&new, Permissions::from_mode(0o640)).unwrap();
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o640)).unwrap();
         symlink("new", &link).unwrap();
         write_atomically(&link, "2").unwrap();
         assert!(link.is_symlink());

@@ -246,9 +246,9 @@ fn of_each<'a>(list: &'a str, found: &mut Vec<&'a str>, of: impl Fn(&'a str, &mu
     if !list.starts_with('[') {
         return found.push(list);
     }
-    elements(list)
-        .into_iter()
-        .for_each(|element| of(element, found));
+    for element in elements(list) {
+        of(element, found);
+    }
 }
 
 fn is_object(json: &str) -> bool {
