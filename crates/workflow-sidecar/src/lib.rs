@@ -8,6 +8,9 @@ pub mod cli;
 mod demo;
 mod disk;
 mod doctor;
+#[cfg(test)]
+#[path = "../../../tests/it/drawn.rs"]
+mod drawn;
 mod graph;
 mod init;
 mod rest;

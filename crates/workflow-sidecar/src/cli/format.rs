@@ -54,6 +54,14 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
+/// A moment, in milliseconds since 1970, with so many digits of its seconds' fraction.
+pub(super) fn moment(millis: i64, digits: usize) -> String {
+    jiff::Timestamp::from_millisecond(millis).map_or_else(
+        |_| millis.to_string(),
+        |moment| format!("{moment:.digits$}"),
+    )
+}
+
 /// Writes a text as it is, each line behind a bar.
 pub(super) fn block(out: &mut impl Write, indent: &str, text: &str) -> io::Result<()> {
     for line in text.split('\n') {
