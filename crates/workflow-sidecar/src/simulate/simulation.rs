@@ -126,15 +126,13 @@ impl Simulation {
 
     /// The agent starts on what it was told last.
     fn agent_starts(&mut self) -> Result<()> {
-        match self.host.prompt.take() {
-            Some(prompt) => self.starts_on(&prompt, "extension"),
-            None => {
-                self.host.tell(Told::Nothing(
-                    "nobody told it to start: as if a person had said so",
-                ));
-                self.starts_on(GO_ON, "interactive")
-            }
+        if let Some(prompt) = self.host.prompt.take() {
+            return self.starts_on(&prompt, "extension");
         }
+        self.host.tell(Told::Nothing(
+            "nobody told it to start: as if a person had said so",
+        ));
+        self.starts_on(GO_ON, "interactive")
     }
 
     fn starts_on(&mut self, prompt: &str, source: &str) -> Result<()> {
