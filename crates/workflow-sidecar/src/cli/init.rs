@@ -151,7 +151,9 @@ fn next(out: &mut impl Write, project: &Path, key: &str) -> anyhow::Result<()> {
     let (argument, option) = if here {
         (String::new(), String::new())
     } else {
-        let project = project.display();
+        let project = project.display().to_string();
+        // To be copied into a shell.
+        let project = shlex::try_quote(&project).unwrap_or(project.as_str().into());
         (format!(" {project}"), format!(" --project {project}"))
     };
     let steps = [

@@ -129,9 +129,8 @@ impl Simulation {
         if let Some(prompt) = self.host.prompt.take() {
             return self.starts_on(&prompt, "extension");
         }
-        self.host.tell(Told::Nothing(
-            "nobody told it to start: as if a person had said so",
-        ));
+        let why = "nobody told it to start: as if a person had said so";
+        self.host.tell(Told::Nothing(why));
         self.starts_on(GO_ON, "interactive")
     }
 
