@@ -19,7 +19,7 @@ use workflow_core::diagnostic::{Diagnostic, Severity};
 pub(crate) use github::annotation;
 pub(crate) use sarif::log;
 use stray::strays;
-use target::{Target, nearer, plain};
+use target::{Target, is_plain_file, nearer, plain};
 
 use crate::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 
@@ -32,6 +32,8 @@ pub(crate) struct Report {
     has_workflows: bool,
     /// The workflows that can run: the project of each, and its key.
     running: BTreeSet<(Option<PathBuf>, String)>,
+    /// Files that are in no project's directory of definitions.
+    pub(crate) passed_over: Vec<PathBuf>,
     /// The projects in which there is none, and where above each there are some.
     pub(crate) empty: Vec<Empty>,
 }
@@ -68,7 +70,11 @@ pub(crate) fn check(paths: &[PathBuf], agent_dir: &Path) -> anyhow::Result<Repor
     let here = env::current_dir()?;
     let agent_dir = std::path::absolute(agent_dir)?;
     let mut report = Report::default();
-    for target in Target::all(paths, &here, &agent_dir)? {
+    // Files among many, as a shell's `*` finds them, are no projects; a single one is a mistake.
+    let is_project = |path: &&PathBuf| paths.len() == 1 || !is_plain_file(path, &here, &agent_dir);
+    let (wanted, passed_over): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_project);
+    report.passed_over = passed_over.into_iter().cloned().collect();
+    for target in Target::all(wanted, &here, &agent_dir)? {
         check_target(&target, &here, &agent_dir, &mut report);
     }
     Ok(report)
@@ -227,6 +233,12 @@ fn repository(here: &Path) -> PathBuf {
         .ancestors()
         .find(|directory| directory.join(".git").exists());
     root.unwrap_or(here).to_path_buf()
+}
+
+/// A file's whole path.
+fn whole(file: &str) -> String {
+    let here = env::current_dir().unwrap_or_default();
+    plain(&here.join(file)).display().to_string()
 }
 
 /// A file as it is named in its repository, with `/` between its parts; `None` is outside of it.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use workflow_core::diagnostic::{Diagnostic, Severity, render};
+use workflow_core::diagnostic::{Diagnostic, Severity, render, shown};
 
 use super::format::{count, json};
 use super::outcome::Outcome;
@@ -54,6 +54,10 @@ enum Format {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let report = check(&arguments.paths, &arguments.own.directory())?;
+    for path in &report.passed_over {
+        let path = shown(&path.display().to_string());
+        anstream::eprintln!("{path} is a file, no project: passed over");
+    }
     match arguments.format {
         Format::Human => {
             lines(&report, |found| render(found, true) + "\n")?;

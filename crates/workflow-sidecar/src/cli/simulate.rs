@@ -20,7 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar simulate bugfix the total is wrong
   workflow-sidecar simulate bugfix --script bugfix.steps
-  printf 'tool edit => blocked\\nnext => Fix\\n' | workflow-sidecar simulate bugfix
+  printf 'tool edit => blocked\\nnext => Find the cause\\n' | workflow-sidecar simulate bugfix
   workflow-sidecar simulate bugfix --script bugfix.steps --record bugfix.jsonl
 
 No agent runs: you say what it would do, and see what the sidecar answers. A script holds a command a line;
@@ -225,14 +225,14 @@ impl<W: Write> Walk<W> {
         let (told, words) = self.simulation.take(&step.command)?;
         self.tell(&told)?;
         if let Some(expected) = &step.expected
-            && !words.contains(expected)
+            && !words.meet(expected)
         {
             self.failed += 1;
             writeln!(
                 self.out,
                 "  {BAD}expected {}, but it is {}{BAD:#}  {ASIDE}{}:{number}{ASIDE:#}",
                 shown(expected),
-                shown(&distinct(&words)),
+                shown(&words.told()),
                 self.name
             )?;
         }
@@ -240,7 +240,7 @@ impl<W: Write> Walk<W> {
     }
 
     fn end(mut self) -> Result<Outcome> {
-        let rest = self.simulation.rest();
+        let (rest, place) = self.simulation.rest();
         self.simulation.finish()?;
         if self.typed {
             writeln!(self.out)?;
@@ -253,6 +253,9 @@ impl<W: Write> Walk<W> {
                 count(self.failed, "expectation")
             )?;
             return Ok(Outcome::Findings);
+        }
+        if let Some(place) = place {
+            writeln!(self.out, "{}", shown(&place))?;
         }
         Ok(rest.into())
     }
@@ -338,20 +341,6 @@ impl<W: Write> Walk<W> {
         }
         Ok(())
     }
-}
-
-/// Words without those that differ in nothing but their case.
-fn distinct(words: &[String]) -> String {
-    let mut met: Vec<&str> = Vec::new();
-    for word in words {
-        if !met
-            .iter()
-            .any(|met| met.to_lowercase() == word.to_lowercase())
-        {
-            met.push(word);
-        }
-    }
-    met.join(", ")
 }
 
 /// A text in one line.

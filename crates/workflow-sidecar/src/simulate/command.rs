@@ -18,8 +18,11 @@ yes, no              a person answers the open question
 compact, reload      the host shortens the conversation; the session is loaded anew
 help, quit
 
-A line of a script may say what must come of it: `tool edit => blocked`, `next => Fix`, `next => done`,
-`stop => parked`. Empty lines and lines that start with # are passed over.";
+A line of a script may say what must come of it, in upper or lower case: `tool edit => blocked`, `next => Fix`.
+  a call       allowed, blocked, refused; asks, if a run is to be cancelled
+  a stop       countdown, pushed, waits, parked and why: max, maxStale, error, question
+  the run      the name or the id of the phase it is in then; done, cancelled, asked
+Empty lines and lines that start with # are passed over.";
 
 /// A line of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Writes the conversation of a simulation down, as a transcript that replays.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,13 +15,13 @@ use crate::transcript::{self, DEFAULT_LIMIT, Extent, HostLine, Payload};
 pub(crate) struct Recorder(transcript::Recorder);
 
 impl Recorder {
-    /// Begins a transcript in a file, in place of the transcript that it held.
+    /// Begins a transcript in a file that holds nothing yet.
     pub(crate) fn begin(path: &Path) -> Result<Self> {
         let cannot = || format!("{} cannot be written", path.display());
-        // The script, perhaps, if two names were mixed up.
+        // Another recording, or the script if two names were mixed up.
         ensure!(
-            may_be_replaced(path),
-            "{} holds something else than a transcript: name another file with `--record`",
+            !holds_something(path),
+            "{} is there already: remove it, or name another file with `--record`",
             path.display()
         );
         File::create(path).with_context(cannot)?;
@@ -47,14 +46,8 @@ impl Recorder {
     }
 }
 
-/// Whether there is no such file, or nothing but a transcript in it.
-fn may_be_replaced(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else {
-        return true;
-    };
-    let mut start = Vec::new();
-    let length = transcript::BEGINNING.len() as u64;
-    // What cannot be read is not known to be a transcript.
-    let read = file.take(length).read_to_end(&mut start);
-    read.is_ok() && (start.is_empty() || start == transcript::BEGINNING.as_bytes())
+/// Whether there is a file already, with anything in it.
+fn holds_something(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|found| found.is_file() && found.len() > 0)
 }

@@ -39,12 +39,25 @@ pub(crate) enum What {
         /// How many members differ besides.
         others: usize,
     },
+    /// What follows means something else, by other definitions.
+    Means { changes: Vec<Change> },
     /// A line is not said.
     Missing { expected: String },
     /// A line is said that nobody expects.
     Extra { heard: String },
     /// The sidecar cannot be spoken to any more.
     Broken { why: String },
+}
+
+/// What means something else than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Change {
+    /// How it differs, in the words of agents and people.
+    pub(crate) what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) heard: Option<String>,
 }
 
 /// How much of a line is shown.
@@ -75,6 +88,7 @@ impl Difference {
                 }
                 format!("{what}\n{}", side_by_side(expected, heard))
             }
+            What::Means { changes } => meanings(&self.after, changes),
             What::Missing { expected } => {
                 format!(
                     "the sidecar does not say\n  expected: {}\n",
@@ -86,7 +100,12 @@ impl Difference {
             }
             What::Broken { why } => format!("{}\n", visible(why)),
         };
-        let more = [("after", Some(&self.after)), ("note", self.note.as_ref())];
+        // What it means begins with what the host had said.
+        let is_meant = matches!(self.what, What::Means { .. });
+        let more = [
+            ("after", Some(&self.after).filter(|_| !is_meant)),
+            ("note", self.note.as_ref()),
+        ];
         for (name, more) in more {
             if let Some(more) = more {
                 let _ = writeln!(text, "{name:>10}: {}", visible(more));
@@ -97,6 +116,25 @@ impl Difference {
         }
         text
     }
+}
+
+/// What happened, what comes of it now, and the texts that differ.
+fn meanings(after: &str, changes: &[Change]) -> String {
+    let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
+    let mut text = format!("{}: {}\n", visible(after), told.join("; "));
+    for change in changes {
+        match (&change.expected, &change.heard) {
+            (Some(expected), Some(heard)) => text += &side_by_side(expected, heard),
+            (Some(expected), None) => {
+                let _ = writeln!(text, "  expected: {}", cut(expected, 0));
+            }
+            (None, Some(heard)) => {
+                let _ = writeln!(text, "     heard: {}", cut(heard, 0));
+            }
+            (None, None) => {}
+        }
+    }
+    text
 }
 
 /// What is different between two lines that are not the same.

@@ -23,7 +23,7 @@ use crate::session_file::is_session;
 pub(crate) const VERSION: u32 = 1;
 
 /// How the first line of a recording begins.
-pub(crate) const BEGINNING: &str = "{\"transcript\":";
+const BEGINNING: &str = "{\"transcript\":";
 
 /// What stands for any line of the sidecar.
 pub(super) const ANY: &str = "\"*\"";

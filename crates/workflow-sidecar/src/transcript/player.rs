@@ -6,19 +6,17 @@
 //!
 //! Owns what is sent, and hearing it in the transcript's words. Must not know what is expected.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workflow_core::definition::Tier;
 use workflow_core::input::Millis;
-use workflow_core::run::entry_type;
 
-use super::definitions::Definitions;
+use super::definitions::{Definitions, Directory};
 use super::format::{Header, Said};
 use super::held::{AGENT_DIR, Held, NoDefinitions, Tiers};
-use super::json_text::{
-    at, elements, member, quoted, string, unescaped, with_member, with_replaced,
-};
+use super::json_text::{at, member, quoted, string, unescaped, with_member, with_replaced};
 use super::process::{Process, Program};
 use super::sidecar::{InMemory, Sent, Sidecar, Trouble};
 use super::steps::{Event, Step};
@@ -132,6 +130,11 @@ impl<'a> Player<'a> {
         let said = sidecar.complaints().into_iter();
         lines.extend(said.map(|line| format!("the command said: {line}")));
         (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// The definitions that took the place of the transcript's, by the names that were asked for.
+    pub(super) fn definitions_in_place(&self) -> BTreeMap<String, Directory> {
+        self.held.in_place()
     }
 
     /// Begins anew: one process follows another.
@@ -301,10 +304,6 @@ impl<'a> Player<'a> {
             if let Some(server) = at(&told, &["result", "server"]) {
                 *heard = with_server(heard, server);
             }
-            // That other definitions are other ones is no news: what comes of them is.
-            if self.stage.instead.is_any() {
-                *heard = with_definitions(heard, &unescaped(&told));
-            }
             let (Some(theirs), Some(ours)) = (request_id(&told), request_id(heard)) else {
                 continue;
             };
@@ -322,26 +321,6 @@ fn with_server(heard: &str, server: &str) -> String {
         Some(_) => with_member(heard, &["result"], "server", server),
         None => heard.to_owned(),
     }
-}
-
-/// What is heard, with the definitions stored in the session that are stored in what was told.
-fn with_definitions(heard: &str, told: &str) -> String {
-    let stored = stored_definitions(heard).into_iter();
-    let replaced = stored.zip(stored_definitions(told));
-    with_replaced(
-        heard,
-        replaced.map(|(new, old)| (new, old.to_owned())).collect(),
-    )
-}
-
-/// The definitions that a line has the host store.
-fn stored_definitions(line: &str) -> Vec<&str> {
-    let actions = ["result", "params"].map(|side| at(line, &[side, "actions"]));
-    let actions = actions.into_iter().flatten().flat_map(elements);
-    let stored = actions.filter(|action| {
-        member(action, "customType").and_then(string).as_deref() == Some(entry_type::DEFINITION)
-    });
-    stored.filter_map(|action| member(action, "data")).collect()
 }
 
 /// The id of a line that is a request.

@@ -20,7 +20,7 @@ pub(crate) enum Played {
     Same {
         torn: Option<String>,
     },
-    Differs(Difference),
+    Differs(Vec<Difference>),
     /// The transcript says now what the sidecar says.
     Blessed,
     /// It cannot be replayed.
@@ -124,8 +124,12 @@ fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
             play_and_write(path, stage)
         } else {
             let transcript = Transcript::read(path)?;
-            let Replayed { difference, torn } = replay(&transcript, stage)?;
-            Ok(difference.map_or(Played::Same { torn }, Played::Differs))
+            let Replayed { differences, torn } = replay(&transcript, stage)?;
+            Ok(if differences.is_empty() {
+                Played::Same { torn }
+            } else {
+                Played::Differs(differences)
+            })
         }
     };
     std::panic::catch_unwind(play)
