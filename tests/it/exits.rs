@@ -63,6 +63,48 @@ fn a_run_that_waits_for_a_person_is_3_and_one_that_stands_at_a_limit_4() {
     assert_eq!(code(&simulate, &project("{max: 0}"), "stop\n"), 4);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_2() {
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["help", "check"],
+        &["schema"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let output = Process::command()
+            .args(arguments)
+            .stdout(full.unwrap())
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.starts_with("error: "), "{arguments:?}: {told}");
+    }
+}
+
+/// With `set -o pipefail`, `check | head -1` fails too.
+#[test]
+fn findings_that_nobody_reads_are_no_success() {
+    let project = project("{}");
+    for number in 0..250 {
+        let directory = format!(".pi/workflows/{number}-{}", "x".repeat(100));
+        let directory = project.path().join(directory);
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("workflow.yaml"), "name: 1\n").unwrap();
+    }
+    for format in ["human", "json", "github", "sarif"] {
+        let mut child = started(&["check", "--format", format], &project, "");
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut line).unwrap();
+        drop(stdout);
+        let code = as_a_shell_sees_it(child.wait().unwrap());
+        assert_eq!(code, 141, "{format}: {line}");
+    }
+}
+
 /// Those that are tested here.
 #[test]
 fn the_help_tells_every_code() {
@@ -74,7 +116,7 @@ fn the_help_tells_every_code() {
         .flat_map(str::split_whitespace)
         .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
         .collect();
-    assert_eq!(codes, ["0", "1", "2", "3", "4", "130", "143"]);
+    assert_eq!(codes, ["0", "1", "2", "3", "4", "130", "141", "143"]);
 }
 
 /// Waits for a word on a stream, so that the process is known to be at work, and signals it.

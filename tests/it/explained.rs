@@ -5,11 +5,9 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use serde_json::{Value as Json, json};
 use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Origins, Tier, load};
 use workflow_core::explain::{Explained, Said, Section, Value};
@@ -326,23 +324,8 @@ fn projects() -> impl Strategy<Value = Files> {
     })
 }
 
-/// Says the seed, so that what failed can be repeated: `SEED=… cargo test`.
-fn config(cases: u32) -> ProptestConfig {
-    let asked = std::env::var("SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok());
-    let seed = asked.unwrap_or_else(|| RandomState::new().hash_one(cases));
-    eprintln!("SEED={seed}");
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config(40))]
+    #![proptest_config(crate::drawn::config(40))]
 
     #[test]
     fn what_is_explained_is_what_is_served(files in projects(), moves in proptest::collection::vec(proptest::bool::weighted(0.8), 1..10)) {

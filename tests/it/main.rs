@@ -5,6 +5,7 @@
 mod connection;
 mod contract;
 mod documents;
+mod drawn;
 mod examples;
 #[cfg(unix)]
 mod exits;

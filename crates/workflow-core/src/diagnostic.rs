@@ -194,12 +194,18 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// Appends a character; one that would move the cursor or turn the text around is escaped.
-pub(crate) fn push_visible(out: &mut String, c: char) {
+/// Whether a character would move the cursor, end the line or turn the text around.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
     let turns_around =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
-    if c.is_control() || turns_around || breaks_line {
+    c.is_control() || turns_around || breaks_line
+}
+
+/// Appends a character; one that is hidden is escaped.
+pub(crate) fn push_visible(out: &mut String, c: char) {
+    if is_hidden(c) {
         out.extend(c.escape_default());
     } else {
         out.push(c);

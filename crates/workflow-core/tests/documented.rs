@@ -137,10 +137,9 @@ fn taken(takes: Takes) -> String {
         Takes::Whole(from, None) => format!("whole number from {from}"),
         Takes::Whole(from, Some(to)) => format!("whole number, {from} to {to}"),
         Takes::Bound => "whole number, `unlimited`".to_owned(),
-        Takes::Texts | Takes::ToolNames => "list of texts".to_owned(),
+        Takes::Texts | Takes::ToolNames | Takes::Choices => "list of texts".to_owned(),
         Takes::Phases => "list".to_owned(),
-        Takes::Map(_) => "map".to_owned(),
-        Takes::Tools => "map".to_owned(),
+        Takes::Map(_) | Takes::Tools => "map".to_owned(),
         Takes::ListOf(_) => "list of maps".to_owned(),
         Takes::ToolPatterns => "tool, or list of tools".to_owned(),
         Takes::Patterns => "text, or list of texts".to_owned(),
@@ -148,7 +147,6 @@ fn taken(takes: Takes) -> String {
         Takes::CommandLine => "list of texts, or text".to_owned(),
         Takes::Duration => "seconds, `30s`, `10m`, `1h`".to_owned(),
         Takes::ExitCode => "0 to 255, `nonzero`".to_owned(),
-        Takes::Choices => "list of texts".to_owned(),
         Takes::WaitOr(_) => "`wait`, or a map".to_owned(),
     }
 }

@@ -4,6 +4,8 @@
 //! only if that lies in the real root or in the real directory of its own workflow. It must not know
 //! what a definition means.
 
+mod whole;
+
 use std::cell::{OnceCell, RefCell};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -11,6 +13,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, SETTINGS_FILE, Tier, TierEntry};
+
+pub(crate) use whole::write_atomically;
 
 /// The directories of one user and one project, for one load: where links lead is remembered.
 #[derive(Debug)]

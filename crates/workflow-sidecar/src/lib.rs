@@ -9,6 +9,9 @@ pub mod cli;
 mod demo;
 mod disk;
 mod doctor;
+#[cfg(test)]
+#[path = "../../../tests/it/drawn.rs"]
+mod drawn;
 pub mod gate;
 mod graph;
 mod init;

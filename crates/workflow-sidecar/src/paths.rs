@@ -197,6 +197,7 @@ mod tests {
         forms.into_iter().map(|form| form.in_project).collect()
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as a form has it")]
     fn said(path: &str) -> Option<String> {
         Some(path.to_owned())
     }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { demo } from '../definitions.mjs';
 import { call, say } from '../model.mjs';
+
+const kept = fileURLToPath(new URL('../.recordings/', import.meta.url));
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
@@ -32,5 +35,15 @@ export default {
     assert.match(recording, /still active/);
     assert.match(recording, /All phases complete|Workflow Complete/);
     stage.sidecars.replay(file);
+
+    // It replays anywhere: without the places of this machine it is what tests/transcripts has of each host.
+    const { root, home, agent, cwd, sessions } = stage.place;
+    const names = [[agent, '/home/me/.pi/agent'], [sessions, '/home/me/.pi/agent/sessions'], [cwd, '/home/me/project'], [home, '/home/me']];
+    const anywhere = names.reduce((text, [place, name]) => text.replaceAll(place, name), recording);
+    assert.ok(!anywhere.includes(root));
+    const copy = join(kept, `recorded-by-pi-${stage.host.version}.jsonl`);
+    mkdirSync(kept, { recursive: true });
+    writeFileSync(copy, anywhere);
+    stage.sidecars.replay(copy);
   },
 };

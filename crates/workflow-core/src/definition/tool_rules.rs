@@ -341,6 +341,10 @@ pub(super) fn read_results(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Vec<Re
     read_list(reader, map, "results", read_result)
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "an entry of a list may come to nothing, as a rule does"
+)]
 fn read_result(
     reader: &mut Reader<'_>,
     mut map: Map<'_>,

@@ -301,18 +301,22 @@ fn in_phase_file(phase: &Value) -> MemoryFiles {
     in_workflow(&workflow).with(Tier::Project, "w/p.md", format!("---\n{phase}\n---\nGo."))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as a place takes its map")]
 fn in_phase(phase: Value) -> MemoryFiles {
     in_workflow(&with(workflow(), "phases", json!([phase])))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as a place takes its map")]
 fn in_gate(check: Value) -> MemoryFiles {
     in_phase(with(phase(), "gate", json!([check])))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as a place takes its map")]
 fn in_triggers(trigger: Value) -> MemoryFiles {
     in_settings(&json!({"triggers": [trigger]}))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as a place takes its map")]
 fn in_http(http: Value) -> MemoryFiles {
     in_triggers(json!({"http": http, "prompt": "Go."}))
 }

@@ -127,7 +127,7 @@ fn whatever_happens_stops_the_countdown() {
         ("input", |world| drop(world.user_input())),
         ("agent start", |world| drop(world.step(Input::AgentStart))),
         ("turn start", |world| {
-            drop(world.step(Input::TurnStart { index: None }))
+            drop(world.step(Input::TurnStart { index: None }));
         }),
         ("tool call", |world| drop(world.tool_call("read"))),
         ("next", |world| drop(world.tool("next"))),

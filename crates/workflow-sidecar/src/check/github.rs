@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use workflow_core::diagnostic::{Diagnostic, Severity};
+use workflow_core::diagnostic::{Diagnostic, Severity, visible};
 
 use super::in_repository;
 
@@ -16,7 +16,8 @@ pub(crate) fn annotation(found: &Diagnostic) -> String {
     let mut properties = String::new();
     if let Some(place) = &found.place {
         let file = in_repository(&place.file).unwrap_or_else(|| place.file.to_string());
-        write!(properties, "file={},", property(&file)).expect("a text can be written to");
+        write!(properties, "file={},", property(&visible(&file)))
+            .expect("a text can be written to");
         if let Some(region) = &place.region {
             write!(
                 properties,
@@ -61,5 +62,7 @@ mod tests {
             annotation(&found),
             "::error file=/a%2Cb%3Ac%25/workflow.yaml,title=WF009::100%25: a, b%0Alook%0D%0Ahere"
         );
+        let found = found.at(Place::file("/\u{9b}2J\u{202e}"));
+        assert!(annotation(&found).starts_with("::error file=/\\u{9b}2J\\u{202e},"));
     }
 }

@@ -238,6 +238,12 @@ fn repository(here: &Path) -> PathBuf {
     root.unwrap_or(here).to_path_buf()
 }
 
+/// A file's whole path.
+fn whole(file: &str) -> String {
+    let here = env::current_dir().unwrap_or_default();
+    plain(&here.join(file)).display().to_string()
+}
+
 /// A file as it is named in its repository, with `/` between its parts; `None` is outside of it.
 fn in_repository(file: &str) -> Option<String> {
     let here = env::current_dir().ok()?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
 
-use super::in_repository;
+use super::{in_repository, whole};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -64,7 +64,7 @@ fn result(found: &Diagnostic) -> Value {
 fn location(place: &Place) -> Value {
     let artifact = match in_repository(&place.file) {
         Some(inside) => json!({"uri": encoded(&inside), "uriBaseId": "%SRCROOT%"}),
-        None => json!({"uri": format!("file://{}", encoded(&place.file))}),
+        None => json!({"uri": format!("file://{}", encoded(&whole(&place.file)))}),
     };
     let mut location = json!({"artifactLocation": artifact});
     if let Some(region) = &place.region {

@@ -249,6 +249,7 @@ const KEYS: usize = 18;
 
 fn line(out: &mut impl Write, row: &Row) -> io::Result<()> {
     let value = match &row.value {
+        Value::Text(text) if text.is_empty() => "empty".to_owned(),
         Value::Text(text) => count(text.chars().count(), "character"),
         other => inline(other),
     };

@@ -1,13 +1,13 @@
 //! `graph`: a workflow as a picture.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use workflow_core::definition::Limits;
 
+use crate::disk::write_atomically;
 use crate::graph::{Graph, dot, mermaid, svg};
 
 use super::outcome::Outcome;
@@ -54,7 +54,7 @@ impl Format {
     /// The format of a file with this name.
     fn of(path: &Path) -> anyhow::Result<Self> {
         match path.extension().and_then(OsStr::to_str) {
-            Some("mmd" | "mermaid") => Ok(Self::Mermaid),
+            Some("mmd" | "mermaid" | "md") => Ok(Self::Mermaid),
             Some("dot" | "gv") => Ok(Self::Dot),
             Some("svg") => Ok(Self::Svg),
             _ => bail!(
@@ -63,6 +63,11 @@ impl Format {
             ),
         }
     }
+}
+
+/// Whether a file is a Markdown page, in which a picture stands in a block of its own.
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "md")
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -77,6 +82,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         (None, None) => Format::Mermaid,
     };
     let picture = match format {
+        Format::Mermaid if output.is_some_and(is_page) => {
+            format!("```mermaid\n{}\n```\n", mermaid(&graph).trim_end())
+        }
         Format::Mermaid => mermaid(&graph),
         Format::Dot => dot(&graph),
         Format::Svg => svg(&graph),
@@ -84,7 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     match output {
         None => anstream::stdout().lock().write_all(picture.as_bytes())?,
         Some(path) => {
-            fs::write(path, picture)
+            write_atomically(path, &picture)
                 .with_context(|| format!("{} cannot be written", path.display()))?;
         }
     }

@@ -28,11 +28,11 @@ mod table;
 mod trust;
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use outcome::{FAILED, Outcome, TABLE};
+use outcome::{FAILED, Outcome, TABLE, UNREAD};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -93,14 +93,17 @@ enum Command {
 pub fn run() -> ExitCode {
     let serving = serving();
     log_to_stderr();
+    let is_serving = serving.is_some();
     let done = match serving {
         Some(arguments) => serve::run(&arguments).map(|()| Outcome::Well),
         None => command(),
     };
     match done {
         Ok(outcome) => outcome.into(),
-        // Whoever reads our output has read enough, as `head` does.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // A host that goes away is how serving ends.
+        Err(error) if is_serving && is_broken_pipe(&error) => ExitCode::SUCCESS,
+        // Whoever reads our output has read enough, as `head` does. What would have come may be a finding.
+        Err(error) if is_broken_pipe(&error) => ExitCode::from(UNREAD),
         Err(error) => {
             let styles = clap::builder::Styles::styled();
             let style = styles.get_error();
@@ -130,7 +133,11 @@ fn serving() -> Option<serve::Arguments> {
 /// Does what any other command line says.
 fn command() -> anyhow::Result<Outcome> {
     let well = |()| Outcome::Well;
-    match Arguments::parse().command {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(told) => return tell(&told),
+    };
+    match arguments.command {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
@@ -150,6 +157,13 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Trust(arguments)) => trust::run(&arguments),
         None => Ok(Arguments::command().print_help().map(well)?),
     }
+}
+
+/// Prints help, or what is wrong with the command line, and ends; comes back if it cannot be printed.
+fn tell(told: &clap::Error) -> anyhow::Result<Outcome> {
+    told.print()?;
+    io::stdout().flush()?;
+    std::process::exit(told.exit_code())
 }
 
 /// What went wrong often quotes a file or its name, which may hold anything.

@@ -7,12 +7,12 @@ use crate::rest::Rest;
 /// The table, as the help shows it.
 pub(super) const TABLE: &str = "\
 Exit codes:
-  0        all is well
-  1        something was found: an error in a definition, a difference, an expectation not met
-  2        nothing could be done: a wrong command line, a file that cannot be read
-  3        a run waits for a person
-  4        a run stands still at a limit
-  130 143  ended by SIGINT, by SIGTERM";
+  0            all is well
+  1            something was found: an error in a definition, a difference, an expectation not met
+  2            nothing could be done: a wrong command line, a file that cannot be read
+  3            a run waits for a person
+  4            a run stands still at a limit
+  130 141 143  ended by SIGINT, by whoever read the output and wanted no more, by SIGTERM";
 
 /// How a command ended that could do what it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,9 @@ pub(super) enum Outcome {
 
 /// Nothing could be done.
 pub(super) const FAILED: u8 = 2;
+
+/// Nobody reads the output: as a shell sees a program that SIGPIPE ended.
+pub(super) const UNREAD: u8 = 141;
 
 impl From<Rest> for Outcome {
     fn from(rest: Rest) -> Self {

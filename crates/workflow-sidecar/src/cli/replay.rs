@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -140,10 +141,17 @@ fn program(command: &str) -> anyhow::Result<Program> {
 fn progress(all: usize) -> impl Fn(usize) + Sync {
     let is_seen = io::stderr().is_terminal();
     let started = Instant::now();
+    let told = Mutex::new(0);
     move |done| {
         if !is_seen || started.elapsed() < QUIET {
             return;
         }
+        // Those who are done at once may come here in any order.
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        if done < *told {
+            return;
+        }
+        *told = done;
         // Gone when the last one is done.
         let line = if done < all {
             format!("\r{done} of {all} replayed")

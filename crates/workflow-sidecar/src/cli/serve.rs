@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     #[arg(long, env = REDACT_VARIABLE, value_parser = FalseyValueParser::new())]
     record_redact: bool,
     /// How many bytes the recording may have
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_LIMIT)]
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_LIMIT, value_parser = record_limit())]
     record_limit: u64,
 }
 
@@ -62,6 +62,11 @@ impl Default for Arguments {
 
 fn max_line() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
+}
+
+/// Less would not hold the first line.
+fn record_limit() -> RangedU64ValueParser<u64> {
+    RangedU64ValueParser::new().range(4096..)
 }
 
 impl Arguments {

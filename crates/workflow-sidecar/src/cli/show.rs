@@ -10,7 +10,7 @@ use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::shown;
 
-use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json};
+use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
 use super::project::Own;
 use crate::session_file::{SessionFile, bytes_of, is_session};
@@ -152,7 +152,7 @@ fn entries(number: usize) -> String {
 fn tell(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
     let start = timeline.events.iter().find_map(|event| event.at);
     match start {
-        Some(start) => writeln!(out, "{ASIDE}{}{ASIDE:#}", moment(start))?,
+        Some(start) => writeln!(out, "{ASIDE}{}{ASIDE:#}", moment(start, 0))?,
         None if timeline.events.is_empty() => writeln!(out, "no workflow was run")?,
         None => {}
     }
@@ -268,9 +268,4 @@ fn duration(millis: i64) -> String {
     } else {
         format!("{sign}{seconds}.{} s", millis % 1000 / 100)
     }
-}
-
-fn moment(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis)
-        .map_or_else(|_| millis.to_string(), |moment| format!("{moment:.0}"))
 }

@@ -13,7 +13,7 @@ use workflow_core::guard::Parked;
 use workflow_core::run::entry_type;
 use workflow_core::view::View;
 
-use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json};
+use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
 use super::project::Own;
 use crate::rest::{Rest, rest, taken_up};
@@ -180,8 +180,8 @@ impl<'a> Status<'a> {
                     waits: place.waits,
                 }),
                 steps: state.global_step_count,
-                started_at: moment(state.started_at),
-                since: since.map(moment),
+                started_at: moment(state.started_at, 3),
+                since: since.map(|since| moment(since, 3)),
                 pushes: view.pace.pushes,
                 parked: view.pace.parked.map(parked),
             }),
@@ -284,9 +284,4 @@ fn parked(why: Parked) -> &'static str {
         Parked::Question => "question",
         Parked::Approval => "approval",
     }
-}
-
-fn moment(millis: i64) -> String {
-    jiff::Timestamp::from_millisecond(millis)
-        .map_or_else(|_| millis.to_string(), |moment| format!("{moment:.3}"))
 }

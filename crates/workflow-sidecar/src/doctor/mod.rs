@@ -126,7 +126,7 @@ fn own_directory(agent_dir: &Path) -> Check {
             SUBJECT,
             format!("{shown} does not exist: you have no workflows of your own"),
         )
-        .cure("start pi once, or name another with --agent-dir or PI_CODING_AGENT_DIR"),
+        .cure("pi makes it when it starts; another host may have another: --agent-dir or PI_CODING_AGENT_DIR names it"),
         Err(error) => Check::fail(SUBJECT, format!("{shown} cannot be read: {error}"))
             .cure("make it a directory that you may read"),
     }

@@ -294,7 +294,7 @@ fn check_dot(graph: &Graph) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::drawn::config(96))]
 
     #[test]
     fn every_phase_is_named_and_nothing_escapes_its_place(workflows in workflows(), depth in 0_usize..6) {

@@ -65,6 +65,30 @@ fn yaml_text(name: &str) -> String {
     }
 }
 
+/// A definition in which the workflow's name, as people read it, follows from this key.
+fn named(key: &str, text: &str, language: Language) -> String {
+    let words = key.replace(['-', '_'], " ");
+    let mut letters = words.trim().chars();
+    let name = match letters.next() {
+        Some(first) => first.to_ascii_uppercase().to_string() + letters.as_str(),
+        None => key.to_owned(),
+    };
+    let mut is_named = false;
+    let mut line = |line: &str| {
+        let start = line.trim_start();
+        if is_named || !start.starts_with("name: ") {
+            return line.to_owned();
+        }
+        is_named = true;
+        let indent = &line[..line.len() - start.len()];
+        match language {
+            Language::Yaml => format!("{indent}name: {}\n", yaml_text(&name)),
+            Language::Json5 => format!("{indent}name: '{name}',\n"),
+        }
+    };
+    text.split_inclusive('\n').map(&mut line).collect()
+}
+
 impl Template {
     /// What it is for, in a sentence: the first line of its definition.
     pub(crate) fn about(&self) -> &'static str {
@@ -102,7 +126,16 @@ impl Template {
                     Some((inner, file)) => format!("{key}-{inner}/{file}"),
                     None => format!("{key}/{path}"),
                 };
-                (place, self.called(key, text))
+                let text = self.called(key, text);
+                let is_main = !path.contains('/') && path.starts_with("workflow.");
+                (
+                    place,
+                    if is_main && key != self.name {
+                        named(key, &text, language)
+                    } else {
+                        text
+                    },
+                )
             })
             .collect()
     }

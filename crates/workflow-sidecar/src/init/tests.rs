@@ -79,6 +79,7 @@ fn a_template_can_be_called_anything_that_can_be_typed() {
             let started: Vec<&Workflow> = loaded.catalog.startable().collect();
             assert_eq!(started.len(), 1);
             assert_eq!(started[0].command_name, name);
+            assert_ne!(started[0].name, "");
         }
     }
 }

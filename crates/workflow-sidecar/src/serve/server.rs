@@ -364,8 +364,8 @@ impl Server {
                 });
             }
             Effect::RunGate(run)
-                if !run.commands.is_empty()
-                    && !(places.is_trusted && world.is_trusted(&project, &run.commands)) =>
+                if !(run.commands.is_empty()
+                    || places.is_trusted && world.is_trusted(&project, &run.commands)) =>
             {
                 return Some(Input::GateUntrusted { gate: run.id });
             }

@@ -1,11 +1,9 @@
 //! Files as they are met: torn, damaged, hostile, and of other versions.
 
 use std::fmt::Write;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 use super::*;
 use crate::session_file::SessionFile;
@@ -131,23 +129,8 @@ fn times_that_cannot_be_are_told_all_the_same() {
     assert_eq!(names(&told[0]), ["started", "entered", "completed"]);
 }
 
-/// Says the seed, so that what failed can be repeated: `SEED=… cargo test`.
-fn config(cases: u32) -> ProptestConfig {
-    let asked = std::env::var("SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok());
-    let seed = asked.unwrap_or_else(|| RandomState::new().hash_one(cases));
-    eprintln!("SEED={seed}");
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(crate::drawn::config(200))]
 
     #[test]
     fn nothing_in_a_file_stops_the_telling(at in proptest::collection::vec((0..RECORDING.len(), any::<u8>()), 1..12)) {

@@ -105,12 +105,14 @@ impl Difference {
         let more = [
             ("after", Some(&self.after).filter(|_| !is_meant)),
             ("note", self.note.as_ref()),
-            ("hint", self.hint.as_ref()),
         ];
         for (name, more) in more {
             if let Some(more) = more {
                 let _ = writeln!(text, "{name:>10}: {}", visible(more));
             }
+        }
+        for line in self.hint.iter().flat_map(|hint| hint.lines()) {
+            let _ = writeln!(text, "{:>10}: {}", "hint", visible(line));
         }
         text
     }

@@ -26,7 +26,7 @@ pub(crate) const VERSION: u32 = 1;
 const BEGINNING: &str = "{\"transcript\":";
 
 /// What stands for any line of the sidecar.
-const ANY: &str = "\"*\"";
+pub(super) const ANY: &str = "\"*\"";
 
 /// A transcript, read.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use workflow_protocol::Text;
 
 /// The members of an object, in order, with those that stand there twice; none if it is none.
 pub(super) fn members(json: &str) -> Vec<(String, &str)> {
@@ -21,8 +22,9 @@ pub(super) fn members(json: &str) -> Vec<(String, &str)> {
 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut pairs = Vec::new();
-            while let Some(pair) = map.next_entry()? {
-                pairs.push(pair);
+            // A name may hold half a character.
+            while let Some((name, value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
+                pairs.push((name.as_str().to_owned(), value));
             }
             Ok(pairs)
         }

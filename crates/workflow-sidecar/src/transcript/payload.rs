@@ -3,9 +3,10 @@
 //! Nothing the sidecar decides hangs on it, so a recording replays without. Owns where it stands in a
 //! line of the host. Must not know the file.
 
-use crate::serve::{Flaw, flaw};
+use workflow_protocol::METHODS;
 
-use super::json_text::{at, elements, member, members, quoted, string, strings, with_replaced};
+use super::json_text::{elements, member, members, quoted, string, strings, with_replaced};
+use crate::serve::{Flaw, flaw};
 
 /// What stands for a string that is left out.
 pub(super) const REDACTED: &str = "[redacted]";
@@ -95,67 +96,99 @@ fn left_out(bytes: usize) -> String {
     format!("[… {bytes} bytes left out …]")
 }
 
-/// The values in a line in which every string belongs to a tool.
+/// The values in a line in which every string belongs to a tool, or may: what is not as the contract
+/// has it could be anything.
 fn payload(line: &str) -> Vec<&str> {
     if !line.trim_ascii_start().starts_with('{') {
         return vec![line];
     }
-    let method = member(line, "method").and_then(string).unwrap_or_default();
-    let params = members(line)
-        .into_iter()
-        .filter(|(name, _)| name == "params");
-    params
-        .flat_map(|(_, params)| of_params(&method, params))
-        .collect()
+    let members = members(line);
+    let mut methods = members.iter().filter(|(name, _)| name == "method");
+    let method = methods.next().and_then(|(_, method)| string(method));
+    let is_known = |method: &String| METHODS.iter().any(|known| known.name == method);
+    let method = method.filter(|method| is_known(method) && methods.next().is_none());
+    let params = members.into_iter().filter(|(name, _)| name == "params");
+    let params = params.map(|(_, params)| params);
+    match method {
+        Some(method) => params
+            .flat_map(|params| of_params(&method, params))
+            .collect(),
+        None => params.collect(),
+    }
 }
 
 fn of_params<'a>(method: &str, params: &'a str) -> Vec<&'a str> {
+    if !is_object(params) {
+        return vec![params];
+    }
+    let is_of_a_tool = method.starts_with("hook/tool_");
     let mut found = Vec::new();
     for (name, value) in members(params) {
         match name.as_str() {
-            "event" => of_event(method, value, &mut found),
-            // Nothing else than an object says an action.
-            "arguments" if method == "tool/execute" && !value.starts_with('{') => {
-                found.push(value);
-            }
-            "arguments" if method == "tool/execute" => {
-                // What the step tool is asked to do is not hidden: the answer hangs on it.
-                let secret = |(name, _): &(String, &str)| name != "action";
-                found.extend(
-                    members(value)
-                        .into_iter()
-                        .filter(secret)
-                        .map(|(_, value)| value),
-                );
-            }
-            "context" => {
-                let branch = at(value, &["branch"]).unwrap_or_default();
-                for entry in elements(branch) {
-                    of_message(member(entry, "message").unwrap_or_default(), &mut found);
-                }
-            }
+            "event" if is_of_a_tool => of_tool_event(value, &mut found),
+            "event" => of_event(value, &mut found),
+            "arguments" if method == "tool/execute" => of_arguments(value, &mut found),
+            "context" => of_context(value, &mut found),
+            "sessionId" => {}
+            _ if is_of_a_tool => found.push(value),
             _ => {}
         }
     }
     found
 }
 
-fn of_event<'a>(method: &str, event: &'a str, found: &mut Vec<&'a str>) {
-    let is_of_a_tool = method.starts_with("hook/tool_");
-    for (name, value) in members(event) {
-        match name.as_str() {
-            "input" | "args" | "arguments" | "result" | "partialResult" | "details"
-                if is_of_a_tool =>
-            {
-                found.push(value);
-            }
-            "content" if is_of_a_tool => of_content(value, found),
-            "message" => of_message(value, found),
-            "messages" | "toolResults" => {
-                for message in elements(value) {
+/// What the step tool is asked to do is not hidden: the answer hangs on it.
+fn of_arguments<'a>(arguments: &'a str, found: &mut Vec<&'a str>) {
+    // Nothing else than an object says an action.
+    if !is_object(arguments) {
+        return found.push(arguments);
+    }
+    let secret = members(arguments).into_iter();
+    let secret = secret.filter(|(name, _)| name != "action");
+    found.extend(secret.map(|(_, value)| value));
+}
+
+fn of_context<'a>(context: &'a str, found: &mut Vec<&'a str>) {
+    if !is_object(context) {
+        return found.push(context);
+    }
+    for (name, branch) in members(context) {
+        if name == "branch" {
+            of_each(branch, found, |entry, found| {
+                if !is_object(entry) {
+                    return found.push(entry);
+                }
+                let messages = members(entry).into_iter();
+                for (_, message) in messages.filter(|(name, _)| name == "message") {
                     of_message(message, found);
                 }
-            }
+            });
+        }
+    }
+}
+
+/// Of a tool's event, everything but which call of which tool it is.
+fn of_tool_event<'a>(event: &'a str, found: &mut Vec<&'a str>) {
+    if !is_object(event) {
+        return found.push(event);
+    }
+    for (name, value) in members(event) {
+        match name.as_str() {
+            "type" | "toolName" | "toolCallId" if value.starts_with('"') => {}
+            "content" => of_content(value, found),
+            _ => found.push(value),
+        }
+    }
+}
+
+fn of_event<'a>(event: &'a str, found: &mut Vec<&'a str>) {
+    if !is_object(event) {
+        return found.push(event);
+    }
+    for (name, value) in members(event) {
+        match name.as_str() {
+            "message" => of_message(value, found),
+            "messages" | "toolResults" => of_each(value, found, of_message),
             _ => {}
         }
     }
@@ -163,16 +196,16 @@ fn of_event<'a>(method: &str, event: &'a str, found: &mut Vec<&'a str>) {
 
 /// A message of the agent's session: what the assistant gave tools, or what one gave back.
 fn of_message<'a>(message: &'a str, found: &mut Vec<&'a str>) {
-    let role = member(message, "role").and_then(string).unwrap_or_default();
+    // Without a role nobody knows who says it.
+    let Some(role) = member(message, "role").and_then(string) else {
+        return found.push(message);
+    };
     for (name, value) in members(message) {
         match (role.as_str(), name.as_str()) {
-            ("assistant", "content") => {
-                for block in elements(value) {
-                    of_block(block, found);
-                }
-            }
+            ("assistant", "content") if value.starts_with('"') => {}
+            ("assistant", "content") => of_each(value, found, of_block),
             ("toolResult", "content") => of_content(value, found),
-            ("toolResult", "details") | ("bashExecution", "command" | "output") => {
+            ("toolResult", "details" | "isError") | ("bashExecution", "command" | "output") => {
                 found.push(value);
             }
             _ => {}
@@ -182,8 +215,10 @@ fn of_message<'a>(message: &'a str, found: &mut Vec<&'a str>) {
 
 /// A block of what the assistant said: of a call, everything but which tool it calls is what it gave it.
 fn of_block<'a>(block: &'a str, found: &mut Vec<&'a str>) {
-    let kind = member(block, "type").and_then(string);
-    let is_call = kind.is_some_and(|kind| matches!(kind.as_str(), "toolCall" | "tool_use"));
+    let Some(kind) = member(block, "type").and_then(string) else {
+        return found.push(block);
+    };
+    let is_call = matches!(kind.as_str(), "toolCall" | "tool_use");
     let given = members(block).into_iter().filter(|(name, _)| {
         let is_input = matches!(name.as_str(), "arguments" | "input");
         is_input || is_call && !matches!(name.as_str(), "type" | "id" | "name")
@@ -193,21 +228,36 @@ fn of_block<'a>(block: &'a str, found: &mut Vec<&'a str>) {
 
 /// What a tool gave back: text, or blocks whose kind stays.
 fn of_content<'a>(content: &'a str, found: &mut Vec<&'a str>) {
-    if !content.starts_with('[') {
-        return found.push(content);
-    }
-    for block in elements(content) {
-        if !block.starts_with('{') {
-            found.push(block);
+    of_each(content, found, |block, found| {
+        if !is_object(block) {
+            return found.push(block);
         }
-        let said = members(block).into_iter();
-        let said = said.filter(|(name, _)| !matches!(name.as_str(), "type" | "mimeType"));
-        found.extend(said.map(|(_, value)| value));
+        for (name, value) in members(block) {
+            let is_kind = matches!(name.as_str(), "type" | "mimeType") && value.starts_with('"');
+            if !is_kind {
+                found.push(value);
+            }
+        }
+    });
+}
+
+/// What is found in the elements of a list; all of it if it is none.
+fn of_each<'a>(list: &'a str, found: &mut Vec<&'a str>, of: impl Fn(&'a str, &mut Vec<&'a str>)) {
+    if !list.starts_with('[') {
+        return found.push(list);
     }
+    for element in elements(list) {
+        of(element, found);
+    }
+}
+
+fn is_object(json: &str) -> bool {
+    json.starts_with('{')
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::json_text::at;
     use super::*;
 
     #[test]
@@ -234,8 +284,8 @@ mod tests {
                 r#"{"method":"tool/execute","params":{"name":"workflow_step","arguments":["[redacted]","[redacted]"]}}"#,
             ),
             (
-                r#"{"params":{"event":{"message":{"content":[{"partialJson":"S","type":"toolCall","id":"c","name":"bash"}],"role":"assistant"}}}}"#,
-                r#"{"params":{"event":{"message":{"content":[{"partialJson":"[redacted]","type":"toolCall","id":"c","name":"bash"}],"role":"assistant"}}}}"#,
+                r#"{"params":{"event":{"message":{"content":[{"partialJson":"S","type":"toolCall","id":"c","name":"bash"}],"role":"assistant"}}},"method":"hook/turn_end"}"#,
+                r#"{"params":{"event":{"message":{"content":[{"partialJson":"[redacted]","type":"toolCall","id":"c","name":"bash"}],"role":"assistant"}}},"method":"hook/turn_end"}"#,
             ),
             (
                 r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","message":{"role":"toolResult","content":"S"}},{"type":"custom","data":{"a":"kept"}}]}}}"#,
@@ -244,6 +294,35 @@ mod tests {
             (r#"[{"a":"S"}]"#, r#"[{"a":"[redacted]"}]"#),
         ] {
             assert_eq!(Payload::Redacted.of(line), expected);
+            assert_eq!(Payload::Kept.of(line), line);
+        }
+    }
+
+    #[test]
+    fn what_is_not_as_the_contract_has_it_is_redacted() {
+        for line in [
+            r#"{"method":"hook/tool_call","params":{"event":"S"}}"#,
+            r#"{"method":"hook/tool_call","params":["S"]}"#,
+            r#"{"method":"hook/agent_end","params":"S"}"#,
+            r#"{"method":"hook/agent_end","params":{"event":["S"]}}"#,
+            r#"{"method":"hook/tool_call","params":{"input":"S"}}"#,
+            r#"{"method":"hook/tool_call","params":{"event":{"toolName":{"a":"S"},"later":"S","\ud800":"S"}}}"#,
+            r#"{"method":"hook/tool_result","params":{"event":{"toolName":"bash","isError":"S"}}}"#,
+            r#"{"method":"hook/tool_result","params":{"event":{"content":[{"type":["S"]}]}}}"#,
+            r#"{"method":"hook/tool_later","params":{"event":{"toolName":"S"}}}"#,
+            r#"{"method":"later","params":{"event":{"input":"S"}}}"#,
+            r#"{"method":"hook/tool_call","method":"session/state","params":{"event":{"input":"S"}}}"#,
+            r#"{"params":{"event":{"input":"S"}}}"#,
+            r#"{"method":"hook/session_start","params":{"context":"S"}}"#,
+            r#"{"method":"hook/session_start","params":{"context":{"branch":"S"}}}"#,
+            r#"{"method":"hook/session_start","params":{"context":{"branch":["S",{"message":"S"}]}}}"#,
+            r#"{"method":"hook/agent_end","params":{"event":{"messages":"S","message":"S"}}}"#,
+            r#"{"method":"hook/agent_end","params":{"event":{"messages":["S",{"content":"S"},{"role":["S"]}]}}}"#,
+            r#"{"method":"hook/agent_end","params":{"event":{"messages":[{"role":"assistant","content":{"arguments":"S"}}]}}}"#,
+            r#"{"method":"hook/agent_end","params":{"event":{"messages":[{"role":"toolResult","isError":"S"}]}}}"#,
+            r#"{"method":"tool/execute","params":{"name":"workflow_step","arguments":"S"}}"#,
+        ] {
+            assert!(!Payload::Redacted.of(line).contains("\"S\""), "{line}");
             assert_eq!(Payload::Kept.of(line), line);
         }
     }

@@ -123,6 +123,15 @@ impl<'a> Player<'a> {
         self.sidecar.as_mut()?.last_words()
     }
 
+    /// What else there is to know of what is heard: how the sidecar ended, and its complaints, each a line.
+    pub(super) fn hint(&mut self) -> Option<String> {
+        let sidecar = self.sidecar.as_mut()?;
+        let mut lines: Vec<String> = sidecar.last_words().into_iter().collect();
+        let said = sidecar.complaints().into_iter();
+        lines.extend(said.map(|line| format!("the command said: {line}")));
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
     /// The definitions that took the place of the transcript's, by the names that were asked for.
     pub(super) fn definitions_in_place(&self) -> BTreeMap<String, Directory> {
         self.held.in_place()

@@ -4,12 +4,13 @@
 //! question of our own after each line, which every JSON-RPC peer refuses, tells when all that follows
 //! from the line has been said. Must not know what is expected of it.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Component, Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -24,11 +25,18 @@ use crate::serve::HIGHEST_MAX_LINE;
 /// How long it may say nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long is waited for what an ended one said last.
+const LEFT_BEHIND: Duration = Duration::from_millis(500);
+
 /// How many lines may follow from one.
 const MOST_LINES: usize = 100_000;
 
 /// How many bytes one may have.
 const LONGEST_LINE: u64 = 256 << 20;
+
+/// How many lines of what it complains of are kept, and how many bytes of one.
+const COMPLAINTS: usize = 5;
+const LONGEST_COMPLAINT: u64 = 1 << 10;
 
 /// A program and its arguments.
 #[derive(Debug, Clone)]
@@ -44,11 +52,20 @@ pub(super) struct Process {
     /// None once its standard input is closed.
     input: Option<Sender<Vec<u8>>>,
     lines: Receiver<String>,
+    complaints: Complaints,
     asked: u64,
     ended: Option<ExitStatus>,
     held: Arc<Held>,
     root: TempDir,
     places: Vec<Place>,
+}
+
+/// The last lines on its standard error.
+#[derive(Debug)]
+struct Complaints {
+    last: Arc<Mutex<VecDeque<String>>>,
+    /// Closed when there will be no more.
+    more: Receiver<()>,
 }
 
 /// A directory that the host named.
@@ -61,18 +78,22 @@ struct Place {
 
 impl Process {
     pub(super) fn start(program: &Program, held: &Arc<Held>) -> Result<Self, Trouble> {
+        let root = tempfile::tempdir().map_err(Trouble::Files)?;
         let mut command = Command::new(&program.program);
         command
             .args(&program.arguments)
             // It is not to record what is replayed.
             .env_remove(crate::cli::RECORD_VARIABLE)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
+            .stdout(Stdio::piped())
+            // It may say anything, and several of them speak at once.
+            .stderr(Stdio::piped());
         // What a transcript does on purpose is not worth a warning.
         if std::env::var_os(crate::cli::LOG_VARIABLE).is_none() {
             command.env(crate::cli::LOG_VARIABLE, "error");
         }
         let mut child = command.spawn().map_err(Trouble::Start)?;
+        let complaints = Complaints::of(child.stderr.take());
         let (input, waiting) = channel::<Vec<u8>>();
         let (say, lines) = sync_channel(1024);
         if let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) {
@@ -97,10 +118,11 @@ impl Process {
             child,
             input: Some(input),
             lines,
+            complaints,
             asked: 0,
             ended: None,
             held: Arc::clone(held),
-            root: tempfile::tempdir().map_err(Trouble::Files)?,
+            root,
             places: Vec::new(),
         })
     }
@@ -155,6 +177,51 @@ impl Process {
             let path = quoted(&place.path.to_string_lossy());
             text.replace(inner(&path), inner(&quoted(&place.named)))
         })
+    }
+}
+
+impl Complaints {
+    fn of(stderr: Option<ChildStderr>) -> Self {
+        let last = Arc::<Mutex<VecDeque<String>>>::default();
+        let (ended, more) = channel();
+        let keeps = Arc::clone(&last);
+        std::thread::spawn(move || {
+            // Dropped at the end.
+            let _ended: Sender<()> = ended;
+            let mut stderr = stderr.map(BufReader::new);
+            while let Some(line) = stderr.as_mut().and_then(next_complaint) {
+                let mut last = keeps.lock().unwrap_or_else(PoisonError::into_inner);
+                last.push_back(line);
+                if last.len() > COMPLAINTS {
+                    last.pop_front();
+                }
+            }
+        });
+        Self { last, more }
+    }
+
+    /// Those of one that has ended, once they are all there, or those that there are up to now.
+    fn last(&self, has_ended: bool) -> Vec<String> {
+        if has_ended {
+            // What it left behind may still hold the pipe.
+            let _ = self.more.recv_timeout(LEFT_BEHIND);
+        }
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.iter().cloned().collect()
+    }
+}
+
+/// The next line on standard error that says something, or a part of one that is too long.
+fn next_complaint(from: &mut impl BufRead) -> Option<String> {
+    loop {
+        let mut line = Vec::new();
+        let read = from.take(LONGEST_COMPLAINT).read_until(b'\n', &mut line);
+        if read.ok()? == 0 {
+            return None;
+        }
+        if !line.trim_ascii().is_empty() {
+            return Some(String::from_utf8_lossy(line.trim_ascii_end()).into_owned());
+        }
     }
 }
 
@@ -232,6 +299,10 @@ impl Sidecar for Process {
     fn last_words(&mut self) -> Option<String> {
         let status = self.ended.filter(|status| !status.success())?;
         Some(format!("the command ended with {status}"))
+    }
+
+    fn complaints(&self) -> Vec<String> {
+        self.complaints.last(self.ended.is_some())
     }
 }
 

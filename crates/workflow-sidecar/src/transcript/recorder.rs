@@ -16,11 +16,11 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 use workflow_core::input::Millis;
-use workflow_protocol::PROTOCOL_VERSION;
+use workflow_protocol::{Kind, PROTOCOL_VERSION};
 
 use super::definitions::{Definitions, Directory, to_hex};
-use super::format::{Clock, Header, Server, VERSION};
-use super::json_text::quoted;
+use super::format::{ANY, Clock, Header, Server, VERSION};
+use super::json_text::{at, quoted};
 use super::payload::Payload;
 use super::watched::{Load, Watched};
 use crate::disk::user_agent_dir;
@@ -136,10 +136,15 @@ impl Recorder {
         }
         let mut text = String::new();
         self.push_definitions(at, loads, &mut text);
-        if let Some(line) = host {
-            push_host_line(at, line, self.extent.payload, &mut text);
-        }
+        let is_whole =
+            host.is_none_or(|line| push_host_line(at, line, self.extent.payload, &mut text));
         for line in String::from_utf8_lossy(followed).lines() {
+            // Such an error quotes what it cannot take.
+            let line = if is_whole || !is_invalid_params(line) {
+                line
+            } else {
+                ANY
+            };
             let _ = writeln!(text, "{{\"at\":{at},\"out\":{line}}}");
         }
         self.append(&text);
@@ -290,30 +295,51 @@ fn end_last_line(file: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-fn push_host_line(at: Millis, line: HostLine<'_>, payload: Payload, text: &mut String) {
+/// Writes down a line of the host, and says whether nothing of it was left out.
+fn push_host_line(at: Millis, line: HostLine<'_>, payload: Payload, text: &mut String) -> bool {
+    let mut is_whole = true;
     let member = match line {
         HostLine::End => "\"end\":true".to_owned(),
         HostLine::TooLong(limit) => format!("\"tooLong\":{limit}"),
-        HostLine::Line(line) if line.trim_ascii().is_empty() => return,
+        HostLine::Line(line) if line.trim_ascii().is_empty() => return true,
         HostLine::Line(line) => match std::str::from_utf8(line) {
             Err(_) => format!("\"bytes\":\"{}\"", to_hex(&payload.of_no_text(line))),
-            Ok(line) => format!("\"in\":{}", written(line, payload)),
+            Ok(line) => {
+                let recorded = recorded(line, payload);
+                is_whole = recorded == line;
+                format!("\"in\":{}", written(&recorded))
+            }
         },
     };
     let _ = writeln!(text, "{{\"at\":{at},{member}}}");
+    is_whole
+}
+
+/// What is recorded of a line.
+fn recorded(line: &str, payload: Payload) -> String {
+    if is_json(line) {
+        payload.of(line)
+    } else {
+        payload.of_no_json(line)
+    }
 }
 
 /// A line as it is written down: as JSON if it is any, and in a string if it is none or that would change it.
-fn written(line: &str, payload: Payload) -> String {
-    let is_json = serde_json::from_str::<&RawValue>(line).is_ok();
-    if !is_json {
-        return quoted(&payload.of_no_json(line));
+fn written(line: &str) -> String {
+    if !is_json(line) || line.starts_with('"') || line.trim_ascii().len() != line.len() {
+        return quoted(line);
     }
-    let line = payload.of(line);
-    if line.starts_with('"') || line.trim_ascii().len() != line.len() {
-        return quoted(&line);
-    }
-    line
+    line.to_owned()
+}
+
+fn is_json(line: &str) -> bool {
+    serde_json::from_str::<&RawValue>(line).is_ok()
+}
+
+/// Whether a line of the sidecar refuses parameters.
+fn is_invalid_params(line: &str) -> bool {
+    let code = at(line, &["error", "code"]).map(str::parse);
+    code == Some(Ok(Kind::InvalidParams.code()))
 }
 
 #[cfg(test)]

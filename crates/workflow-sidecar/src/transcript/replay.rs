@@ -3,8 +3,6 @@
 //! Owns what counts as the same. Must not know how either side is spoken to.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
-use std::path::Path;
 
 use serde_json::value::RawValue;
 use tracing::subscriber::{NoSubscriber, with_default};
@@ -49,7 +47,7 @@ pub(crate) fn replay(transcript: &Transcript, stage: &Stage) -> Result<Replayed,
                     after,
                     note: note_of(&step).filter(|note| noted.as_ref() != Some(note)),
                     what,
-                    hint: player.last_words(),
+                    hint: player.hint(),
                 });
                 if !goes_on {
                     break;
@@ -96,18 +94,6 @@ pub(crate) fn blessed(
         let blessed = changes.applied_to(text);
         Ok((blessed != text).then_some(blessed))
     })
-}
-
-/// Writes a file at once: whoever reads it sees the old text or the new one.
-pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
-    let path = path.canonicalize()?;
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file()
-        .set_permissions(path.metadata()?.permissions())?;
-    file.persist(path)?;
-    Ok(())
 }
 
 /// What goes wrong in a replay is a difference, not a log.

@@ -25,6 +25,9 @@ pub(super) trait Sidecar {
 
     /// How it ended, if it did although nobody asked for it.
     fn last_words(&mut self) -> Option<String>;
+
+    /// What it said last that is no answer.
+    fn complaints(&self) -> Vec<String>;
 }
 
 /// A line that is sent.
@@ -86,5 +89,9 @@ impl Sidecar for InMemory {
 
     fn last_words(&mut self) -> Option<String> {
         None
+    }
+
+    fn complaints(&self) -> Vec<String> {
+        Vec::new()
     }
 }

@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use super::difference::Difference;
 use super::format::{ReadError, Transcript};
 use super::player::{ReplayError, Stage};
-use super::replay::{Replayed, blessed, replay, write_atomically};
+use super::replay::{Replayed, blessed, replay};
+use crate::disk::write_atomically;
 
 /// What became of a transcript.
 #[derive(Debug)]
