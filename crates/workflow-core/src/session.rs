@@ -161,6 +161,16 @@ impl Session {
         self.has_ui = Some(has_ui);
     }
 
+    /// Whether what is decided may hang on what tools are given or give back, and not on their names alone.
+    #[must_use]
+    pub fn looks_at_payload(&self) -> bool {
+        let standing = self.standing().map(|(_, standing)| standing);
+        let (rules, results) = standing.map_or((&self.rules, &self.results), |standing| {
+            (&standing.rules, &standing.results)
+        });
+        rules.look_at_input() || !results.is_empty()
+    }
+
     /// When [`Input::Tick`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {

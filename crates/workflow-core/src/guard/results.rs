@@ -40,6 +40,12 @@ impl Results {
         }
     }
 
+    /// Whether every result stays as it is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
     /// What the model reads in place of a result; `None` if the result stays as it is.
     ///
     /// A result is a text, or a list of parts of which those of type `text` have one.

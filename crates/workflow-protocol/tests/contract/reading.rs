@@ -88,10 +88,7 @@ pub(crate) const ACCEPTED: &[(&str, &str)] = &[
         "tool/execute",
         r#"{"name":"workflow_step","toolCallId":"c1","arguments":{"action":"next"},"context":{"hasUI":false}}"#,
     ),
-    (
-        "tool/cancel",
-        r#"{"toolCallId":"t1"}"#,
-    ),
+    ("tool/cancel", r#"{"toolCallId":"t1"}"#),
     (
         "command/run",
         r#"{"name":"workflow","arguments":"bugfix Fix it"}"#,

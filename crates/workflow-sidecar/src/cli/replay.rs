@@ -72,6 +72,9 @@ struct Row<'a> {
     /// Where the recording was cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     torn: Option<&'a str>,
+    /// Why it was not played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -142,6 +145,7 @@ fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
         Played::Same { .. } => ("same", None, None),
         Played::Differs(difference) => ("differs", Some(difference), None),
         Played::Blessed => ("blessed", None, None),
+        Played::Skipped(_) => ("skipped", None, None),
         Played::Failed(failed) => ("failed", None, Some(failed.to_string())),
     };
     Row {
@@ -150,7 +154,11 @@ fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
         difference,
         torn: match played {
             Played::Same { torn } => torn.as_deref(),
-            Played::Differs(_) | Played::Blessed | Played::Failed(_) => None,
+            Played::Differs(_) | Played::Blessed | Played::Skipped(_) | Played::Failed(_) => None,
+        },
+        skipped: match played {
+            Played::Skipped(why) => Some(why),
+            Played::Same { .. } | Played::Differs(_) | Played::Blessed | Played::Failed(_) => None,
         },
         error,
     }
@@ -176,12 +184,16 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
         if let Some(torn) = row.torn {
             writeln!(out, "{}: cut off: {torn}", visible(&row.file))?;
         }
+        if let Some(why) = row.skipped {
+            writeln!(out, "{}: skipped: {why}", visible(&row.file))?;
+        }
         if row.outcome == "blessed" {
             writeln!(out, "{}: rewritten", visible(&row.file))?;
         }
     }
     let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
-    let mut told = vec![format!("{} replayed", count(rows.len(), "transcript"))];
+    let played = rows.len() - number("skipped");
+    let mut told = vec![format!("{} replayed", count(played, "transcript"))];
     let differ = if number("differs") == 1 {
         "differs"
     } else {
@@ -191,14 +203,15 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
         ("differs", differ),
         ("blessed", "rewritten"),
         ("failed", "failed"),
+        ("skipped", "skipped"),
     ];
     for (outcome, what) in others {
         if number(outcome) > 0 {
             told.push(format!("{} {what}", number(outcome)));
         }
     }
-    if told.len() == 1 {
-        told.push("no differences".to_owned());
+    if number("differs") + number("blessed") + number("failed") == 0 && played > 0 {
+        told.insert(1, "no differences".to_owned());
     }
     writeln!(out, "{}", told.join(", "))?;
     Ok(())
@@ -210,10 +223,11 @@ fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
     let tests = rows.len();
     let failures = rows.iter().filter(|row| row.difference.is_some()).count();
     let errors = rows.iter().filter(|row| row.error.is_some()).count();
+    let skipped = rows.iter().filter(|row| row.skipped.is_some()).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(
         out,
-        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">"
+        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">"
     )?;
     for row in rows {
         let name = xml(&row.file);
@@ -228,7 +242,9 @@ fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
                 )
             }
             (None, Some(error)) => format!("<error message=\"{}\"/>", xml(error)),
-            (None, None) => String::new(),
+            (None, None) => row.skipped.map_or(String::new(), |why| {
+                format!("<skipped message=\"{}\"/>", xml(why))
+            }),
         };
         writeln!(
             out,

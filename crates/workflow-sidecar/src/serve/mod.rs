@@ -29,3 +29,6 @@ pub(crate) use definitions::{Loader, no_project};
 pub(crate) use envelope::{Flaw, flaw};
 pub(crate) use server::Surroundings;
 pub(crate) use stdio::serve;
+pub(crate) use world::{
+    GateHandle, GateJob, GateName, GateNews, PhasePlace, Project as WorldProject, World,
+};

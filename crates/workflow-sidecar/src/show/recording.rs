@@ -30,7 +30,12 @@ pub(crate) fn of_recording(
             Recorded::Header(_) => reader.asked.clear(),
             Recorded::In(said) => reader.heard(said),
             Recorded::Out(said) => reader.said(said),
-            Recorded::Note(_) | Recorded::Definitions(_) | Recorded::End | Recorded::Torn(_) => {}
+            Recorded::Note(_)
+            | Recorded::Definitions(_)
+            | Recorded::World(_)
+            | Recorded::Gate(_)
+            | Recorded::End
+            | Recorded::Torn(_) => {}
         }
     }
     reader.sessions

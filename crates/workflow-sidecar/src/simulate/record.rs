@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::host::{NOW, SEED};
 use crate::serve::Loader;
-use crate::transcript::{self, DEFAULT_LIMIT, Extent, HostLine, Payload};
+use crate::transcript::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
 
 /// A transcript being written.
 #[derive(Debug)]
@@ -35,7 +35,10 @@ impl Recorder {
     /// A line of the host and what it heard.
     pub(super) fn conversation(&mut self, at: u64, said: &str, heard: &[String]) {
         let heard = heard.join("\n");
-        self.0
-            .write(at, Some(HostLine::Line(said.as_bytes())), heard.as_bytes());
+        let cause = Cause::Host {
+            line: HostLine::Line(said.as_bytes()),
+            hangs_on_payload: true,
+        };
+        self.0.write(at, cause, heard.as_bytes());
     }
 }

@@ -3,7 +3,9 @@
 //! `{"transcript":1,…}` begins a recording: which sidecar, which clock. `{"at":ms,"in":…}` is a line of
 //! the host, `{"at":ms,"out":…}` one of the sidecar, each as JSON or, as it stands, in a string.
 //! `{"definitions":…}` says what directories hold from here on, `{"note":…}` is for people,
-//! `{"end":true}` is the host closing its side. `"out":"*"` is any line.
+//! `{"end":true}` is the host closing its side. `{"world":…}` is what the world answers to what happens
+//! next, `{"gate":…}` what is told of a gate. `"out":"*"` is any line; where `"out":"?"` follows, what
+//! follows is not compared.
 //!
 //! Owns reading; what is written equals what is read. Must not know what any of it means.
 
@@ -17,12 +19,16 @@ use serde_json::value::RawValue;
 use workflow_core::input::Millis;
 
 use super::definitions::{Definitions, from_hex};
+use super::world::{Answer, GateLine};
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
 
 /// What stands for any line of the sidecar.
 const ANY: &str = "\"*\"";
+
+/// What stands for lines of the sidecar of which nobody knows how they would come out again.
+pub(super) const UNKNOWN: &str = "\"?\"";
 
 /// A transcript, read.
 #[derive(Debug)]
@@ -50,6 +56,10 @@ pub(crate) enum Entry {
     Note(Box<RawValue>),
     /// What directories hold from here on.
     Definitions(Definitions),
+    /// What the world answers to what happens next.
+    World(Answer),
+    /// What is told of a gate.
+    Gate(GateLine),
     /// A line of the host.
     In(Said),
     /// A line of the sidecar.
@@ -137,6 +147,10 @@ struct Written<'a> {
     note: Option<&'a RawValue>,
     #[serde(borrow)]
     definitions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    world: Option<&'a RawValue>,
+    #[serde(borrow)]
+    gate: Option<&'a RawValue>,
     end: Option<bool>,
 }
 
@@ -206,7 +220,7 @@ enum Wrong {
     #[error("{0}")]
     Json(String),
     #[error(
-        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `end` or `transcript`"
+        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `world`, `gate`, `end` or `transcript`"
     )]
     Kind,
     #[error("`bytes` are written as two digits each: \"6e6f\"")]
@@ -215,6 +229,14 @@ enum Wrong {
         "`definitions` is the name of a directory beside this file, or an object: {{\"<directory>\":{{\"workflows/w/workflow.yaml\":\"…\"}}}} ({0})"
     )]
     Definitions(serde_json::Error),
+    #[error(
+        "`world` is what the world answers: {{\"baseline\":…}}, {{\"trusted\":true}}, {{\"word\":\"approve\"}}, {{\"excerpt\":\"…\"}}, {{\"path\":…}} ({0})"
+    )]
+    World(serde_json::Error),
+    #[error(
+        "`gate` is what is told of a gate: {{\"gate\":1,\"progress\":\"…\"}} or {{\"gate\":1,\"reports\":[…]}} ({0})"
+    )]
+    Gate(String),
     #[error("`end` is true or is left out")]
     End,
 }
@@ -268,6 +290,17 @@ fn header(text: &str) -> Result<Header, Wrong> {
     Ok(serde_json::from_str(text)?)
 }
 
+fn gate_line(json: &RawValue) -> Result<GateLine, Wrong> {
+    let line: GateLine =
+        serde_json::from_str(json.get()).map_err(|error| Wrong::Gate(error.to_string()))?;
+    if line.news().is_none() {
+        return Err(Wrong::Gate(
+            "it has one of `progress` and `reports`".to_owned(),
+        ));
+    }
+    Ok(line)
+}
+
 impl Written<'_> {
     fn entry(self) -> Result<Entry, Wrong> {
         let Self {
@@ -278,8 +311,25 @@ impl Written<'_> {
             too_long,
             note,
             definitions,
+            world,
+            gate,
             end,
         } = self;
+        if let (Some(gate), None) | (None, Some(gate)) = (world, gate) {
+            let others = [r#in, out, note, definitions].iter().any(Option::is_some);
+            if others || bytes.is_some() || too_long.is_some() || end.is_some() {
+                return Err(Wrong::Kind);
+            }
+            return if world.is_some() {
+                let answer = serde_json::from_str(gate.get()).map_err(Wrong::World)?;
+                Ok(Entry::World(answer))
+            } else {
+                gate_line(gate).map(Entry::Gate)
+            };
+        }
+        if world.is_some() {
+            return Err(Wrong::Kind);
+        }
         let said = |json: &RawValue| Said::Json(json.to_owned());
         let entry = match (r#in, out, bytes, too_long, note, definitions, end) {
             (Some(line), None, None, None, None, None, None) => Entry::In(said(line)),
@@ -315,6 +365,11 @@ impl Said {
         })
     }
 
+    /// Whether it says that nothing is known of what is said here.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Json(json) if json.get() == UNKNOWN)
+    }
+
     /// Whether it stands for any line.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, Self::Json(json) if json.get() == ANY)
@@ -348,6 +403,8 @@ mod tests {
             r#"{"tooLong":64}"#,
             r#"{"out":"*"}"#,
             r#"{"at":7,"end":true}"#,
+            r#"{"world":{"trusted":true}}"#,
+            r#"{"gate":{"gate":1,"progress":"a"}}"#,
         ]
         .join("\n");
         let lines = parse(&text).unwrap().lines;
@@ -366,6 +423,8 @@ mod tests {
             "In(TooLong(64",
             "Out(",
             "End",
+            "World(Trusted(true",
+            "Gate(GateLine",
         ];
         for (kind, begin) in kinds.iter().zip(begins) {
             assert!(kind.starts_with(begin), "{kind}");
@@ -398,6 +457,16 @@ mod tests {
             (
                 "{\"definitions\":7}",
                 "t.jsonl:1: `definitions` is the name",
+            ),
+            ("{\"world\":{},\"gate\":{}}", "t.jsonl:1: a line has one of"),
+            ("{\"world\":{},\"in\":{}}", "t.jsonl:1: a line has one of"),
+            ("{\"world\":{\"a\":1}}", "t.jsonl:1: `world` is what"),
+            ("{\"world\":7}", "t.jsonl:1: `world` is what"),
+            ("{\"gate\":{}}", "t.jsonl:1: `gate` is what"),
+            ("{\"gate\":{\"gate\":1}}", "t.jsonl:1: `gate` is what"),
+            (
+                "{\"gate\":{\"gate\":-1,\"reports\":[]}}",
+                "t.jsonl:1: `gate` is what",
             ),
             ("{\"end\":false}", "t.jsonl:1: `end` is true"),
             (

@@ -1,7 +1,10 @@
 //! What tools were given and gave back: the part of a recording that may be secret, and may be big.
 //!
-//! Nothing the sidecar decides hangs on it, so a recording replays without. Owns where it stands in a
+//! Unless there are rules that look at it, nothing the sidecar decides hangs on it, and a recording replays
+//! without. Owns where it stands in a
 //! line of the host. Must not know the file.
+
+use workflow_core::run::entry_type;
 
 use crate::serve::{Flaw, flaw};
 
@@ -18,11 +21,21 @@ const LONGEST: usize = 16 << 10;
 pub(crate) enum Payload {
     /// As they are, as far as they are not too long.
     Kept,
+    /// As they are: what is decided hangs on them.
+    Whole,
     /// Not at all.
     Redacted,
 }
 
 impl Payload {
+    /// The same without making anything shorter.
+    pub(super) fn whole(self) -> Self {
+        match self {
+            Self::Kept | Self::Whole => Self::Whole,
+            Self::Redacted => Self::Redacted,
+        }
+    }
+
     /// A line of the host as it is recorded.
     pub(super) fn of(self, line: &str) -> String {
         let parts = payload(line);
@@ -36,6 +49,7 @@ impl Payload {
         match self {
             Self::Redacted => Some(quoted(REDACTED)),
             // Quotes and escapes only make it longer.
+            Self::Whole => None,
             Self::Kept if literal.len() <= LONGEST => None,
             Self::Kept => string(literal).and_then(|text| Some(quoted(&cut(&text, LONGEST)?))),
         }
@@ -57,7 +71,7 @@ impl Payload {
                 line[..boundary(line, LONGEST.max(wrong))].to_owned()
             }
             (Self::Kept, Some(Flaw::Cut)) => line[..boundary(line, LONGEST)].to_owned(),
-            (Self::Kept, Some(Flaw::MemberTwice) | None) => line.to_owned(),
+            (Self::Whole, _) | (Self::Kept, Some(Flaw::MemberTwice) | None) => line.to_owned(),
         }
     }
 
@@ -65,6 +79,7 @@ impl Payload {
     pub(super) fn of_no_text(self, line: &[u8]) -> Vec<u8> {
         let text = std::str::from_utf8(line).map_or_else(|error| error.valid_up_to(), str::len);
         match self {
+            Self::Whole => line.to_vec(),
             Self::Kept => line[..LONGEST.max(text + 1).min(line.len())].to_vec(),
             // A byte that stands in no text.
             Self::Redacted => [&b" ".repeat(text)[..], b"\xff"].concat(),
@@ -127,6 +142,7 @@ fn of_params<'a>(method: &str, params: &'a str) -> Vec<&'a str> {
             "context" => {
                 let branch = at(value, &["branch"]).unwrap_or_default();
                 for entry in elements(branch) {
+                    of_gate(entry, &mut found);
                     of_message(member(entry, "message").unwrap_or_default(), &mut found);
                 }
             }
@@ -154,6 +170,16 @@ fn of_event<'a>(method: &str, event: &'a str, found: &mut Vec<&'a str>) {
             }
             _ => {}
         }
+    }
+}
+
+/// An entry of ours that says what commands printed.
+fn of_gate<'a>(entry: &'a str, found: &mut Vec<&'a str>) {
+    let kind = member(entry, "customType").and_then(string);
+    if kind.as_deref() == Some(entry_type::GATE) {
+        let reports = at(entry, &["data", "reports"]).unwrap_or_default();
+        let tails = elements(reports).into_iter();
+        found.extend(tails.filter_map(|report| member(report, "tail")));
     }
 }
 
@@ -218,6 +244,10 @@ mod tests {
             (
                 r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","message":{"role":"toolResult","content":"S"}},{"type":"custom","data":{"a":"kept"}}]}}}"#,
                 r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","message":{"role":"toolResult","content":"[redacted]"}},{"type":"custom","data":{"a":"kept"}}]}}}"#,
+            ),
+            (
+                r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"custom","customType":"workflow:gate","data":{"reports":[{"what":"test","tail":"S"}]}}]}}}"#,
+                r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"custom","customType":"workflow:gate","data":{"reports":[{"what":"test","tail":"[redacted]"}]}}]}}}"#,
             ),
             (r#"[{"a":"S"}]"#, r#"[{"a":"[redacted]"}]"#),
         ] {

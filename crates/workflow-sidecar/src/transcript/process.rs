@@ -19,6 +19,7 @@ use super::definitions::{Content, Directory, Problem};
 use super::held::Held;
 use super::json_text::{member, quoted, unescaped};
 use super::sidecar::{Sent, Sidecar, Trouble};
+use super::world::GateLine;
 
 /// How long it may say nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -214,6 +215,13 @@ impl Sidecar for Process {
         bytes.extend_from_slice(question.as_bytes());
         self.send(bytes);
         self.listen(Some(&id))
+    }
+
+    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble> {
+        Err(Trouble::Unplayable {
+            name: format!("gate {}", gate.gate),
+            why: "a command runs its own",
+        })
     }
 
     fn end(&mut self) -> Result<Vec<String>, Trouble> {

@@ -100,6 +100,10 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 
 /// What is not as the transcript has it, and in which line.
 fn differs(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
+    if step.is_unknown() {
+        let broken = heard.broken.map(|why| What::Broken { why });
+        return broken.map(|what| (step.line.number, what));
+    }
     if let Some(heard) = heard.before.into_iter().next() {
         return Some((step.line.number, What::Extra { heard }));
     }
@@ -130,6 +134,8 @@ fn name(step: &Step<'_>) -> String {
     let what = match step.event {
         Event::Start(_) => "the start".to_owned(),
         Event::Definitions(_) => "other definitions".to_owned(),
+        Event::World(_) => "what the world answers".to_owned(),
+        Event::Gate(gate) => format!("news of gate {}", gate.gate),
         Event::Time(time) => format!("waiting until {time}"),
         Event::End => "the host closed its side".to_owned(),
         Event::Host(said) => {
@@ -155,6 +161,9 @@ struct Changes {
 
 impl Changes {
     fn note(&mut self, step: &Step<'_>, heard: Heard) {
+        if step.is_unknown() {
+            return;
+        }
         let out = |said: &String| written(step.line, said);
         self.before
             .insert(step.line.number, heard.before.iter().map(out).collect());

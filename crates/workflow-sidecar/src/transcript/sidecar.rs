@@ -7,6 +7,7 @@ use std::sync::Arc;
 use workflow_core::definition::Tier;
 
 use super::held::Held;
+use super::world::{GateLine, HeldWorld};
 use crate::serve::{Memory, Surroundings};
 
 /// A sidecar that is spoken to. What it says because of a line is there before the next line.
@@ -19,6 +20,9 @@ pub(super) trait Sidecar {
 
     /// Sends a line, gives the lines that follow from it.
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble>;
+
+    /// Tells it of a gate, gives the lines that follow from it.
+    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble>;
 
     /// Closes the host's side, gives the lines that follow from it.
     fn end(&mut self) -> Result<Vec<String>, Trouble>;
@@ -55,8 +59,11 @@ pub(crate) enum Trouble {
 pub(super) struct InMemory(Memory);
 
 impl InMemory {
-    pub(super) fn new(held: &Arc<Held>) -> Self {
-        Self(Memory::within(Surroundings::of(Arc::clone(held) as _)))
+    pub(super) fn new(held: &Arc<Held>, world: &Arc<HeldWorld>) -> Self {
+        let surroundings = Surroundings::of(Arc::clone(held) as _);
+        Self(Memory::within(
+            surroundings.in_world(Arc::clone(world) as _),
+        ))
     }
 }
 
@@ -78,6 +85,11 @@ impl Sidecar for InMemory {
                 .collect(),
             Sent::TooLong(limit) => self.0.send_long_line(limit),
         })
+    }
+
+    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble> {
+        let news = gate.news();
+        Ok(news.map_or_else(Vec::new, |(name, news)| self.0.hear_of_gate(&name, news)))
     }
 
     fn end(&mut self) -> Result<Vec<String>, Trouble> {
