@@ -130,9 +130,20 @@ fn text_of(file: &Path) -> String {
 }
 
 fn replays(file: &Path) {
+    is_as_the_schema_says(&text_of(file));
     let told = replay(&[&file.display().to_string()]);
     let told = told.unwrap_or_else(|told| panic!("{told}\n{}", text_of(file)));
     assert_eq!(told, "1 transcript replayed, no differences\n");
+}
+
+fn is_as_the_schema_says(text: &str) {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/transcript.schema.json");
+    let schema: Value = serde_json::from_str(&text_of(&schema)).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert!(schema.is_valid(&line), "{line}");
+    }
 }
 
 #[test]

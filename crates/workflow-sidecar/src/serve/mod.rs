@@ -30,5 +30,5 @@ pub(crate) use envelope::{Flaw, flaw};
 pub(crate) use server::Surroundings;
 pub(crate) use stdio::serve;
 pub(crate) use world::{
-    GateHandle, GateJob, GateName, GateNews, PhasePlace, Project as WorldProject, World,
+    GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project as WorldProject, World,
 };

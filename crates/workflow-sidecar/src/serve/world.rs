@@ -104,7 +104,7 @@ type Listener = Arc<dyn Fn(GateName, GateNews) + Send + Sync>;
 
 /// This machine.
 #[derive(Default)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     listener: Arc<Mutex<Option<Listener>>>,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::host::{NOW, SEED};
-use crate::serve::Loader;
+use crate::serve::{GateName, GateNews, Loader, World};
 use crate::transcript::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
 
 /// A transcript being written.
@@ -30,6 +30,17 @@ impl Recorder {
     /// Reads definitions so that the transcript holds them.
     pub(super) fn loader(&self) -> Arc<dyn Loader> {
         self.0.loader()
+    }
+
+    /// A world that answers as this one, of which the transcript learns.
+    pub(super) fn world(&self, world: Arc<dyn World>) -> Arc<dyn World> {
+        self.0.world(world)
+    }
+
+    /// What was told of a gate, and what followed.
+    pub(super) fn gate(&mut self, at: u64, name: &GateName, news: &GateNews, heard: &[String]) {
+        let heard = heard.join("\n");
+        self.0.write(at, Cause::Gate(name, news), heard.as_bytes());
     }
 
     /// A line of the host and what it heard.
