@@ -159,11 +159,29 @@ fn tools() -> impl Strategy<Value = Option<ToolAccess>> {
 }
 
 fn any_phase() -> impl Strategy<Value = Phase> {
-    (text(), text(), tools(), any::<Option<bool>>()).prop_map(|(name, emoji, tools, wait)| {
+    let guards = (prop::option::of(text()), text(), any::<bool>());
+    let strategy = (text(), text(), tools(), any::<Option<bool>>(), guards);
+    strategy.prop_map(|(name, emoji, tools, wait, (ask, said, has_gate))| {
         let mut phase = phase(&name);
         phase.emoji = emoji;
         phase.tools = tools;
         phase.auto_continue.wait = wait;
+        phase.approve = ask.map(|ask| Approval {
+            ask,
+            choices: vec!["yes".to_owned()],
+            show: None,
+            source: String::new(),
+        });
+        if has_gate {
+            let check = FileCheck {
+                path: said,
+                changed: None,
+            };
+            phase.gate.push(Gate {
+                check: Check::File(check),
+                source: String::new(),
+            });
+        }
         phase
     })
 }
