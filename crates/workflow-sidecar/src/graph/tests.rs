@@ -2,7 +2,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use workflow_core::definition::{
-    Catalog, MemoryFiles, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess, Workflow, load,
+    Approval, Catalog, Check, FileCheck, Gate, MemoryFiles, Phase, PhaseEntry, Settings, Show,
+    Tier, ToolAccess, Workflow, load,
 };
 use workflow_core::diagnostic::shown;
 
