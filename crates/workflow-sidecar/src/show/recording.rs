@@ -170,11 +170,12 @@ impl Reader {
                 .unwrap_or_default();
             self.take(session, Fact::Denied { tool, reason });
         }
+        // What a gate came to is a reason of what the answer says.
+        self.actions(session, &result["actions"]);
         if call.method == "tool/execute" && result["isError"] == true {
             let answer = result["content"][0]["text"].as_str().unwrap_or_default();
             self.take(session, Fact::Refused(answer));
         }
-        self.actions(session, &result["actions"]);
     }
 
     fn actions(&mut self, session: &str, actions: &Value) {
