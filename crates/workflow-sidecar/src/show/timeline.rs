@@ -143,11 +143,9 @@ impl Timeline {
                     .filter(|run| run.state.active)
                     .and_then(Run::explained);
                 let by_rule = format!("[workflow] The tool \"{tool}\" is blocked by ");
-                if text.starts_with(&by_rule) {
-                    self.denied(tool, text);
-                } else if explained
-                    .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text))
-                {
+                let by_list = explained
+                    .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text));
+                if text.starts_with(&by_rule) || by_list {
                     self.denied(tool, text);
                 }
             }
