@@ -61,8 +61,9 @@ def listen():
                 answers[message["id"]] = message
                 arrived.notify_all()
         elif "id" in message:  # a question to the person; this host says yes
-            say("ASKED", message["params"]["message"])
-            send({"id": message["id"], "result": True})
+            asked = message["params"]  # ui/select has options, ui/confirm a message
+            say("ASKED", asked.get("message") or asked["title"])
+            send({"id": message["id"], "result": asked.get("options", [True])[0]})
         else:  # host/apply: time passed
             apply(message["params"])
 

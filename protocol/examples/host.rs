@@ -41,7 +41,10 @@ impl Host {
                     return Ok(message["result"].clone());
                 }
                 (Some(_), Some(asked)) => {
-                    self.send(&json!({ "jsonrpc": "2.0", "id": asked, "result": true }))?;
+                    let options = message["params"]["options"].as_array(); // those of ui/select
+                    let first = options.and_then(|options| options.first());
+                    let yes = first.cloned().unwrap_or(true.into());
+                    self.send(&json!({ "jsonrpc": "2.0", "id": asked, "result": yes }))?;
                 }
                 (Some(_), None) => self.apply(&message["params"]),
                 (None, _) => {}

@@ -43,6 +43,9 @@ export const nested = {
   deep: workflow('Deep', [phase('Cut', '🔪', { does: places, tools: { blacklist: ['bash'] } }), phase('Glue', '🧴', { does: places })], { show: 'workflows' }),
 };
 
+/** The settings of a user, as the files of the agent directory. @param {Record<string, unknown>} keys */
+export const settings = (keys) => ({ 'workflow-sidecar.json5': JSON.stringify(keys) });
+
 /** How long to wait for a countdown of three seconds that must not end in anything. */
 export const BEYOND_COUNTDOWN_MS = 3_600;
 

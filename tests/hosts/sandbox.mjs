@@ -22,13 +22,14 @@ import { dirname, join } from 'node:path';
 /**
  * @param {object} contents
  * @param {Tree} [contents.workflows]  workflows of the agent directory
+ * @param {Tree} [contents.agent]    further files of the agent directory
  * @param {Tree} [contents.project]    files of the working directory
  * @param {Record<string, unknown>} [contents.settings]  pi's settings, over the ones every run has
  * @param {Record<string, string>} [contents.env]
  * @param {string} modelUrl
  * @returns {Sandbox}
  */
-export function sandbox({ workflows = {}, project = {}, settings = {}, env = {} }, modelUrl) {
+export function sandbox({ workflows = {}, agent: own = {}, project = {}, settings = {}, env = {} }, modelUrl) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'pi-host-')));
   const home = join(root, 'home');
   const agent = join(root, 'agent');
@@ -39,6 +40,7 @@ export function sandbox({ workflows = {}, project = {}, settings = {}, env = {} 
     sessions: {},
     project,
     agent: {
+      ...own,
       workflows,
       'models.json': JSON.stringify(provider(modelUrl)),
       'settings.json': JSON.stringify({ ...quietSettings, ...settings }),

@@ -28,6 +28,7 @@ const probe = join(here, 'probe.js');
  * @typedef {object} Scenario
  * @property {string} about                       one sentence: the behaviour
  * @property {import('./sandbox.mjs').Tree} workflows
+ * @property {import('./sandbox.mjs').Tree} [agent]  further files of the agent directory
  * @property {import('./sandbox.mjs').Tree} [project]
  * @property {Record<string, unknown>} [settings]
  * @property {import('./model.mjs').Reply[]} replies

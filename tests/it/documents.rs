@@ -58,6 +58,14 @@ fn cut(line: &str) -> String {
 }
 
 #[test]
+fn the_guide_prints_what_it_shows() {
+    let guide = Page::read(&repository().join("docs/GUIDE.md"));
+    guide
+        .play()
+        .unwrap_or_else(|difference| panic!("{difference}"));
+}
+
+#[test]
 fn the_readmes_session_blocks_the_edit() {
     let path = repository().join("README.md");
     let readme = fs::read_to_string(&path).unwrap();

@@ -98,28 +98,32 @@ fn signalled(mut child: Child, signal: &str) -> i32 {
     panic!("it goes on after {signal}");
 }
 
-fn started(arguments: &[&str]) -> Child {
+/// A process that goes on for as long as its input does.
+fn started(arguments: &[&str], project: &TempDir, input: &str) -> Child {
     let mut child = Process::command()
         .args(arguments)
+        .current_dir(project.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     if let Some(stdin) = &mut child.stdin {
-        stdin.write_all(b"no message\n").unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
     }
     child
 }
 
 #[test]
 fn a_signal_ends_what_serves_and_what_runs() {
-    for arguments in [["serve"], ["demo"]] {
-        assert_eq!(signalled(started(&arguments), "-INT"), 130, "{arguments:?}");
-        assert_eq!(
-            signalled(started(&arguments), "-TERM"),
-            143,
-            "{arguments:?}"
-        );
+    let project = project("{}");
+    for (arguments, input) in [
+        (&["serve"][..], "no message\n"),
+        (&["simulate", "w"], "status\n"),
+    ] {
+        for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+            let child = started(arguments, &project, input);
+            assert_eq!(signalled(child, signal), code, "{arguments:?}");
+        }
     }
 }

@@ -25,3 +25,7 @@ mod recordings;
 mod sessions;
 mod time;
 mod transcripts;
+mod turns;
+mod untrusted;
+#[cfg(unix)]
+mod ways_out;

@@ -12,6 +12,19 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+/// Variables that say how the binary behaves, or what it prints.
+const FOREIGN: [&str; 9] = [
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "GITHUB_WORKSPACE",
+    "NO_COLOR",
+    "PI_CODING_AGENT_DIR",
+    "RUST_BACKTRACE",
+    "WORKFLOW_SIDECAR_LOG",
+    "WORKFLOW_SIDECAR_RECORD",
+    "WORKFLOW_SIDECAR_RECORD_REDACT",
+];
+
 /// A page, and the directory it happens in.
 pub(crate) struct Page {
     path: PathBuf,
@@ -114,7 +127,8 @@ impl Page {
         let binary = Path::new(env!("CARGO_BIN_EXE_workflow-sidecar"));
         let binaries = binary.parent().unwrap().display();
         let search = std::env::var("PATH").unwrap_or_default();
-        let output = Command::new("sh")
+        let mut shell = Command::new("sh");
+        shell
             .args(["-c", &format!("exec 2>&1\n{command}")])
             .current_dir(self.project())
             .env("PATH", format!("{binaries}:{search}"))
@@ -124,11 +138,12 @@ impl Page {
                 concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/sessions"),
             )
             .env("COLUMNS", "100")
-            .env_remove("PI_CODING_AGENT_DIR")
-            .env_remove("WORKFLOW_SIDECAR_LOG")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
+            .stdin(Stdio::null());
+        // What somebody has set must not change what is printed.
+        for variable in FOREIGN {
+            shell.env_remove(variable);
+        }
+        let output = shell.output().unwrap();
         let mut text = String::from_utf8(output.stdout).expect("what is printed is UTF-8");
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');

@@ -39,9 +39,8 @@ fn files(root: &Path, directory: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// The definitions of the transcripts are no copy that could grow old: `UPDATE=1` writes them anew.
-#[test]
-fn the_transcripts_go_through_what_init_writes() {
+/// A home directory that is a project with all ready-made workflows.
+fn all_of_them() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     for name in names() {
         let status = Process::command()
@@ -52,6 +51,23 @@ fn the_transcripts_go_through_what_init_writes() {
             .status();
         assert!(status.unwrap().success(), "{name}");
     }
+    home
+}
+
+#[test]
+fn there_is_nothing_to_say_against_any_of_them() {
+    let home = all_of_them();
+    let mut check = Process::command();
+    let check = check.arg("check").arg(home.path()).env("HOME", home.path());
+    let said = String::from_utf8(check.output().unwrap().stdout).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.ends_with("can run, 0 errors, 0 warnings\n"), "{said}");
+}
+
+/// The definitions of the transcripts are no copy that could grow old: `UPDATE=1` writes them anew.
+#[test]
+fn the_transcripts_go_through_what_init_writes() {
+    let home = all_of_them();
     let written = home.path().join(".pi/workflows");
     let written = files(&written, &written);
     let kept = transcripts().join("definitions/ready-made/project/.pi/workflows");

@@ -290,6 +290,71 @@ fn the_environment_records_any_host_and_what_cannot_be_recorded_costs_nothing() 
     }
 }
 
+/// Numbers that are the same for the same seed.
+fn drawing(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut random = seed;
+    move |below| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(random >> 33).unwrap() % below
+    }
+}
+
+/// What a simulation says is what the binary answers: its transcript replays against it, and it tells each block.
+#[test]
+fn what_is_simulated_is_what_is_served() {
+    const COMMANDS: [&str; 18] = [
+        "tool edit",
+        "tool read {\"path\": \"a\"}",
+        "tool workflow_step {\"action\": 7}",
+        "next",
+        "loop",
+        "status",
+        "cancel",
+        "stop",
+        "stop error",
+        "stop question",
+        "stop aborted",
+        "start",
+        "say Go on.",
+        "wait 2",
+        "yes",
+        "/workflow w again",
+        "compact",
+        "reload",
+    ];
+    let mut blocks = 0;
+    for seed in 1..=6_u64 {
+        let ((_directory, file), project) = (recording(), project());
+        let mut draw = drawing(seed);
+        let script: Vec<&str> = (0..60).map(|_| COMMANDS[draw(COMMANDS.len())]).collect();
+        let steps = file.with_extension("steps");
+        fs::write(&steps, script.join("\n")).unwrap();
+        let output = Process::command()
+            .args(["simulate", "w", "--agent-dir", "none"])
+            .arg("--project")
+            .arg(project.path())
+            .arg("--script")
+            .arg(steps)
+            .arg("--record")
+            .arg(&file)
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_ne!(output.status.code(), Some(2), "seed {seed}\n{told}");
+        drop(project);
+        replays(&file);
+        let blocked = fs::read_to_string(&file)
+            .unwrap()
+            .matches("\"block\":")
+            .count();
+        assert_eq!(told.matches("\n  blocked\n").count(), blocked, "{told}");
+        blocks += blocked;
+    }
+    assert!(blocks > 0);
+}
+
 /// Sessions of lines drawn at random, with a countdown of no time and one that is waited for.
 #[test]
 fn whatever_is_said_replays() {
@@ -301,13 +366,7 @@ fn whatever_is_said_replays() {
         )
         .unwrap();
         let mut sidecar = recorded(&file, &[]);
-        let mut random = seed;
-        let mut draw = |below: usize| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(random >> 33).unwrap() % below
-        };
+        let mut draw = drawing(seed);
         let introduction = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1, "host": {"name": "h", "version": "1"}, "cwd": project.path(), "agentDir": "~/nowhere", "capabilities": {"dialogs": true, "widgets": true}}});
         sidecar.send(format!("{introduction}\n").as_bytes());
         for id in 1..120 {

@@ -124,6 +124,7 @@ fn no_transcript_crashes_a_replay_or_leaves_its_directory() {
         format!(
             "{{\"gate\":{{\"session\":\"?\",\"gate\":9,\"reports\":[]}}}}\n{{\"world\":{{\"baseline\":{deep}}}}}\n{INTRODUCTION}\n{{\"gate\":{{\"gate\":1,\"progress\":\"\"}}}}\n{{\"out\":1}}"
         ),
+        format!("{HEADER}\n{INTRODUCTION}\n{{\"tooLong\":{}}}", u64::MAX),
     ];
     for (at, text) in files.iter().enumerate() {
         let file = root.path().join(format!("{at}.jsonl"));

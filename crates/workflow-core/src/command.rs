@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::Session;
-use crate::definition::{Catalog, Loaded, Show, Workflow};
+use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
 use crate::ending;
 use crate::guard::Pace;
 use crate::input::{Millis, Ticket};
@@ -140,6 +140,7 @@ impl Session {
         let standing = crate::standing::Standing::of(&state, &catalog, &loaded.settings);
         self.adopt_settings(&loaded.settings);
         self.pushed = None;
+        self.forget_word(out);
         self.run = Some(Run {
             state: state.clone(),
             catalog: Arc::clone(&catalog),
@@ -158,12 +159,14 @@ impl Session {
             name: session_name(workflow, &description),
         });
         out.actions.push(Action::SendUserMessage {
+            must_arrive: false,
             content: initial_message(workflow, &catalog, &description),
         });
     }
 
     /// `/cancel-workflow`: ends the run at once. Its entry says that the end was announced (B01).
     pub(crate) fn cancel_command(&mut self, out: &mut Output) {
+        self.forget_word(out);
         let Some(mut run) = self.run.take_if(|run| run.state.active) else {
             out.actions
                 .push(notify(Level::Info, "No active workflow to cancel."));
@@ -201,10 +204,12 @@ fn usage(catalog: &Catalog) -> String {
         .startable()
         .map(|workflow| format!("  {} — {}", workflow.command_name, workflow.name))
         .collect();
-    format!(
-        "Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{}",
+    let listing = if lines.is_empty() {
+        "  (none)".to_owned()
+    } else {
         lines.join("\n")
-    )
+    };
+    format!("Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{listing}")
 }
 
 /// Finds what a person can start under a name, visible ones first (B32), or says why there is nothing.
@@ -235,13 +240,13 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
     };
     let problems: Vec<String> = loaded.problems_of(name).map(ToString::to_string).collect();
     let unknown = format!("Unknown workflow: \"{name}\". Available: {available}");
-    Err(if problems.is_empty() {
-        unknown
-    } else {
-        format!(
+    Err(match nearest(name, names) {
+        _ if !problems.is_empty() => format!(
             "{unknown}\n\n\"{name}\" is defined, but has errors:\n{}",
             problems.join("\n")
-        )
+        ),
+        Some(meant) => format!("{unknown}\n\nDid you mean \"{meant}\"?"),
+        None => unknown,
     })
 }
 

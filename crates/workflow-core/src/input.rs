@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use crate::checkpoint::{NoSnapshot, Restored, Snapshot};
 use crate::definition::Loaded;
 use crate::guard::gate::Report;
 use crate::guard::rules::Paths;
 use crate::output::GateId;
+use crate::wake::Watched;
 
 /// Milliseconds since the Unix epoch, on whatever clock the caller keeps.
 pub type Millis = u64;
@@ -34,7 +36,10 @@ pub enum Input<'a> {
     /// The agent started.
     AgentStart,
     /// One response of the model begins.
-    TurnStart,
+    TurnStart {
+        /// Which turn it is, as the host counts.
+        index: Option<u64>,
+    },
     /// One response of the model, with its tool calls, ended.
     TurnEnd,
     /// The agent stopped.
@@ -66,6 +71,35 @@ pub enum Input<'a> {
     UserInput {
         /// By whom, where the host tells.
         author: Option<Author>,
+    },
+    /// The conversation is about to go back.
+    Branch {
+        /// Names the request, should its answer have to wait.
+        ticket: Ticket,
+        /// The turn it goes back to, as the host counts.
+        turn: Option<u64>,
+        /// The session's entries of ours up to there, where the host tells.
+        entries: Option<Vec<Entry<'a>>>,
+    },
+    /// What was kept of the code.
+    CodeKept {
+        /// What, or why nothing.
+        kept: Result<Snapshot, NoSnapshot>,
+    },
+    /// The code was brought back.
+    CodeRestored {
+        /// What came of it.
+        restored: Restored,
+    },
+    /// Triggers are watched.
+    Watched {
+        /// Which of them.
+        watched: Watched,
+    },
+    /// A trigger has something for the agent. Answered with `Reply::Heard`.
+    Triggered {
+        /// What the agent is to be told.
+        text: String,
     },
     /// The host replaced older messages by a summary.
     Compacted,

@@ -103,9 +103,13 @@ impl Session {
         let commands: Vec<String> = run
             .foreign_commands
             .iter()
-            .map(|run| format!("  {}", run.in_words()))
+            .map(|run| format!("  {}", run.in_full()))
             .collect();
         let ticket = leaving.ticket;
+        if !self.project_trusted {
+            let why = "the user does not trust the project in this host";
+            return self.gate_ended(ticket, self.not_trusted(why), out);
+        }
         if !self.can_ask() {
             return self.gate_ended(ticket, self.not_trusted("this host cannot ask"), out);
         }
@@ -178,7 +182,11 @@ impl Session {
         let Some((run, standing)) = self.standing() else {
             return;
         };
-        let stored = StoredGate::of_reports(&run.state, &standing.phase.id, &reports);
+        // A host may keep the newest entry only: it says everything about the phase.
+        let stored = StoredGate {
+            baseline: run.baseline.clone(),
+            ..StoredGate::of_reports(&run.state, &standing.phase.id, &reports)
+        };
         let (name, approval) = (standing.phase.name.clone(), standing.phase.approve.clone());
         let mut settled = Output::default();
         settled.actions.push(entry(entry_type::GATE, &stored));
@@ -224,7 +232,6 @@ impl Session {
     ) -> Reply {
         if let Some(word) = word.filter(|word| approval.choices.iter().any(|choice| choice == word))
         {
-            out.effects.push(Effect::ForgetWord);
             return Reply::Tool(self.take_word(approval, Answer::Chosen(word), &reports, out));
         }
         if !self.can_ask() {
@@ -291,15 +298,18 @@ impl Session {
         match chosen {
             None => self.wait_for_word(approval, "Nobody answered", out),
             Some(chosen) if *chosen == approval.choices[0] => self.advance_now(reports, out),
-            Some(chosen) => ToolAnswer {
-                text: format!(
-                    "The user was asked \"{}\" and chose \"{chosen}\": the phase goes on. Ask what to change if it is not clear, and call \
-                     workflow_step with action='next' again when it is done.",
-                    approval.ask
-                ),
-                details: json!({ "active": true, "advanced": false, "approval": chosen }),
-                kind: Some(AnswerKind::Error),
-            },
+            Some(chosen) => {
+                self.forget_word(out);
+                ToolAnswer {
+                    text: format!(
+                        "The user was asked \"{}\" and chose \"{chosen}\": the phase goes on. Ask what to change if it is not clear, and call \
+                         workflow_step with action='next' again when it is done.",
+                        approval.ask
+                    ),
+                    details: json!({ "active": true, "advanced": false, "approval": chosen }),
+                    kind: Some(AnswerKind::Error),
+                }
+            }
         }
     }
 
@@ -309,6 +319,7 @@ impl Session {
             run.pace.parked = Some(Parked::Approval);
             run.store_pace(out);
         }
+        out.effects.push(Effect::AwaitWord(approval.clone()));
         ToolAnswer {
             text: format!(
                 "⏸ The phase needs the user's word: \"{}\" {why}. Stop here and wait. The user answers with `workflow-sidecar approve`, or in \
@@ -317,6 +328,16 @@ impl Session {
             ),
             details: json!({ "active": true, "advanced": false, "waiting": "approval" }),
             kind: Some(AnswerKind::Error),
+        }
+    }
+
+    /// The phase is left, or its question answered: nobody waits for a word about it any more.
+    pub(crate) fn forget_word(&self, out: &mut Output) {
+        if let Some((run, standing)) = self.standing()
+            && standing.phase.approve.is_some()
+        {
+            let task_id = run.state.task_id.clone();
+            out.effects.push(Effect::ForgetWord(task_id));
         }
     }
 
@@ -342,7 +363,9 @@ impl Session {
             .map(|(id, _)| *id)
             .collect();
         let asked = ids.iter().filter_map(|id| self.waiting.remove(id));
-        let asked: Vec<Settled> = asked.map(|waiting| waiting.unanswered(why)).collect();
+        let asked: Vec<Settled> = asked
+            .filter_map(|waiting| waiting.unanswered(why))
+            .collect();
         out.settled.extend(asked);
         if let Some(leaving) = self.leaving.take() {
             out.effects.push(Effect::StopGate(leaving.gate));
@@ -398,25 +421,35 @@ pub(crate) fn needs_baseline(gates: &[Gate]) -> bool {
 
 /// The commands of a run that do not come from the user's own workflows.
 pub(crate) fn foreign_commands(root: &str, catalog: &Catalog, index: &[Listing]) -> Vec<RunCheck> {
-    let is_own = |key: &str| {
+    let commands = foreign_gates(root, catalog, index);
+    commands.map(|(run, _)| run.clone()).collect()
+}
+
+/// The commands of a run that run only if the user trusts them, each with its place: those of the
+/// workflow of this key and of all it refers to, but for the user's own workflows.
+pub fn foreign_gates<'c>(
+    root: &str,
+    catalog: &'c Catalog,
+    index: &[Listing],
+) -> impl Iterator<Item = (&'c RunCheck, &'c str)> {
+    let is_own = move |key: &str| {
         index.iter().any(|listing| {
             listing.key == key && listing.tier == Tier::Global && listing.outcome == Outcome::Loaded
         })
     };
     let foreign = reachable(root, catalog)
         .into_iter()
-        .filter(|workflow| !is_own(&workflow.key));
+        .filter(move |workflow| !is_own(&workflow.key));
     let phases = foreign
         .flat_map(|workflow| &workflow.phases)
         .filter_map(|entry| match entry {
             PhaseEntry::Phase(phase) => Some(phase),
             PhaseEntry::Subworkflow(_) => None,
         });
-    let checks = phases.flat_map(|phase| &phase.gate).map(|gate| &gate.check);
-    checks
-        .filter_map(|check| match check {
-            Check::Run(run) => Some(run.clone()),
+    phases
+        .flat_map(|phase| &phase.gate)
+        .filter_map(|gate| match &gate.check {
+            Check::Run(run) => Some((run, &*gate.source)),
             Check::File(_) | Check::Git(_) => None,
         })
-        .collect()
 }

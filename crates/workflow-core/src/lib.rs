@@ -6,6 +6,7 @@
 //!
 //! Start reading at [`session`], then `hook/`, then [`run`]; [`definition`] is a world of its own.
 
+pub mod checkpoint;
 pub mod command;
 mod context;
 pub mod definition;
@@ -25,8 +26,10 @@ pub mod template;
 mod text;
 mod tool;
 pub mod view;
+pub mod wake;
 pub mod white_space;
 
 pub use input::Input;
+pub use leaving::foreign_gates;
 pub use output::Output;
 pub use session::Session;

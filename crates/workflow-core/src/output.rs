@@ -4,7 +4,8 @@
 
 use serde_json::value::RawValue;
 
-use crate::definition::{Gate, RunCheck};
+use crate::checkpoint::Snapshot;
+use crate::definition::{Approval, Gate, RunCheck, Trigger};
 use crate::diagnostic::Diagnostic;
 use crate::input::{QuestionId, Ticket};
 
@@ -37,6 +38,15 @@ pub struct Output {
     pub effects: Vec<Effect>,
 }
 
+impl Output {
+    /// Whether the agent is spoken to.
+    pub(crate) fn says_something(&self) -> bool {
+        let settled = self.settled.iter().flat_map(|settled| &settled.actions);
+        let mut actions = self.actions.iter().chain(settled);
+        actions.any(|action| matches!(action, Action::SendUserMessage { .. }))
+    }
+}
+
 /// Something the process must do itself, because it takes time or looks at the world.
 #[derive(Debug)]
 pub enum Effect {
@@ -48,8 +58,21 @@ pub enum Effect {
     TakeBaseline(Vec<Gate>),
     /// Remember that the user trusts these commands in this project.
     Trust(Vec<RunCheck>),
-    /// Forget what the user said beforehand: it has been used.
-    ForgetWord,
+    /// Keep what is waited for where the user can answer it outside of the host.
+    AwaitWord(Approval),
+    /// Forget what is kept about the word of the user that the run of this task waits for, or got.
+    ForgetWord(String),
+    /// Keep the code as it stands. Comes back as `CodeKept` before anything else.
+    KeepCode,
+    /// Bring the code back to how it stood. Comes back as `CodeRestored` before anything else.
+    RestoreCode(Snapshot),
+    /// Watch these triggers and no others; those of the project only if the user trusts them. Comes back as
+    /// `Watched` before anything else, and as `Triggered` whenever one has something.
+    Watch(Vec<Trigger>),
+    /// Watch no triggers any more.
+    WatchNoMore,
+    /// Remember that the user trusts these triggers in this project.
+    TrustTriggers(Vec<Trigger>),
 }
 
 /// A gate that is to be run.
@@ -97,6 +120,19 @@ pub enum Reply {
     Mutation(Mutation),
     /// What `workflow_step` answers.
     Tool(ToolAnswer),
+    /// What becomes of what a trigger had.
+    Heard(Heard),
+}
+
+/// What becomes of what a trigger had for the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    /// It was sent to the agent.
+    Delivered,
+    /// It is sent when the agent has stopped.
+    Queued,
+    /// Too much waits already.
+    Refused,
 }
 
 /// Who decided that a tool call must not run.
@@ -162,6 +198,8 @@ pub enum Action {
     SendUserMessage {
         /// Its text.
         content: String,
+        /// Whether it is wanted even if the agent has become busy: then it follows.
+        must_arrive: bool,
     },
     /// Name the session.
     SetSessionName {

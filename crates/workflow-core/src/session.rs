@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::checkpoint::{Checkpoints, PendingRestore, went_on};
 use crate::command::PendingStart;
 use crate::definition::{Catalog, RunCheck, Settings};
 use crate::guard::Pace;
@@ -21,6 +22,7 @@ use crate::output::{Action, Decider, Effect, Level, Output, Reply, Settled};
 use crate::random::Random;
 use crate::run::{RunState, Stale, StoredDefinition, StoredRun, entry_type};
 use crate::standing::{Standing, settings_levels};
+use crate::wake::Wake;
 
 /// One session of a host: what happens goes in, what must be done comes out.
 ///
@@ -31,6 +33,8 @@ pub struct Session {
     abilities: Abilities,
     /// Whether there is an interface, as far as the host told of this session.
     has_ui: Option<bool>,
+    /// Whether the user trusts the project, as far as the host knows.
+    pub(crate) project_trusted: bool,
     pub(crate) random: Random,
     pub(crate) settings: Settings,
     pub(crate) run: Option<Run>,
@@ -55,6 +59,10 @@ pub struct Session {
     pub(crate) results: Results,
     /// The call that was denied last, and how often in a row.
     pub(crate) denied: Option<Denied>,
+    /// What was kept of the code.
+    pub(crate) checkpoints: Checkpoints,
+    /// What triggers have for the agent.
+    pub(crate) wake: Wake,
     questions: u64,
     /// The problems that were shown last, so that they are shown once per change (B49).
     pub(crate) problems_shown: String,
@@ -87,13 +95,17 @@ pub(crate) enum Waiting {
     Call(PendingCall),
     /// The way out of a phase.
     Leave(PendingLeave),
+    /// Whether the code goes back as well.
+    Restore(PendingRestore),
+    /// Whether the project's triggers may be watched.
+    Triggers,
 }
 
 impl Waiting {
     /// When nobody's answer is waited for any more.
     fn due(&self) -> Option<Millis> {
         match self {
-            Self::Start(_) | Self::Leave(_) => None,
+            Self::Start(_) | Self::Leave(_) | Self::Restore(_) | Self::Triggers => None,
             Self::Call(call) => Some(call.due),
         }
     }
@@ -102,22 +114,24 @@ impl Waiting {
         matches!(self, Self::Leave(_))
     }
 
-    /// Its answer when nobody gives one.
-    pub(crate) fn unanswered(self, why: &str) -> Settled {
+    /// The answer to the request that it holds up, when nobody gives one.
+    pub(crate) fn unanswered(self, why: &str) -> Option<Settled> {
         let (ticket, reply) = match self {
             Self::Start(start) => (start.ticket, Reply::None),
-            Self::Leave(leave) => return called_off(leave.ticket, why),
+            Self::Leave(leave) => return Some(called_off(leave.ticket, why)),
+            Self::Restore(restore) => return Some(went_on(restore.ticket, None)),
+            Self::Triggers => return None,
             Self::Call(call) => {
                 let reason = format!("{}\nNobody could be asked about it: {why}.", call.reason);
                 let by = Decider::Nobody;
                 (call.ticket, Reply::Block { reason, by })
             }
         };
-        Settled {
+        Some(Settled {
             ticket,
             reply,
             actions: Vec::new(),
-        }
+        })
     }
 }
 
@@ -137,6 +151,7 @@ impl Session {
         Self {
             abilities,
             has_ui: None,
+            project_trusted: true,
             random: Random::new(seed),
             settings: Settings::default(),
             run: None,
@@ -151,6 +166,8 @@ impl Session {
             rules: Rules::default(),
             results: Results::default(),
             denied: None,
+            checkpoints: Checkpoints::default(),
+            wake: Wake::default(),
             questions: 0,
             problems_shown: String::new(),
         }
@@ -171,26 +188,39 @@ impl Session {
         rules.look_at_input() || !results.is_empty()
     }
 
+    /// Says whether the user trusts the project, as far as the host knows now.
+    pub fn set_project_trusted(&mut self, trusted: bool) {
+        self.project_trusted = trusted;
+    }
+
+    /// Whether the settings say something about tools: it holds without a run as well.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        !(self.rules.is_empty() && self.results.is_empty())
+    }
+
     /// When [`Input::Tick`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let countdown = self.countdown.as_ref().map(Countdown::deadline);
         let calls = self.waiting.values().filter_map(Waiting::due);
-        countdown.into_iter().chain(calls).min()
+        let texts = self.wake.deadline();
+        countdown.into_iter().chain(calls).chain(texts).min()
     }
 
     /// Takes what happened, gives what must be done.
     pub fn step(&mut self, now: Millis, input: Input<'_>) -> Output {
         let mut out = Output::default();
+        self.note_agent(now, &input);
         match input {
             Input::Session { entries, loaded } => self.session_changed(&entries, &loaded, &mut out),
-            Input::Shutdown => self.session_closed(&mut out),
+            Input::Shutdown => self.session_over(&mut out),
             Input::BeforeAgentStart { prompt } => self.before_agent_start(prompt, &mut out),
             // A text of nobody's may be our own reminder: the counts wait until the agent starts on it.
             Input::AgentStart | Input::UserInput { author: None } => {
                 self.agent_is_running(&mut out);
             }
-            Input::TurnStart => self.turn_started(&mut out),
+            Input::TurnStart { index } => self.turn_started(index, &mut out),
             Input::TurnEnd => self.turn_ended(&mut out),
             Input::AgentEnd { last } => self.agent_ended(now, last, &mut out),
             Input::ToolCall {
@@ -211,6 +241,15 @@ impl Session {
                 author: Some(Author::Person),
             } => self.user_spoke(&mut out),
             Input::Compacted => self.context_given = false,
+            Input::Branch {
+                ticket,
+                turn,
+                entries,
+            } => self.goes_back(ticket, turn, entries.as_deref(), &mut out),
+            Input::CodeKept { kept } => self.code_kept(now, kept, &mut out),
+            Input::CodeRestored { restored } => self.code_restored(&restored, &mut out),
+            Input::Watched { watched } => self.watched(&watched, &mut out),
+            Input::Triggered { text } => self.triggered(now, text, &mut out),
             Input::Step {
                 ticket,
                 action,
@@ -233,11 +272,39 @@ impl Session {
             } => self.cancel_command(&mut out),
             Input::Answer { question, answer } => self.answered(now, question, answer, &mut out),
             Input::Tick => {
+                // What somebody has to say comes before our own reminder, and stops its countdown.
+                self.give_next(now, &mut out);
                 self.time_passed(now, &mut out);
                 self.give_up_waiting(now, &mut out);
             }
         }
+        if out.says_something() {
+            self.wake.spoken_to(now);
+        }
         out
+    }
+
+    /// Notes whether the agent works, as far as this tells.
+    fn note_agent(&mut self, now: Millis, input: &Input<'_>) {
+        let works = matches!(
+            input,
+            Input::BeforeAgentStart { .. }
+                | Input::AgentStart
+                | Input::TurnStart { .. }
+                | Input::TurnEnd
+                | Input::ToolCall { .. }
+                | Input::ToolResult { .. }
+        );
+        if works {
+            self.wake.works();
+        } else if matches!(input, Input::AgentEnd { .. }) {
+            self.wake.stopped(now);
+        }
+    }
+
+    /// Whether the host said that nobody sees anything.
+    pub(crate) fn is_without_interface(&self) -> bool {
+        self.has_ui == Some(false)
     }
 
     /// Whether a person can be asked: what the host says of itself, whatever it shows (A14).
@@ -280,6 +347,8 @@ impl Session {
             Some(Waiting::Start(start)) => self.start_answered(now, start, confirmed, out),
             Some(Waiting::Call(call)) => self.call_answered(call, confirmed, out),
             Some(Waiting::Leave(leave)) => self.leave_answered(leave, answer, out),
+            Some(Waiting::Restore(restore)) => self.restore_answered(restore, answer, out),
+            Some(Waiting::Triggers) => self.triggers_answered(answer, out),
         }
     }
 
@@ -310,6 +379,9 @@ impl Session {
         self.agent_is_running(out);
         self.stop_leaving("the run moved on meanwhile", out);
         self.context_given = false;
+        if self.run.as_ref().is_some_and(|run| run.state != state) {
+            self.forget_word(out);
+        }
         let Some(run) = self.run.as_mut() else { return };
         run.standing = Standing::of(&state, &run.catalog, &self.settings);
         run.state = state;

@@ -6,7 +6,9 @@
 use std::collections::HashSet;
 
 use crate::context::ContextVariables;
-use crate::definition::{Catalog, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow};
+use crate::definition::{
+    Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow,
+};
 use crate::guard::Continue;
 use crate::guard::results::Results;
 use crate::guard::rules::{Call, Decision, Denial, LevelRules, Rules, Whose, reason};
@@ -41,6 +43,8 @@ pub(crate) struct Standing {
     pub(crate) reminder: String,
     /// How pushing goes here.
     pub(crate) auto_continue: Continue,
+    /// What is kept of the code at each turn.
+    pub(crate) checkpoint: Option<Checkpoint>,
 }
 
 /// A scope of the path, as people read it.
@@ -96,6 +100,7 @@ impl Standing {
                 .unwrap_or(ContextMode::ByChange),
             reminder: reminder(state, &position),
             auto_continue: auto_continue(&position, settings),
+            checkpoint: checkpoint(&position, settings),
             phase: Phase {
                 instructions,
                 ..position.phase.clone()
@@ -324,4 +329,15 @@ fn auto_continue(position: &Position<'_>, settings: &Settings) -> Continue {
         .chain(scopes)
         .chain([&settings.auto_continue]);
     Continue::of(levels)
+}
+
+/// The innermost level that says anything decides.
+fn checkpoint(position: &Position<'_>, settings: &Settings) -> Option<Checkpoint> {
+    let scopes = position.levels.iter().chain(&position.drilled).rev();
+    let scopes = scopes.map(|level| level.workflow.checkpoint);
+    std::iter::once(position.phase.checkpoint)
+        .chain(scopes)
+        .chain([settings.checkpoint])
+        .flatten()
+        .next()
 }

@@ -13,6 +13,8 @@ pub enum Place {
     Completion,
     /// `notDoneReminder`.
     NotDone,
+    /// The `prompt` of a trigger.
+    Trigger,
 }
 
 impl Place {
@@ -54,6 +56,7 @@ impl Place {
                 "taskId",
                 "workflowKey",
             ],
+            Self::Trigger => &["content", "body"],
         }
     }
 }

@@ -107,6 +107,7 @@ fn variables() -> String {
         ("`blockReasonTemplate`", Place::BlockReason),
         ("`completionMessage`, `cancelledMessage`", Place::Completion),
         ("`notDoneReminder`", Place::NotDone),
+        ("`prompt` of a trigger", Place::Trigger),
     ];
     places
         .iter()
@@ -201,6 +202,8 @@ fn the_tables_are_those_of_the_code() {
         ("keys of a gate", keys(Level::Gate)),
         ("keys of expect", keys(Level::Expect)),
         ("keys of approve", keys(Level::Approve)),
+        ("keys of a trigger", keys(Level::Trigger)),
+        ("keys of http", keys(Level::Http)),
         ("keys of continue", keys(Level::Continue)),
         ("keys of settings", keys(Level::Settings)),
         ("keys of limits", keys(Level::Limits)),

@@ -190,7 +190,13 @@ events! {
 
 answer! {
     /// What a hook makes the host do.
-    pub struct HookResult {}
+    pub struct HookResult {
+        /// Whether rules hold even while no workflow is active; said where a session starts or moves. As long as the
+        /// sidecar cannot be asked, such a session's tool calls must not run.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[ts(optional, as = "Option<_>")]
+        pub guarded: bool,
+    }
 
     /// What the agent is told before it starts.
     pub struct BeforeAgentStartResult {

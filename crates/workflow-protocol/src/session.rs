@@ -20,6 +20,9 @@ pub struct Context<'a> {
     /// Whether somebody sees what is shown; whether dialogs are answered, `capabilities` say.
     #[serde(rename = "hasUI")]
     pub has_ui: Option<bool>,
+    /// Whether the user trusts what is in the working directory, where the host knows. If not, nothing of the project
+    /// is read, and no command that does not come from the user's own definitions is run or asked about.
+    pub project_trusted: Option<bool>,
     /// The file the session is stored in, or null if it is stored nowhere.
     #[serde(borrow, default, deserialize_with = "crate::lenient::text")]
     pub session_file: Option<Text<'a>>,

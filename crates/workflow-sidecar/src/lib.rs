@@ -19,5 +19,6 @@ mod session_file;
 mod show;
 mod simulate;
 mod transcript;
+mod trigger;
 pub mod trust;
 mod wire;

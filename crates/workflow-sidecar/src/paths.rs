@@ -2,6 +2,7 @@
 //!
 //! Owns how a tool of the host reads a path, and how links are followed. Must not know rules.
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
@@ -12,29 +13,50 @@ const MOST_LINKS: usize = 40;
 
 /// The paths of a session: from its working directory, and with this home.
 #[derive(Debug)]
-pub(crate) struct LocalPaths {
-    project: [PathBuf; 2],
-    home: [PathBuf; 2],
+pub(crate) struct LocalPaths<'a> {
+    cwd: &'a Path,
+    agent_dir: &'a Path,
+    project: OnceCell<Root>,
+    home: OnceCell<Root>,
+    answers: OnceCell<Root>,
 }
 
-impl LocalPaths {
-    /// Paths from a working directory.
-    pub(crate) fn new(cwd: &Path) -> Self {
-        let cwd = std::path::absolute(cwd).unwrap_or_else(|_| cwd.to_path_buf());
-        let home = std::env::home_dir().unwrap_or_default();
-        let both = |path: PathBuf| [real(&path), plain(&path)];
+/// A directory, with links followed, and as it is written.
+type Root = [PathBuf; 2];
+
+impl<'a> LocalPaths<'a> {
+    /// Paths from a working directory. The disk is looked at when the first path is asked for.
+    pub(crate) fn new(cwd: &'a Path, agent_dir: &'a Path) -> Self {
         Self {
-            project: both(cwd),
-            home: both(home),
+            cwd,
+            agent_dir,
+            project: OnceCell::new(),
+            home: OnceCell::new(),
+            answers: OnceCell::new(),
         }
+    }
+
+    fn project(&self) -> &Root {
+        self.project.get_or_init(|| root(self.cwd))
+    }
+
+    fn home(&self) -> &Root {
+        let home = || root(&std::env::home_dir().unwrap_or_default());
+        self.home.get_or_init(home)
+    }
+
+    /// Where the user's answers are kept.
+    fn answers(&self) -> &Root {
+        let answers = || root(&self.agent_dir.join("workflow-sidecar"));
+        self.answers.get_or_init(answers)
     }
 
     /// The path as a tool of the host would open it (pi: a leading `@` is dropped, `~` is the home
     /// directory, Unicode's spaces are spaces).
     fn opened(&self, path: &str) -> PathBuf {
         let path = spelled(path);
-        let [_, home] = &self.home;
-        let [_, project] = &self.project;
+        let [_, home] = self.home();
+        let [_, project] = self.project();
         match path.strip_prefix('~') {
             Some("") => home.clone(),
             Some(rest) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
@@ -43,7 +65,7 @@ impl LocalPaths {
     }
 
     fn form(&self, path: &Path) -> PathForm {
-        let below = |roots: &[PathBuf; 2]| {
+        let below = |roots: &Root| {
             let root = roots
                 .iter()
                 .find(|root| !root.as_os_str().is_empty() && path.starts_with(root))?;
@@ -51,13 +73,13 @@ impl LocalPaths {
         };
         PathForm {
             absolute: with_slashes(path),
-            in_project: below(&self.project),
-            in_home: below(&self.home),
+            in_project: below(self.project()),
+            in_home: below(self.home()),
         }
     }
 }
 
-impl Paths for LocalPaths {
+impl Paths for LocalPaths<'_> {
     fn forms(&self, path: &str) -> Vec<PathForm> {
         let opened = self.opened(path);
         let mut forms = vec![self.form(&plain(&opened))];
@@ -71,6 +93,28 @@ impl Paths for LocalPaths {
     fn ignores_case(&self) -> bool {
         cfg!(any(windows, target_os = "macos"))
     }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        let folded = |path: &str| {
+            let path = if self.ignores_case() {
+                path.to_lowercase()
+            } else {
+                path.to_owned()
+            };
+            PathBuf::from(path)
+        };
+        let path = folded(&form.absolute);
+        let mut answers = self.answers().iter();
+        answers.any(|answers| path.starts_with(folded(&with_slashes(answers))))
+    }
+}
+
+fn root(path: &Path) -> Root {
+    if path.as_os_str().is_empty() {
+        return Root::default();
+    }
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    [real(&path), plain(&path)]
 }
 
 /// Paths of which nothing is known but how they are written: nothing is a link, whatever the system.
@@ -78,15 +122,17 @@ impl Paths for LocalPaths {
 pub(crate) struct WrittenPaths {
     project: Vec<String>,
     home: Vec<String>,
+    answers: Vec<String>,
 }
 
 impl WrittenPaths {
     /// Paths from a working directory, with a home.
-    pub(crate) fn new(cwd: &str, home: &str) -> Self {
+    pub(crate) fn new(cwd: &str, agent_dir: &str, home: &str) -> Self {
         let parts = |path| written_parts(Vec::new(), path);
         Self {
             project: parts(cwd),
             home: parts(home),
+            answers: parts(&format!("{agent_dir}/workflow-sidecar")),
         }
     }
 }
@@ -114,6 +160,10 @@ impl Paths for WrittenPaths {
 
     fn ignores_case(&self) -> bool {
         false
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        written_parts(Vec::new(), &form.absolute).starts_with(&self.answers)
     }
 }
 
@@ -209,7 +259,7 @@ mod tests {
     use super::*;
 
     fn in_project(project: &Path, path: &str) -> Vec<Option<String>> {
-        let forms = LocalPaths::new(project).forms(path);
+        let forms = LocalPaths::new(project, Path::new("/agent")).forms(path);
         forms.into_iter().map(|form| form.in_project).collect()
     }
 
@@ -227,7 +277,7 @@ mod tests {
         assert_eq!(in_project(project, "../x"), [None]);
         let absolute = project.join("x/y").display().to_string();
         assert_eq!(in_project(project, &absolute), [said("x/y")]);
-        let home = LocalPaths::new(project).forms("~/.ssh/id");
+        let home = LocalPaths::new(project, Path::new("/agent")).forms("~/.ssh/id");
         assert_eq!(home[0].in_home, said(".ssh/id"));
     }
 
@@ -248,6 +298,24 @@ mod tests {
             [said("innocent"), said(".env")]
         );
         assert_eq!(in_project(project, "out/x"), [said("out/x"), None]);
+    }
+
+    #[test]
+    fn the_users_answers_are_known_by_any_way_that_leads_there() {
+        let root = tempfile::tempdir().unwrap();
+        let agent = root.path().join("agent");
+        fs::create_dir_all(agent.join("workflow-sidecar")).unwrap();
+        symlink("agent", root.path().join("link")).unwrap();
+        let paths = LocalPaths::new(root.path(), &agent);
+        let holds = |path: &str| {
+            let forms = paths.forms(path);
+            forms.iter().any(|form| paths.holds_answers(form))
+        };
+        assert!(holds("agent/workflow-sidecar/trust.json"));
+        assert!(holds("agent/workflow-sidecar"));
+        assert!(holds("x/../link/workflow-sidecar/approvals/wf-1.json"));
+        assert!(!holds("agent/workflow-sidecar.json5"));
+        assert!(!holds("crates/workflow-sidecar/src/lib.rs"));
     }
 
     #[test]

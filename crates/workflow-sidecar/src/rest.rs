@@ -36,8 +36,8 @@ pub(crate) fn rest(view: &View<'_>) -> Rest {
         return Rest::Fine;
     }
     match view.pace.parked {
-        Some(Parked::Max) => Rest::Limit,
-        Some(Parked::MaxStale | Parked::Error | Parked::Question | Parked::Approval) => Rest::Waits,
+        Some(Parked::Max | Parked::MaxStale) => Rest::Limit,
+        Some(Parked::Error | Parked::Question | Parked::Approval) => Rest::Waits,
         None if view.place.as_ref().is_some_and(|place| place.waits) => Rest::Waits,
         None => Rest::Fine,
     }

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
-use workflow_core::definition::RunCheck;
+use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
 const DIRECTORY: &str = "workflow-sidecar";
 const FILE: &str = "trust.json";
@@ -33,8 +33,8 @@ const VERSION: u32 = 1;
 
 /// How long another writer is waited for, who needs a moment only.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many sets of commands are remembered for a project: branches differ.
-const REMEMBERED: usize = 32;
+/// How many sets of commands are remembered for a project: each workflow has its own, and branches differ.
+const REMEMBERED: usize = 256;
 /// A longer file is not this one.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
@@ -120,6 +120,43 @@ pub fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> Commands
     let mut hasher = Sha256::new();
     for (shell, words) in commands {
         hasher.update([u8::from(shell)]);
+        hasher.update((words.len() as u64).to_le_bytes());
+        for word in words {
+            hasher.update((word.len() as u64).to_le_bytes());
+            hasher.update(word);
+        }
+    }
+    CommandsHash(format!("{:x}", hasher.finalize()))
+}
+
+/// One number for all triggers of a project, as [`hash_of`] is for its commands; it is never the same as one of those.
+#[must_use]
+pub fn hash_of_triggers<'a>(triggers: impl IntoIterator<Item = &'a Trigger>) -> CommandsHash {
+    let words = |trigger: &'a Trigger| -> Vec<String> {
+        let mut words = match &trigger.on {
+            TriggerOn::File(path) => vec!["file".to_owned(), path.clone()],
+            TriggerOn::Http { port, token } => {
+                let (kind, word) = match token {
+                    Token::Text(text) => ("token", text),
+                    Token::Environment(name) => ("tokenEnv", name),
+                };
+                vec![
+                    "http".to_owned(),
+                    port.to_string(),
+                    kind.to_owned(),
+                    word.clone(),
+                ]
+            }
+        };
+        words.push(trigger.prompt.clone());
+        words
+    };
+    let mut triggers: Vec<Vec<String>> = triggers.into_iter().map(words).collect();
+    triggers.sort_unstable();
+    triggers.dedup();
+    let mut hasher = Sha256::new();
+    hasher.update("triggers");
+    for words in triggers {
         hasher.update((words.len() as u64).to_le_bytes());
         for word in words {
             hasher.update((word.len() as u64).to_le_bytes());

@@ -49,9 +49,12 @@ fn action(action: Action) -> protocol::Action {
                 deliver_as: None,
             },
         },
-        Action::SendUserMessage { content } => protocol::Action::SendUserMessage {
+        Action::SendUserMessage {
             content,
-            deliver_as: None,
+            must_arrive,
+        } => protocol::Action::SendUserMessage {
+            content,
+            deliver_as: must_arrive.then_some(protocol::Delivery::FollowUp),
         },
         Action::SetSessionName { name } => protocol::Action::SetSessionName { name },
         Action::SetStatus { text } => protocol::Action::SetStatus {
@@ -127,7 +130,8 @@ pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
         | Reply::Block { .. }
         | Reply::Inject { .. }
         | Reply::Mutation(_)
-        | Reply::Tool(_) => None,
+        | Reply::Tool(_)
+        | Reply::Heard(_) => None,
     };
     protocol::ToolResultResult {
         mutation: content.map(|content| protocol::ToolResultMutation {
@@ -141,6 +145,15 @@ pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
 
 pub(crate) fn hook_result(output: Output) -> protocol::HookResult {
     protocol::HookResult {
+        guarded: false,
+        diagnostics: diagnostics(&output.diagnostics),
+        actions: actions(output.actions),
+    }
+}
+
+pub(crate) fn branch_result(output: Output) -> protocol::BranchResult {
+    protocol::BranchResult {
+        mutation: None,
         diagnostics: diagnostics(&output.diagnostics),
         actions: actions(output.actions),
     }
@@ -161,7 +174,8 @@ pub(crate) fn before_agent_start_result(output: Output) -> protocol::BeforeAgent
         | Reply::Content(_)
         | Reply::Block { .. }
         | Reply::Mutation(_)
-        | Reply::Tool(_) => None,
+        | Reply::Tool(_)
+        | Reply::Heard(_) => None,
     };
     protocol::BeforeAgentStartResult {
         inject,
@@ -185,7 +199,8 @@ pub(crate) fn tool_call_result(output: Output) -> protocol::ToolCallResult {
         | Reply::Content(_)
         | Reply::Inject { .. }
         | Reply::Mutation(_)
-        | Reply::Tool(_) => None,
+        | Reply::Tool(_)
+        | Reply::Heard(_) => None,
     };
     protocol::ToolCallResult {
         block,
@@ -207,7 +222,8 @@ pub(crate) fn agent_end_result(output: Output) -> protocol::AgentEndResult {
         | Reply::Content(_)
         | Reply::Block { .. }
         | Reply::Inject { .. }
-        | Reply::Tool(_) => protocol::AgentEndMutation::default(),
+        | Reply::Tool(_)
+        | Reply::Heard(_) => protocol::AgentEndMutation::default(),
     };
     protocol::AgentEndResult {
         mutation,
@@ -224,7 +240,8 @@ pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult
         | Reply::Content(_)
         | Reply::Block { .. }
         | Reply::Inject { .. }
-        | Reply::Mutation(_) => None,
+        | Reply::Mutation(_)
+        | Reply::Heard(_) => None,
     };
     let kind = answer.as_ref().and_then(|answer| answer.kind);
     let (content, details) = match answer {

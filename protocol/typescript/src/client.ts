@@ -21,6 +21,15 @@ import type { Action, InitializeParams, Manifest, Methods } from "./types.ts";
 /** One call of the protocol. */
 export type Request = <M extends keyof Methods>(method: M, params: Methods[M]["params"], options?: Partial<RequestOptions>) => Promise<Methods[M]["result"]>;
 
+/** How one call is made. */
+export interface CallOptions extends RequestOptions {
+  /**
+   * Has the sidecar answer a call that the signal ended. The caller waits no longer, but what the answer says is applied;
+   * without this, the sidecar is told anew where the session stands.
+   */
+  cancel?: (request: Request) => Promise<unknown>;
+}
+
 export interface ClientOptions {
   /** The sidecar's binary, or where to look for it. */
   command: string | (() => string);
@@ -90,18 +99,19 @@ export class Client {
    *
    * Rejects with a `SidecarError`.
    */
-  async request<M extends keyof Methods>(method: M, params: Methods[M]["params"], options: Partial<RequestOptions> = {}): Promise<Methods[M]["result"]> {
+  async request<M extends keyof Methods>(method: M, params: Methods[M]["params"], options: Partial<CallOptions> = {}): Promise<Methods[M]["result"]> {
+    const { cancel, signal } = options;
     for (let asked = 1; ; asked += 1) {
       let connection: Connection | undefined;
       try {
-        connection = await unlessAborted(this.#sidecar(), options.signal);
-        const result = await this.#ask(connection)(method, params, options);
+        connection = await unlessAborted(this.#sidecar(), signal);
+        const answer = this.#ask(connection)(method, params, { ...options, signal: cancel ? undefined : signal });
+        const result = await unlessAborted(answer, cancel && signal);
         this.#failures = 0;
         return result;
       } catch (error) {
         if (!(error instanceof SidecarError)) throw error;
-        // It may have moved on with an answer that nobody applied.
-        if (connection && error.kind === "aborted") this.resync().catch(() => {});
+        if (connection && error.kind === "aborted") void this.#callOff(connection, cancel);
         if (connection && error.isLoss) this.#lose(connection, error);
         const again = connection ? error.isLoss : error.kind === "exited";
         if (!again || asked > 1 || this.#closed) throw error;
@@ -132,6 +142,17 @@ export class Client {
     this.#connection = undefined;
     this.#ready = undefined;
     await connection?.close(graceMs);
+  }
+
+  async #callOff(connection: Connection, cancel: CallOptions["cancel"]): Promise<void> {
+    try {
+      // It may have moved on with an answer that nobody applied.
+      await (cancel ? cancel(this.#ask(connection)) : this.resync());
+    } catch (error) {
+      if (!(error instanceof SidecarError)) throw error;
+      if (error.isLoss) this.#lose(connection, error);
+      else if (cancel) await this.resync().catch(() => {});
+    }
   }
 
   #sidecar(): Promise<Connection> {
@@ -237,7 +258,7 @@ export class Client {
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(new SidecarError("aborted", "the call was given up before the sidecar was ready"));
+    const onAbort = () => reject(new SidecarError("aborted", "the call was given up"));
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));

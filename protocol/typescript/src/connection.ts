@@ -66,6 +66,8 @@ export class Connection {
   readonly #over = new AbortController();
   #ids = 0;
   #questions = 0;
+  /** When the last of them was answered: the sidecar has the whole deadline from there on. */
+  #answeredAt = 0;
   #noises = MAX_NOISE;
   #end: SidecarError | undefined;
   #settleEnd!: (error: SidecarError) => void;
@@ -109,7 +111,7 @@ export class Connection {
       const onDeadline = () => {
         const late = () => fail(new SidecarError("late", `${method} was not answered within ${options.deadlineMs} ms`));
         const wait = () => (timer = setTimeout(onDeadline, options.deadlineMs));
-        if (this.#questions > 0) wait();
+        if (this.#questions > 0 || Date.now() - this.#answeredAt < options.deadlineMs) wait();
         else if (options.patient) this.#probe(options.deadlineMs).then(() => this.#pending.has(id) && wait(), late);
         else late();
       };
@@ -250,6 +252,7 @@ export class Connection {
       this.#write({ id, error: { code: -32603, message: error instanceof Error ? error.message : String(error) } });
     } finally {
       this.#questions -= 1;
+      this.#answeredAt = Date.now();
     }
   }
 

@@ -14,7 +14,7 @@ import { type BranchEntry, isActive, newestOf } from "./branch.ts";
 import { Client, type Request } from "./client.ts";
 import { isObject, SidecarError } from "./error.ts";
 import { type HookEvent, returned, select } from "./events.ts";
-import { type OfflineCommand, type OfflineManifest, undecided, withOffline } from "./offline.ts";
+import { type OfflineCommand, type OfflineManifest, holds, undecided, withheld, withOffline } from "./offline.ts";
 import { manifest } from "./pi/manifest.ts";
 import type { Action, Manifest, Methods, ToolDeclaration } from "./types.ts";
 
@@ -89,6 +89,8 @@ class Hook {
   #opening: Opening = { hook: "session_start", reason: "startup" };
   #running = false;
   #complained = false;
+  /** Whether rules hold without an active workflow, as far as a sidecar said so. */
+  #guarded = false;
   /** What the agent has to know and has not been told. */
   #untold = "";
 
@@ -121,6 +123,10 @@ class Hook {
     pi.on("tool_result", (event, ctx) => this.#result(event, ctx));
   }
 
+  get #holds() {
+    return holds(this.#active, this.#guarded);
+  }
+
   get #active(): boolean {
     return isActive(this.#entries(), this.#manifest.entryTypes);
   }
@@ -147,7 +153,8 @@ class Hook {
   async #restore(request: Request): Promise<void> {
     const { hook, reason } = this.#opening;
     const context = { cwd: this.#ctx?.cwd ?? null, hasUI: false, sessionFile: this.#store.session, branch: this.#entries() };
-    await request(`hook/${hook}`, { event: { reason }, context });
+    const { guarded = false } = await request(`hook/${hook}`, { event: { reason }, context });
+    this.#guarded = guarded;
   }
 
   async #forward(name: string, event: HookEvent, ctx: HookContext): Promise<object | undefined> {
@@ -158,7 +165,7 @@ class Hook {
     try {
       return returned(await this.#ask(`hook/${name}` as "hook/tool_call", params), event);
     } catch (error) {
-      if (name === "tool_call") throw error;
+      if (name === "tool_call" || name === "tool_result") throw error;
       return undefined;
     }
   }
@@ -175,13 +182,17 @@ class Hook {
       const decided = (await this.#forward("tool_call", { ...event }, ctx)) as { reason: string } | undefined;
       return decided && { block: true, reason: this.#withUntold(decided.reason) };
     } catch (error) {
-      return this.#active ? { block: true, reason: undecided(event.toolName, words(error), this.#wayOut()) } : undefined;
+      const wayOut = this.#active ? this.#wayOut() : "";
+      return this.#holds && { block: true, reason: undecided(event.toolName, this.#holds, words(error), wayOut) };
     }
   }
 
   async #result(event: HookEvents["tool_result"]["event"], ctx: HookContext): Promise<HookEvents["tool_result"]["result"]> {
     const { result, ...rest } = event;
-    const answer = await this.#forward("tool_result", { ...rest, content: [{ type: "text", text: result }] }, ctx);
+    const parts = [{ type: "text", text: result }];
+    const answer = await this.#forward("tool_result", { ...rest, content: parts }, ctx).catch((error) => {
+      return this.#holds && { content: [{ type: "text", text: withheld(event.toolName, this.#holds, words(error)) }] };
+    });
     const { content, isError } = (answer ?? {}) as { content?: { text?: string }[]; isError?: boolean };
     const text = this.#withUntold(Array.isArray(content) ? content.map((part) => part.text ?? "").join("\n") : result);
     if (text === result && isError === undefined) return undefined;
@@ -297,7 +308,12 @@ class Hook {
   #complain(error: unknown): void {
     if (this.#complained || !this.#ctx) return;
     this.#complained = true;
-    tell(this.#ctx, `Workflows: ${words(error)}.${this.#active ? ` A workflow is active, so tools are blocked. ${this.#wayOut()}` : ""}`, "error");
+    tell(this.#ctx, `Workflows: ${words(error)}.${this.#blocked()}`, "error");
+  }
+
+  #blocked(): string {
+    if (!this.#holds) return "";
+    return ` Tools are blocked, because ${this.#holds}. ${this.#active ? this.#wayOut() : ""}`.trimEnd();
   }
 
   #wayOut(): string {

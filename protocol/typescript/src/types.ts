@@ -384,6 +384,11 @@ export type Context = {
   cwd?: string | null;
   /** Whether somebody sees what is shown; whether dialogs are answered, `capabilities` say. */
   hasUI?: boolean | null;
+  /**
+   * Whether the user trusts what is in the working directory, where the host knows. If not, nothing of the project
+   * is read, and no command that does not come from the user's own definitions is run or asked about.
+   */
+  projectTrusted?: boolean | null;
   /** The file the session is stored in, or null if it is stored nowhere. */
   sessionFile?: string | null;
   /** The session's entries from the root to the leaf. */
@@ -463,6 +468,11 @@ export type ExecutionMode = "sequential" | "parallel";
 
 /** What a hook makes the host do. */
 export type HookResult = {
+  /**
+   * Whether rules hold even while no workflow is active; said where a session starts or moves. As long as the
+   * sidecar cannot be asked, such a session's tool calls must not run.
+   */
+  guarded?: boolean;
   /** What the host has to do, in this order. */
   actions?: Array<Action>;
   /** What is wrong with the definitions, or was noticed on the way. */

@@ -157,7 +157,7 @@ test("the deadline does not run while the sidecar waits for a person", async (t)
   await client.start();
   const began = Date.now();
   await assert.rejects(client.request("hook/tool_call", toolCall, { deadlineMs: 500 }), kindOf("late"));
-  assert.ok(Date.now() - began > 1_200);
+  assert.ok(Date.now() - began > 1_650); // from its answer on, the sidecar has the whole deadline
   assert.equal(at.calls().find(({ id }) => id === "s1")?.result, true);
 });
 

@@ -6,6 +6,8 @@ import { type Generation, generations, MockPi, Text, theme } from "./mock-pi.ts"
 import { type Fake, type Place, place, sleep } from "./support.ts";
 
 const active = { active: true, workflowKey: "demo", taskId: "wf-1" };
+const image = { type: "image", data: "aGk=", mimeType: "image/png" };
+const result = { toolName: "bash", toolCallId: "1", input: {}, content: [{ type: "text", text: "sk-1" }, image], details: { full: 1 }, isError: true };
 const stateEntry = (data: object) => ({ type: "appendEntry", customType: "workflow:state", data });
 
 const open: MockPi[] = [];
@@ -21,7 +23,7 @@ function load(t: TestContext, generation: Generation, fake: Fake = {}, options: 
   const at = place(t, { ...fake, answers: { initialize: manifest, ...fake.answers } });
   const pi = new MockPi(generation);
   open.push(pi);
-  extension({ Text, manifest, version: "1", nowhere: "/nowhere", command: process.execPath, args: at.args, deadlineMs: 5_000, ...options })(pi.api);
+  extension({ Text, manifest, version: "1", command: process.execPath, args: at.args, deadlineMs: 5_000, ...options })(pi.api);
   return { pi, at };
 }
 
@@ -82,7 +84,8 @@ for (const generation of generations) {
     await pi.emit("session_start", { reason: "resume" });
     const { event, context } = last(at, "hook/session_start");
     assert.deepEqual(event, { reason: "resume" });
-    assert.deepEqual(context, { cwd: "/project", hasUI: true, sessionFile: "/sessions/one.jsonl", branch: [{ type: "custom", customType: "workflow:state", data: active }] });
+    const trust = generation === "new" ? { projectTrusted: true } : {};
+    assert.deepEqual(context, { cwd: "/project", hasUI: true, ...trust, sessionFile: "/sessions/one.jsonl", branch: [{ type: "custom", customType: "workflow:state", data: active }] });
 
     pi.leaf = pi.entries.get(before)?.parentId ?? null;
     await pi.emit("session_tree", { newLeafId: pi.leaf });
@@ -93,10 +96,12 @@ for (const generation of generations) {
 
   on("of an event goes what the manifest asks for, of the messages how the last one ended", async (t) => {
     const { pi, at } = await started(t, generation);
-    await pi.emit("tool_call", { toolName: "write", toolCallId: "c1", input: { content: "secret" } });
+    await pi.emit("tool_call", { toolName: "write", toolCallId: "c1", input: { content: "text" } });
+    await pi.emit("tool_result", { toolName: "bash", toolCallId: "c2", input: {}, content: [], details: { long: 1 }, isError: true });
     await pi.emit("before_agent_start", { prompt: "Go", systemPrompt: "long" });
     await pi.endRun("length", "I was");
-    assert.deepEqual(last(at, "hook/tool_call"), { event: { toolName: "write", toolCallId: "c1" } });
+    assert.deepEqual(last(at, "hook/tool_call"), { event: { toolName: "write", toolCallId: "c1", input: { content: "text" } } });
+    assert.deepEqual(last(at, "hook/tool_result"), { event: { toolName: "bash", toolCallId: "c2", content: [], isError: true } });
     assert.deepEqual(last(at, "hook/before_agent_start"), { event: { prompt: "Go" } });
     assert.deepEqual(last(at, "hook/agent_end"), { event: { messages: [{ role: "assistant", stopReason: "length", content: [{ type: "text", text: "I was" }] }] } });
   });
@@ -120,6 +125,12 @@ for (const generation of generations) {
     assert.deepEqual(await pi.emit("tool_call", { toolName: "edit", toolCallId: "1", input: {} }), { block: true, reason: "not now" });
     assert.deepEqual(await pi.emit("before_agent_start", { prompt: "Go" }), { message: inject });
     assert.equal(await pi.emit("turn_end"), undefined);
+  });
+
+  on("a changed result is what pi's handler returns, and says nothing of what stays", async (t) => {
+    const content = [{ type: "text", text: "[redacted]" }];
+    const { pi } = await started(t, generation, { answers: { "hook/tool_result": { mutation: { content } } } });
+    assert.deepEqual(await pi.emit("tool_result", result), { content });
   });
 
   on("changed arguments are put into the event", async (t) => {
@@ -256,7 +267,7 @@ for (const generation of generations) {
     const { block, reason } = await pi.emit("tool_call", edit);
     assert.equal(block, true);
     assert.match(reason, /"edit" is blocked.*\/cancel-workflow/);
-    assert.match(pi.done[0] as string, /tools are blocked/);
+    assert.match(pi.done[0] as string, /Tools are blocked, because a workflow is active. .*\/cancel-workflow/);
     assert.equal(await pi.emit("tool_call", { ...edit, toolName: "workflow_step" }), undefined);
     await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("1", { action: "next" }, undefined, undefined, pi.ctx), /workflow_step failed.*\/cancel-workflow/);
   });
@@ -281,6 +292,54 @@ for (const generation of generations) {
     assert.equal((await pi.emit("tool_call", edit)).block, true);
     await pi.tools.get("workflow_step")?.execute("1", { action: "next" }, undefined, undefined, pi.ctx);
     assert.equal(await pi.emit("tool_call", edit), undefined);
+  });
+
+  on("rules that hold without a workflow block without a sidecar too, and results are withheld", async (t) => {
+    const fake = { answers: { "hook/session_start": { guarded: true } }, die: ["hook/tool_call", "hook/tool_result"] };
+    const { pi } = await started(t, generation, fake);
+    assert.match((await pi.emit("tool_call", edit)).reason, /"edit" is blocked: the settings have rules/);
+    const { content } = await pi.emit("tool_result", result);
+    assert.match(content[0].text, /"bash" has run, but what it said is withheld: the settings have rules/);
+    assert.deepEqual(content.slice(1), [image]);
+    assert.equal(await pi.emit("tool_result", { ...result, toolName: "workflow_step" }), undefined);
+  });
+
+  on("without rules and without a workflow a lost sidecar blocks and withholds nothing", async (t) => {
+    const { pi } = await started(t, generation, { die: ["hook/tool_call", "hook/tool_result"] });
+    assert.equal(await pi.emit("tool_call", edit), undefined);
+    assert.equal(await pi.emit("tool_result", result), undefined);
+  });
+
+  on("the end of a run does not let a result through that was not looked at", async (t) => {
+    const content = [{ type: "text", text: "[redacted]" }];
+    const { pi } = await started(t, generation, { answers: { "hook/tool_result": { mutation: { content } } } });
+    pi.abort = new AbortController();
+    pi.abort.abort();
+    assert.deepEqual(await pi.emit("tool_result", result), { content });
+  });
+
+  on("an aborted call of our tool is cancelled, and what its answer says is done all the same", async (t) => {
+    const answer = `{"id":3,"result":{"content":[],"actions":[{"type":"setStatus","key":"s","text":"late"}]}}\n`;
+    const { pi, at } = await started(t, generation, { raw: { "tool/execute": "", "tool/cancel": `${answer}{"id":<id>,"result":{}}\n` } });
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 50);
+    await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("c9", { action: "next" }, abort.signal, undefined, pi.ctx), /given up/);
+    await pi.emit("turn_end");
+    assert.deepEqual(last(at, "tool/cancel"), { toolCallId: "c9" });
+    assert.deepEqual(pi.done, ["status s=late"]);
+    assert.deepEqual(methods(at).slice(-3), ["tool/execute", "tool/cancel", "hook/turn_end"]);
+  });
+
+  on("a dialog ends with the run in which it was opened", async (t) => {
+    const question = { id: "s1", method: "ui/select", params: { title: "Plan OK?", options: ["approve", "revise"] } };
+    const { pi, at } = await started(t, generation, { raw: { "tool/execute": `${JSON.stringify(question)}\n` } });
+    pi.answers = [new Promise(() => {})];
+    pi.abort = new AbortController();
+    setTimeout(() => pi.abort?.abort(), 50);
+    const execute = async () => pi.tools.get("workflow_step")?.execute("c9", { action: "next" }, pi.abort?.signal, undefined, pi.ctx);
+    await assert.rejects(execute, /given up/);
+    await pi.emit("turn_end");
+    assert.deepEqual(at.calls().find(({ id }) => id === "s1")?.result, null);
   });
 
   on("a sidecar lost over a call is replaced, restored from the branch, and asked once more", async (t) => {
@@ -394,12 +453,12 @@ for (const generation of generations) {
   });
 }
 
-test("new: an untrusted project's directory is not given to the sidecar", async (t) => {
+test("new: that the project is not trusted is said to the sidecar", async (t) => {
   const { pi, at } = load(t, "new");
   pi.trusted = false;
   await pi.emit("session_start", { reason: "startup" });
-  assert.equal(last(at, "initialize").cwd, "/nowhere");
-  assert.equal(last(at, "hook/session_start").context.cwd, "/nowhere");
+  const { cwd, projectTrusted } = last(at, "hook/session_start").context;
+  assert.deepEqual([cwd, projectTrusted], ["/project", false]);
 });
 
 test("old: a provider error that the host tries again is no ending", async (t) => {

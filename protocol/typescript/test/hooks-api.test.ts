@@ -62,7 +62,7 @@ test("events go to the sidecar as the manifest asks, and a block comes back", as
   await host.emit("agent_end", { messages: [{ role: "assistant", stopReason: "stop", content: [{ type: "text", text: "Hi" }] }] });
   assert.deepEqual(last(at, "initialize").capabilities, { dialogs: true, widgets: false, settle: false, exec: true });
   assert.deepEqual(last(at, "hook/session_start"), { event: { reason: "startup" }, context: { cwd: "/project", hasUI: false, sessionFile: host.sessionFile, branch: [] } });
-  assert.deepEqual(last(at, "hook/tool_call"), { event: { toolName: "bash", toolCallId: "c1" } });
+  assert.deepEqual(last(at, "hook/tool_call"), { event: { ...bash("ls") } });
   assert.equal(last(at, "hook/agent_end").event.messages[0].stopReason, "stop");
 });
 
@@ -181,4 +181,12 @@ test("without a sidecar an active run blocks, and the way out is a variable", as
   await last.emit("session_start");
   assert.equal(await last.emit("tool_call", bash("ls")), undefined);
   assert.ok(existsSync(`${host.sessionFile}.workflow`));
+});
+
+test("without a sidecar the rules of the settings block too, and results are withheld", async (t) => {
+  const { host } = load(t, { answers: { "hook/session_start": { guarded: true } }, die: ["hook/tool_call", "hook/tool_result"] });
+  await host.emit("session_start");
+  assert.match((await host.emit("tool_call", bash("ls"))).reason, /"bash" is blocked: the settings have rules/);
+  const { result } = await host.emit("tool_result", { toolName: "read", toolCallId: "1", input: {}, result: "sk-1", isError: false });
+  assert.match(result, /^The tool "read" has run, but what it said is withheld/);
 });

@@ -93,14 +93,15 @@ export class MockPi {
       return value;
     };
     const mock = this;
-    const dialog = async (what: string) => {
+    const dialog = async (what: string, { signal }: { signal?: AbortSignal } = {}) => {
       mock.done.push(what);
-      return mock.answers.shift();
+      const dismissed = new Promise((resolve) => signal?.addEventListener("abort", () => resolve(undefined)));
+      return Promise.race([mock.answers.shift(), dismissed]);
     };
     const ui: PiContext["ui"] = {
-      confirm: async (title, message) => (await dialog(`confirm ${title}: ${message}`)) as boolean,
-      select: async (title, options) => (await dialog(`select ${title}: ${options.join("|")}`)) as string | undefined,
-      input: async (title, placeholder) => (await dialog(`input ${title}: ${placeholder ?? ""}`)) as string | undefined,
+      confirm: async (title, message, more) => (await dialog(`confirm ${title}: ${message}`, more)) === true,
+      select: async (title, options, more) => (await dialog(`select ${title}: ${options.join("|")}`, more)) as string | undefined,
+      input: async (title, placeholder, more) => (await dialog(`input ${title}: ${placeholder ?? ""}`, more)) as string | undefined,
       notify: (message, type = "info") => mock.done.push(`notify ${type} ${message}`),
       setStatus: (key, text) => mock.done.push(`status ${key}=${text ?? ""}`),
       setWidget: (key, lines) => mock.done.push(`widget ${key}=${lines?.join("/") ?? ""}`),

@@ -291,12 +291,12 @@ export const EXPECTED = [
   },
   {
     id: "B38",
-    says: "workflows are listed in byte order of their directories, integer-like ones too",
+    says: "workflows are listed in byte order of their directories, integer-like ones too; that there are none is said",
     rule: ({ expected, startable }) => {
       const notify = find(expected, "notify");
       const lead = "Usage: /workflow {name} {description}\n\nAvailable workflows:\n";
       if (!notify?.message.startsWith(lead)) return false;
-      return put(notify, "message", lead + startable.map((w) => `  ${w.commandName} — ${w.name}`).join("\n"));
+      return put(notify, "message", lead + (startable.map((w) => `  ${w.commandName} — ${w.name}`).join("\n") || "  (none)"));
     },
   },
   {
@@ -417,6 +417,15 @@ export const ON_TOP = [
       const named = items.filter((item) => known.some((w) => w.commandName === item.value && w.name === item.description));
       for (const item of named) delete item.description;
       return named.length > 0;
+    },
+  },
+  {
+    id: "What an unknown name means",
+    says: "an unknown name that is nearly one that can be started is told with that one",
+    rule: (step) => {
+      const notify = isCommand(step, "workflow") ? find(step.actual, "notify") : undefined;
+      const [, told, meant] = /^(Unknown workflow: [^]*)\n\nDid you mean "([^]*)"\?$/.exec(notify?.message ?? "") ?? [];
+      return step.startable.some((w) => w.commandName === meant) && put(notify, "message", told);
     },
   },
   {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::shown;
+use crate::diagnostic::{shown, visible};
 
 /// One check of a phase's gate. `next` leaves the phase only when all have passed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,14 +48,24 @@ pub struct RunCheck {
 }
 
 impl RunCheck {
-    /// The command as one would type it, in one line without control characters.
+    /// The command as one would type it, in one line without control characters, cut when it is long.
     #[must_use]
     pub fn in_words(&self) -> String {
+        shown(&self.typed())
+    }
+
+    /// The same in full, however long it is: for whoever must know all of it.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        visible(&self.typed())
+    }
+
+    fn typed(&self) -> String {
         if self.shell {
-            return shown(&self.command.join(" "));
+            return self.command.join(" ");
         }
         let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
-        shown(&words.join(" "))
+        words.join(" ")
     }
 }
 

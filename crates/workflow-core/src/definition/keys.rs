@@ -9,7 +9,7 @@ use super::node::{Entry, Kind, Map};
 use crate::diagnostic::{Code, shown};
 
 /// Guards that later versions know: dropping one would be to run without it.
-const FUTURE_GUARDS: &[&str] = &["checkpoint", "triggers"];
+const FUTURE_GUARDS: &[&str] = &["budget", "outputs"];
 
 /// Reports every key of a map that has no meaning there.
 pub(super) fn check(reader: &mut Reader<'_>, level: Level, map: &Map<'_>) {

@@ -28,6 +28,10 @@ pub enum Level {
     Expect,
     /// `approve`.
     Approve,
+    /// An entry of `triggers`.
+    Trigger,
+    /// What a trigger says under `http`.
+    Http,
     /// `continue`, where it is a map.
     Continue,
     /// A settings file as a whole.
@@ -159,6 +163,8 @@ impl Level {
         Self::Gate,
         Self::Expect,
         Self::Approve,
+        Self::Trigger,
+        Self::Http,
         Self::Continue,
         Self::Settings,
         Self::Limits,
@@ -177,6 +183,8 @@ impl Level {
             Self::Gate => GATE,
             Self::Expect => EXPECT,
             Self::Approve => APPROVE,
+            Self::Trigger => TRIGGER,
+            Self::Http => HTTP,
             Self::Continue => CONTINUE,
             Self::Settings => SETTINGS,
             Self::Limits => LIMITS,
@@ -193,6 +201,8 @@ impl Level {
             | Self::Gate
             | Self::Expect
             | Self::Approve
+            | Self::Trigger
+            | Self::Http
             | Self::Continue => true,
             Self::Workflow | Self::Phase | Self::Reference | Self::Settings | Self::Limits => false,
         }
@@ -211,6 +221,8 @@ impl Level {
             Self::Gate => "a check of `gate`",
             Self::Expect => "`expect`",
             Self::Approve => "`approve`",
+            Self::Trigger => "a trigger",
+            Self::Http => "`http`",
             Self::Continue => "`continue`",
             Self::Settings => "the settings",
             Self::Limits => "`limits`",
@@ -271,6 +283,23 @@ const RESULTS_KEY: Key = Key::new(
     "What becomes of the results of tools before the model reads them. Every entry that fits is applied, in order.",
 )
 .example(r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#)
+.guard();
+
+const CHECKPOINTS: &[(&str, &str)] = &[
+    (
+        "git",
+        "A commit of the tracked files as they stand, which nothing refers to.",
+    ),
+    ("off", "None is kept, whatever is said further out."),
+];
+
+const CHECKPOINT_KEY: Key = Key::new(
+    "checkpoint",
+    Takes::OneOf(CHECKPOINTS),
+    "What is kept of the code at the start of each turn, to go back to when the conversation does.",
+)
+.without(Without::Said("as further out"))
+.example(r#""git""#)
 .guard();
 
 const WORKFLOW: &[Key] = &[
@@ -381,6 +410,7 @@ const WORKFLOW: &[Key] = &[
     .example(r#""every-turn""#),
     TOOLS_KEY,
     RESULTS_KEY,
+    CHECKPOINT_KEY,
     SCHEMA,
 ];
 
@@ -417,6 +447,7 @@ const PHASE: &[Key] = &[
     )
     .example(r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)
     .guard(),
+    CHECKPOINT_KEY,
     Key::new(
         "availableProfiles",
         Takes::Texts,
@@ -630,6 +661,50 @@ const APPROVE: &[Key] = &[
     .example(r#""docs/plan.md""#),
 ];
 
+const TRIGGER: &[Key] = &[
+    Key::new(
+        "file",
+        Takes::Filled,
+        "A file that is read and emptied when something stands in it: from the working directory, absolute, or `~/…`.",
+    )
+    .without(Without::Said("one of the two"))
+    .example(r#""notes/trigger.txt""#),
+    Key::new(
+        "http",
+        Takes::Map(Level::Http),
+        "A port of this machine that takes requests, on 127.0.0.1 and ::1 only.",
+    )
+    .without(Without::Said("one of the two"))
+    .example(r#"{"port": 3333, "tokenEnv": "WEBHOOK_TOKEN"}"#),
+    Key::new(
+        "prompt",
+        Takes::Template(Place::Trigger),
+        "What the agent is told. Both variables stand for what came in.",
+    )
+    .without(Without::Required)
+    .example(r#""Somebody says: {content}""#),
+];
+
+const HTTP: &[Key] = &[
+    Key::new("port", Takes::Whole(1, Some(65535)), "The port.")
+        .without(Without::Required)
+        .example("3333"),
+    Key::new(
+        "token",
+        Takes::Filled,
+        "What a request must show: `Authorization: Bearer <token>`.",
+    )
+    .without(Without::Said("one of the two"))
+    .example(r#""a long random text""#),
+    Key::new(
+        "tokenEnv",
+        Takes::Filled,
+        "The environment variable that holds the token, so that it stands in no file.",
+    )
+    .without(Without::Said("one of the two"))
+    .example(r#""WEBHOOK_TOKEN""#),
+];
+
 const CONTINUE: &[Key] = &[
     Key::new("max", Takes::Bound, "Pushes in a row without an advance.")
         .without(Without::Number(8))
@@ -689,6 +764,14 @@ const SETTINGS: &[Key] = &[
     .example(r#""every-turn""#),
     TOOLS_KEY,
     RESULTS_KEY,
+    CHECKPOINT_KEY,
+    Key::new(
+        "triggers",
+        Takes::ListOf(Level::Trigger),
+        "What wakes the agent from outside: a file that is written, or a web request.",
+    )
+    .example(r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#)
+    .guard(),
     Key::new("limits", Takes::Map(Level::Limits), "How much is loaded.")
         .without(Without::Said("see below"))
         .example(r#"{"maxPhases": 200}"#),

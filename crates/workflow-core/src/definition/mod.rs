@@ -42,6 +42,7 @@ mod settings;
 mod source;
 mod tokens;
 mod tool_rules;
+mod triggers;
 mod values;
 mod workflow;
 mod yaml;
@@ -58,3 +59,4 @@ pub use model::{
 };
 pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};
 pub use rules::{Guards, ResultKind, ResultRule, Rule, Verdict};
+pub use triggers::{Checkpoint, Token, Trigger, TriggerOn};

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::gates::{Approval, Gate};
 use super::graph::{contains_itself, levels, strongly_connected};
 use super::rules::{Guards, ResultRule, Rule};
+use super::triggers::{Checkpoint, Trigger};
 
 /// A workflow: its name, its templates and its phase entries in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -47,6 +48,9 @@ pub struct Workflow {
     /// What becomes of results in all of its phases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ResultRule>,
+    /// What is kept of the code at each turn, if this workflow says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
     /// The phase entries, at least one.
     pub phases: Vec<PhaseEntry>,
 }
@@ -121,6 +125,9 @@ pub struct Phase {
     /// What a person must answer before `next` leaves the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approve: Option<Approval>,
+    /// What is kept of the code at each turn, if this phase says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// Which tools a phase allows. `workflow_step` is always allowed.
@@ -224,6 +231,12 @@ pub struct Settings {
     pub user: Guards,
     /// What the project's settings say about tools.
     pub project: Guards,
+    /// What is kept of the code at each turn, where no workflow says otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
+    /// What wakes the agent: the user's, then the project's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub triggers: Vec<Trigger>,
 }
 
 /// Limits on what is loaded. Over one of them is an error with the place, never a hang.

@@ -9,6 +9,7 @@ use super::model::Phase;
 use super::node::Map;
 use super::source::Span;
 use super::tool_rules::{read_results, read_tools};
+use super::triggers::read_checkpoint;
 use super::values::{Text, check_template, present, required_text, texts};
 use crate::diagnostic::{Code, Severity};
 use crate::template::Place;
@@ -35,6 +36,7 @@ pub(super) fn read_phase<'s>(
     let results = read_results(reader, &mut map);
     let gate = read_gate(reader, &mut map);
     let approve = read_approval(reader, &mut map);
+    let checkpoint = read_checkpoint(reader, &mut map);
     let available_profiles = present(reader, &mut map, "availableProfiles")
         .and_then(|entry| texts(reader, Severity::Warning, "availableProfiles", entry.value));
     let auto_continue = read_continue(reader, &mut map);
@@ -54,6 +56,7 @@ pub(super) fn read_phase<'s>(
             results,
             gate,
             approve,
+            checkpoint,
         },
     })
 }

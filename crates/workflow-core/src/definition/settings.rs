@@ -1,5 +1,5 @@
-//! Reads the settings files: `continue`, `context`, `limits`, where the project's wins, key by key; `tools` and
-//! `results`, where both hold.
+//! Reads the settings files: `continue`, `context`, `checkpoint`, `limits`, where the project's wins, key by key;
+//! `tools`, `results` and `triggers`, where both hold.
 //!
 //! A settings file with a mistake keeps its valid keys: what it says about guards still holds.
 
@@ -7,10 +7,11 @@ use super::continue_rule::{read_context, read_continue};
 use super::findings::{Finding, Reader};
 use super::keys;
 use super::language::Level;
-use super::model::{Limits, Settings};
+use super::model::{Limits, Settings, Tier};
 use super::node::{Kind, Map};
 use super::rules::Guards;
 use super::tool_rules::{read_results, read_tools};
+use super::triggers::{Trigger, read_checkpoint, read_triggers};
 use super::values::{optional_text, present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity};
 
@@ -45,6 +46,8 @@ pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSe
             auto_continue,
             context,
             limits: Limits::default(),
+            checkpoint: read_checkpoint(reader, &mut map),
+            triggers: read_triggers(reader, &mut map),
             ..Settings::default()
         },
         limits,
@@ -71,7 +74,17 @@ pub(super) fn merged(global: &ReadSettings, project: &ReadSettings) -> Settings 
         limits,
         user: global.guards.clone(),
         project: project.guards.clone(),
+        checkpoint: inner.checkpoint.or(outer.checkpoint),
+        triggers: [(outer, Tier::Global), (inner, Tier::Project)]
+            .into_iter()
+            .flat_map(|(said, tier)| triggers_of(said, tier))
+            .collect(),
     }
+}
+
+fn triggers_of(said: &Settings, tier: Tier) -> impl Iterator<Item = Trigger> {
+    let triggers = said.triggers.iter().cloned();
+    triggers.map(move |trigger| Trigger { tier, ..trigger })
 }
 
 fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {

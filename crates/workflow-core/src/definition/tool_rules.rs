@@ -80,8 +80,42 @@ fn check_tool_names(reader: &mut Reader<'_>, key: &str, list: &Node<'_>) {
         } else if name == "workflow_step" && key == "blacklist" {
             let message = "`workflow_step` is always allowed";
             reader.report(Finding::warning(Code::IdleRule, item.span, message));
+        } else if let Some(finding) = meant_otherwise(name, item.span) {
+            reader.report(finding);
         }
     }
+}
+
+/// The tools that pi brings.
+const USUAL_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
+/// A name that hardly any tool has: names are compared as they are, without patterns.
+fn meant_otherwise(name: &str, span: Option<Span>) -> Option<Finding> {
+    if let Some(c) = name
+        .chars()
+        .find(|c| "*?()[]{},;|".contains(*c) || c.is_whitespace())
+    {
+        let message = format!(
+            "`{}` names no tool: a list has names, not patterns (`{}`)",
+            shown(name),
+            shown(&c.to_string())
+        );
+        let finding = Finding::warning(Code::IdleRule, span, message);
+        return Some(finding.help("write each tool's name as the host does"));
+    }
+    if USUAL_TOOLS.contains(&name) {
+        return None;
+    }
+    let near = USUAL_TOOLS.iter().find(|usual| {
+        let lower = name.to_lowercase();
+        lower == **usual || lower.len() > 3 && strsim::osa_distance(&lower, usual) == 1
+    })?;
+    let message = format!(
+        "`{}` is not the tool `{near}`: names differ by case, too",
+        shown(name)
+    );
+    let finding = Finding::warning(Code::IdleRule, span, message);
+    Some(finding.help(format!("did you mean `{near}`?")))
 }
 
 fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {

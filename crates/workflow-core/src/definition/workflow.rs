@@ -2,12 +2,13 @@
 
 use super::continue_rule::{read_context, read_continue};
 use super::findings::{Finding, Reader, raise};
-use super::keys;
+use super::keys::{self, nearest};
 use super::language::Level;
 use super::model::{Limits, Show, Templates, Workflow};
 use super::node::{Entry, Kind, Map, Node};
 use super::source::Span;
 use super::tool_rules::{read_results, read_tools};
+use super::triggers::read_checkpoint;
 use super::values::{
     Text, check_template, choice, optional_text, present, required_text, whole_number, wrong_type,
 };
@@ -82,6 +83,7 @@ pub(super) fn read_workflow<'s>(
         tools: tools.access,
         rules: tools.rules,
         results: read_results(reader, &mut map),
+        checkpoint: read_checkpoint(reader, &mut map),
     };
     ReadWorkflow {
         workflow,
@@ -203,6 +205,13 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
     match item.kind {
         Kind::Text(value) => Some(ReadEntry::File(Text { value, span })),
         Kind::Map(mut map) => match map.take("subworkflow") {
+            None if is_nearly_reference(&map) => {
+                let entry = &map.entries[0];
+                let message = format!("unknown key `{}` in a reference", shown(&entry.key));
+                let finding = Finding::error(Code::UnknownKey, entry.key_span, message);
+                reader.report(finding.help("did you mean `subworkflow`?"));
+                None
+            }
             None => Some(ReadEntry::Inline(map, span)),
             Some(reference) => {
                 keys::check(reader, Level::Reference, &map);
@@ -219,6 +228,14 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
             None
         }
     }
+}
+
+/// Whether a map is a reference with its key misspelt.
+fn is_nearly_reference(map: &Map<'_>) -> bool {
+    let [entry] = &*map.entries else {
+        return false;
+    };
+    nearest(&entry.key, ["subworkflow"]).is_some()
 }
 
 fn read_reference<'s>(reader: &mut Reader<'_>, reference: Entry<'s>) -> Option<ReadEntry<'s>> {

@@ -12,6 +12,7 @@ use super::findings::Finding;
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
 use super::source::Span;
 use crate::diagnostic::Code;
+use cure::{Cure, cure};
 
 /// Reads one document. `offset` is where `text` starts in its source.
 pub(super) fn parse(text: &str, offset: usize, limits: TreeLimits) -> Result<Node<'_>, Finding> {
@@ -206,30 +207,12 @@ impl<'s> Composer<'s> {
             return self.limits.too_deep(span);
         }
         let message = format!("not valid YAML: {}", error.info());
-        let finding = Finding::error(Code::Syntax, span, message);
-        match self.help_for(error) {
-            Some(help) => finding.help(help),
-            None => finding,
-        }
-    }
-
-    /// The most common cause, where the line shows it.
-    fn help_for(&self, error: &ScanError) -> Option<&'static str> {
-        let line = self
-            .text
-            .lines()
-            .nth(error.marker().line().checked_sub(1)?)?;
-        let value = line
-            .split_once(": ")
-            .map_or(line, |(_, value)| value)
-            .trim_start();
-        match value.trim_start_matches("- ").chars().next()? {
-            '{' => Some("put a text that starts with `{` in quotes"),
-            '*' => Some("put a text that starts with `*` in quotes"),
-            '`' | '@' | '%' => Some("put a text that starts with this character in quotes"),
-            _ if value.contains(": ") => Some("put a text that contains `: ` in quotes"),
-            _ => None,
-        }
+        let line = error.marker().line().saturating_sub(1);
+        let Some(Cure { help, at }) = cure(self.text, line, error.marker().col()) else {
+            return Finding::error(Code::Syntax, span, message);
+        };
+        let at = at.map(|at| Span::new(at.start + self.offset, at.end + self.offset));
+        Finding::error(Code::Syntax, at.or(span), message).help(help)
     }
 }
 
@@ -327,5 +310,6 @@ fn decimal(value: &str) -> Option<f64> {
     unsigned.parse::<f64>().ok().map(|number| sign * number)
 }
 
+mod cure;
 #[cfg(test)]
 mod tests;

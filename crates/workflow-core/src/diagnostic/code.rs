@@ -93,6 +93,8 @@ codes! {
     NoInstructions = "WF024", "write what the agent is to do below the second `---` line";
     /// A glob or a regular expression that is none.
     Pattern = "WF025", "correct the pattern: a rule that cannot match must not be dropped";
+    /// A blacklist that the shell goes around.
+    FreeShell = "WF026", "add `rules: [{block: bash, writes: true}]`, or blacklist `bash`; `rules: [{allow: bash}]` says that it is meant";
     /// Workflows that contain themselves.
     Cycle = "WF030", "remove one of the references";
     /// A reference to a subworkflow that does not exist, or was left out.

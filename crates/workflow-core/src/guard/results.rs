@@ -40,7 +40,7 @@ impl Results {
         }
     }
 
-    /// Whether every result stays as it is.
+    /// Whether no result can be changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
@@ -131,7 +131,7 @@ fn text_of(part: &mut Value) -> Option<&mut String> {
 }
 
 /// Keeps the beginning and the end of a text; gives how many characters are left for the next one.
-fn cut(text: &mut String, most: usize) -> usize {
+pub(crate) fn cut(text: &mut String, most: usize) -> usize {
     let length = text.chars().count();
     if length <= most {
         return most - length;

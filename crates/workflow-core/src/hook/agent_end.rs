@@ -155,7 +155,10 @@ impl Session {
         run.store_pace(out);
         out.actions.append(&mut done.actions);
         self.pushed = Some(Pushed::default());
-        out.actions.push(Action::SendUserMessage { content });
+        out.actions.push(Action::SendUserMessage {
+            content,
+            must_arrive: false,
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::Session;
+use crate::checkpoint::Checkpoints;
 use crate::definition::{Catalog, Loaded};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::input::Entry;
@@ -11,6 +12,7 @@ use crate::output::{Action, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
 use crate::standing::Standing;
+use crate::wake::Wake;
 
 /// How many problems are told in one notification.
 const PROBLEMS_TOLD: usize = 5;
@@ -25,6 +27,7 @@ impl Session {
     ) {
         self.session_closed(out);
         self.adopt_settings(&loaded.settings);
+        self.checkpoints.adopt(entries);
         let mut restored = restore(entries);
         out.diagnostics.clone_from(&loaded.diagnostics);
         out.diagnostics.append(&mut restored.diagnostics);
@@ -36,6 +39,15 @@ impl Session {
         out.actions.push(Action::SetStatus {
             text: self.status(),
         });
+        self.watch_triggers(out);
+    }
+
+    /// The session is closed: nothing of it goes on.
+    pub(crate) fn session_over(&mut self, out: &mut Output) {
+        self.session_closed(out);
+        self.watch_no_more(out);
+        self.wake = Wake::default();
+        self.checkpoints = Checkpoints::default();
     }
 
     /// Lets go of everything that belongs to the session as it was.
@@ -48,7 +60,7 @@ impl Session {
         self.context_given = false;
         self.denied = None;
         for (_, waiting) in std::mem::take(&mut self.waiting) {
-            out.settled.push(waiting.unanswered("the session ended"));
+            out.settled.extend(waiting.unanswered("the session ended"));
         }
     }
 

@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::Session;
-use crate::diagnostic::shown;
+use crate::diagnostic::{shown, visible};
+use crate::guard::results::cut;
 use crate::guard::rules::{Call, Decision, reason};
 use crate::input::{Millis, Ticket};
 use crate::output::{Decider, Output, Question, Reply, Settled};
@@ -13,6 +14,8 @@ use crate::session::Waiting;
 
 /// How long a person has to answer about a call: as long as somebody is away, and not for ever.
 const PATIENCE: Millis = 30 * 60 * 1000;
+/// Characters of a call's arguments that a person is shown; what is left out is said.
+const LONGEST_SHOWN: usize = 4000;
 /// The same call denied this often in a row is no misunderstanding any more.
 const STUBBORN: u32 = 3;
 
@@ -120,7 +123,9 @@ impl Session {
             return;
         }
         let id = self.next_question();
-        let what = format!("{} {}", call.tool(), shown(call.input_text()));
+        let mut input = visible(call.input_text());
+        cut(&mut input, LONGEST_SHOWN);
+        let what = format!("{} {input}", shown(call.tool()));
         out.questions.push(Question {
             id,
             title: format!("Allow {}?", shown(call.tool())),
@@ -163,7 +168,7 @@ impl Session {
             let id = *late.0;
             if let Some(waiting) = self.waiting.remove(&id) {
                 out.settled
-                    .push(waiting.unanswered("nobody answered in half an hour"));
+                    .extend(waiting.unanswered("nobody answered in half an hour"));
             }
         }
     }

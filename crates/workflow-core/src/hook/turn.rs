@@ -4,8 +4,9 @@ use crate::Session;
 use crate::output::{Action, Output};
 
 impl Session {
-    pub(crate) fn turn_started(&mut self, out: &mut Output) {
+    pub(crate) fn turn_started(&mut self, index: Option<u64>, out: &mut Output) {
         self.agent_is_running(out);
+        self.keep_code(index, out);
         self.turn_moved = Some(false);
     }
 

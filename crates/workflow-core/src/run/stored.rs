@@ -25,6 +25,8 @@ pub mod entry_type {
     pub const RUN: &str = "workflow:run";
     /// What a gate came to, or how things stood when its phase was entered.
     pub const GATE: &str = "workflow:gate";
+    /// What was kept of the code when a turn began.
+    pub const CHECKPOINT: &str = "workflow:checkpoint";
 }
 
 /// The version of [`StoredDefinition`] and [`StoredRun`] that this code writes and reads.

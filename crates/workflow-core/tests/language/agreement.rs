@@ -44,6 +44,7 @@ fn is_seen_by_a_schema(code: Code) -> bool {
         | Code::IdleRule
         | Code::NoInstructions
         | Code::Pattern
+        | Code::FreeShell
         | Code::Cycle
         | Code::BrokenReference
         | Code::NestedTooDeep
@@ -241,7 +242,7 @@ fn values() -> Vec<Value> {
         json!({}),
         json!({"text": null}),
         json!({"zzz": 1}),
-        json!({"checkpoint": 1}),
+        json!({"budget": 1}),
     ];
     for level in Level::ALL {
         for key in level.keys() {
@@ -308,6 +309,14 @@ fn in_gate(check: Value) -> MemoryFiles {
     in_phase(with(phase(), "gate", json!([check])))
 }
 
+fn in_triggers(trigger: Value) -> MemoryFiles {
+    in_settings(&json!({"triggers": [trigger]}))
+}
+
+fn in_http(http: Value) -> MemoryFiles {
+    in_triggers(json!({"http": http, "prompt": "Go."}))
+}
+
 fn with(mut map: Value, key: &str, value: Value) -> Value {
     map[key] = value;
     map
@@ -325,7 +334,7 @@ fn in_settings(settings: &Value) -> MemoryFiles {
 #[test]
 fn every_key_takes_what_its_row_says() {
     let header = without(phase(), "instructions");
-    let places: [(Level, Value, Place); 19] = [
+    let places: [(Level, Value, Place); 24] = [
         (Level::Workflow, workflow(), |map| in_workflow(&map)),
         (
             Level::Workflow,
@@ -367,6 +376,19 @@ fn every_key_takes_what_its_row_says() {
         (Level::Approve, json!({"ask": "Good?"}), |map| {
             in_phase(with(phase(), "approve", map))
         }),
+        (
+            Level::Trigger,
+            json!({"file": "f", "prompt": "Go."}),
+            in_triggers,
+        ),
+        (
+            Level::Trigger,
+            json!({"http": {"port": 1, "token": "t"}, "prompt": "Go."}),
+            in_triggers,
+        ),
+        (Level::Trigger, json!({"prompt": "Go."}), in_triggers),
+        (Level::Http, json!({"port": 1, "token": "t"}), in_http),
+        (Level::Http, json!({"port": 1, "tokenEnv": "T"}), in_http),
         (Level::Continue, json!({}), |map| {
             in_workflow(&with(workflow(), "continue", map))
         }),
@@ -387,7 +409,9 @@ fn every_key_takes_what_its_row_says() {
         let known = level.keys().iter().map(|key| key.name);
         for key in known.chain([
             "zzz",
+            "budget",
             "checkpoint",
+            "triggers",
             "gate",
             "tools",
             "instructions",

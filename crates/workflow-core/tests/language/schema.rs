@@ -217,7 +217,7 @@ fn taken(takes: Takes) -> Value {
                 reference("phase"),
             ]},
         }),
-        Takes::Map(level) => Value::Object(map(level.keys())),
+        Takes::Map(level) => Value::Object(entry(level)),
         Takes::Tools => {
             let mut schema = map(Level::Tools.keys());
             schema.insert("minProperties".to_owned(), json!(1));
@@ -267,7 +267,7 @@ fn text_or_texts(pattern: &str) -> Value {
     json!({"anyOf": [text, {"type": "array", "minItems": 1, "items": text}]})
 }
 
-/// An entry of a list: a map, and what its keys need of each other.
+/// A map, and what its keys need of each other.
 fn entry(level: Level) -> Map<String, Value> {
     let one_of = |keys: &[&str]| -> Vec<Value> {
         keys.iter().map(|key| json!({"required": [key]})).collect()
@@ -279,6 +279,12 @@ fn entry(level: Level) -> Map<String, Value> {
                 "oneOf".to_owned(),
                 json!(one_of(&["allow", "ask", "block"])),
             );
+        }
+        Level::Trigger => {
+            schema.insert("oneOf".to_owned(), json!(one_of(&["file", "http"])));
+        }
+        Level::Http => {
+            schema.insert("oneOf".to_owned(), json!(one_of(&["token", "tokenEnv"])));
         }
         Level::Result => {
             schema.insert(

@@ -126,7 +126,9 @@ fn whatever_happens_stops_the_countdown() {
         ("prompt", |world| drop(world.prompt("wait"))),
         ("input", |world| drop(world.user_input())),
         ("agent start", |world| drop(world.step(Input::AgentStart))),
-        ("turn start", |world| drop(world.step(Input::TurnStart))),
+        ("turn start", |world| {
+            drop(world.step(Input::TurnStart { index: None }))
+        }),
         ("tool call", |world| drop(world.tool_call("read"))),
         ("next", |world| drop(world.tool("next"))),
         ("loop", |world| drop(world.tool("loop"))),

@@ -64,8 +64,26 @@ fn an_unknown_name_is_answered_with_the_startable_ones() {
     );
     world.workflows.clear();
     assert_eq!(
+        line(&world.command(""), "notify Info").lines().last(),
+        Some("  (none)")
+    );
+    assert_eq!(
         world.command("w x"),
         ["notify Error Unknown workflow: \"w\". Available: (none)"]
+    );
+}
+
+#[test]
+fn what_a_misspelled_name_may_mean_is_said() {
+    let mut world = World::new(vec![
+        workflow("review", &["a"]),
+        workflow("release", &["a"]),
+    ]);
+    assert_eq!(
+        world.command("reveiw it"),
+        [
+            "notify Error Unknown workflow: \"reveiw\". Available: review, release\n\nDid you mean \"review\"?"
+        ]
     );
 }
 

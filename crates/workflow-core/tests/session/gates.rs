@@ -187,7 +187,38 @@ fn nobodys_word_parks_the_run() {
     let lines = world.choose(None);
     assert!(line(&lines, "settled tool").contains("Nobody answered"));
     assert!(lines.contains(&"entry workflow:run".to_owned()));
+    assert!(lines.contains(&"await Plan OK?".to_owned()), "{lines:?}");
     assert!(world.stop("stop").is_empty(), "auto-continue rests");
+}
+
+#[test]
+fn nothing_waits_for_a_word_any_more_where_the_run_has_gone_elsewhere() {
+    for what in ["loop", "cancel", "command", "start", "revise"] {
+        let mut world = world_with(Phase {
+            approve: Some(approval()),
+            ..phase("a")
+        });
+        world.tool("next");
+        world.choose(None);
+        let lines = match what {
+            "loop" => world.tool("loop"),
+            "cancel" => {
+                world.tool("cancel");
+                world.tool("cancel")
+            }
+            "command" => world.cancel_command(),
+            "start" => {
+                world.command("w another task");
+                world.answer(true)
+            }
+            _ => {
+                world.tool("next");
+                world.choose(Some("revise"))
+            }
+        };
+        let forgotten = lines.iter().filter(|line| *line == "forget word");
+        assert_eq!(forgotten.count(), 1, "{what}: {lines:?}");
+    }
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod navigation;
 mod restoring;
 mod rules;
 mod step_tool;
+mod turns;
 mod world;

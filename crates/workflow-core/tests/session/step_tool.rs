@@ -178,13 +178,13 @@ fn a_first_cancel_is_forgotten_at_anything_but_the_end_of_the_turn() {
 #[test]
 fn one_response_moves_the_run_once() {
     let mut world = nested();
-    world.step(Input::TurnStart);
+    world.step(Input::TurnStart { index: None });
     world.tool("next");
     let refused = world.tool("next");
     assert_eq!(refused.len(), 1, "nothing but the answer: {refused:?}");
     assert!(refused[0].contains("Read the new phase first"));
     world.step(Input::TurnEnd);
-    world.step(Input::TurnStart);
+    world.step(Input::TurnStart { index: None });
     assert_eq!(first_line(&world.tool("next")), "tool ✓ Advanced: X → 🔹 Y");
 }
 
@@ -201,7 +201,7 @@ fn status_tells_the_place_in_the_innermost_scope() {
 #[test]
 fn a_run_started_in_the_same_response_has_not_been_moved_yet() {
     let mut world = nested();
-    world.step(Input::TurnStart);
+    world.step(Input::TurnStart { index: None });
     world.tool("next");
     world.cancel_command();
     world.command("w again");

@@ -129,6 +129,7 @@ impl World {
                 }
             }
             Reply::Tool(ToolAnswer { text, .. }) => lines.push(format!("tool {text}")),
+            Reply::Heard(heard) => lines.push(format!("heard {heard:?}")),
         }
         for problem in out.diagnostics {
             lines.push(format!("{} {}", problem.code, problem.message));
@@ -162,7 +163,15 @@ impl World {
                 Effect::StopGate(_) => "stop gate".to_owned(),
                 Effect::TakeBaseline(gates) => format!("baseline of {}", gates.len()),
                 Effect::Trust(commands) => format!("trust {}", commands.len()),
-                Effect::ForgetWord => "forget word".to_owned(),
+                Effect::AwaitWord(approval) => format!("await {}", approval.ask),
+                Effect::ForgetWord(_) => "forget word".to_owned(),
+                Effect::KeepCode => "keep code".to_owned(),
+                Effect::RestoreCode(snapshot) => {
+                    format!("restore {}", snapshot.reference.unwrap_or(snapshot.head))
+                }
+                Effect::Watch(triggers) => format!("watch {}", triggers.len()),
+                Effect::WatchNoMore => "watch no more".to_owned(),
+                Effect::TrustTriggers(triggers) => format!("trust triggers {}", triggers.len()),
             });
         }
         lines
@@ -179,7 +188,7 @@ impl World {
                     custom_type,
                     content,
                 } => format!("message {custom_type} {content}"),
-                Action::SendUserMessage { content } => format!("user {content}"),
+                Action::SendUserMessage { content, .. } => format!("user {content}"),
                 Action::SetSessionName { name } => format!("name {name}"),
                 Action::SetStatus { text } => {
                     format!("status {}", text.unwrap_or_else(|| "-".to_owned()))

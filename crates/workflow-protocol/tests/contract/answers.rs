@@ -145,10 +145,11 @@ fn hook_results() -> Vec<Written> {
         written(
             "hook/session_start",
             &HookResult {
+                guarded: true,
                 actions: actions(),
                 diagnostics: vec![diagnostic],
             },
-            json!({ "actions": actions_on_the_wire(), "diagnostics": [on_the_wire] }),
+            json!({ "guarded": true, "actions": actions_on_the_wire(), "diagnostics": [on_the_wire] }),
         ),
         written(
             "hook/before_agent_start",

@@ -137,7 +137,7 @@ pub(crate) const REFUSED: &[(&str, &str, Option<&str>, &str)] = &[
         "hook/session_start",
         r#"{"context":{"hasUi":true}}"#,
         Some("context.hasUi"),
-        "unknown field `hasUi`, expected one of `cwd`, `hasUI`, `sessionFile`, `branch`",
+        "unknown field `hasUi`, expected one of `cwd`, `hasUI`, `projectTrusted`, `sessionFile`, `branch`",
     ),
     (
         "hook/session_start",
@@ -323,12 +323,13 @@ fn a_tool_call_is_borrowed_from_its_line() {
 
 #[test]
 fn the_context_is_what_the_host_knows() {
-    let line = r#"{"sessionId":"s","context":{"cwd":"/p","hasUI":false,"sessionFile":"f","branch":[
+    let line = r#"{"sessionId":"s","context":{"cwd":"/p","hasUI":false,"projectTrusted":false,"sessionFile":"f","branch":[
         {"type":"custom","customType":"workflow:state","data":{}},"odd"]}}"#;
     let params = method::HookSessionTree::read(Some(line)).expect("parameters");
     let Context {
         cwd,
         has_ui,
+        project_trusted,
         session_file,
         branch,
     } = params.context();
@@ -336,6 +337,7 @@ fn the_context_is_what_the_host_knows() {
         (cwd.as_deref(), *has_ui, session_file.as_deref()),
         (Some("/p"), Some(false), Some("f"))
     );
+    assert_eq!(*project_trusted, Some(false));
     let branch = branch.as_ref().expect("a branch");
     assert_eq!(
         (branch.entries.len(), branch.malformed, params.session_id()),

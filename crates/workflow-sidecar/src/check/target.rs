@@ -18,8 +18,8 @@ pub(super) struct Target {
 
 impl Target {
     /// What some paths mean, each project once.
-    pub(super) fn all(
-        paths: &[PathBuf],
+    pub(super) fn all<'a>(
+        paths: impl IntoIterator<Item = &'a PathBuf>,
         here: &Path,
         agent_dir: &Path,
     ) -> anyhow::Result<Vec<Self>> {
@@ -62,6 +62,12 @@ impl Target {
                 .collect(),
         })
     }
+}
+
+/// Whether a path is that of a file outside of all directories of definitions.
+pub(super) fn is_plain_file(path: &Path, here: &Path, agent_dir: &Path) -> bool {
+    let full = plain(&here.join(path));
+    full.is_file() && !full.starts_with(agent_dir) && split(&full).1.is_none()
 }
 
 /// The project a path leads into, and where in its host's directory; a path that leads into none is one.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use workflow_core::diagnostic::{Diagnostic, Severity, render};
+use workflow_core::diagnostic::{Diagnostic, Severity, render, shown};
 
 use super::format::{count, json};
 use super::outcome::Outcome;
@@ -54,8 +54,20 @@ enum Format {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let report = check(&arguments.paths, &arguments.own.directory())?;
+    for path in &report.passed_over {
+        let path = shown(&path.display().to_string());
+        anstream::eprintln!("{path} is a file, no project: passed over");
+    }
     match arguments.format {
-        Format::Human => lines(&report, |found| render(found, true) + "\n")?,
+        Format::Human => {
+            lines(&report, |found| render(found, true) + "\n")?;
+            if !report.has_workflows() && report.diagnostics.is_empty() {
+                writeln!(
+                    anstream::stdout(),
+                    "`workflow-sidecar init` writes a workflow"
+                )?;
+            }
+        }
         Format::Github => lines(&report, annotation)?,
         Format::Json => json(&Checked::from(&report))?,
         Format::Sarif => json(&log(&report.diagnostics))?,
@@ -65,6 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Severity::Warning => arguments.strict,
         Severity::Info => false,
     });
+    let failing = failing || arguments.strict && report.workflows() == 0;
     Ok(if failing {
         Outcome::Findings
     } else {
@@ -77,6 +90,16 @@ fn lines(report: &Report, text: impl Fn(&Diagnostic) -> String) -> anyhow::Resul
     let mut out = anstream::stdout().lock();
     for found in &report.diagnostics {
         writeln!(out, "{}", text(found))?;
+    }
+    for empty in &report.empty {
+        let above = empty.above.as_ref();
+        let above = above.map(|above| format!("; {above} has some: check that"));
+        writeln!(
+            out,
+            "no workflows in {}{}",
+            empty.looked_into,
+            above.unwrap_or_default()
+        )?;
     }
     let number = |severity: Severity| count(report.number(severity), severity.as_str());
     Ok(writeln!(

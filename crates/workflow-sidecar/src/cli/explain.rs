@@ -116,7 +116,7 @@ impl Explaining<'_> {
             });
         }
         let mut out = anstream::stdout().lock();
-        let phases = count(self.places.phases().count(), "phase");
+        let phases = count(self.workflow.phases.len(), "phase");
         let name = shown(&self.workflow.name);
         writeln!(
             out,

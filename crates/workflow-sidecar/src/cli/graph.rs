@@ -24,7 +24,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The workflow, by what is typed to start it or by its directory's name
+    /// The workflow, by its command name or its key
     workflow: String,
     /// What to draw in [default: what the output's name ends in, else mermaid]
     #[arg(long, value_enum)]

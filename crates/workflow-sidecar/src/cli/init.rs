@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
-use workflow_core::definition::{Outcome as Became, load};
-use workflow_core::diagnostic::render;
+use anyhow::{bail, ensure};
+use workflow_core::definition::{Outcome as Became, load, nearest};
+use workflow_core::diagnostic::{render, shown};
 
 use crate::disk::{Disk, user_agent_dir};
 use crate::init::{
@@ -19,10 +19,10 @@ use super::table::one_line;
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar init                              three phases with comments, to make your own
-  workflow-sidecar init --template bugfix            a ready-made workflow, `list --templates` shows all
-  workflow-sidecar init --template bugfix --name fix under another name
-  workflow-sidecar init --json5                      in JSON5 instead of YAML
+  workflow-sidecar init                               three phases with comments, to make your own
+  workflow-sidecar init --template bugfix             a ready-made workflow, `list --templates` shows all
+  workflow-sidecar init --template bugfix --name fix  the same under another name
+  workflow-sidecar init --json5                       in JSON5 instead of YAML
 
 Nothing is ever overwritten.";
 
@@ -33,6 +33,9 @@ const UNNAMED: &str = "my-workflow";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
+    /// A name without its option, for a better answer than that it is unexpected
+    #[arg(hide = true)]
+    bare: Option<String>,
     /// The ready-made workflow to write
     #[arg(long, short, value_name = "NAME", value_parser = TEMPLATES.iter().map(|template| template.name).collect::<Vec<_>>())]
     template: Option<String>,
@@ -60,6 +63,9 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let Some(bare) = &arguments.bare {
+        bail!("{}", meant(bare));
+    }
     let project = &arguments.project;
     ensure!(project.is_dir(), "{} is not a directory", project.display());
     let language = if arguments.json5 {
@@ -80,6 +86,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     doubts(&mut out, project, &written)?;
     next(&mut out, project, key)?;
     Ok(Outcome::Well)
+}
+
+/// What a name without its option is meant to be.
+fn meant(bare: &str) -> String {
+    let templates = TEMPLATES.iter().map(|template| template.name);
+    match nearest(bare, templates) {
+        Some(template) => format!("did you mean `init --template {template}`?"),
+        None => format!(
+            "did you mean `init --name {}`? The ready-made ones: `workflow-sidecar list --templates`",
+            shown(bare)
+        ),
+    }
 }
 
 fn say(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
@@ -133,7 +151,9 @@ fn next(out: &mut impl Write, project: &Path, key: &str) -> anyhow::Result<()> {
     let (argument, option) = if here {
         (String::new(), String::new())
     } else {
-        let project = project.display();
+        let project = project.display().to_string();
+        // To be copied into a shell.
+        let project = shlex::try_quote(&project).unwrap_or(project.as_str().into());
         (format!(" {project}"), format!(" --project {project}"))
     };
     let steps = [

@@ -170,7 +170,8 @@ impl<'a> Row<'a> {
     }
 }
 
-fn uses(workflow: &Workflow, key: &str) -> bool {
+/// Whether a workflow has another one as one of its phases.
+pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
     workflow.phases.iter().any(|entry| match entry {
         PhaseEntry::Subworkflow(inner) => inner == key,
         PhaseEntry::Phase(_) => false,

@@ -3,6 +3,7 @@
 //! Owns arguments, logging and what is printed where: what was asked for on stdout, in colour only
 //! on a terminal; logs and what went wrong on stderr.
 
+mod approve;
 mod check;
 mod completions;
 mod demo;
@@ -14,6 +15,7 @@ mod init;
 mod list;
 mod named;
 mod outcome;
+mod person;
 mod project;
 mod replay;
 mod run_gate;
@@ -23,6 +25,7 @@ mod show;
 mod simulate;
 mod status;
 mod table;
+mod trust;
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -34,6 +37,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+use workflow_core::diagnostic::visible;
 
 pub(crate) use self::serve::RECORD_VARIABLE;
 
@@ -42,11 +46,13 @@ pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar check                        what is wrong with the workflows here
-  workflow-sidecar init --template bugfix       a ready-made workflow, to use or to change
-  workflow-sidecar demo                         see what it does
-  workflow-sidecar serve                        what a host spawns; also the default when stdin is a pipe
-  workflow-sidecar serve --max-line 1048576     refuse lines over a megabyte
+  workflow-sidecar demo                     see what it does
+  workflow-sidecar init --template bugfix   a ready-made workflow, to use or to change
+  workflow-sidecar check                    what is wrong with the workflows here
+  workflow-sidecar simulate bugfix          walk through one, without an agent
+  workflow-sidecar doctor                   does everything fit together: binary, hosts, directories?
+  workflow-sidecar schema workflow          what an editor needs to complete and check a workflow.yaml
+  workflow-sidecar serve                    what a host spawns; also the default when stdin is a pipe
 
 A host speaks JSON-RPC 2.0, one message a line, on stdin and stdout. Logs go to stderr;
 WORKFLOW_SIDECAR_LOG=debug shows more of them.";
@@ -61,6 +67,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Approve(approve::Arguments),
     Check(check::Arguments),
     Completions(completions::Arguments),
     Demo(demo::Arguments),
@@ -78,6 +85,7 @@ enum Command {
     Show(show::Arguments),
     Simulate(simulate::Arguments),
     Status(status::Arguments),
+    Trust(trust::Arguments),
 }
 
 /// Reads the command line and does what it says.
@@ -96,7 +104,8 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let styles = clap::builder::Styles::styled();
             let style = styles.get_error();
-            anstream::eprintln!("{style}error:{style:#} {error:#}");
+            let told = fit_for_a_terminal(&format!("{error:#}"));
+            anstream::eprintln!("{style}error:{style:#} {told}");
             ExitCode::from(FAILED)
         }
     }
@@ -122,6 +131,7 @@ fn serving() -> Option<serve::Arguments> {
 fn command() -> anyhow::Result<Outcome> {
     let well = |()| Outcome::Well;
     match Arguments::parse().command {
+        Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
@@ -137,8 +147,15 @@ fn command() -> anyhow::Result<Outcome> {
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments),
+        Some(Command::Trust(arguments)) => trust::run(&arguments),
         None => Ok(Arguments::command().print_help().map(well)?),
     }
+}
+
+/// What went wrong often quotes a file or its name, which may hold anything.
+fn fit_for_a_terminal(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    lines.join("\n")
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -170,7 +187,13 @@ fn log_to_stderr() {
 
 #[cfg(test)]
 mod tests {
-    use super::command_line;
+    use super::{command_line, fit_for_a_terminal};
+
+    #[test]
+    fn what_went_wrong_moves_no_cursor() {
+        let told = fit_for_a_terminal("a\u{1b}[2J\u{9b}1mb\nc");
+        assert_eq!(told, "a\\u{1b}[2J\\u{9b}1mb\nc");
+    }
 
     #[test]
     fn every_command_shows_examples() {

@@ -8,7 +8,7 @@ use crate::rest::Rest;
 pub(super) const TABLE: &str = "\
 Exit codes:
   0        all is well
-  1        something was found: an error in a definition, a difference, a blocked call
+  1        something was found: an error in a definition, a difference, an expectation not met
   2        nothing could be done: a wrong command line, a file that cannot be read
   3        a run waits for a person
   4        a run stands still at a limit

@@ -1,14 +1,14 @@
 //! `replay`: whether a sidecar still says what it said when transcripts were written.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use serde::Serialize;
-use workflow_core::diagnostic::visible;
+use workflow_core::diagnostic::{render, visible};
 
-use super::format::{count, json};
+use super::format::{NOTABLE, count, json};
 use super::outcome::Outcome;
 use crate::transcript::{Difference, Played, Program, Stage, Tiers, replay_all, transcripts};
 
@@ -18,12 +18,16 @@ Examples:
   workflow-sidecar replay session.jsonl             play the host's part again and compare
   workflow-sidecar replay tests/transcripts --format junit > replay.xml
   workflow-sidecar replay session.jsonl --definitions .   with the workflows as they are now
+  workflow-sidecar replay session.jsonl --definitions . --bless    and keep what they change
   workflow-sidecar replay recordings --against \"./workflow-sidecar-0.1 serve\"
 
 A recording holds the definitions it was made with and needs no directory, no host and no time:
 it is played on a virtual clock. Of a directory its *.jsonl files are played.
 
 Exits with 1 if anything differs.";
+
+/// How many differences of a transcript are shown; `--format json` has them all.
+const SHOWN: usize = 10;
 
 /// How long nothing is said of how far it is.
 const QUIET: Duration = Duration::from_secs(1);
@@ -35,11 +39,11 @@ pub(super) struct Arguments {
     /// Transcripts, or directories of them
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Write what is heard into the transcripts
+    /// Write what is heard into the transcripts, and the definitions in place of theirs
     #[arg(long)]
     bless: bool,
     /// Definitions in place of the transcripts': a project, or a directory with `agent` and `project` in it
-    #[arg(long, value_name = "DIR", conflicts_with = "bless")]
+    #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
     /// A command that serves, in place of the engine of this program
     #[arg(long, value_name = "COMMAND")]
@@ -67,8 +71,8 @@ enum Format {
 struct Row<'a> {
     file: String,
     outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    difference: Option<&'a Difference>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    differences: &'a [Difference],
     /// Where the recording was cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     torn: Option<&'a str>,
@@ -83,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let stage = Stage {
         against: arguments.against.as_deref().map(program).transpose()?,
         instead: match &arguments.definitions {
-            Some(directory) => Tiers::read(directory)?,
+            Some(directory) => definitions(directory)?,
             None => Tiers::default(),
         },
     };
@@ -99,12 +103,26 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if failed > 0 {
         bail!("{} cannot be replayed", count(failed, "transcript"));
     }
-    let differs = rows.iter().any(|row| row.difference.is_some());
+    let differs = rows.iter().any(|row| !row.differences.is_empty());
     Ok(if differs {
         Outcome::Findings
     } else {
         Outcome::Well
     })
+}
+
+/// The definitions to try. What is wrong with them is told first: it explains the differences.
+fn definitions(directory: &Path) -> anyhow::Result<Tiers> {
+    let tiers = Tiers::read(directory)?;
+    let loaded = tiers.loaded(directory)?;
+    for found in &loaded.diagnostics {
+        anstream::eprintln!("{}\n", render(found, true));
+    }
+    if loaded.catalog.iter().next().is_none() {
+        let directory = visible(&directory.display().to_string());
+        anstream::eprintln!("{NOTABLE}warning{NOTABLE:#}: no workflow in {directory} can run\n");
+    }
+    Ok(tiers)
 }
 
 /// A command as a shell would take it apart.
@@ -141,17 +159,17 @@ fn progress(all: usize) -> impl Fn(usize) + Sync {
 }
 
 fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
-    let (outcome, difference, error) = match played {
-        Played::Same { .. } => ("same", None, None),
-        Played::Differs(difference) => ("differs", Some(difference), None),
-        Played::Blessed => ("blessed", None, None),
-        Played::Skipped(_) => ("skipped", None, None),
-        Played::Failed(failed) => ("failed", None, Some(failed.to_string())),
+    let (outcome, differences, error) = match played {
+        Played::Same { .. } => ("same", &[][..], None),
+        Played::Differs(differences) => ("differs", &differences[..], None),
+        Played::Blessed => ("blessed", &[][..], None),
+        Played::Skipped(_) => ("skipped", &[][..], None),
+        Played::Failed(failed) => ("failed", &[][..], Some(failed.to_string())),
     };
     Row {
         file: file.display().to_string(),
         outcome,
-        difference,
+        differences,
         torn: match played {
             Played::Same { torn } => torn.as_deref(),
             Played::Differs(_) | Played::Blessed | Played::Skipped(_) | Played::Failed(_) => None,
@@ -169,7 +187,7 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
     let styles = clap::builder::Styles::styled();
     let bad = styles.get_error();
     for row in rows {
-        if let Some(difference) = row.difference {
+        for difference in row.differences.iter().take(SHOWN) {
             let place = format!("{}:{}", row.file, difference.line);
             writeln!(
                 out,
@@ -177,6 +195,9 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
                 visible(&place),
                 difference.shown()
             )?;
+        }
+        if let Some(more) = more(row.differences) {
+            writeln!(out, "{}: {more}", visible(&row.file))?;
         }
         if let Some(error) = &row.error {
             writeln!(out, "{bad}error{bad:#}: {}", visible(error))?;
@@ -192,8 +213,8 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
         }
     }
     let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
-    let played = rows.len() - number("skipped");
-    let mut told = vec![format!("{} replayed", count(played, "transcript"))];
+    let replayed = rows.len() - number("failed") - number("skipped");
+    let mut told = vec![format!("{} replayed", count(replayed, "transcript"))];
     let differ = if number("differs") == 1 {
         "differs"
     } else {
@@ -210,18 +231,27 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
             told.push(format!("{} {what}", number(outcome)));
         }
     }
-    if number("differs") + number("blessed") + number("failed") == 0 && played > 0 {
+    if number("differs") + number("blessed") + number("failed") == 0 && replayed > 0 {
         told.insert(1, "no differences".to_owned());
     }
     writeln!(out, "{}", told.join(", "))?;
     Ok(())
 }
 
+/// What is not shown of the differences of a transcript.
+fn more(differences: &[Difference]) -> Option<String> {
+    let more = differences.len().saturating_sub(SHOWN);
+    (more > 0).then(|| format!("and {}", count(more, "more message")))
+}
+
 /// The report that CI systems show: a test a transcript.
 fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     let tests = rows.len();
-    let failures = rows.iter().filter(|row| row.difference.is_some()).count();
+    let failures = rows
+        .iter()
+        .filter(|row| !row.differences.is_empty())
+        .count();
     let errors = rows.iter().filter(|row| row.error.is_some()).count();
     let skipped = rows.iter().filter(|row| row.skipped.is_some()).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
@@ -231,18 +261,23 @@ fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
     )?;
     for row in rows {
         let name = xml(&row.file);
-        let what = match (row.difference, &row.error) {
-            (Some(difference), _) => {
-                let shown = format!("{}:{}: {}", row.file, difference.line, difference.shown());
-                let first = shown.lines().next().unwrap_or_default();
+        let what = match (row.differences, &row.error) {
+            ([first, ..], _) => {
+                let at = |difference: &Difference| {
+                    format!("{}:{}: {}", row.file, difference.line, difference.shown())
+                };
+                let shown: String = row.differences.iter().take(SHOWN).map(at).collect();
+                let shown = shown + &more(row.differences).unwrap_or_default();
+                let first = at(first);
+                let first = first.lines().next().unwrap_or_default();
                 format!(
                     "<failure message=\"{}\">{}</failure>",
                     xml(first),
                     xml(&shown)
                 )
             }
-            (None, Some(error)) => format!("<error message=\"{}\"/>", xml(error)),
-            (None, None) => row.skipped.map_or(String::new(), |why| {
+            ([], Some(error)) => format!("<error message=\"{}\"/>", xml(error)),
+            ([], None) => row.skipped.map_or(String::new(), |why| {
                 format!("<skipped message=\"{}\"/>", xml(why))
             }),
         };

@@ -158,7 +158,8 @@ fn tell(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
         None => {}
     }
     for event in &timeline.events {
-        let since = event.at.zip(start).map(|(at, start)| at - start);
+        let times = event.at.zip(start);
+        let since = times.map(|(at, start)| at.saturating_sub(start));
         let since = since.map_or(String::new(), |since| format!("+{}", duration(since)));
         write!(out, "{ASIDE}{since:>11}{ASIDE:#}  ")?;
         tell_one(out, &event.what)?;

@@ -10,6 +10,7 @@ use workflow_core::definition::{Catalog, Show, Workflow, load};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
+use super::list::uses;
 use super::named;
 use super::outcome::Outcome;
 use super::project::Project;
@@ -17,9 +18,9 @@ use crate::simulate::{Command, HELP, Level, Recorder, Simulation, Start, Step, T
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar simulate bugfix \"The total is wrong\"
+  workflow-sidecar simulate bugfix the total is wrong
   workflow-sidecar simulate bugfix --script bugfix.steps
-  printf 'tool edit => blocked\\nnext => Fix\\n' | workflow-sidecar simulate bugfix
+  printf 'tool edit => blocked\\nnext => Find the cause\\n' | workflow-sidecar simulate bugfix
   workflow-sidecar simulate bugfix --script bugfix.steps --record bugfix.jsonl
 
 No agent runs: you say what it would do, and see what the sidecar answers. A script holds a command a line;
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
     workflow: String,
     /// What the run is for
     #[arg(default_value = "a dry run")]
-    description: String,
+    description: Vec<String>,
     /// Read the commands from a file
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
@@ -61,13 +62,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let (mut lines, name, typed) = source(arguments)?;
     let cwd = arguments.project.directory().canonicalize()?;
     let agent_dir = arguments.project.agent_dir();
+    let description = arguments.description.join(" ");
     let recorder = arguments.record.as_deref().map(Recorder::begin);
     let recorder = recorder.transpose()?;
     let (simulation, told) = Simulation::start(Start {
         cwd: &cwd.to_string_lossy(),
         agent_dir: &agent_dir.to_string_lossy(),
         workflow: &workflow.command_name,
-        description: &arguments.description,
+        description: &description,
         loaded: Arc::clone(&loaded),
         recorder,
     })?;
@@ -79,10 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
         failed: 0,
         contexts: Vec::new(),
     };
-    let command = format!(
-        "/workflow {} {}",
-        workflow.command_name, arguments.description
-    );
+    let command = format!("/workflow {} {description}", workflow.command_name);
     walk.begin(&command, &told)?;
     walk.go(&mut lines)
 }
@@ -99,10 +98,20 @@ fn starts(workflow: &Workflow, catalog: &Catalog) -> Result<()> {
             shown(&started.key)
         ),
         Some(_) | None => bail!(
-            "`{}` only runs inside other workflows: simulate one of those",
-            shown(&workflow.key)
+            "`{}` only runs inside other workflows: simulate {}",
+            shown(&workflow.key),
+            whole(workflow, catalog)
         ),
     }
+}
+
+/// What to simulate in place of a part.
+fn whole(part: &Workflow, catalog: &Catalog) -> String {
+    let mut startable = catalog.startable();
+    let found = startable.find(|workflow| uses(workflow, &part.key));
+    found.map_or("one of those".to_owned(), |workflow| {
+        format!("`{}`", shown(&workflow.command_name))
+    })
 }
 
 /// Where the commands come from, what that is called, and whether somebody types them.
@@ -112,7 +121,7 @@ fn source(arguments: &Arguments) -> Result<(Box<dyn BufRead>, String, bool)> {
             File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
         return Ok((
             Box::new(BufReader::new(file)),
-            path.display().to_string(),
+            visible(&path.display().to_string()),
             false,
         ));
     }
@@ -218,14 +227,14 @@ impl<W: Write> Walk<W> {
         let (told, words) = self.simulation.take(&step.command)?;
         self.tell(&told)?;
         if let Some(expected) = &step.expected
-            && !words.contains(expected)
+            && !words.meet(expected)
         {
             self.failed += 1;
             writeln!(
                 self.out,
                 "  {BAD}expected {}, but it is {}{BAD:#}  {ASIDE}{}:{number}{ASIDE:#}",
                 shown(expected),
-                shown(&distinct(&words)),
+                shown(&words.told()),
                 self.name
             )?;
         }
@@ -233,7 +242,7 @@ impl<W: Write> Walk<W> {
     }
 
     fn end(mut self) -> Result<Outcome> {
-        let rest = self.simulation.rest();
+        let (rest, place) = self.simulation.rest();
         self.simulation.finish()?;
         if self.typed {
             writeln!(self.out)?;
@@ -246,6 +255,9 @@ impl<W: Write> Walk<W> {
                 count(self.failed, "expectation")
             )?;
             return Ok(Outcome::Findings);
+        }
+        if let Some(place) = place {
+            writeln!(self.out, "{}", shown(&place))?;
         }
         Ok(rest.into())
     }
@@ -362,20 +374,6 @@ impl<W: Write> Walk<W> {
         }
         Ok(())
     }
-}
-
-/// Words without those that differ in nothing but their case.
-fn distinct(words: &[String]) -> String {
-    let mut met: Vec<&str> = Vec::new();
-    for word in words {
-        if !met
-            .iter()
-            .any(|met| met.to_lowercase() == word.to_lowercase())
-        {
-            met.push(word);
-        }
-    }
-    met.join(", ")
 }
 
 /// What a question can be answered with.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::ensure;
+use anyhow::bail;
 use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{Bound, Loaded, load};
@@ -18,6 +18,7 @@ use super::outcome::Outcome;
 use super::project::Own;
 use crate::rest::{Rest, rest, taken_up};
 use crate::session_file::{SessionFile, bytes_of, is_session};
+use crate::transcript::Transcript;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,11 +47,17 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let bytes = bytes_of(&arguments.file)?;
-    ensure!(
-        is_session(&bytes),
-        "{} is no session of pi: its first line would be {{\"type\":\"session\",…}}",
-        arguments.file.display()
-    );
+    if !is_session(&bytes) {
+        let file = arguments.file.display();
+        match Transcript::parse(&arguments.file, &bytes) {
+            Ok(_) => {
+                bail!("{file} is a recording, no session of pi: `workflow-sidecar show` tells it")
+            }
+            Err(_) => bail!(
+                "{file} is no session of pi: its first line would be {{\"type\":\"session\",…}}"
+            ),
+        }
+    }
     let file = SessionFile::parse(&bytes);
     let loaded = match &arguments.project {
         Some(project) => load(&arguments.own.disk(project)?),

@@ -162,7 +162,13 @@ fn definitions(loaded: &Loaded) -> Check {
         number(Severity::Error),
         number(Severity::Warning),
     );
-    let found = format!("{running} can run, errors: {errors}, warnings: {warnings}");
+    let plural = |number| if number == 1 { "" } else { "s" };
+    let found = format!(
+        "{running} workflow{} can run, {errors} error{}, {warnings} warning{}",
+        plural(running),
+        plural(errors),
+        plural(warnings)
+    );
     let cure = "workflow-sidecar check";
     match (running, errors, warnings) {
         (_, 1.., _) => Check::fail(SUBJECT, found).cure(cure),

@@ -20,7 +20,7 @@ const BOUND: usize = 256 * 1024;
 /// How git says that it cannot even begin.
 const FATAL: i32 = 128;
 
-const ENVIRONMENT: [(&str, &str); 5] = [
+pub(super) const ENVIRONMENT: [(&str, &str); 5] = [
     // Another git may be at work, and must find no lock of ours.
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -29,7 +29,13 @@ const ENVIRONMENT: [(&str, &str); 5] = [
     ("LC_ALL", "C"),
 ];
 
-const BEFORE: [&str; 3] = ["--no-pager", "-c", "core.fsmonitor=false"];
+const BEFORE: [&str; 5] = [
+    "--no-pager",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+];
 
 /// Where a repository stood.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,16 +181,16 @@ fn ask_head(cwd: &Path, watch: &mut Watch<'_>) -> Result<Asked, (Obstacle, Strin
 }
 
 /// What git said.
-struct Said {
-    code: i32,
-    text: String,
+pub(super) struct Said {
+    pub(super) code: i32,
+    pub(super) text: String,
     is_cut: bool,
-    tail: String,
+    pub(super) tail: String,
 }
 
 impl Said {
     /// Why git would not.
-    fn refusal(&self) -> (Obstacle, String) {
+    pub(super) fn refusal(&self) -> (Obstacle, String) {
         if self.tail.contains("not a git repository") {
             return (Obstacle::Missing, "this is not a git repository".to_owned());
         }
@@ -198,12 +204,23 @@ impl Said {
 }
 
 fn ask(arguments: &[&str], cwd: &Path, watch: &mut Watch<'_>) -> Result<Said, (Obstacle, String)> {
+    ask_within(TIMEOUT, &ENVIRONMENT, arguments, cwd, watch)
+}
+
+/// Asks git with less time, or in another environment.
+pub(super) fn ask_within(
+    timeout: Duration,
+    environment: &[(&str, &str)],
+    arguments: &[&str],
+    cwd: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Said, (Obstacle, String)> {
     let order = Order {
         words: Words::Program("git", [&BEFORE, arguments].concat()),
         cwd,
-        timeout: TIMEOUT,
+        timeout,
         stdout_bound: BOUND,
-        environment: &ENVIRONMENT,
+        environment,
     };
     let Ran { end, stdout, tail } = run(&order, watch)?;
     let (code, is_cut) = match end {
@@ -213,7 +230,7 @@ fn ask(arguments: &[&str], cwd: &Path, watch: &mut Watch<'_>) -> Result<Said, (O
         },
         End::TooMuchOutput => (0, true),
         End::Timeout => {
-            let seconds = TIMEOUT.as_secs();
+            let seconds = timeout.as_secs();
             return Err((
                 Obstacle::Timeout,
                 format!("git did not end within {seconds} s"),

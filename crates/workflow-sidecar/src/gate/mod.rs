@@ -23,11 +23,14 @@
 //! Not ended is a process that left its group on purpose (`setsid`, as a daemon does), and a command
 //! whose keeper and sidecar are both killed by SIGKILL at the same moment.
 //!
+//! Beside that `code.rs` asks git to keep the code, and to bring it back: a person's errand, not a check.
+//!
 //! Must not know of sessions and runs, nor decide whether a project's commands may run: see
 //! [`crate::trust`].
 
 mod baseline;
 mod check;
+mod code;
 mod command;
 mod git;
 mod keeper;
@@ -43,6 +46,7 @@ mod watch;
 
 pub use baseline::{Baseline, FileState};
 pub use check::Job;
+pub use code::{keep_code, restore_code};
 pub use git::Head;
 pub(crate) use keeper::keep;
 pub use name::{could_not_run, what};

@@ -15,6 +15,7 @@ use super::check::check;
 use super::watch::Watch;
 use super::{Baseline, FileState, Head, Job, Obstacle, Report, Verdict};
 
+mod code;
 mod commands;
 mod files;
 mod repositories;

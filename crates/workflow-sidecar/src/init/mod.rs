@@ -18,7 +18,7 @@ pub(crate) enum Language {
     Json5,
 }
 
-/// Why nothing was written, or not all.
+/// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
     /// The name could not be typed behind `/workflow`.
@@ -67,7 +67,7 @@ pub(crate) const SCHEMA: &str = ".pi/schemas/workflow.schema.json";
 /// The schema as a definition names it.
 const SCHEMA_FROM_WORKFLOW: &str = "../../schemas/workflow.schema.json";
 
-/// Writes a template into a project, under this name.
+/// Writes a template into a project, under this name: all of it, or no workflow at all.
 pub(crate) fn write(
     project: &Path,
     template: &Template,
@@ -79,26 +79,58 @@ pub(crate) fn write(
         return Err(Problem::Name(workflow_core::diagnostic::shown(key)));
     }
     let keys = template.keys(key);
-    let directory = |key: &str| Path::new(WORKFLOWS).join(key);
-    for key in &keys {
-        let directory = directory(key);
-        if project.join(&directory).symlink_metadata().is_ok() {
-            return Err(Problem::Exists(directory));
+    let directories = keys.iter().map(|key| Path::new(WORKFLOWS).join(key));
+    let mut own = Vec::new();
+    let written = make(project, directories, &mut own).and_then(|()| {
+        let files = write_files(project, template.files(key, language))?;
+        let schema = write_schema(project, schema)?;
+        Ok(Written {
+            keys,
+            files,
+            schema,
+        })
+    });
+    if written.is_err() {
+        for directory in own {
+            // Half a workflow would keep the next attempt from its place.
+            let _ = fs::remove_dir_all(directory);
         }
     }
-    let mut files = Vec::new();
-    for (path, text) in template.files(key, language) {
+    written
+}
+
+/// Makes the directories of new workflows, none of which may be there, and notes each that is made.
+fn make(
+    project: &Path,
+    directories: impl Iterator<Item = PathBuf>,
+    made: &mut Vec<PathBuf>,
+) -> Result<(), Problem> {
+    let workflows = project.join(WORKFLOWS);
+    fs::create_dir_all(&workflows)
+        .map_err(|cause| refused(project, Path::new(WORKFLOWS), cause))?;
+    for directory in directories {
+        let path = project.join(&directory);
+        match fs::create_dir(&path) {
+            Ok(()) => made.push(path),
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Problem::Exists(directory));
+            }
+            Err(cause) => return Err(refused(project, &directory, cause)),
+        }
+    }
+    Ok(())
+}
+
+/// Writes files, each by its place in the workflows directory.
+fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>, Problem> {
+    let mut written = Vec::new();
+    for (path, text) in files {
         let path = Path::new(WORKFLOWS).join(path);
         let text = with_schema_line(&path, &text);
         create(&project.join(&path), &text).map_err(|cause| refused(project, &path, cause))?;
-        files.push(path);
+        written.push(path);
     }
-    let schema = write_schema(project, schema)?;
-    Ok(Written {
-        keys,
-        files,
-        schema,
-    })
+    Ok(written)
 }
 
 /// Whether `/workflow NAME` could start it.

@@ -53,6 +53,18 @@ pub(crate) const TEMPLATES: &[Template] = &[
         "workflow.yaml" "workflow.json5" "outline.md" "write.md" "follow.md" "polish.md"),
 ];
 
+/// A name as YAML takes it for text: `1e5`, `true` and `-` mean something else there.
+fn yaml_text(name: &str) -> String {
+    let is_word = |word: &&str| name.eq_ignore_ascii_case(word);
+    let is_text = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && !["true", "false", "null"].iter().any(is_word);
+    if is_text {
+        name.to_owned()
+    } else {
+        format!("\"{name}\"")
+    }
+}
+
 impl Template {
     /// What it is for, in a sentence: the first line of its definition.
     pub(crate) fn about(&self) -> &'static str {
@@ -98,14 +110,15 @@ impl Template {
     /// A text in which the template's own name is this one.
     fn called(&self, key: &str, text: &str) -> String {
         let name = self.name;
+        let in_yaml = yaml_text(key);
         let places = [
-            "commandName: ",
-            "commandName: '",
-            "subworkflow: ",
-            "subworkflow: '",
-            "/workflow ",
+            ("commandName: ", &*in_yaml),
+            ("commandName: '", key),
+            ("subworkflow: ", key),
+            ("subworkflow: '", key),
+            ("/workflow ", key),
         ];
-        places.iter().fold(text.to_owned(), |text, place| {
+        places.iter().fold(text.to_owned(), |text, (place, key)| {
             text.replace(&format!("{place}{name}"), &format!("{place}{key}"))
         })
     }

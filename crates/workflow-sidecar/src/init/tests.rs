@@ -49,24 +49,42 @@ fn both_languages_mean_the_same_and_nothing_is_wrong_with_either() {
 
 #[test]
 fn a_template_can_be_called_anything_that_can_be_typed() {
-    for template in all() {
+    const NAMES: [&str; 8] = ["a_B-1", "1e5", "007", "true", "Null", "-", "--", "_"];
+    for (template, name) in all().flat_map(|template| NAMES.map(|name| (template, name))) {
         for language in [Language::Yaml, Language::Json5] {
             let project = tempfile::tempdir().unwrap();
-            let written = write(project.path(), template, "a_B-1", language, "{}").unwrap();
+            let written = write(project.path(), template, name, language, "{}").unwrap();
             let agent_dir = project.path().join("agent");
             let disk = crate::disk::Disk::new(agent_dir, project.path().to_path_buf());
             let loaded = workflow_core::definition::load(&disk);
-            assert_eq!(loaded.diagnostics, [], "{}", template.name);
-            let keys: Vec<&str> = loaded
+            assert_eq!(loaded.diagnostics, [], "{} as {name}", template.name);
+            let keys: BTreeSet<String> = loaded
                 .catalog
                 .iter()
-                .map(|workflow| &*workflow.key)
+                .map(|workflow| workflow.key.clone())
                 .collect();
-            assert_eq!(keys, written.keys);
+            assert_eq!(keys, written.keys.into_iter().collect());
             let started: Vec<&Workflow> = loaded.catalog.startable().collect();
             assert_eq!(started.len(), 1);
-            assert_eq!(started[0].command_name, "a_B-1");
+            assert_eq!(started[0].command_name, name);
         }
+    }
+}
+
+#[test]
+fn what_cannot_be_written_whole_is_not_written() {
+    let project = tempfile::tempdir().unwrap();
+    let workflows = project.path().join(WORKFLOWS);
+    fs::create_dir_all(&workflows).unwrap();
+    // In the way of the schema, and of a subworkflow.
+    for in_the_way in [".pi/schemas", ".pi/workflows/w-cycle"] {
+        let path = project.path().join(in_the_way);
+        fs::write(&path, "mine").unwrap();
+        let tdd = TEMPLATES.iter().find(|template| template.name == "tdd");
+        let written = write(project.path(), tdd.unwrap(), "w", Language::Yaml, "{}");
+        assert!(written.is_err(), "{in_the_way}");
+        assert!(!workflows.join("w").exists(), "{in_the_way}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     }
 }
 

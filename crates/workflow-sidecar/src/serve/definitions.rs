@@ -45,6 +45,17 @@ pub(super) struct Definitions {
     last: Option<Last>,
 }
 
+/// Whose project is looked into.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ProjectOf<'a> {
+    /// A session's.
+    Session(&'a Path),
+    /// The host's, for a session that names no other.
+    Host,
+    /// None: the user does not trust what is there.
+    Nobody,
+}
+
 /// What was loaded last.
 #[derive(Debug)]
 struct Last {
@@ -74,9 +85,18 @@ impl Definitions {
         &self.cwd
     }
 
+    /// The directory to look into. That of the user's own definitions is nobody's project.
+    fn directory<'a>(&'a self, project: &ProjectOf<'a>) -> &'a Path {
+        match project {
+            ProjectOf::Session(cwd) => cwd,
+            ProjectOf::Host => &self.cwd,
+            ProjectOf::Nobody => &self.agent,
+        }
+    }
+
     /// The definitions as the files stand now.
-    pub(super) fn load(&mut self, cwd: Option<&Path>) -> Arc<Loaded> {
-        let cwd = cwd.unwrap_or(&self.cwd).to_path_buf();
+    pub(super) fn load(&mut self, project: &ProjectOf<'_>) -> Arc<Loaded> {
+        let cwd = self.directory(project).to_path_buf();
         let mut loaded = Arc::new(self.loader.load(&self.agent, &cwd));
         // Sessions of a project whose files have not changed share what they say.
         if let Some(last) = self.last.take()
@@ -93,13 +113,11 @@ impl Definitions {
     }
 
     /// The definitions as the files stood a moment ago, for what is asked at every keystroke.
-    pub(super) fn recent(&mut self, cwd: Option<&Path>) -> Arc<Loaded> {
-        let project = cwd.unwrap_or(&self.cwd);
+    pub(super) fn recent(&mut self, project: &ProjectOf<'_>) -> Arc<Loaded> {
+        let cwd = self.directory(project);
         match &self.last {
-            Some(last) if last.cwd == project && last.at.elapsed() < RECENT => {
-                Arc::clone(&last.loaded)
-            }
-            _ => self.load(cwd),
+            Some(last) if last.cwd == cwd && last.at.elapsed() < RECENT => Arc::clone(&last.loaded),
+            _ => self.load(project),
         }
     }
 }
@@ -141,7 +159,7 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         write(project.path(), "One");
         let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
-        let mut load = || definitions.load(Some(project.path()));
+        let mut load = || definitions.load(&ProjectOf::Session(project.path()));
         let (first, second) = (load(), load());
         assert!(Arc::ptr_eq(&first, &second));
         write(project.path(), "Two");
@@ -155,15 +173,21 @@ mod tests {
         write(project.path(), "One");
         write(other.path(), "Other");
         let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
-        let first = definitions.recent(Some(project.path()));
+        let first = definitions.recent(&ProjectOf::Session(project.path()));
         assert!(Arc::ptr_eq(
             &first,
-            &definitions.recent(Some(project.path()))
+            &definitions.recent(&ProjectOf::Session(project.path()))
         ));
-        assert_eq!(name(&definitions.recent(Some(other.path()))), "Other");
+        assert_eq!(
+            name(&definitions.recent(&ProjectOf::Session(other.path()))),
+            "Other"
+        );
         write(project.path(), "Two");
-        definitions.load(Some(project.path()));
-        assert_eq!(name(&definitions.recent(Some(project.path()))), "Two");
+        definitions.load(&ProjectOf::Session(project.path()));
+        assert_eq!(
+            name(&definitions.recent(&ProjectOf::Session(project.path()))),
+            "Two"
+        );
     }
 
     #[test]
@@ -172,7 +196,7 @@ mod tests {
         write(agent.path(), "Own");
         let agent_dir = agent.path().join(".pi");
         let mut definitions = Definitions::new(Arc::new(OnDisk), agent_dir.to_str(), "/nowhere");
-        let loaded = definitions.load(None);
+        let loaded = definitions.load(&ProjectOf::Host);
         assert_eq!(name(&loaded), "Own");
         let said: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
         assert_eq!(

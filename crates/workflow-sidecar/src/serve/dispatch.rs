@@ -13,6 +13,7 @@ use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
 use serde::Deserialize;
 use tokio::sync::Notify;
 use workflow_core::input::Millis;
+use workflow_core::output::Heard;
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method};
 
 use super::envelope::{Call, Invalid, Message, NO_ID, classify};
@@ -20,7 +21,7 @@ use super::handlers::{Answered, unsupported};
 use super::outbox::Outbox;
 use super::server::{Server, Surroundings, not_initialized};
 use super::usual::glance;
-use super::world::{GateName, GateNews};
+use super::world::{GateName, GateNews, TriggerName, TriggerNews};
 use crate::wire;
 
 /// The methods, and what they work on.
@@ -101,6 +102,19 @@ impl Dispatch {
     pub(super) fn gate_news(&self, name: &GateName, news: GateNews, out: &mut Outbox) {
         let take = |server: &mut Server| server.gate_news(name, news);
         self.do_or_log(take, "what a gate came to could not be taken", out);
+    }
+
+    /// Does what follows from what a trigger has, and says what becomes of it.
+    pub(super) fn trigger_news(
+        &self,
+        name: &TriggerName,
+        news: TriggerNews,
+        out: &mut Outbox,
+    ) -> Option<Heard> {
+        let mut heard = None;
+        let take = |server: &mut Server| heard = server.trigger_news(name, news);
+        self.do_or_log(take, "what a trigger has could not be taken", out);
+        heard
     }
 
     /// Answers what still waits: nothing more will come.

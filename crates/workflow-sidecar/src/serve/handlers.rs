@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 use workflow_core::guard::STEP_TOOL;
-use workflow_core::guard::rules::Paths;
 use workflow_core::input::{Author, Command, Entry, LastAssistant};
 use workflow_core::output::{Output, Reply};
 use workflow_core::session::Abilities;
@@ -21,7 +20,7 @@ use super::clock::Clock;
 use super::definitions::Definitions;
 use super::envelope::text;
 use super::manifest::{CANCEL_COMMAND, START_COMMAND, manifest};
-use super::server::{Asking, Host, Seed, Server, not_initialized};
+use super::server::{Asking, Host, Places, Seed, Server, not_initialized};
 use crate::wire;
 
 /// A call's result, or a word that it comes later.
@@ -135,14 +134,16 @@ impl Handlers for Server {
         &mut self,
         params: protocol::TurnParams<'_>,
     ) -> Answer<protocol::HookResult> {
-        self.hook(&params, Input::TurnStart)
+        let index = params.event.turn_index;
+        self.hook(&params, Input::TurnStart { index })
     }
 
     fn hook_tool_call(
         &mut self,
         params: protocol::ToolCallParams<'_>,
     ) -> Answer<protocol::ToolCallResult> {
-        let paths = self.paths(&params)?;
+        let places = self.places_of(&params)?;
+        let paths = self.world.paths(&places.project());
         let ticket = self.next_ticket();
         let input = Input::ToolCall {
             ticket,
@@ -150,7 +151,7 @@ impl Handlers for Server {
             input: params.event.input,
             paths: &*paths,
         };
-        let output = self.step(&params, input)?;
+        let output = self.step_or_wait(&params, ticket, input)?;
         if matches!(output.reply, Reply::Later) {
             self.defer(ticket, Asking::ToolCall);
             self.apply(params.session_id(), output.actions);
@@ -202,8 +203,19 @@ impl Handlers for Server {
         &mut self,
         params: protocol::BranchParams<'_>,
     ) -> Answer<protocol::BranchResult> {
-        self.known(&params)?;
-        now(protocol::BranchResult::default())
+        let ticket = self.next_ticket();
+        let input = Input::Branch {
+            ticket,
+            turn: params.event.target_turn_index,
+            entries: params.context.branch.as_ref().map(entries),
+        };
+        let output = self.step(&params, input)?;
+        if matches!(output.reply, Reply::Later) {
+            self.defer(ticket, Asking::Branch);
+            self.apply(params.session_id(), output.actions);
+            return Ok(Answered::Later);
+        }
+        now(wire::branch_result(output))
     }
 
     fn tool_execute(
@@ -229,7 +241,7 @@ impl Handlers for Server {
             action,
             word: word.as_deref(),
         };
-        let output = self.step(&params, input)?;
+        let output = self.step_or_wait(&params, ticket, input)?;
         if matches!(output.reply, Reply::Later) {
             let call = params.tool_call_id.to_string();
             let session = session.to_owned();
@@ -262,7 +274,7 @@ impl Handlers for Server {
             name => return Err(unknown_command(name)),
         };
         let ticket = self.next_ticket();
-        let output = self.step(&params, Input::Command { ticket, command })?;
+        let output = self.step_or_wait(&params, ticket, Input::Command { ticket, command })?;
         if matches!(output.reply, Reply::Later) {
             self.defer(ticket, Asking::Command);
             return Ok(Answered::Later);
@@ -324,13 +336,10 @@ impl Handlers for Server {
 }
 
 impl Server {
-    /// Where the paths of a session's calls lead.
-    fn paths<'a>(&mut self, params: &impl SessionBound<'a>) -> Result<Box<dyn Paths>, Error> {
+    /// The directories of a session.
+    fn places_of<'a>(&mut self, params: &impl SessionBound<'a>) -> Result<Places, Error> {
         self.known(params)?;
-        let places = self
-            .places(params.session_id())
-            .ok_or_else(not_initialized)?;
-        Ok(self.world.paths(&places.cwd))
+        self.places(params.session_id()).ok_or_else(not_initialized)
     }
 
     /// A hook whose answer is what there is to do.
@@ -349,22 +358,19 @@ impl Server {
     ) -> Answer<protocol::HookResult> {
         let branch = params.context.branch.as_ref();
         let malformed = branch.map_or(0, |branch| branch.malformed);
-        let entries: Vec<Entry<'_>> = branch
-            .map(|branch| branch.entries.as_slice())
-            .unwrap_or_default()
-            .iter()
-            .map(|entry| Entry {
-                custom_type: &entry.custom_type,
-                data: entry.data,
-            })
-            .collect();
+        let entries = branch.map(entries).unwrap_or_default();
         let mut output: Output = self.begin(&params.session_id, &params.context, |loaded| {
             Input::Session { entries, loaded }
         })?;
         if malformed > 0 {
             output.diagnostics.push(not_entries(malformed));
         }
-        now(wire::hook_result(output))
+        let slot = self.sessions.get(&*params.session_id);
+        let is_guarded = slot.is_some_and(|slot| slot.session.is_guarded());
+        now(protocol::HookResult {
+            guarded: is_guarded,
+            ..wire::hook_result(output)
+        })
     }
 }
 
@@ -374,6 +380,16 @@ impl Server {
 )]
 fn now<R>(result: R) -> Answer<R> {
     Ok(Answered::Now(result))
+}
+
+/// Our entries of a branch, oldest first.
+fn entries<'a>(branch: &'a protocol::Branch<'a>) -> Vec<Entry<'a>> {
+    let entries = branch.entries.iter();
+    let entry = |entry: &'a protocol::BranchEntry<'a>| Entry {
+        custom_type: &entry.custom_type,
+        data: entry.data,
+    };
+    entries.map(entry).collect()
 }
 
 /// A session that moves has a branch: taking "not said" for "empty" would drop the run and its guards.
@@ -403,7 +419,9 @@ fn step_action(arguments: &RawValue) -> Option<protocol::Text<'_>> {
         #[serde(borrow)]
         action: &'a RawValue,
     }
-    let arguments: Arguments<'_> = serde_json::from_str(arguments.get()).ok()?;
+    // A list of one would do for it as well.
+    let object = Some(arguments.get()).filter(|json| json.starts_with('{'))?;
+    let arguments: Arguments<'_> = serde_json::from_str(object).ok()?;
     text(arguments.action)
 }
 

@@ -27,7 +27,7 @@ const HOOKS: &[(&str, &[&str])] = &[
     ("session_shutdown", &[]),
     ("before_agent_start", &["prompt"]),
     ("agent_start", &[]),
-    ("turn_start", &[]),
+    ("turn_start", &["turnIndex"]),
     ("tool_call", &["toolName", "toolCallId", "input"]),
     (
         "tool_result",
@@ -37,6 +37,7 @@ const HOOKS: &[(&str, &[&str])] = &[
     // The last message of the assistant is enough.
     ("agent_end", &["messages"]),
     ("input", &["source"]),
+    ("branch", &["targetTurnIndex"]),
 ];
 
 /// The hooks that restore a run, and what they need to know of the session.
@@ -61,7 +62,9 @@ pub(super) fn manifest() -> Manifest {
 
 fn subscription(&(name, event): &(&str, &[&str])) -> HookSubscription {
     let context: &[&str] = if RESTORING.contains(&name) {
-        &["cwd", "hasUI", "sessionFile", "branch"]
+        &["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"]
+    } else if name == "branch" {
+        &["branch"]
     } else {
         &[]
     };
@@ -200,6 +203,10 @@ fn entry_types() -> Vec<EntryType> {
         entry(
             entry_type::GATE,
             "What a gate came to, or how things stood when its phase was entered",
+        ),
+        entry(
+            entry_type::CHECKPOINT,
+            "What was kept of the code when a turn began",
         ),
     ]
 }

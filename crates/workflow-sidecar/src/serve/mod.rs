@@ -30,5 +30,6 @@ pub(crate) use envelope::{Flaw, flaw};
 pub(crate) use server::Surroundings;
 pub(crate) use stdio::serve;
 pub(crate) use world::{
-    GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project as WorldProject, World,
+    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project as WorldProject,
+    TriggerName, TriggerNews, TriggerWatch, World, excerpt,
 };

@@ -4,27 +4,31 @@
 //! earlier requests, questions, actions that time caused) goes to the outbox. Must not know
 //! method names or lines.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use workflow_core::definition::Loaded;
+use workflow_core::definition::{Approval, Loaded, Trigger};
 use workflow_core::input::{Answer, Millis, Ticket};
-use workflow_core::output::{Action, Effect, GateId, Output, Question, Settled};
+use workflow_core::output::{Action, Effect, GateId, Heard, Output, Question, Reply, Settled};
 use workflow_core::session::Abilities;
+use workflow_core::wake::Watched;
 use workflow_core::{Input, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
 use workflow_protocol::{Context, Error, HostApplyParams, Kind, SessionBound, Text};
 
 use super::clock::Clock;
-use super::definitions::{Definitions, Loader, OnDisk};
+use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer};
 use super::session::Slot;
-use super::world::{GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project, World};
+use super::world::{
+    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project, TriggerName,
+    TriggerNews, TriggerWatch, World,
+};
 use crate::wire;
 
 /// What lies around the process: where files and time come from.
@@ -89,6 +93,10 @@ pub(super) struct Server {
     tickets: u64,
     /// The requests that are answered later.
     waiting: HashMap<Ticket, Waiting>,
+    /// The call in progress, if its answer may come later.
+    in_progress: Option<Ticket>,
+    /// The answer to the call in progress, where what had to be done first was done at once.
+    at_once: Option<Settled>,
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
@@ -116,6 +124,7 @@ pub(super) struct Deferred {
 pub(super) enum Asking {
     Command,
     ToolCall,
+    Branch,
     /// The tool of this session, under the host's id of the call.
     Step {
         session: String,
@@ -171,6 +180,8 @@ impl Server {
             peer: Peer::default(),
             tickets: 0,
             waiting: HashMap::new(),
+            in_progress: None,
+            at_once: None,
             deferred: None,
             outbox: Outbox::default(),
             is_over: false,
@@ -185,6 +196,25 @@ impl Server {
     ) -> Result<Output, Error> {
         self.known(params)?;
         Ok(self.step_session(params.session_id(), input))
+    }
+
+    /// Steps the session of a call whose answer may come later, under this ticket.
+    pub(super) fn step_or_wait<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+        ticket: Ticket,
+        input: Input<'_>,
+    ) -> Result<Output, Error> {
+        self.in_progress = Some(ticket);
+        let output = self.step(params, input);
+        self.in_progress = None;
+        let at_once = self.at_once.take();
+        let mut output = output?;
+        if let Some(Settled { reply, actions, .. }) = at_once {
+            output.reply = reply;
+            output.actions.extend(actions);
+        }
+        Ok(output)
     }
 
     /// The session of a call, which takes over what the host knows of it now.
@@ -243,8 +273,8 @@ impl Server {
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let cwd = cwd(context, self.sessions.get(session));
-        Ok(host.definitions.load(cwd))
+        let project = project(context, self.sessions.get(session));
+        Ok(host.definitions.load(&project))
     }
 
     /// The definitions as the files stood a moment ago, for a session or for none.
@@ -259,8 +289,8 @@ impl Server {
             return self.definitions(session, context);
         }
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let cwd = cwd(context, self.sessions.get(session));
-        Ok(host.definitions.recent(cwd))
+        let project = project(context, self.sessions.get(session));
+        Ok(host.definitions.recent(&project))
     }
 
     fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
@@ -286,6 +316,19 @@ impl Server {
 
     /// Does what a step asks for beyond its answer.
     fn follow_up(&mut self, id: &str, mut output: Output) -> Output {
+        let mut effects = VecDeque::from(std::mem::take(&mut output.effects));
+        while let Some(effect) = effects.pop_front() {
+            if let Some(input) = self.take_effect(id, effect)
+                && let Some(slot) = self.sessions.get_mut(id)
+            {
+                let more = slot.session.step(self.clock.now(), input);
+                output.actions.extend(more.actions);
+                output.diagnostics.extend(more.diagnostics);
+                output.questions.extend(more.questions);
+                output.settled.extend(more.settled);
+                effects.extend(more.effects);
+            }
+        }
         if let Some(slot) = self.sessions.get_mut(id) {
             let deadline = slot.session.deadline();
             let before = std::mem::replace(&mut slot.deadline, deadline);
@@ -293,11 +336,15 @@ impl Server {
                 self.wait_for(id, before, deadline);
             }
         }
-        for effect in std::mem::take(&mut output.effects) {
-            self.take_effect(id, effect, &mut output);
-        }
-        for settled in output.settled.drain(..) {
-            self.settle(id, settled);
+        for settled in std::mem::take(&mut output.settled) {
+            // The call in progress is answered at once, though it said it would be later.
+            let is_this_one = settled.ticket == Ticket(self.tickets);
+            if is_this_one && matches!(output.reply, Reply::Later) {
+                output.reply = settled.reply;
+                output.actions.extend(settled.actions);
+            } else {
+                self.settle(id, settled);
+            }
         }
         for question in output.questions.drain(..) {
             self.ask(id, question);
@@ -305,21 +352,22 @@ impl Server {
         output
     }
 
-    /// Does what only the process can do, and tells the session what came of it.
-    fn take_effect(&mut self, id: &str, effect: Effect, output: &mut Output) {
-        let Some(places) = self.places(id) else {
-            return;
-        };
+    /// Does what only the process can do, and gives what the session must hear of it at once.
+    fn take_effect(&mut self, id: &str, effect: Effect) -> Option<Input<'static>> {
+        let places = self.places(id)?;
         let world = Arc::clone(&self.world);
         let project = places.project();
-        let more = match effect {
-            Effect::TakeBaseline(gates) => Input::Baseline {
-                baseline: world.baseline(&gates, &places.cwd),
-            },
+        match effect {
+            Effect::TakeBaseline(gates) => {
+                return Some(Input::Baseline {
+                    baseline: world.baseline(&gates, &places.cwd),
+                });
+            }
             Effect::RunGate(run)
-                if !run.commands.is_empty() && !world.is_trusted(&project, &run.commands) =>
+                if !run.commands.is_empty()
+                    && !(places.is_trusted && world.is_trusted(&project, &run.commands)) =>
             {
-                Input::GateUntrusted { gate: run.id }
+                return Some(Input::GateUntrusted { gate: run.id });
             }
             Effect::RunGate(run) => {
                 let name = GateName {
@@ -332,21 +380,72 @@ impl Server {
                     baseline: run.baseline.as_deref(),
                 };
                 let handle = world.start_gate(name, job);
-                return self.hold_gate(id, Some((run.id, handle)));
+                self.hold_gate(id, Some((run.id, handle)));
             }
-            Effect::StopGate(gate) => return self.stop_gate(id, gate),
-            Effect::Trust(commands) => return world.trust(&project, &commands),
-            Effect::ForgetWord => {
-                let task = self.sessions.get(id).and_then(|slot| slot.session.view());
-                if let Some(view) = task {
-                    world.forget_word(&places.agent_dir, &view.state.task_id);
+            Effect::StopGate(gate) => self.stop_gate(id, gate),
+            Effect::Trust(commands) => world.trust(&project, &commands),
+            Effect::AwaitWord(approval) => {
+                if let Some(awaited) = self.awaited(id, approval, &places.cwd) {
+                    world.await_word(&places.agent_dir, &awaited);
                 }
-                return;
             }
+            Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
+            Effect::KeepCode => {
+                return Some(Input::CodeKept {
+                    kept: world.keep_code(&places.cwd),
+                });
+            }
+            Effect::RestoreCode(snapshot) => {
+                return Some(Input::CodeRestored {
+                    restored: world.restore_code(&snapshot, &places.cwd),
+                });
+            }
+            Effect::Watch(triggers) => {
+                return Some(Input::Watched {
+                    watched: self.watch(id, &project, &triggers),
+                });
+            }
+            Effect::WatchNoMore => {
+                if let Some(slot) = self.sessions.get_mut(id) {
+                    slot.triggers = TriggerWatch::default();
+                }
+            }
+            Effect::TrustTriggers(triggers) => world.trust_triggers(&project, &triggers),
+        }
+        None
+    }
+
+    /// Watches these triggers in a session, and no others. Those that are watched already go on.
+    fn watch(&mut self, id: &str, project: &Project<'_>, triggers: &[Trigger]) -> Watched {
+        let Some(slot) = self.sessions.get_mut(id) else {
+            return Watched::default();
         };
-        let mut more = self.step_session(id, more);
-        output.actions.append(&mut more.actions);
-        output.diagnostics.append(&mut more.diagnostics);
+        let world = Arc::clone(&self.world);
+        world.watch(id, project, triggers, &mut slot.triggers)
+    }
+
+    /// A trigger has something for the agent, or cannot go on. `None`: nobody waits for it any more.
+    pub(super) fn trigger_news(&mut self, name: &TriggerName, news: TriggerNews) -> Option<Heard> {
+        let session = &*name.session;
+        let slot = self.sessions.get(session)?;
+        if !slot.triggers.has(name.number) {
+            return None;
+        }
+        let input = match news {
+            TriggerNews::Text(text) => Input::Triggered { text },
+            TriggerNews::Problem(problem) => Input::Watched {
+                watched: Watched {
+                    problems: vec![problem],
+                    ..Watched::default()
+                },
+            },
+        };
+        let output = self.step_session(session, input);
+        self.apply(session, output.actions);
+        match output.reply {
+            Reply::Heard(heard) => Some(heard),
+            _ => None,
+        }
     }
 
     fn hold_gate(&mut self, id: &str, gate: Option<(GateId, GateHandle)>) {
@@ -372,6 +471,7 @@ impl Server {
                 .as_deref()
                 .unwrap_or(definitions.cwd())
                 .to_path_buf(),
+            is_trusted: slot.is_trusted,
         })
     }
 
@@ -387,6 +487,27 @@ impl Server {
         };
         let output = self.step_session(session, input);
         self.apply(session, output.actions);
+    }
+
+    /// What a session waits for, as it is kept for the user.
+    fn awaited(&self, id: &str, approval: Approval, cwd: &Path) -> Option<Awaited> {
+        let view = self.sessions.get(id)?.session.view()?;
+        let place = view.place.as_ref()?;
+        let Approval {
+            ask, choices, show, ..
+        } = approval;
+        Some(Awaited {
+            task_id: view.state.task_id.clone(),
+            step: view.state.global_step_count,
+            workflow: place.workflow_name.to_owned(),
+            phase: place.phase_name.to_owned(),
+            task: view.state.task_description.clone(),
+            cwd: cwd.to_path_buf(),
+            ask,
+            choices,
+            show,
+            choice: None,
+        })
     }
 
     /// What the user said beforehand about leaving the phase in which a session is.
@@ -556,6 +677,10 @@ impl Server {
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
     fn settle(&mut self, session: &str, settled: Settled) {
+        if self.in_progress == Some(settled.ticket) {
+            self.at_once = Some(settled);
+            return;
+        }
         let Settled {
             ticket,
             reply,
@@ -571,6 +696,7 @@ impl Server {
         };
         match deferred.what {
             Asking::Command => self.outbox.result(&id, &wire::command_run_result(output)),
+            Asking::Branch => self.outbox.result(&id, &wire::branch_result(output)),
             Asking::ToolCall => self.outbox.result(&id, &wire::tool_call_result(output)),
             Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),
         }
@@ -599,10 +725,11 @@ impl Server {
 pub(super) struct Places {
     pub(super) agent_dir: PathBuf,
     pub(super) cwd: PathBuf,
+    is_trusted: bool,
 }
 
 impl Places {
-    fn project(&self) -> Project<'_> {
+    pub(super) fn project(&self) -> Project<'_> {
         Project {
             agent_dir: &self.agent_dir,
             cwd: &self.cwd,
@@ -610,10 +737,17 @@ impl Places {
     }
 }
 
-/// The directory a call is about, where the host ever said it.
-fn cwd<'a>(context: &'a Context<'_>, slot: Option<&'a Slot>) -> Option<&'a Path> {
+/// The project a call is about, as far as the host ever said it.
+fn project<'a>(context: &'a Context<'_>, slot: Option<&'a Slot>) -> ProjectOf<'a> {
+    let said = context.project_trusted;
+    if said.or(slot.map(|slot| slot.is_trusted)) == Some(false) {
+        return ProjectOf::Nobody;
+    }
     let said = context.cwd.as_deref().map(Path::new);
-    said.or_else(|| slot?.cwd.as_deref())
+    match said.or_else(|| slot?.cwd.as_deref()) {
+        Some(cwd) => ProjectOf::Session(cwd),
+        None => ProjectOf::Host,
+    }
 }
 
 fn unknown_session(id: &str) -> Error {

@@ -7,7 +7,7 @@ use workflow_core::input::Millis;
 use workflow_core::output::GateId;
 use workflow_protocol::Context;
 
-use super::world::GateHandle;
+use super::world::{GateHandle, TriggerWatch};
 
 /// A session, and what the host said of it last.
 #[derive(Debug)]
@@ -15,10 +15,14 @@ pub(super) struct Slot {
     pub(super) session: Session,
     /// Its working directory, where the host said so.
     pub(super) cwd: Option<PathBuf>,
+    /// Whether the user trusts what is in it, as far as the host knows.
+    pub(super) is_trusted: bool,
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
     /// The gate that runs.
     pub(super) gate: Option<(GateId, GateHandle)>,
+    /// The triggers that are watched.
+    pub(super) triggers: TriggerWatch,
 }
 
 impl Slot {
@@ -26,8 +30,10 @@ impl Slot {
         Self {
             session,
             cwd: None,
+            is_trusted: true,
             deadline: None,
             gate: None,
+            triggers: TriggerWatch::default(),
         }
     }
 
@@ -35,6 +41,10 @@ impl Slot {
     pub(super) fn note(&mut self, context: &Context<'_>) {
         if let Some(cwd) = &context.cwd {
             self.cwd = Some(PathBuf::from(cwd.as_str()));
+        }
+        if let Some(is_trusted) = context.project_trusted {
+            self.is_trusted = is_trusted;
+            self.session.set_project_trusted(is_trusted);
         }
         if let Some(has_ui) = context.has_ui {
             self.session.set_has_ui(has_ui);

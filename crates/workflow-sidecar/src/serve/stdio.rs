@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+use workflow_core::output::Heard;
 
 use super::clock::Alarm;
 use super::dispatch::Dispatch;
 use super::frame::{Frame, Frames};
 use super::outbox::Outbox;
 use super::server::Surroundings;
-use super::world::{GateName, GateNews, Machine, World};
+use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
 use crate::transcript::{Cause, HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
@@ -61,6 +62,17 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             if pen.flush().is_err() {
                 std::process::exit(0);
             }
+        });
+    }
+    {
+        let (dispatch, pen) = (Arc::clone(&dispatch), Arc::clone(&pen));
+        machine.listen_to_triggers(move |name, news| {
+            let mut pen = pen.take();
+            let heard = pen.hear_of_trigger(&name, news, &dispatch);
+            if pen.flush().is_err() {
+                std::process::exit(0);
+            }
+            heard
         });
     }
     let frames = Frames::new(standard_input()?, max_line);
@@ -189,6 +201,27 @@ impl Writing {
         dispatch.gate_news(name, news.clone(), &mut self.outbox);
         let cause = Cause::Gate(name, &news);
         recorder.write(dispatch.now(), cause, &self.outbox.as_bytes()[from..]);
+    }
+
+    /// Does what follows from what a trigger has.
+    fn hear_of_trigger(
+        &mut self,
+        name: &TriggerName,
+        news: TriggerNews,
+        dispatch: &Dispatch,
+    ) -> Option<Heard> {
+        self.catch_up(dispatch);
+        let Some(recorder) = &mut self.recorder else {
+            return dispatch.trigger_news(name, news, &mut self.outbox);
+        };
+        let from = self.outbox.len();
+        let heard = dispatch.trigger_news(name, news.clone(), &mut self.outbox);
+        let followed = &self.outbox.as_bytes()[from..];
+        // Of what is not watched any more, nothing came.
+        if heard.is_some() || !followed.is_empty() {
+            recorder.write(dispatch.now(), Cause::Trigger(name, &news), followed);
+        }
+        heard
     }
 
     fn flush(&mut self) -> io::Result<()> {

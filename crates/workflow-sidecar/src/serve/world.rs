@@ -4,19 +4,24 @@
 //! from what somebody says. Must not know methods or lines.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::value::{RawValue, to_raw_value};
-use workflow_core::definition::{Gate, RunCheck};
+use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::definition::{Gate, RunCheck, Tier, Trigger};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::Paths;
-use workflow_core::output::GateId;
+use workflow_core::output::{GateId, Heard};
+use workflow_core::wake::Watched;
 
 use crate::approval::Approvals;
+pub(crate) use crate::approval::Awaited;
 use crate::gate::{self, Baseline, Job, Keeper, Running};
 use crate::paths::LocalPaths;
-use crate::trust::{Trust, TrustStore, hash_of};
+use crate::trigger::{self, News};
+use crate::trust::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
 
 /// How much of a file is shown with a question, in bytes.
 const SHOWN: u64 = 4096;
@@ -24,7 +29,7 @@ const SHOWN: u64 = 4096;
 /// The world around sessions.
 pub(crate) trait World: fmt::Debug + Send + Sync {
     /// Where paths lead.
-    fn paths(&self, cwd: &Path) -> Box<dyn Paths>;
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p>;
 
     /// How things stand, for the checks of a gate.
     fn baseline(&self, gates: &[Gate], cwd: &Path) -> Box<RawValue>;
@@ -38,7 +43,12 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
     /// What the user said beforehand about leaving a phase.
     fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String>;
 
-    /// What the user said beforehand has been used.
+    /// A run waits for the user, who may answer outside of the host.
+    ///
+    /// Where nobody could, as in a replay, nothing is kept.
+    fn await_word(&self, _agent_dir: &Path, _awaited: &Awaited) {}
+
+    /// Nobody waits for the user's word about this run any more.
     fn forget_word(&self, agent_dir: &Path, task_id: &str);
 
     /// The beginning of a file that is shown with a question.
@@ -46,6 +56,25 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
 
     /// Starts the checks of a gate. What becomes of them is told on another thread.
     fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle;
+
+    /// Keeps the code as it stands.
+    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot>;
+
+    /// Brings the code back to how it stood.
+    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored;
+
+    /// Watches these triggers, and none of a session's others; those of the project only if the user trusts them.
+    /// What one has is told on another thread.
+    fn watch(
+        &self,
+        session: &str,
+        project: &Project<'_>,
+        triggers: &[Trigger],
+        watch: &mut TriggerWatch,
+    ) -> Watched;
+
+    /// The user trusts these triggers of a project.
+    fn trust_triggers(&self, project: &Project<'_>, triggers: &[Trigger]);
 }
 
 /// A project, and the user whose project it is.
@@ -99,6 +128,49 @@ pub(crate) enum GateNews {
     Over(Vec<Report>),
 }
 
+/// Which trigger has something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TriggerName {
+    pub(crate) session: String,
+    /// No other has the same, not even the same trigger watched again.
+    pub(crate) number: u64,
+}
+
+/// What is told of a trigger.
+pub(crate) type TriggerNews = News;
+
+/// The triggers that are watched for a session; they are not any more when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct TriggerWatch {
+    watched: Vec<WatchedTrigger>,
+    /// Whether what is told is told of one that is watched, as where a transcript tells it.
+    is_told: bool,
+}
+
+#[derive(Debug)]
+struct WatchedTrigger {
+    trigger: Trigger,
+    cwd: PathBuf,
+    number: u64,
+    #[expect(dead_code, reason = "it is held, and let go of")]
+    running: trigger::Running,
+}
+
+impl TriggerWatch {
+    /// Whether the trigger of this number is watched.
+    pub(crate) fn has(&self, number: u64) -> bool {
+        self.is_told || self.watched.iter().any(|watched| watched.number == number)
+    }
+
+    /// Nothing is watched here, and all that is told is heard.
+    pub(crate) fn tell(&mut self) {
+        self.is_told = true;
+    }
+}
+
+/// Takes what triggers have, and says what becomes of it.
+type TriggerListener = Arc<dyn Fn(TriggerName, TriggerNews) -> Option<Heard> + Send + Sync>;
+
 /// Takes what is told of gates.
 type Listener = Arc<dyn Fn(GateName, GateNews) + Send + Sync>;
 
@@ -106,6 +178,8 @@ type Listener = Arc<dyn Fn(GateName, GateNews) + Send + Sync>;
 #[derive(Default)]
 pub(crate) struct Machine {
     listener: Arc<Mutex<Option<Listener>>>,
+    trigger_listener: Arc<Mutex<Option<TriggerListener>>>,
+    triggers: AtomicU64,
 }
 
 impl fmt::Debug for Machine {
@@ -119,21 +193,46 @@ impl Machine {
     pub(super) fn listen(&self, listener: impl Fn(GateName, GateNews) + Send + Sync + 'static) {
         *self.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
     }
-}
 
-impl World for Machine {
-    fn paths(&self, cwd: &Path) -> Box<dyn Paths> {
-        Box::new(LocalPaths::new(cwd))
+    /// Has somebody told of triggers from now on.
+    pub(super) fn listen_to_triggers(
+        &self,
+        listener: impl Fn(TriggerName, TriggerNews) -> Option<Heard> + Send + Sync + 'static,
+    ) {
+        let listeners = &self.trigger_listener;
+        *listeners.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
     }
 
-    fn baseline(&self, gates: &[Gate], cwd: &Path) -> Box<RawValue> {
-        let baseline = Baseline::take(gates, cwd);
-        to_raw_value(&baseline).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    fn watch_one(
+        &self,
+        session: &str,
+        trigger: &Trigger,
+        cwd: &Path,
+    ) -> Result<WatchedTrigger, String> {
+        let number = self.triggers.fetch_add(1, Ordering::Relaxed);
+        let name = TriggerName {
+            session: session.to_owned(),
+            number,
+        };
+        let listener = Arc::clone(&self.trigger_listener);
+        let tell = move |news| {
+            let listener = listener
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone();
+            listener.and_then(|listener| listener(name.clone(), news))
+        };
+        Ok(WatchedTrigger {
+            trigger: trigger.clone(),
+            cwd: cwd.to_path_buf(),
+            number,
+            running: trigger::start(trigger, cwd, tell)?,
+        })
     }
 
-    fn is_trusted(&self, project: &Project<'_>, commands: &[RunCheck]) -> bool {
+    fn has_trust(project: &Project<'_>, hash: &CommandsHash) -> bool {
         let store = TrustStore::in_agent_dir(project.agent_dir);
-        match store.look_up(project.cwd, &hash_of(commands)) {
+        match store.look_up(project.cwd, hash) {
             Ok(trust) => trust == Trust::Trusted,
             Err(error) => {
                 tracing::warn!("{error}");
@@ -142,15 +241,43 @@ impl World for Machine {
         }
     }
 
-    fn trust(&self, project: &Project<'_>, commands: &[RunCheck]) {
+    fn remember_trust(project: &Project<'_>, hash: &CommandsHash) {
         let store = TrustStore::in_agent_dir(project.agent_dir);
-        if let Err(error) = store.trust(project.cwd, &hash_of(commands)) {
+        if let Err(error) = store.trust(project.cwd, hash) {
             tracing::warn!("the user's trust cannot be remembered: {error}");
         }
+    }
+}
+
+impl World for Machine {
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        Box::new(LocalPaths::new(project.cwd, project.agent_dir))
+    }
+
+    fn baseline(&self, gates: &[Gate], cwd: &Path) -> Box<RawValue> {
+        let baseline = Baseline::take(gates, cwd);
+        to_raw_value(&baseline).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
+
+    fn is_trusted(&self, project: &Project<'_>, commands: &[RunCheck]) -> bool {
+        Self::has_trust(project, &hash_of(commands))
+    }
+
+    fn trust(&self, project: &Project<'_>, commands: &[RunCheck]) {
+        Self::remember_trust(project, &hash_of(commands));
     }
 
     fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String> {
         Approvals::in_agent_dir(agent_dir).word(place.task_id, place.step)
+    }
+
+    fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
+        // A directory that is no place, as in a transcript, is nobody's.
+        if agent_dir.is_absolute()
+            && let Err(error) = Approvals::in_agent_dir(agent_dir).keep(awaited)
+        {
+            tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+        }
     }
 
     fn forget_word(&self, agent_dir: &Path, task_id: &str) {
@@ -160,6 +287,63 @@ impl World for Machine {
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
         excerpt(&cwd.join(path))
             .unwrap_or_else(|error| format!("({path} cannot be shown: {error})"))
+    }
+
+    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot> {
+        gate::keep_code(cwd)
+    }
+
+    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored {
+        gate::restore_code(snapshot, cwd)
+    }
+
+    fn watch(
+        &self,
+        session: &str,
+        project: &Project<'_>,
+        triggers: &[Trigger],
+        watch: &mut TriggerWatch,
+    ) -> Watched {
+        let of_project = || {
+            triggers
+                .iter()
+                .filter(|trigger| trigger.tier == Tier::Project)
+        };
+        let untrusted = of_project().next().is_some()
+            && !Self::has_trust(project, &hash_of_triggers(of_project()));
+        let mut watched = Watched {
+            untrusted,
+            ..Watched::default()
+        };
+        let wanted = triggers
+            .iter()
+            .filter(|trigger| !untrusted || trigger.tier == Tier::Global);
+        // What ends gives its port free before another begins.
+        let is_wanted = |running: &WatchedTrigger| {
+            running.cwd == project.cwd && wanted.clone().any(|wanted| *wanted == running.trigger)
+        };
+        watch.watched.retain(is_wanted);
+        for trigger in wanted.clone() {
+            if watch
+                .watched
+                .iter()
+                .any(|running| running.trigger == *trigger)
+            {
+                continue;
+            }
+            match self.watch_one(session, trigger, project.cwd) {
+                Ok(running) => {
+                    watched.begun.push(trigger.in_words());
+                    watch.watched.push(running);
+                }
+                Err(problem) => watched.problems.push(problem),
+            }
+        }
+        watched
+    }
+
+    fn trust_triggers(&self, project: &Project<'_>, triggers: &[Trigger]) {
+        Self::remember_trust(project, &hash_of_triggers(triggers));
     }
 
     fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle {
@@ -206,7 +390,7 @@ fn in_words(progress: &gate::Progress) -> String {
 }
 
 /// The beginning of a file, if it is one.
-fn excerpt(path: &Path) -> std::io::Result<String> {
+pub(crate) fn excerpt(path: &Path) -> std::io::Result<String> {
     use std::io::Read;
     if !path.metadata()?.is_file() {
         return Err(std::io::Error::other("it is no file"));

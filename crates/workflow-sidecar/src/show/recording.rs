@@ -37,6 +37,7 @@ pub(crate) fn of_recording(
             | Recorded::Definitions(_)
             | Recorded::World(_)
             | Recorded::Gate(_)
+            | Recorded::Trigger(_)
             | Recorded::End
             | Recorded::Torn(_) => {}
         }

@@ -115,6 +115,22 @@ fn what_has_the_wrong_shape_is_passed_over() {
     }
 }
 
+#[test]
+fn times_that_cannot_be_are_told_all_the_same() {
+    let at = |at: i64, active: bool| {
+        let data = format!(
+            r#"{{"active":{active},"workflowKey":"w","currentPath":[{{"workflowKey":"w","phaseIndex":0}}],"startedAt":-8640000000000000,"taskId":"t"}}"#
+        );
+        let entry =
+            format!(r#"{{"type":"appendEntry","customType":"workflow:state","data":{data}}}"#);
+        format!(
+            "{{\"at\":{at},\"out\":{{\"method\":\"host/apply\",\"params\":{{\"sessionId\":\"\",\"actions\":[{entry}]}}}}}}\n"
+        )
+    };
+    let told = recording((at(i64::MAX, true) + &at(0, true) + &at(i64::MAX, false)).as_bytes());
+    assert_eq!(names(&told[0]), ["started", "entered", "completed"]);
+}
+
 /// Says the seed, so that what failed can be repeated: `SEED=… cargo test`.
 fn config(cases: u32) -> ProptestConfig {
     let asked = std::env::var("SEED")

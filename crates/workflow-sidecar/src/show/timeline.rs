@@ -275,7 +275,7 @@ impl Timeline {
         let moved = state.active
             && (before.current_path != state.current_path
                 || before.global_step_count != state.global_step_count);
-        let lasted = self.now.map(|now| now - state.started_at);
+        let lasted = self.now.map(|now| now.saturating_sub(state.started_at));
         let cancelled = state.cancelled;
         if let Some(run) = &mut self.run {
             run.moved(state);
@@ -363,7 +363,8 @@ impl Timeline {
         let Some((at, since)) = self.open.take() else {
             return;
         };
-        let duration = self.now.zip(since).map(|(now, since)| now - since);
+        let times = self.now.zip(since);
+        let duration = times.map(|(now, since)| now.saturating_sub(since));
         if let Some(Happened::Entered { lasted, .. }) =
             self.events.get_mut(at).map(|event| &mut event.what)
         {

@@ -21,8 +21,12 @@ result TOOL TEXT     what the model reads of a tool's result; `error TOOL TEXT`:
 compact, reload      the host shortens the conversation; the session is loaded anew
 help, quit
 
-A line of a script may say what must come of it: `tool edit => blocked`, `next => Fix`, `next => done`,
-`next => gate`, `pass => asked`, `stop => parked`. Empty lines and lines that start with # are passed over.";
+A line of a script may say what must come of it, in upper or lower case: `tool edit => blocked`, `next => Fix`.
+  a call       allowed, blocked, refused; asks, if a run is to be cancelled; gate, asked: it waits
+  a stop       countdown, pushed, waits, parked and why: max, maxStale, error, question
+  a result     changed, unchanged
+  the run      the name or the id of the phase it is in then; done, cancelled, gate, asked
+Empty lines and lines that start with # are passed over.";
 
 /// A line of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,6 +135,9 @@ const COMMANDS: [&str; 23] = [
     "result", "error",
 ];
 
+/// The commands that a person runs in a host.
+const OURS: [&str; 2] = ["/workflow", "/cancel-workflow"];
+
 impl Step {
     /// Reads a line; `None` if there is nothing in it.
     pub(crate) fn read(line: &str) -> Result<Option<Self>, Unknown> {
@@ -160,6 +167,9 @@ impl Command {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         if let Some(name) = word.strip_prefix('/') {
+            if !OURS.contains(&word) {
+                return Err(Unknown::Command(word.to_owned(), nearest(word, OURS)));
+            }
             return Ok(Self::Run {
                 name: name.to_owned(),
                 arguments: rest.to_owned(),
@@ -340,6 +350,11 @@ mod tests {
             unknown("tool"),
             "`tool` wants a name: tool edit {\"path\": \"a.rs\"}"
         );
+        assert_eq!(
+            unknown("/cancel-workflw"),
+            "there is no command `/cancel-workflw`: did you mean `/cancel-workflow`?"
+        );
+        assert!(unknown("/").contains("`help` says"));
         assert!(unknown("tool edit {path}").starts_with("the input of a tool is not JSON"));
         assert!(unknown("wait a").contains("whole seconds"));
         assert!(unknown("wait").contains("whole seconds"));

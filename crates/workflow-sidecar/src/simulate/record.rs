@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::host::{NOW, SEED};
 use crate::serve::{GateName, GateNews, Loader, World};
@@ -15,9 +15,15 @@ use crate::transcript::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
 pub(crate) struct Recorder(transcript::Recorder);
 
 impl Recorder {
-    /// Begins a transcript in a file, in place of what the file held.
+    /// Begins a transcript in a file that holds nothing yet.
     pub(crate) fn begin(path: &Path) -> Result<Self> {
         let cannot = || format!("{} cannot be written", path.display());
+        // Another recording, or the script if two names were mixed up.
+        ensure!(
+            !holds_something(path),
+            "{} is there already: remove it, or name another file with `--record`",
+            path.display()
+        );
         File::create(path).with_context(cannot)?;
         let extent = Extent {
             payload: Payload::Kept,
@@ -52,4 +58,10 @@ impl Recorder {
         };
         self.0.write(at, cause, heard.as_bytes());
     }
+}
+
+/// Whether there is a file already, with anything in it.
+fn holds_something(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|found| found.is_file() && found.len() > 0)
 }

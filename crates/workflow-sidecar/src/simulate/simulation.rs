@@ -8,16 +8,16 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
+use workflow_core::guard::STEP_TOOL;
 
 use super::command::{Command, Stop};
 use super::host::{Host, text};
 use super::record::Recorder;
-use super::told::Told;
+use super::told::{Told, Words};
 use crate::rest::{Rest, rest, taken_up};
 
 /// What a person says who has nothing else to say.
 const GO_ON: &str = "Go on.";
-const STEP_TOOL: &str = "workflow_step";
 
 /// A run without an agent.
 pub(crate) struct Simulation {
@@ -86,12 +86,12 @@ impl Simulation {
     }
 
     /// Lets something happen; gives what followed, and the words that an expectation of it may be.
-    pub(crate) fn take(&mut self, command: &Command) -> Result<(Vec<Told>, Vec<String>)> {
-        let mut words = self.happen(command)?;
-        words.extend(self.settle()?);
+    pub(crate) fn take(&mut self, command: &Command) -> Result<(Vec<Told>, Words)> {
+        let mut verdicts = self.happen(command)?;
+        verdicts.extend(self.settle()?);
         let told = self.host.take_told();
-        words.extend(self.place()?);
-        Ok((told, words))
+        let place = self.place()?;
+        Ok((told, Words { verdicts, place }))
     }
 
     fn happen(&mut self, command: &Command) -> Result<Vec<String>> {
@@ -173,10 +173,12 @@ impl Simulation {
 
     /// The agent starts on what it was told last.
     fn agent_starts(&mut self) -> Result<()> {
-        match self.host.prompt.take() {
-            Some(prompt) => self.starts_on(&prompt, "extension"),
-            None => self.starts_on(GO_ON, "interactive"),
+        if let Some(prompt) = self.host.prompt.take() {
+            return self.starts_on(&prompt, "extension");
         }
+        let why = "nobody told it to start: as if a person had said so";
+        self.host.tell(Told::Nothing(why));
+        self.starts_on(GO_ON, "interactive")
     }
 
     fn starts_on(&mut self, prompt: &str, source: &str) -> Result<()> {
@@ -337,6 +339,12 @@ impl Simulation {
         } else if self.host.prompt.is_some() {
             words.push("pushed".to_owned());
         } else if state["active"] == true {
+            self.host.tell(Told::Nothing(match why {
+                Stop::Aborted => "nothing: the person stopped the agent",
+                Stop::Done | Stop::Error | Stop::Length | Stop::Question => {
+                    "nothing: the phase waits for a person"
+                }
+            }));
             words.push("waits".to_owned());
         }
         Ok(words)
@@ -385,17 +393,30 @@ impl Simulation {
         Ok(words)
     }
 
-    /// How the run stands now.
-    pub(crate) fn rest(&self) -> Rest {
-        if self.host.question.is_some() {
-            return Rest::Waits;
-        }
-        if self.is_running {
-            return Rest::Fine;
-        }
+    /// How the run stands now, and where if it is not over.
+    pub(crate) fn rest(&self) -> (Rest, Option<String>) {
         let entries = self.host.entries();
         let (session, _) = taken_up(&entries, Arc::clone(&self.loaded));
-        session.view().map_or(Rest::Fine, |view| rest(&view))
+        let view = session.view();
+        let view = view.as_ref();
+        let rest = match view {
+            _ if self.host.question.is_some() => Rest::Waits,
+            Some(view) if !self.is_running => rest(view),
+            Some(_) | None => Rest::Fine,
+        };
+        let how = match view {
+            _ if self.host.question.is_some() => ": a question is open",
+            Some(view) if view.pace.parked.is_some() => {
+                ": parked, anything that is said resumes it"
+            }
+            Some(_) if rest == Rest::Waits => ": waits for a person",
+            Some(_) | None => "",
+        };
+        let place = view.and_then(|view| view.place.as_ref());
+        (
+            rest,
+            place.map(|place| format!("still in {}{how}", place.status)),
+        )
     }
 
     /// Ends the session.

@@ -41,6 +41,36 @@ pub(crate) enum Told {
     Nothing(&'static str),
 }
 
+/// What an expectation may say of what came of a command.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    /// What happened: blocked, pushed, parked.
+    pub(super) verdicts: Vec<String>,
+    /// Where the run stands: the phase's name and id, or how it ended.
+    pub(super) place: Vec<String>,
+}
+
+impl Words {
+    /// Whether one of them is this one, in whatever case.
+    pub(crate) fn meet(&self, expected: &str) -> bool {
+        let expected = expected.to_lowercase();
+        let mut words = self.verdicts.iter().chain(&self.place);
+        words.any(|word| word.to_lowercase() == expected)
+    }
+
+    /// All of them, for people.
+    pub(crate) fn told(&self) -> String {
+        let place = match self.place.as_slice() {
+            [name, id] if name.to_lowercase() != id.to_lowercase() => {
+                Some(format!("{name} ({id})"))
+            }
+            place => place.first().cloned(),
+        };
+        let words: Vec<String> = self.verdicts.iter().cloned().chain(place).collect();
+        words.join(", ")
+    }
+}
+
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {

@@ -6,13 +6,15 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::value::RawValue;
-use workflow_core::definition::{Check, Gate, RunCheck};
+use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::definition::{Check, Gate, RunCheck, Trigger};
 use workflow_core::guard::gate::{GateVerdict, Obstacle, Report};
 use workflow_core::guard::rules::Paths;
+use workflow_core::wake::Watched;
 
 use super::command::Outcome;
 use crate::serve::{
-    GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, World, WorldProject,
+    GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, TriggerWatch, World, WorldProject,
 };
 
 /// What is said of a check where nothing else is.
@@ -92,8 +94,8 @@ fn report(gate: &Gate, verdict: GateVerdict, reason: &str, tail: &str) -> Report
 }
 
 impl World for DryWorld {
-    fn paths(&self, cwd: &Path) -> Box<dyn Paths> {
-        self.machine.paths(cwd)
+    fn paths<'p>(&self, project: &WorldProject<'p>) -> Box<dyn Paths + 'p> {
+        self.machine.paths(project)
     }
 
     fn baseline(&self, _: &[Gate], _: &Path) -> Box<RawValue> {
@@ -116,6 +118,24 @@ impl World for DryWorld {
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
         self.machine.excerpt(path, cwd)
     }
+
+    fn keep_code(&self, _: &Path) -> Result<Snapshot, NoSnapshot> {
+        Err(NoSnapshot::NoRepository)
+    }
+
+    fn restore_code(&self, _: &Snapshot, _: &Path) -> Restored {
+        Restored {
+            put_aside: false,
+            has_commits_since: false,
+            problem: Some("a dry run touches no files".to_owned()),
+        }
+    }
+
+    fn watch(&self, _: &str, _: &WorldProject<'_>, _: &[Trigger], _: &mut TriggerWatch) -> Watched {
+        Watched::default()
+    }
+
+    fn trust_triggers(&self, _: &WorldProject<'_>, _: &[Trigger]) {}
 
     fn start_gate(&self, name: GateName, job: GateJob<'_>) -> GateHandle {
         let gates = job.gates.to_vec();

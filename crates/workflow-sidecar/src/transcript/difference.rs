@@ -39,12 +39,25 @@ pub(crate) enum What {
         /// How many members differ besides.
         others: usize,
     },
+    /// What follows means something else, by other definitions.
+    Means { changes: Vec<Change> },
     /// A line is not said.
     Missing { expected: String },
     /// A line is said that nobody expects.
     Extra { heard: String },
     /// The sidecar cannot be spoken to any more.
     Broken { why: String },
+}
+
+/// What means something else than before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Change {
+    /// How it differs, in the words of agents and people.
+    pub(crate) what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) heard: Option<String>,
 }
 
 /// How much of a line is shown.
@@ -64,7 +77,7 @@ impl Difference {
             } => {
                 let mut what = match path.as_deref() {
                     Some("") | None => "the line differs".to_owned(),
-                    Some(path) => format!("`{}` differs", on_one_line(path)),
+                    Some(path) => format!("`{}` differs", visible(path)),
                 };
                 match others {
                     0 => {}
@@ -75,6 +88,7 @@ impl Difference {
                 }
                 format!("{what}\n{}", side_by_side(expected, heard))
             }
+            What::Means { changes } => meanings(&self.after, changes),
             What::Missing { expected } => {
                 format!(
                     "the sidecar does not say\n  expected: {}\n",
@@ -84,20 +98,41 @@ impl Difference {
             What::Extra { heard } => {
                 format!("the sidecar says more\n     heard: {}\n", cut(heard, 0))
             }
-            What::Broken { why } => format!("{}\n", on_one_line(why)),
+            What::Broken { why } => format!("{}\n", visible(why)),
         };
+        // What it means begins with what the host had said.
+        let is_meant = matches!(self.what, What::Means { .. });
         let more = [
-            ("after", Some(&self.after)),
+            ("after", Some(&self.after).filter(|_| !is_meant)),
             ("note", self.note.as_ref()),
             ("hint", self.hint.as_ref()),
         ];
         for (name, more) in more {
             if let Some(more) = more {
-                let _ = writeln!(text, "{name:>10}: {}", on_one_line(more));
+                let _ = writeln!(text, "{name:>10}: {}", visible(more));
             }
         }
         text
     }
+}
+
+/// What happened, what comes of it now, and the texts that differ.
+fn meanings(after: &str, changes: &[Change]) -> String {
+    let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
+    let mut text = format!("{}: {}\n", visible(after), told.join("; "));
+    for change in changes {
+        match (&change.expected, &change.heard) {
+            (Some(expected), Some(heard)) => text += &side_by_side(expected, heard),
+            (Some(expected), None) => {
+                let _ = writeln!(text, "  expected: {}", cut(expected, 0));
+            }
+            (None, Some(heard)) => {
+                let _ = writeln!(text, "     heard: {}", cut(heard, 0));
+            }
+            (None, None) => {}
+        }
+    }
+    text
 }
 
 /// What is different between two lines that are not the same.
@@ -185,16 +220,11 @@ fn cut(text: &str, from: usize) -> String {
         shown.push('…');
     }
     let part: String = text.chars().skip(from).take(WIDTH).collect();
-    shown += &on_one_line(&part);
+    shown += &visible(&part);
     if text.chars().count() > from + WIDTH {
         shown.push('…');
     }
     shown
-}
-
-/// Text without anything that moves the cursor.
-fn on_one_line(text: &str) -> String {
-    visible(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 #[cfg(test)]

@@ -19,10 +19,14 @@ use serde_json::value::RawValue;
 use workflow_core::input::Millis;
 
 use super::definitions::{Definitions, from_hex};
-use super::world::{Answer, GateLine};
+use super::world::{Answer, GateLine, TriggerLine};
+use crate::session_file::is_session;
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 1;
+
+/// How the first line of a recording begins.
+const BEGINNING: &str = "{\"transcript\":";
 
 /// What stands for any line of the sidecar.
 const ANY: &str = "\"*\"";
@@ -60,6 +64,8 @@ pub(crate) enum Entry {
     World(Answer),
     /// What is told of a gate.
     Gate(GateLine),
+    /// What a trigger has.
+    Trigger(TriggerLine),
     /// A line of the host.
     In(Said),
     /// A line of the sidecar.
@@ -119,8 +125,10 @@ pub(crate) enum Said {
 /// Why a file is no transcript, or cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
-    #[error("{}: {error}", path.display())]
+    #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
+    #[error("{} is a session of pi, not a recording: `workflow-sidecar show` tells it", .0.display())]
+    Session(PathBuf),
     #[error("{}:{line}: {why}", path.display())]
     Line {
         path: PathBuf,
@@ -151,6 +159,8 @@ struct Written<'a> {
     world: Option<&'a RawValue>,
     #[serde(borrow)]
     gate: Option<&'a RawValue>,
+    #[serde(borrow)]
+    trigger: Option<&'a RawValue>,
     end: Option<bool>,
 }
 
@@ -167,6 +177,9 @@ impl Transcript {
     /// Reads what a file holds. A line that ends amid its text is told from one that is wrong by
     /// what follows: nothing, or a sidecar that starts.
     pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ReadError> {
+        if is_session(bytes) {
+            return Err(ReadError::Session(path.to_path_buf()));
+        }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let written: Vec<(usize, &[u8])> = bytes
             .split(|byte| *byte == b'\n')
@@ -180,7 +193,7 @@ impl Transcript {
             let may_be_torn = at > 0
                 && match next {
                     None => !bytes.ends_with(b"\n"),
-                    Some((_, next)) => next.starts_with(b"{\"transcript\":"),
+                    Some((_, next)) => next.starts_with(BEGINNING.as_bytes()),
                 };
             let read = match Line::parse(*number, line) {
                 Err(Wrong::Unfinished) if may_be_torn => Ok(Line {
@@ -220,7 +233,7 @@ enum Wrong {
     #[error("{0}")]
     Json(String),
     #[error(
-        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `world`, `gate`, `end` or `transcript`"
+        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `world`, `gate`, `trigger`, `end` or `transcript`"
     )]
     Kind,
     #[error("`bytes` are written as two digits each: \"6e6f\"")]
@@ -237,6 +250,8 @@ enum Wrong {
         "`gate` is what is told of a gate: {{\"gate\":1,\"progress\":\"…\"}} or {{\"gate\":1,\"reports\":[…]}} ({0})"
     )]
     Gate(String),
+    #[error("`trigger` is what a trigger has: {{\"text\":\"…\"}} or {{\"problem\":\"…\"}} ({0})")]
+    Trigger(String),
     #[error("`end` is true or is left out")]
     End,
 }
@@ -263,7 +278,7 @@ impl Line {
                 Wrong::NotUtf8
             });
         };
-        if text.starts_with("{\"transcript\":") {
+        if text.starts_with(BEGINNING) {
             let header = header(text)?;
             return Ok(Self {
                 number,
@@ -301,6 +316,17 @@ fn gate_line(json: &RawValue) -> Result<GateLine, Wrong> {
     Ok(line)
 }
 
+fn trigger_line(json: &RawValue) -> Result<TriggerLine, Wrong> {
+    let line: TriggerLine =
+        serde_json::from_str(json.get()).map_err(|error| Wrong::Trigger(error.to_string()))?;
+    if line.news().is_none() {
+        return Err(Wrong::Trigger(
+            "it has one of `text` and `problem`".to_owned(),
+        ));
+    }
+    Ok(line)
+}
+
 impl Written<'_> {
     fn entry(self) -> Result<Entry, Wrong> {
         let Self {
@@ -313,22 +339,23 @@ impl Written<'_> {
             definitions,
             world,
             gate,
+            trigger,
             end,
         } = self;
-        if let (Some(gate), None) | (None, Some(gate)) = (world, gate) {
-            let others = [r#in, out, note, definitions].iter().any(Option::is_some);
-            if others || bytes.is_some() || too_long.is_some() || end.is_some() {
-                return Err(Wrong::Kind);
+        let others = [r#in, out, note, definitions].iter().any(Option::is_some)
+            || bytes.is_some()
+            || too_long.is_some()
+            || end.is_some();
+        match (world, gate, trigger) {
+            (None, None, None) => {}
+            _ if others => return Err(Wrong::Kind),
+            (Some(world), None, None) => {
+                let answer = serde_json::from_str(world.get()).map_err(Wrong::World)?;
+                return Ok(Entry::World(answer));
             }
-            return if world.is_some() {
-                let answer = serde_json::from_str(gate.get()).map_err(Wrong::World)?;
-                Ok(Entry::World(answer))
-            } else {
-                gate_line(gate).map(Entry::Gate)
-            };
-        }
-        if world.is_some() {
-            return Err(Wrong::Kind);
+            (None, Some(gate), None) => return gate_line(gate).map(Entry::Gate),
+            (None, None, Some(trigger)) => return trigger_line(trigger).map(Entry::Trigger),
+            _ => return Err(Wrong::Kind),
         }
         let said = |json: &RawValue| Said::Json(json.to_owned());
         let entry = match (r#in, out, bytes, too_long, note, definitions, end) {

@@ -13,7 +13,7 @@ use workflow_core::definition::{
 
 use super::definitions::Directory;
 use super::watched::Watched;
-use crate::disk::Disk;
+use crate::disk::{Disk, HOST_DIRECTORY};
 use crate::serve::{Loader, no_project};
 
 /// What the directories hold now.
@@ -26,6 +26,8 @@ struct Now {
     instead: Tiers,
     /// By name.
     directories: HashMap<String, Directory>,
+    /// The names in whose place something else was given.
+    replaced: BTreeMap<String, Tier>,
 }
 
 /// What a host calls its directories in a transcript written by hand.
@@ -43,28 +45,58 @@ pub(crate) enum NoDefinitions {
     Missing(PathBuf),
     #[error("{} holds no definitions: there is neither a `.pi` in it nor an `agent` or a `project`", .0.display())]
     None(PathBuf),
+    #[error("{} holds no definitions: a project's are in its `.pi/workflows`, and there is no `.pi` in it", .0.display())]
+    NoHostDirectory(PathBuf),
+}
+
+/// Where a directory of definitions has a user's and a project's, and which of them it has.
+fn places(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> {
+    if !directory.is_dir() {
+        return Err(NoDefinitions::Missing(directory.to_path_buf()));
+    }
+    let places = ["agent", "project"].map(|name| directory.join(name));
+    let has = places.each_ref().map(|place| place.is_dir());
+    let has_definitions = |project: &Path| project.join(HOST_DIRECTORY).is_dir();
+    match (has, &places) {
+        ([false, false], _) if has_definitions(directory) => {
+            Ok(([PathBuf::new(), directory.to_path_buf()], [false, true]))
+        }
+        ([false, false], _) => Err(NoDefinitions::None(directory.to_path_buf())),
+        ([_, true], [_, project]) if !has_definitions(project) => {
+            Err(NoDefinitions::NoHostDirectory(project.clone()))
+        }
+        _ => Ok((places, has)),
+    }
 }
 
 impl Tiers {
     /// Reads a project's directory with its `.pi`, or one that has an `agent` directory, a `project`, or both.
     pub(crate) fn read(directory: &Path) -> Result<Self, NoDefinitions> {
-        if !directory.is_dir() {
-            return Err(NoDefinitions::Missing(directory.to_path_buf()));
-        }
-        let [agent, project] = ["agent", "project"].map(|name| directory.join(name));
-        let has = [agent.is_dir(), project.is_dir()];
-        let (agent, project, has) = if has != [false, false] {
-            (agent, project, has)
-        } else if directory.join(".pi").is_dir() {
-            (PathBuf::new(), directory.to_path_buf(), [false, true])
-        } else {
-            return Err(NoDefinitions::None(directory.to_path_buf()));
-        };
+        let ([agent, project], has) = places(directory)?;
         let loads = Arc::default();
         Watched(Arc::clone(&loads)).load(&agent, &project);
         let mut loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = loads.drain(..).map(|load| load.reads.into_directory());
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
+    }
+
+    /// What comes of them alone, as they were read from a directory.
+    pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded, NoDefinitions> {
+        let ([agent, project], _) = places(directory)?;
+        Ok(Held::instead(self.clone()).load(&agent, &project))
+    }
+
+    /// What `$AGENT` and `$CWD` hold by them.
+    pub(super) fn directories(self) -> BTreeMap<String, Directory> {
+        let Self([agent, project]) = self;
+        let named = [(AGENT_DIR.to_owned(), agent), (project_name(CWD), project)];
+        let named = named.map(|(name, held)| (name, held.unwrap_or_default()));
+        named.into()
+    }
+
+    /// Whether there are any.
+    pub(super) fn are_given(&self) -> bool {
+        self.0.iter().any(Option::is_some)
     }
 
     /// The directory of this name beside a transcript, or among its definitions.
@@ -118,10 +150,8 @@ impl Held {
     }
 
     /// From here on, `$AGENT` and `$CWD` hold this, and no other directory anything.
-    pub(super) fn name(&self, Tiers([agent, project]): Tiers) {
-        let named = [(AGENT_DIR.to_owned(), agent), (project_name(CWD), project)];
-        let named = named.map(|(name, held)| (name, held.unwrap_or_default()));
-        self.now().directories = named.into();
+    pub(super) fn name(&self, tiers: Tiers) {
+        self.now().directories = tiers.directories().into_iter().collect();
     }
 
     /// From here on, these directories hold this.
@@ -129,9 +159,22 @@ impl Held {
         self.now().directories.extend(directories);
     }
 
+    /// What took the place of the transcript's definitions so far, by name.
+    pub(super) fn in_place(&self) -> BTreeMap<String, Directory> {
+        let now = self.now();
+        let Tiers(instead) = &now.instead;
+        let replaced = now.replaced.iter();
+        let given = replaced.map(|(name, tier)| (name, &instead[*tier as usize]));
+        given
+            .filter_map(|(name, given)| Some((name.clone(), given.clone()?)))
+            .collect()
+    }
+
     /// What a directory holds: an agent directory or the working directory of a project.
     pub(super) fn directory(&self, tier: Tier, named: &str) -> Directory {
-        self.now().find(tier, named).cloned().unwrap_or_default()
+        let mut now = self.now();
+        now.note_replaced(tier, named);
+        now.find(tier, named).cloned().unwrap_or_default()
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
@@ -140,6 +183,18 @@ impl Held {
 }
 
 impl Now {
+    /// Takes down the name of a directory in whose place something else is given.
+    fn note_replaced(&mut self, tier: Tier, named: &str) {
+        let Tiers(instead) = &self.instead;
+        if instead[tier as usize].is_some() {
+            let name = match tier {
+                Tier::Global => named.to_owned(),
+                Tier::Project => project_name(named),
+            };
+            self.replaced.insert(name, tier);
+        }
+    }
+
     fn find(&self, tier: Tier, named: &str) -> Option<&Directory> {
         let Tiers(instead) = &self.instead;
         instead[tier as usize].as_ref().or_else(|| match tier {
@@ -159,7 +214,9 @@ pub(super) fn project_name(cwd: &str) -> String {
 
 impl Loader for Held {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded {
-        let now = self.now();
+        let mut now = self.now();
+        now.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
+        now.note_replaced(Tier::Project, &cwd.to_string_lossy());
         let empty = Directory::default();
         let find = |tier, path: &Path| now.find(tier, &path.to_string_lossy()).unwrap_or(&empty);
         let project = find(Tier::Project, cwd);
@@ -240,6 +297,12 @@ mod tests {
         assert_eq!(project, Some(directory(r#"{"workflows/w/":null}"#)));
         assert!(matches!(read("nothing"), Err(NoDefinitions::None(_))));
         assert!(matches!(read("gone"), Err(NoDefinitions::Missing(_))));
+        at("bare/agent");
+        at("bare/project/workflows");
+        assert!(matches!(
+            read("bare"),
+            Err(NoDefinitions::NoHostDirectory(_))
+        ));
         let beside = |name| Tiers::beside(&root.path().join("t.jsonl"), name);
         assert!(beside("p").is_ok() && beside("gone").is_err());
     }

@@ -20,6 +20,9 @@ pub(super) fn needs_memory(transcript: &Transcript, stage: &Stage) -> Option<&'s
     }
     transcript.lines.iter().find_map(|line| match &line.entry {
         Entry::Gate(_) => Some("gates were run, and the other sidecar would run its own"),
+        Entry::Trigger(_) => {
+            Some("triggers woke the agent, and the other sidecar would watch its own")
+        }
         Entry::World(_) => Some(
             "the sidecar asked for more than definitions, and the other one would ask elsewhere",
         ),

@@ -129,6 +129,10 @@ fn of_params<'a>(method: &str, params: &'a str) -> Vec<&'a str> {
     for (name, value) in members(params) {
         match name.as_str() {
             "event" => of_event(method, value, &mut found),
+            // Nothing else than an object says an action.
+            "arguments" if method == "tool/execute" && !value.starts_with('{') => {
+                found.push(value);
+            }
             "arguments" if method == "tool/execute" => {
                 // What the step tool is asked to do is not hidden: the answer hangs on it.
                 let secret = |(name, _): &(String, &str)| name != "action";
@@ -189,10 +193,9 @@ fn of_message<'a>(message: &'a str, found: &mut Vec<&'a str>) {
     for (name, value) in members(message) {
         match (role.as_str(), name.as_str()) {
             ("assistant", "content") => {
-                let blocks = elements(value).into_iter().flat_map(members);
-                let given =
-                    blocks.filter(|(name, _)| matches!(name.as_str(), "arguments" | "input"));
-                found.extend(given.map(|(_, value)| value));
+                for block in elements(value) {
+                    of_block(block, found);
+                }
             }
             ("toolResult", "content") => of_content(value, found),
             ("toolResult", "details") | ("bashExecution", "command" | "output") => {
@@ -201,6 +204,17 @@ fn of_message<'a>(message: &'a str, found: &mut Vec<&'a str>) {
             _ => {}
         }
     }
+}
+
+/// A block of what the assistant said: of a call, everything but which tool it calls is what it gave it.
+fn of_block<'a>(block: &'a str, found: &mut Vec<&'a str>) {
+    let kind = member(block, "type").and_then(string);
+    let is_call = kind.is_some_and(|kind| matches!(kind.as_str(), "toolCall" | "tool_use"));
+    let given = members(block).into_iter().filter(|(name, _)| {
+        let is_input = matches!(name.as_str(), "arguments" | "input");
+        is_input || is_call && !matches!(name.as_str(), "type" | "id" | "name")
+    });
+    found.extend(given.map(|(_, value)| value));
 }
 
 /// What a tool gave back: text, or blocks whose kind stays.
@@ -240,6 +254,14 @@ mod tests {
             (
                 r#"{"method":"tool/execute","params":{"name":"workflow_step","arguments":{"action":"next","why":"S"}}}"#,
                 r#"{"method":"tool/execute","params":{"name":"workflow_step","arguments":{"action":"next","why":"[redacted]"}}}"#,
+            ),
+            (
+                r#"{"method":"tool/execute","params":{"name":"workflow_step","arguments":["S","S"]}}"#,
+                r#"{"method":"tool/execute","params":{"name":"workflow_step","arguments":["[redacted]","[redacted]"]}}"#,
+            ),
+            (
+                r#"{"params":{"event":{"message":{"content":[{"partialJson":"S","type":"toolCall","id":"c","name":"bash"}],"role":"assistant"}}}}"#,
+                r#"{"params":{"event":{"message":{"content":[{"partialJson":"[redacted]","type":"toolCall","id":"c","name":"bash"}],"role":"assistant"}}}}"#,
             ),
             (
                 r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","message":{"role":"toolResult","content":"S"}},{"type":"custom","data":{"a":"kept"}}]}}}"#,

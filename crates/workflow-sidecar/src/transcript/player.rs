@@ -6,13 +6,14 @@
 //!
 //! Owns what is sent, and hearing it in the transcript's words. Must not know what is expected.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workflow_core::definition::Tier;
 use workflow_core::input::Millis;
 
-use super::definitions::Definitions;
+use super::definitions::{Definitions, Directory};
 use super::format::{Header, Said};
 use super::held::{AGENT_DIR, Held, NoDefinitions, Tiers};
 use super::json_text::{at, member, quoted, string, unescaped, with_member, with_replaced};
@@ -129,6 +130,11 @@ impl<'a> Player<'a> {
         self.sidecar.as_mut()?.last_words()
     }
 
+    /// The definitions that took the place of the transcript's, by the names that were asked for.
+    pub(super) fn definitions_in_place(&self) -> BTreeMap<String, Directory> {
+        self.held.in_place()
+    }
+
     /// Begins anew: one process follows another.
     fn start(&mut self, header: Option<&'a Header>) {
         self.held.clear();
@@ -156,6 +162,10 @@ impl<'a> Player<'a> {
             Event::Gate(gate) => {
                 heard.before = self.pass(step.line.at)?;
                 heard.then = readable(self.sidecar()?.hear_of_gate(gate)?);
+            }
+            Event::Trigger(trigger) => {
+                heard.before = self.pass(step.line.at)?;
+                heard.then = readable(self.sidecar()?.hear_of_trigger(trigger)?);
             }
             Event::World(answer) => {
                 self.world.answer(answer.clone());

@@ -19,7 +19,8 @@ use super::definitions::{Content, Directory, Problem};
 use super::held::Held;
 use super::json_text::{member, quoted, unescaped};
 use super::sidecar::{Sent, Sidecar, Trouble};
-use super::world::GateLine;
+use super::world::{GateLine, TriggerLine};
+use crate::serve::HIGHEST_MAX_LINE;
 
 /// How long it may say nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -206,7 +207,14 @@ impl Sidecar for Process {
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
         let mut bytes = match line {
             Sent::Line(line) => line.to_vec(),
-            Sent::TooLong(limit) => vec![b'x'; limit.saturating_add(1)],
+            // No sidecar can be told to take so much: the line is made here.
+            Sent::TooLong(limit) if limit > HIGHEST_MAX_LINE => {
+                return Err(Trouble::Unplayable {
+                    name: format!("a line over {limit} bytes"),
+                    why: "it is too long to be made",
+                });
+            }
+            Sent::TooLong(limit) => vec![b'x'; limit + 1],
         };
         self.asked += 1;
         let id = format!("replay:{}", self.asked);
@@ -221,6 +229,13 @@ impl Sidecar for Process {
         Err(Trouble::Unplayable {
             name: format!("gate {}", gate.gate),
             why: "a command runs its own",
+        })
+    }
+
+    fn hear_of_trigger(&mut self, _: &TriggerLine) -> Result<Vec<String>, Trouble> {
+        Err(Trouble::Unplayable {
+            name: "a trigger".to_owned(),
+            why: "a command watches its own",
         })
     }
 

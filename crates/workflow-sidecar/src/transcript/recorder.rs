@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -25,9 +25,9 @@ use super::json_text::quoted;
 use super::payload::Payload;
 use super::secrets::Secrets;
 use super::watched::{Load, Watched};
-use super::world::{Answer, GateLine, WatchedWorld};
+use super::world::{Answer, GateLine, TriggerLine, WatchedWorld};
 use crate::disk::user_agent_dir;
-use crate::serve::{GateName, GateNews, Loader, World};
+use crate::serve::{GateName, GateNews, Loader, TriggerName, TriggerNews, World};
 
 /// How big a recording may become unless something else is asked for.
 pub(crate) const DEFAULT_LIMIT: u64 = 256 << 20;
@@ -63,6 +63,7 @@ pub(crate) enum Cause<'a> {
     },
     Time,
     Gate(&'a GateName, &'a GateNews),
+    Trigger(&'a TriggerName, &'a TriggerNews),
 }
 
 /// Why nothing is recorded.
@@ -108,6 +109,12 @@ impl Recorder {
         path: &Path,
         extent: Extent,
     ) -> Result<Self, BeginError> {
+        if names_directory(path) {
+            fs::create_dir_all(path).map_err(|error| BeginError::Io {
+                path: path.to_path_buf(),
+                error,
+            })?;
+        }
         let path = if path.is_dir() {
             path.join(file_name(now))
         } else {
@@ -182,6 +189,11 @@ impl Recorder {
                 let line = GateLine::of(name, news).recorded(payload);
                 let json = serde_json::to_string(&line).expect("names are strings");
                 let _ = writeln!(text, "{{\"at\":{at},\"gate\":{json}}}");
+            }
+            Cause::Trigger(name, news) => {
+                let line = TriggerLine::of(name, news);
+                let json = serde_json::to_string(&line).expect("names are strings");
+                let _ = writeln!(text, "{{\"at\":{at},\"trigger\":{json}}}");
             }
             Cause::Time => {}
         }
@@ -271,6 +283,12 @@ fn now() -> Millis {
     wall.map_or(0, |since| {
         Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
     })
+}
+
+/// Whether a path can mean nothing but a directory, be it there or not.
+fn names_directory(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    last.is_some_and(|byte| std::path::is_separator(char::from(*byte)))
 }
 
 /// A name that tells when and by whom: `workflow-20261120T153000Z-4711.jsonl`.
@@ -423,7 +441,8 @@ mod tests {
     #[test]
     fn a_recording_that_is_big_enough_ends_with_a_note() {
         let directory = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::begin(directory.path(), extent(2000)).unwrap();
+        let recordings = directory.path().join("not/there/");
+        let mut recorder = Recorder::begin(&recordings, extent(2000)).unwrap();
         for _ in 0..100 {
             say(&mut recorder, "{}");
         }

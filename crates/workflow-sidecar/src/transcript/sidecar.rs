@@ -7,7 +7,7 @@ use std::sync::Arc;
 use workflow_core::definition::Tier;
 
 use super::held::Held;
-use super::world::{GateLine, HeldWorld};
+use super::world::{GateLine, HeldWorld, TriggerLine};
 use crate::serve::{Memory, Surroundings};
 
 /// A sidecar that is spoken to. What it says because of a line is there before the next line.
@@ -23,6 +23,9 @@ pub(super) trait Sidecar {
 
     /// Tells it of a gate, gives the lines that follow from it.
     fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble>;
+
+    /// Tells it what a trigger has, gives the lines that follow from it.
+    fn hear_of_trigger(&mut self, trigger: &TriggerLine) -> Result<Vec<String>, Trouble>;
 
     /// Closes the host's side, gives the lines that follow from it.
     fn end(&mut self) -> Result<Vec<String>, Trouble>;
@@ -90,6 +93,11 @@ impl Sidecar for InMemory {
     fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble> {
         let news = gate.news();
         Ok(news.map_or_else(Vec::new, |(name, news)| self.0.hear_of_gate(&name, news)))
+    }
+
+    fn hear_of_trigger(&mut self, trigger: &TriggerLine) -> Result<Vec<String>, Trouble> {
+        let news = trigger.news();
+        Ok(news.map_or_else(Vec::new, |(name, news)| self.0.hear_of_trigger(&name, news)))
     }
 
     fn end(&mut self) -> Result<Vec<String>, Trouble> {

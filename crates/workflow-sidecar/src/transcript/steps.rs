@@ -8,7 +8,7 @@ use workflow_core::input::Millis;
 use super::definitions::Definitions;
 use super::format::{Entry, Header, Line, Said};
 use super::json_text::{at, string};
-use super::world::{Answer, GateLine};
+use super::world::{Answer, GateLine, TriggerLine};
 
 /// Something that happens, and the lines that follow from it.
 #[derive(Debug)]
@@ -40,6 +40,7 @@ pub(super) enum Event<'a> {
     /// The world answers this to what happens next.
     World(&'a Answer),
     Gate(&'a GateLine),
+    Trigger(&'a TriggerLine),
     Host(&'a Said),
     /// It became this late.
     Time(Millis),
@@ -94,6 +95,10 @@ pub(super) fn steps(lines: &[Line]) -> Vec<Step<'_>> {
             Entry::Gate(gate) => {
                 clock.moves_on(line);
                 Event::Gate(gate)
+            }
+            Entry::Trigger(trigger) => {
+                clock.moves_on(line);
+                Event::Trigger(trigger)
             }
             Entry::In(said) => {
                 clock.moves_on(line);

@@ -20,7 +20,7 @@ pub(crate) enum Played {
     Same {
         torn: Option<String>,
     },
-    Differs(Difference),
+    Differs(Vec<Difference>),
     /// The transcript says now what the sidecar says.
     Blessed,
     /// Only memory can play it, and why.
@@ -45,9 +45,9 @@ pub(crate) enum Failed {
 /// Why there is nothing to replay.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoTranscripts {
-    #[error("{}: {error}", path.display())]
+    #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    #[error("{}: there is no file in it whose name ends in `.jsonl`", .0.display())]
+    #[error("there is no `*.jsonl` file in {}", .0.display())]
     None(PathBuf),
 }
 
@@ -131,8 +131,12 @@ fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
             play_and_write(path, stage)
         } else {
             let transcript = Transcript::read(path)?;
-            let Replayed { difference, torn } = replay(&transcript, stage)?;
-            Ok(difference.map_or(Played::Same { torn }, Played::Differs))
+            let Replayed { differences, torn } = replay(&transcript, stage)?;
+            Ok(if differences.is_empty() {
+                Played::Same { torn }
+            } else {
+                Played::Differs(differences)
+            })
         }
     };
     std::panic::catch_unwind(play)

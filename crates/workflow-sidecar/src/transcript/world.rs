@@ -9,15 +9,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use workflow_core::definition::{Gate, RunCheck};
+use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::definition::{Gate, RunCheck, Trigger};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::{PathForm, Paths};
 use workflow_core::output::GateId;
+use workflow_core::wake::Watched;
 
 use super::payload::{Payload, REDACTED};
 use super::secrets::hidden;
 use crate::paths::WrittenPaths;
-use crate::serve::{GateHandle, GateJob, GateName, GateNews, PhasePlace, World, WorldProject};
+use crate::serve::{
+    Awaited, GateHandle, GateJob, GateName, GateNews, PhasePlace, TriggerName, TriggerNews,
+    TriggerWatch, World, WorldProject,
+};
 
 /// Something that the world answered, as the value of a `world` line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,6 +38,16 @@ pub(crate) enum Answer {
     Excerpt(String),
     /// Where a path led, unless it led where it says.
     Path(Led),
+    /// Whether the user's answers were kept there, where it does not look so.
+    Answers(Kept),
+    /// What the code was kept under.
+    Snapshot(Snapshot),
+    /// Why the code was not kept: what failed, or that there is no repository.
+    NoSnapshot(Option<String>),
+    /// What came of bringing the code back.
+    Restored(Back),
+    /// What came of watching triggers.
+    Watched(Watch),
     /// Whether names that differ only in case were the same file. They are not, unless it is written.
     IgnoresCase(bool),
 }
@@ -43,6 +58,76 @@ pub(crate) enum Answer {
 pub(crate) struct Led {
     written: String,
     forms: Vec<Form>,
+}
+
+/// Whether the user's answers were kept at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kept {
+    absolute: String,
+    held: bool,
+}
+
+/// [`Restored`] as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Back {
+    put_aside: bool,
+    has_commits_since: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// [`Watched`] as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Watch {
+    begun: Vec<String>,
+    problems: Vec<String>,
+    untrusted: bool,
+}
+
+/// What a trigger had, as the value of a `trigger` line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TriggerLine {
+    /// The session, which may have no name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    session: String,
+    /// For the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// For a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+impl TriggerLine {
+    pub(super) fn of(name: &TriggerName, news: &TriggerNews) -> Self {
+        let (text, problem) = match news {
+            TriggerNews::Text(text) => (Some(text.clone()), None),
+            TriggerNews::Problem(problem) => (None, Some(problem.clone())),
+        };
+        Self {
+            session: name.session.clone(),
+            text,
+            problem,
+        }
+    }
+
+    /// Which trigger, and what it had; none if that is not one thing.
+    pub(crate) fn news(&self) -> Option<(TriggerName, TriggerNews)> {
+        let name = TriggerName {
+            session: self.session.clone(),
+            number: 0,
+        };
+        let news = match (&self.text, &self.problem) {
+            (Some(text), None) => TriggerNews::Text(text.clone()),
+            (None, Some(problem)) => TriggerNews::Problem(problem.clone()),
+            (Some(_), Some(_)) | (None, None) => return None,
+        };
+        Some((name, news))
+    }
 }
 
 /// [`PathForm`] as it is written.
@@ -81,7 +166,7 @@ impl Answer {
                 Some(Self::Excerpt(REDACTED.to_owned()))
             }
             // Where what a tool was given is left out, so is where it leads.
-            Self::Path(_) if payload == Payload::Redacted => None,
+            Self::Path(_) | Self::Answers(_) if payload == Payload::Redacted => None,
             answer => Some(answer),
         }
     }
@@ -176,11 +261,11 @@ impl WatchedWorld {
 }
 
 impl World for WatchedWorld {
-    fn paths(&self, cwd: &Path) -> Box<dyn Paths> {
+    fn paths<'p>(&self, project: &WorldProject<'p>) -> Box<dyn Paths + 'p> {
         let home = std::env::home_dir().unwrap_or_default();
         Box::new(WatchedPaths {
-            inner: self.inner.paths(cwd),
-            written: WrittenPaths::new(&cwd.to_string_lossy(), &home.to_string_lossy()),
+            inner: self.inner.paths(project),
+            written: written(project, &home.to_string_lossy()),
             answers: Arc::clone(&self.answers),
         })
     }
@@ -220,17 +305,71 @@ impl World for WatchedWorld {
     fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle {
         self.inner.start_gate(told, job)
     }
+
+    fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
+        self.inner.await_word(agent_dir, awaited);
+    }
+
+    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot> {
+        let kept = self.inner.keep_code(cwd);
+        self.note(match &kept {
+            Ok(snapshot) => Answer::Snapshot(snapshot.clone()),
+            Err(NoSnapshot::NoRepository) => Answer::NoSnapshot(None),
+            Err(NoSnapshot::Failed(why)) => Answer::NoSnapshot(Some(why.clone())),
+        });
+        kept
+    }
+
+    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored {
+        let restored = self.inner.restore_code(snapshot, cwd);
+        self.note(Answer::Restored(Back {
+            put_aside: restored.put_aside,
+            has_commits_since: restored.has_commits_since,
+            problem: restored.problem.clone(),
+        }));
+        restored
+    }
+
+    fn watch(
+        &self,
+        session: &str,
+        project: &WorldProject<'_>,
+        triggers: &[Trigger],
+        watch: &mut TriggerWatch,
+    ) -> Watched {
+        let watched = self.inner.watch(session, project, triggers, watch);
+        if watched != Watched::default() {
+            self.note(Answer::Watched(Watch {
+                begun: watched.begun.clone(),
+                problems: watched.problems.clone(),
+                untrusted: watched.untrusted,
+            }));
+        }
+        watched
+    }
+
+    fn trust_triggers(&self, project: &WorldProject<'_>, triggers: &[Trigger]) {
+        self.inner.trust_triggers(project, triggers);
+    }
+}
+
+fn written(project: &WorldProject<'_>, home: &str) -> WrittenPaths {
+    let (cwd, agent_dir) = (
+        project.cwd.to_string_lossy(),
+        project.agent_dir.to_string_lossy(),
+    );
+    WrittenPaths::new(&cwd, &agent_dir, home)
 }
 
 /// Paths that leave word of those that do not lead where they say.
 #[derive(Debug)]
-struct WatchedPaths {
-    inner: Box<dyn Paths>,
+struct WatchedPaths<'p> {
+    inner: Box<dyn Paths + 'p>,
     written: WrittenPaths,
     answers: Answers,
 }
 
-impl Paths for WatchedPaths {
+impl Paths for WatchedPaths<'_> {
     fn forms(&self, path: &str) -> Vec<PathForm> {
         let forms = self.inner.forms(path);
         if forms != self.written.forms(path) {
@@ -256,6 +395,19 @@ impl Paths for WatchedPaths {
             answers.push(Answer::IgnoresCase(true));
         }
         ignores_case
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        let held = self.inner.holds_answers(form);
+        if held != self.written.holds_answers(form) {
+            let absolute = form.absolute.clone();
+            let mut answers = lock(&self.answers);
+            let is_this = |answer: &Answer| matches!(answer, Answer::Answers(noted) if noted.absolute == absolute);
+            if !answers.iter().any(is_this) {
+                answers.push(Answer::Answers(Kept { absolute, held }));
+            }
+        }
+        held
     }
 }
 
@@ -297,9 +449,9 @@ impl HeldWorld {
 }
 
 impl World for HeldWorld {
-    fn paths(&self, cwd: &Path) -> Box<dyn Paths> {
+    fn paths<'p>(&self, project: &WorldProject<'p>) -> Box<dyn Paths + 'p> {
         Box::new(HeldPaths {
-            written: WrittenPaths::new(&cwd.to_string_lossy(), &lock(&self.home)),
+            written: written(project, &lock(&self.home)),
             answers: Arc::clone(&self.answers),
         })
     }
@@ -342,6 +494,59 @@ impl World for HeldWorld {
     fn start_gate(&self, _: GateName, _: GateJob<'_>) -> GateHandle {
         GateHandle::none()
     }
+
+    fn keep_code(&self, _: &Path) -> Result<Snapshot, NoSnapshot> {
+        let held = self.next(|answer| match answer {
+            Answer::Snapshot(snapshot) => Some(Ok(snapshot.clone())),
+            Answer::NoSnapshot(Some(why)) => Some(Err(NoSnapshot::Failed(why.clone()))),
+            Answer::NoSnapshot(None) => Some(Err(NoSnapshot::NoRepository)),
+            _ => None,
+        });
+        held.unwrap_or(Err(NoSnapshot::NoRepository))
+    }
+
+    fn restore_code(&self, _: &Snapshot, _: &Path) -> Restored {
+        let held = self.next(|answer| match answer {
+            Answer::Restored(back) => Some(back.clone()),
+            _ => None,
+        });
+        let unknown = || Back {
+            put_aside: false,
+            has_commits_since: false,
+            problem: Some("the transcript does not tell what came of it".to_owned()),
+        };
+        let Back {
+            put_aside,
+            has_commits_since,
+            problem,
+        } = held.unwrap_or_else(unknown);
+        Restored {
+            put_aside,
+            has_commits_since,
+            problem,
+        }
+    }
+
+    fn watch(
+        &self,
+        _: &str,
+        _: &WorldProject<'_>,
+        _: &[Trigger],
+        watch: &mut TriggerWatch,
+    ) -> Watched {
+        watch.tell();
+        let held = self.next(|answer| match answer {
+            Answer::Watched(watched) => Some(watched.clone()),
+            _ => None,
+        });
+        held.map_or_else(Watched::default, |watched| Watched {
+            begun: watched.begun,
+            problems: watched.problems,
+            untrusted: watched.untrusted,
+        })
+    }
+
+    fn trust_triggers(&self, _: &WorldProject<'_>, _: &[Trigger]) {}
 }
 
 /// Paths that lead where they say, unless the transcript says otherwise.
@@ -366,6 +571,14 @@ impl Paths for HeldPaths {
     fn ignores_case(&self) -> bool {
         let is_so = |answer: &Answer| matches!(answer, Answer::IgnoresCase(true));
         lock(&self.answers).iter().any(is_so)
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        let held = lock(&self.answers).iter().find_map(|answer| match answer {
+            Answer::Answers(kept) if kept.absolute == form.absolute => Some(kept.held),
+            _ => None,
+        });
+        held.unwrap_or_else(|| self.written.holds_answers(form))
     }
 }
 
@@ -434,20 +647,21 @@ mod tests {
         std::os::unix::fs::symlink("real", project.join("link")).unwrap();
         let answers = Answers::default();
         let home = std::env::home_dir().unwrap_or_default();
+        let agent_dir = home.join(".pi/agent");
+        let here = WorldProject {
+            agent_dir: &agent_dir,
+            cwd: &project,
+        };
         let watched = WatchedPaths {
-            inner: Box::new(crate::paths::LocalPaths::new(&project)),
-            written: WrittenPaths::new(&project.to_string_lossy(), &home.to_string_lossy()),
+            inner: Box::new(crate::paths::LocalPaths::new(&project, &agent_dir)),
+            written: written(&here, &home.to_string_lossy()),
             answers: Arc::clone(&answers),
         };
         let held = HeldWorld::default();
         held.start(&home.to_string_lossy());
         let plain = ["a/../b", "~/x", "@c\u{a0}d", "/etc/passwd", "..", ""];
         for path in plain {
-            assert_eq!(
-                watched.forms(path),
-                held.paths(&project).forms(path),
-                "{path}"
-            );
+            assert_eq!(watched.forms(path), held.paths(&here).forms(path), "{path}");
         }
         assert!(lock(&answers).is_empty(), "{answers:?}");
         let forms = watched.forms("link/x");
@@ -456,7 +670,7 @@ mod tests {
         for answer in lock(&answers).drain(..) {
             held.answer(answer);
         }
-        assert_eq!(held.paths(&project).forms("link/x"), forms);
+        assert_eq!(held.paths(&here).forms("link/x"), forms);
         assert_eq!(forms.len(), 2);
     }
 

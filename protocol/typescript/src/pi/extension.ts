@@ -7,11 +7,11 @@
  */
 import { sidecarBinary } from "../binary.ts";
 import { fromLeaf, isActive, newestOf } from "../branch.ts";
-import { Client, type Request } from "../client.ts";
+import { type CallOptions, Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
 import { SidecarError } from "../error.ts";
 import { type HookEvent, returned, select } from "../events.ts";
-import { type OfflineCommand, type OfflineManifest, undecided, waysOut, withOffline } from "../offline.ts";
+import { type OfflineCommand, type OfflineManifest, holds, undecided, waysOut, withheld, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
 import { Painted, perform, tell } from "./actions.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
@@ -23,8 +23,6 @@ export interface ShimOptions {
   /** What the sidecar of this package says of itself: it is registered before a sidecar can be asked. */
   manifest: Manifest;
   version: string;
-  /** A directory that has no project in it, given in place of one that the user does not trust. */
-  nowhere: string;
   command?: string | (() => string);
   args?: readonly string[];
   deadlineMs?: number;
@@ -54,6 +52,8 @@ class Shim {
   /** The context of the newest event; none before the session starts and after it ended. */
   #ctx: PiContext | undefined;
   #active = false;
+  /** Whether rules hold without an active workflow, as far as a sidecar said so. */
+  #guarded = false;
   #complained = false;
   #lastWords = "";
   /** How many messages were sent in the user's place. */
@@ -157,8 +157,9 @@ class Shim {
     if (!ctx) return;
     const { name, event } = this.#restoring ?? { name: "session_start", event: { reason: "reload" } };
     const hook = `hook/${name}` as "hook/session_start";
-    const context = this.#context(ctx, this.#hook(name)?.context ?? ["cwd", "hasUI", "sessionFile", "branch"]);
-    await request(hook, { event: select(event, ["reason"]), context }, { deadlineMs: RESTORE_PATIENCE * this.#deadlineMs });
+    const context = this.#context(ctx, this.#hook(name)?.context ?? ["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"]);
+    const { guarded = false } = await request(hook, { event: select(event, ["reason"]), context }, { deadlineMs: RESTORE_PATIENCE * this.#deadlineMs });
+    this.#guarded = guarded;
   }
 
   async #forward(name: string, event: HookEvent, ctx: PiContext): Promise<object | undefined> {
@@ -166,24 +167,38 @@ class Shim {
     if (!hook) return undefined;
     if (this.#client) this.#ctx = ctx;
     const context = hook.context && hook.context.length > 0 ? { context: this.#context(ctx, hook.context) } : {};
-    const decides = name === "tool_call";
-    // What happened is told even when the run it happened in was aborted; a decision is not needed any more.
-    const signal = !decides && ctx.signal?.aborted ? undefined : ctx.signal;
+    const [decides, edits] = [name === "tool_call", name === "tool_result"];
+    // What happened is told even when the run it happened in was aborted, and its result is read later; a decision is not needed any more.
+    const signal = edits || (!decides && ctx.signal?.aborted) ? undefined : ctx.signal;
     try {
       const params = { event: select(event, hook.event), ...context } as Methods["hook/tool_call"]["params"];
-      return returned(await this.#ask(`hook/${name}` as "hook/tool_call", params, signal), event);
+      return returned(await this.#ask(`hook/${name}` as "hook/tool_call", params, { signal }), event);
     } catch (error) {
+      if (edits) return this.#withhold(event, error);
       return decides ? this.#judge(event, error) : undefined;
     }
   }
 
-  /** A tool call that the sidecar could not decide: closed while something is active, open otherwise. */
+  get #holds() {
+    return holds(this.#active, this.#guarded);
+  }
+
+  #isOurs = (event: HookEvent): boolean => this.#manifest.tools.some((tool) => tool.name === event.toolName);
+
+  /** A tool call that the sidecar could not decide: closed while something holds, open otherwise. */
   #judge(event: HookEvent, error: unknown): object | undefined {
     // pi 0.74 runs the tool of an aborted run if nothing blocks it.
     if (error instanceof SidecarError && error.kind === "aborted") return { block: true, reason: "Operation aborted" };
-    const ours = this.#manifest.tools.some((tool) => tool.name === event.toolName); // it fails by itself, and says why
-    if (!this.#active || ours) return undefined;
-    return { block: true, reason: undecided(event.toolName, words(error), this.#wayOut()) };
+    if (!this.#holds || this.#isOurs(event)) return undefined; // ours fails by itself, and says why
+    return { block: true, reason: undecided(event.toolName, this.#holds, words(error), this.#active ? this.#wayOut() : "") };
+  }
+
+  /** A result of which the sidecar could not say what may be read: nothing of it while something holds. */
+  #withhold(event: HookEvent, error: unknown): object | undefined {
+    if (!this.#holds || this.#isOurs(event)) return undefined;
+    const parts = Array.isArray(event.content) ? event.content : [];
+    const text = withheld(event.toolName, this.#holds, words(error));
+    return { content: [{ type: "text", text }, ...parts.filter((part) => part?.type !== "text")] };
   }
 
   async #end(event: HookEvent, ctx: PiContext): Promise<void> {
@@ -216,7 +231,11 @@ class Shim {
     if (this.#client) this.#ctx = ctx;
     try {
       const call = { name, toolCallId, arguments: params as Record<string, unknown> };
-      const { actions: _, diagnostics: __, content, details = {}, ...more } = await this.#ask("tool/execute", call, signal, true);
+      const { actions: _, diagnostics: __, content, details = {}, ...more } = await this.#ask("tool/execute", call, {
+        signal,
+        patient: true,
+        cancel: (request) => request("tool/cancel", { toolCallId }),
+      });
       return { content, details, ...more };
     } catch (error) {
       throw new Error(`${name} failed: ${words(error)}. ${this.#active ? this.#wayOut() : ""}`.trim(), { cause: error });
@@ -234,7 +253,7 @@ class Shim {
     this.#ctx = ctx;
     const said = this.#said;
     try {
-      await this.#ask("command/run", { name, arguments: args }, undefined, !offline);
+      await this.#ask("command/run", { name, arguments: args }, { patient: !offline });
       // Without an interface pi ends when its command line is done with, and with it the run that a command began.
       if (!ctx.hasUI && this.#said > said) await this.#settling.next(ctx);
     } catch (error) {
@@ -257,7 +276,7 @@ class Shim {
 
   async #complete(name: string, prefix: string) {
     try {
-      return (await this.#ask("command/complete", { name, prefix }, undefined)).items;
+      return (await this.#ask("command/complete", { name, prefix })).items;
     } catch {
       return null;
     }
@@ -265,10 +284,10 @@ class Shim {
 
   // The sidecar.
 
-  async #ask<M extends keyof Methods>(method: M, params: Methods[M]["params"], signal: AbortSignal | undefined, patient = false): Promise<Methods[M]["result"]> {
+  async #ask<M extends keyof Methods>(method: M, params: Methods[M]["params"], options: Partial<CallOptions> = {}): Promise<Methods[M]["result"]> {
     if (!this.#client) throw new SidecarError("closed", "the session is over");
     try {
-      const result = await this.#client.request(method, params, { signal, patient });
+      const result = await this.#client.request(method, params, options);
       this.#complained = false;
       return result;
     } catch (error) {
@@ -308,7 +327,7 @@ class Shim {
     return {
       protocolVersion: 1,
       host: { name: "pi, by the extension of workflow-sidecar", version: this.#options.version },
-      cwd: ctx ? this.#cwd(ctx) : this.#options.nowhere,
+      cwd: ctx?.cwd ?? process.cwd(),
       capabilities: { dialogs: hasUI, widgets: hasUI, settle: this.#settling.known, exec: true },
     };
   }
@@ -316,17 +335,13 @@ class Shim {
   #context(ctx: PiContext, fields: readonly string[]): Context {
     const context: Context = {};
     for (const field of fields) {
-      if (field === "cwd") context.cwd = this.#cwd(ctx);
+      if (field === "cwd") context.cwd = ctx.cwd;
       if (field === "hasUI") context.hasUI = ctx.hasUI;
+      if (field === "projectTrusted" && ctx.isProjectTrusted) context.projectTrusted = ctx.isProjectTrusted();
       if (field === "sessionFile") context.sessionFile = ctx.sessionManager.getSessionFile() ?? null;
       if (field === "branch") context.branch = this.#entries(ctx);
     }
     return context;
-  }
-
-  /** The working directory, unless the user does not trust what is in it. */
-  #cwd(ctx: PiContext): string {
-    return ctx.isProjectTrusted?.() === false ? this.#options.nowhere : ctx.cwd;
   }
 
   #entries(ctx: PiContext) {
@@ -337,7 +352,8 @@ class Shim {
     const asking = <T>(ask: (ctx: PiContext, signal: AbortSignal) => Promise<T>) => async (signal: AbortSignal): Promise<T> => {
       const ctx = this.#ctx;
       if (!ctx) throw new Error("the session is over");
-      return ask(ctx, AbortSignal.any([signal, this.#over.signal]));
+      const ends = [signal, this.#over.signal, ctx.signal].filter((signal) => signal !== undefined);
+      return ask(ctx, AbortSignal.any(ends));
     };
     return {
       "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => ctx.ui.confirm(title, message, { signal }))(signal),
@@ -396,7 +412,7 @@ class Shim {
     const ctx = this.#ctx;
     if (!ctx || this.#complained) return;
     this.#complained = true;
-    const blocked = this.#active ? ` A workflow is active, so tools are blocked. ${this.#wayOut()}` : "";
+    const blocked = this.#holds ? ` Tools are blocked, because ${this.#holds}. ${this.#active ? this.#wayOut() : ""}`.trimEnd() : "";
     try {
       tell(ctx, `Workflows: ${words(error)}.${blocked}${this.#heard()}`, "error");
     } catch {

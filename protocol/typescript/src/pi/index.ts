@@ -2,8 +2,6 @@
  * What pi loads.
  */
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Text } from "@earendil-works/pi-tui";
 import { extension } from "./extension.ts";
 import { manifest } from "./manifest.ts";
@@ -17,6 +15,5 @@ export default extension({
   Text,
   manifest,
   version: createRequire(import.meta.url)("../../package.json").version,
-  nowhere: join(dirname(fileURLToPath(import.meta.url)), "nowhere"),
   ...(deadlineMs > 0 && { deadlineMs }),
 });

@@ -14,6 +14,7 @@ export const manifest: Manifest = {
       "context": [
         "cwd",
         "hasUI",
+        "projectTrusted",
         "sessionFile",
         "branch"
       ]
@@ -24,6 +25,7 @@ export const manifest: Manifest = {
       "context": [
         "cwd",
         "hasUI",
+        "projectTrusted",
         "sessionFile",
         "branch"
       ]
@@ -34,6 +36,7 @@ export const manifest: Manifest = {
       "context": [
         "cwd",
         "hasUI",
+        "projectTrusted",
         "sessionFile",
         "branch"
       ]
@@ -64,7 +67,17 @@ export const manifest: Manifest = {
       "name": "tool_call",
       "event": [
         "toolName",
-        "toolCallId"
+        "toolCallId",
+        "input"
+      ]
+    },
+    {
+      "name": "tool_result",
+      "event": [
+        "toolName",
+        "toolCallId",
+        "content",
+        "isError"
       ]
     },
     {
@@ -184,6 +197,10 @@ export const manifest: Manifest = {
     {
       "customType": "workflow:run",
       "description": "How often the agent was told to go on, and whether the run is parked"
+    },
+    {
+      "customType": "workflow:gate",
+      "description": "What a gate came to, or how things stood when its phase was entered"
     }
   ]
 };

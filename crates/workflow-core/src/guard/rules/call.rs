@@ -81,14 +81,16 @@ impl<'a> Call<'a> {
 
     /// The line for the shell, if the call has one.
     pub(super) fn line(&self) -> Option<&Line> {
-        let read = || {
-            let fields = self.fields()?;
-            let text = COMMAND_FIELDS
-                .iter()
-                .find_map(|key| fields.get(*key)?.as_str())?;
-            Some(shell::read(text))
-        };
+        let read = || Some(shell::read(self.line_text()?));
         self.line.get_or_init(read).as_ref()
+    }
+
+    /// The line for the shell, as it is written.
+    pub(super) fn line_text(&self) -> Option<&str> {
+        let fields = self.fields()?;
+        COMMAND_FIELDS
+            .iter()
+            .find_map(|key| fields.get(*key)?.as_str())
     }
 
     /// Whether it changes files.
@@ -142,6 +144,12 @@ impl<'a> Call<'a> {
         read.chain(self.written()).collect()
     }
 
+    /// Whether it has a line that cannot be read in full.
+    pub(super) fn is_unreadable(&self) -> bool {
+        let writes = self.line().map(|line| &line.writes);
+        matches!(writes, Some(Writes::Unreadable(_)))
+    }
+
     /// What it would write, as people read it.
     pub(super) fn seen(&self) -> String {
         match self.line().map(|line| &line.writes) {
@@ -154,7 +162,7 @@ impl<'a> Call<'a> {
                 format!("It would write: {}.", writes.join(", "))
             }
             Some(Writes::Unreadable(why)) => {
-                format!("Its line cannot be read, and so counts as writing: {why}.")
+                format!("Its line cannot be read, and so counts against it: {why}.")
             }
             Some(Writes::No) | None => String::new(),
         }

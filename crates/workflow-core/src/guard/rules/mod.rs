@@ -3,10 +3,11 @@
 //!
 //! The first rule of a level that matches speaks for the level; where none does, its list. The strictest
 //! level decides, the outer one of equals: an inner level can add, and lift nothing. What cannot be
-//! seen of a call counts against it.
+//! seen of a call counts against it. One rule of our own stands before all levels.
 
 mod call;
 mod compiled;
+mod own;
 mod paths;
 mod pattern;
 mod reason;
@@ -83,7 +84,7 @@ pub struct Denial<'r> {
     pub rule: Option<&'r Rule>,
     /// What the level allows instead, as people read it; may be empty.
     pub allowed: String,
-    /// What was seen of the call, as people read it; may be empty.
+    /// What was seen of the call that the rule asks for, as people read it; may be empty.
     pub seen: String,
 }
 
@@ -99,7 +100,7 @@ impl Rules {
         }
     }
 
-    /// Whether no call can be denied.
+    /// Whether no level denies a call.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.levels.is_empty()
@@ -117,6 +118,9 @@ impl Rules {
         let mut decision = Decision::Allowed;
         if call.tool == STEP_TOOL {
             return decision;
+        }
+        if let Some(denial) = own::denial(call) {
+            return Decision::Blocked(denial);
         }
         for level in &self.levels {
             match level.decide(call) {
@@ -142,13 +146,7 @@ impl Level {
     }
 
     fn decide(&self, call: &Call<'_>) -> Decision<'_> {
-        let denial = |rule, allowed| Denial {
-            level: &self.name,
-            in_workflow: self.in_workflow,
-            rule,
-            allowed,
-            seen: call.seen(),
-        };
+        let denial = |rule, allowed| self.denial(call, rule, allowed);
         if let Some(found) = self.rules.iter().find(|rule| rule.matches(call)) {
             let rule = Some(&found.rule);
             return match found.rule.verdict {
@@ -160,6 +158,27 @@ impl Level {
         match self.list.blocks(call.tool) {
             Some(allowed) => Decision::Blocked(denial(None, allowed.to_owned())),
             None => Decision::Allowed,
+        }
+    }
+
+    fn denial<'r>(
+        &'r self,
+        call: &Call<'_>,
+        rule: Option<&'r Rule>,
+        allowed: String,
+    ) -> Denial<'r> {
+        let looks_at_line = |rule: &Rule| {
+            rule.writes == Some(true) || !rule.command.is_empty() && call.is_unreadable()
+        };
+        Denial {
+            level: &self.name,
+            in_workflow: self.in_workflow,
+            rule,
+            allowed,
+            seen: match rule {
+                Some(rule) if looks_at_line(rule) => call.seen(),
+                Some(_) | None => String::new(),
+            },
         }
     }
 

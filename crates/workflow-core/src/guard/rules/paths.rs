@@ -9,6 +9,11 @@ pub trait Paths: fmt::Debug {
 
     /// Whether names that differ only in case are the same file.
     fn ignores_case(&self) -> bool;
+
+    /// Whether the user's answers are kept there: approvals, and trust.
+    fn holds_answers(&self, _form: &PathForm) -> bool {
+        false
+    }
 }
 
 /// One way to write where a path leads, without `.` and `..`, with `/` between its parts.
@@ -22,7 +27,8 @@ pub struct PathForm {
     pub in_home: Option<String>,
 }
 
-/// Paths of a project at `/project` and a home at `/home` in which nothing is a link: for tests and dry runs.
+/// Paths of a project at `/project` and a home at `/home` in which nothing is a link, with the user's own
+/// directory in `.pi/agent`: for tests and dry runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainPaths;
 
@@ -51,5 +57,13 @@ impl Paths for PlainPaths {
 
     fn ignores_case(&self) -> bool {
         false
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        let inside = |path: &String| {
+            path.strip_prefix(".pi/agent/workflow-sidecar")
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        form.in_home.as_ref().is_some_and(inside)
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
             }
             let why = rule.reason.clone().unwrap_or_else(|| in_words(rule));
             let _ = write!(text, ": {}.", why.trim_end_matches('.'));
-            if rule.writes == Some(true) && !seen.is_empty() {
+            if !seen.is_empty() {
                 let _ = write!(text, " {seen}");
             }
         }

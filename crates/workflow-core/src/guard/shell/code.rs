@@ -5,8 +5,11 @@
 //! nobody could parse all these languages: a guard rail for what is written in the open.
 
 use super::arguments::{Style, gather};
-use super::reader::Input;
+use super::scope::Input;
 use super::{Word, Write};
+
+/// How far behind `open` its mode may stand, in characters.
+const LONGEST_CALL: usize = 400;
 
 /// How a language's interpreter is called.
 struct Interpreter {
@@ -26,6 +29,7 @@ const INTERPRETERS: &[Interpreter] = &[
     Interpreter { names: &["ruby"], takes: &["-e", "-I", "-r", "-i?", "-F?", "-K?", "-x?"], code: &["-e"], settled: &["-v", "-c", "--version"] },
     Interpreter { names: &["php"], takes: &["-r", "-B", "-R", "-E", "-d", "-c", "-f"], code: &["-r", "-B", "-R", "-E"], settled: &["-v", "-m", "-i", "-l", "--version"] },
     Interpreter { names: &["lua", "luajit", "julia", "Rscript", "R", "elixir", "iex", "groovy", "scala", "ghc", "ghci", "clojure", "clj", "bb", "osascript", "erl", "swipl", "sbcl", "guile", "racket"], takes: &["-e", "--eval", "-l", "-r"], code: &["-e", "--eval", "-E"], settled: &["-v", "--version"] },
+    Interpreter { names: &["deno"], takes: &[], code: &[], settled: &["-V", "--version"] },
     Interpreter { names: &["bun"], takes: &["-e", "--eval", "-p", "--print"], code: &["-e", "--eval", "-p", "--print"], settled: &[] },
     Interpreter { names: &["pwsh", "powershell"], takes: &["-c", "-Command", "-File"], code: &["-c", "-Command", "--command"], settled: &[] },
 ];
@@ -59,7 +63,6 @@ const WRITING: &[&str] = &[
     "os.chmod",
     "os.write",
     "os.open",
-    "from os import",
     "subprocess",
     "pty.",
     "exec(",
@@ -80,6 +83,14 @@ const WRITING: &[&str] = &[
     "mkstemp",
     "getattr(os",
     "setattr(os",
+    "import_module",
+    "ctypes",
+    "chmod",
+    "chown",
+    "utime",
+    "np.save",
+    "torch.save",
+    "to_excel(",
     // JavaScript
     "writeFile",
     "appendFile",
@@ -101,6 +112,9 @@ const WRITING: &[&str] = &[
     "process.binding",
     "outputFile",
     "outputJson",
+    ".rm(",
+    "writeSync",
+    "linkSync",
     "Deno.write",
     "Deno.remove",
     "Deno.run",
@@ -156,14 +170,10 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
     let Some(interpreter) = INTERPRETERS.iter().find(|row| row.names.contains(&name)) else {
         return Vec::new();
     };
-    let without_numbers: Vec<Word>;
-    let arguments = if name == "perl" {
-        // `-0777pi`: the number belongs to the letter before it.
-        without_numbers = arguments.iter().map(option_letters).collect();
-        &without_numbers
-    } else {
-        arguments
-    };
+    let arguments: &[Word] = &arguments
+        .iter()
+        .map(|word| option_letters(name, word))
+        .collect::<Vec<_>>();
     let given = gather(arguments, Style::Letters, interpreter.takes);
     let mut writes = Vec::new();
     let has_code = given.has(interpreter.code);
@@ -185,16 +195,21 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
         .collect();
     let reads_input = !has_code
         && !given.has(interpreter.settled)
-        && given
-            .operands
-            .first()
-            .is_none_or(|word| matches!(word.shape(), "-" | "/dev/stdin"));
+        && given.operands.first().is_none_or(Word::is_input);
     if reads_input {
         match input {
             Input::Text(word) => code.push(Some(word.shape())),
             Input::Pipe => code.push(None),
             Input::Inherited | Input::File => {}
         }
+    }
+    if name == "deno"
+        && given
+            .operands
+            .first()
+            .is_some_and(|word| word.shape() == "eval")
+    {
+        code.extend(given.operands.get(1).map(|word| Some(word.shape())));
     }
     let process = !has_code && given.operands.first().is_some_and(Word::is_process);
     if process
@@ -207,32 +222,62 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
     writes
 }
 
-fn option_letters(word: &Word) -> Word {
+/// Options as their letters mean them: in `perl -0777pi` the number belongs to the letter before
+/// it, and `node -pe` is `-p` with the code behind it.
+fn option_letters(name: &str, word: &Word) -> Word {
     let shape = word.shape();
-    if shape.len() > 1
-        && shape.starts_with('-')
-        && !shape.starts_with("--")
-        && !shape.starts_with("-e")
-        && !shape.starts_with("-E")
-    {
-        let letters: String = shape
-            .chars()
-            .filter(|character| !character.is_ascii_digit())
-            .collect();
-        Word::literal(if letters == "-" { "-0" } else { &letters })
-    } else {
-        word.clone()
+    match name {
+        "node" | "nodejs" if shape == "-pe" => Word::literal("-p"),
+        "perl"
+            if shape.len() > 1
+                && shape.starts_with('-')
+                && !shape.starts_with("--")
+                && !shape.starts_with("-e")
+                && !shape.starts_with("-E") =>
+        {
+            let letters: String = shape
+                .chars()
+                .filter(|letter| !letter.is_ascii_digit())
+                .collect();
+            Word::literal(if letters == "-" { "-0" } else { &letters })
+        }
+        _ => word.clone(),
     }
 }
 
 /// Whether code names something that writes.
 fn writing(name: &str, code: &str) -> bool {
+    let runs_by_words =
+        matches!(name, "perl" | "ruby" | "php") && (code.contains('`') || names(code, "exec "));
     hides_statement(code)
+        || runs_by_words
         || WRITING.iter().any(|word| names(code, word))
-        || matches!(name, "perl" | "ruby") && code.contains('`')
-        || ["open", "fopen"]
+        || imports_writing(code)
+        || ["open", "fopen", "ZipFile", "TarFile"]
             .iter()
             .any(|open| opens_for_writing(code, open))
+}
+
+/// Whether a name that Python's `os` has for changing files is imported from it.
+fn imports_writing(code: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "*",
+        "remove",
+        "removedirs",
+        "rename",
+        "renames",
+        "replace",
+        "system",
+        "link",
+        "open",
+        "write",
+    ];
+    code.split("from os import").skip(1).any(|rest| {
+        let end = rest.find([';', '\n']).unwrap_or(rest.len());
+        rest[..end]
+            .split(|next: char| next != '*' && next != '_' && !next.is_alphanumeric())
+            .any(|name| NAMES.contains(&name))
+    })
 }
 
 /// Whether a statement begins with what only the running shell knows.
@@ -248,7 +293,8 @@ fn names(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let before = code[..at].chars().next_back();
         let behind = code[at + word.len()..].chars().next();
-        let begins = before.is_none_or(|before| !before.is_alphanumeric() && before != '_');
+        let begins = word.starts_with('.')
+            || before.is_none_or(|before| !before.is_alphanumeric() && before != '_');
         // `/x/.exec(…)` finds, `print_function(…)` prints.
         let method = before == Some('.')
             && matches!(word, "exec(" | "eval(" | "compile(" | "copy(" | "system");
@@ -270,9 +316,19 @@ fn opens_for_writing(code: &str, open: &str) -> bool {
         else {
             return false;
         };
-        let end = arguments.find([';', '\n']).unwrap_or(arguments.len());
+        let end = arguments
+            .char_indices()
+            .take(LONGEST_CALL)
+            .find(|(_, next)| matches!(next, ';' | '\n'));
+        let end = end
+            .or_else(|| arguments.char_indices().nth(LONGEST_CALL))
+            .map_or(arguments.len(), |(end, _)| end);
         let arguments = &arguments[..end];
-        arguments.split(['\'', '"']).skip(1).step_by(2).any(|text| {
+        // What is opened is no mode, unless it is what the method belongs to: `Path(x).open('w')`.
+        let method = open == "open" && code[..at].ends_with('.');
+        let named = !method && arguments.starts_with(['\'', '"']);
+        let texts = arguments.split(['\'', '"']).skip(1).step_by(2);
+        texts.skip(usize::from(named)).any(|text| {
             let mode = text.trim_start();
             let letters = !mode.is_empty()
                 && mode.len() <= 3

@@ -120,7 +120,7 @@ pub(super) const ROW: Row = Row {
             ("lfs status", &[]),
             ("log", &[]),
             ("ls-files", &[]),
-            ("ls-remote", &[]),
+            ("ls-remote", &[Without(&["--upload-pack", "--exec"])]),
             ("ls-tree", &[]),
             ("merge-base", &[]),
             ("merge-file", &[With(&["-p", "--stdout"])]),

@@ -76,8 +76,16 @@ impl<'a> Sed<'a> {
                     self.files.push(None);
                     return Some(());
                 }
-                'a' | 'i' | 'c' | 'r' | 'R' | ':' | 'b' | 't' | 'T' | '#' | 'v' => {
-                    // Labels end at `;` too, texts do not.
+                ':' | 'b' | 't' | 'T' => {
+                    let end = self.rest.find([';', '\n', '}']).unwrap_or(self.rest.len());
+                    self.rest = &self.rest[end..];
+                    return Some(());
+                }
+                'a' | 'i' | 'c' => {
+                    while self.line().ends_with('\\') {}
+                    return Some(());
+                }
+                'r' | 'R' | '#' | 'v' => {
                     self.line();
                     return Some(());
                 }
@@ -130,10 +138,15 @@ pub(super) fn awk(program: &str) -> Vec<Option<String>> {
     let mut open = 0_usize;
     let mut text = String::new();
     let mut rest = program;
+    // What stood before, blanks aside: behind a value, `/` divides.
+    let mut before = ' ';
     while let Some(next) = rest.chars().next() {
         rest = &rest[next.len_utf8()..];
         match next {
             '"' => rest = awk_text(rest).1,
+            '/' if !(before.is_alphanumeric() || matches!(before, '_' | ')' | ']' | '$' | '"')) => {
+                rest = awk_regex(rest);
+            }
             '#' => rest = rest.split_once('\n').map_or("", |(_, rest)| rest),
             '(' => open += 1,
             ')' => open = open.saturating_sub(1),
@@ -152,9 +165,7 @@ pub(super) fn awk(program: &str) -> Vec<Option<String>> {
                         && !command.contains(['>', ';', '&', '|', '`', '$'])
                         && !command.contains("-o")
                 });
-                if !reads && printing && !harmless {
-                    files.push(None);
-                } else if reads {
+                if reads || printing && !harmless {
                     files.push(None);
                 }
             }
@@ -177,6 +188,9 @@ pub(super) fn awk(program: &str) -> Vec<Option<String>> {
             }
             _ => {}
         }
+        if !matches!(next, ' ' | '\t') {
+            before = next;
+        }
     }
     files.retain(|file| file.as_deref().is_none_or(|file| file != "-"));
     files
@@ -192,6 +206,23 @@ fn awk_target(rest: &str) -> Option<String> {
         .next()
         .is_none_or(|next| matches!(next, ';' | '}' | '\n' | ')'));
     (alone && !text.contains('\0')).then(|| text.to_owned())
+}
+
+/// What stands behind the pattern that begins here.
+fn awk_regex(rest: &str) -> &str {
+    let (mut escaped, mut bracket) = (false, false);
+    for (at, next) in rest.char_indices() {
+        match next {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => bracket = true,
+            ']' => bracket = false,
+            '\n' => return &rest[at..],
+            '/' if !bracket => return &rest[at + 1..],
+            _ => {}
+        }
+    }
+    ""
 }
 
 /// A text up to its closing quote, and what stands behind it.

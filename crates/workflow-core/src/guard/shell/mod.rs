@@ -1,6 +1,30 @@
 //! Reads shell lines: which simple commands one runs, and whether and where it writes files.
 //!
-//! It must not run anything and reads no files: what it says, the line itself says.
+//! It must not run anything and reads no files: what it says, the line itself says. How a line
+//! becomes a verdict:
+//!
+//! 1. `parse` reads it as bash's grammar has it. What it does not know, it refuses.
+//! 2. `reader` walks what came of that: it follows directories and the few variables whose value is
+//!    plain, and notes redirections. Everything that could run counts as run.
+//! 3. `runners` says which command stands behind a command: wrappers, `xargs`, `find -exec`, `sh -c`,
+//!    scripts on an input. Those are read in the same way.
+//! 4. What a program writes is said, in this order, by `special` (`sed`, `awk`, `tar`, `dd`, `find`,
+//!    `make`, `sqlite3`), `code` (what `python -c` and the like name) and the rows of the tables.
+//!
+//! The tables decide so:
+//!
+//! - Programs (`programs`) read unless a row says when they write, and where: at their operands, at
+//!   an option's value, somewhere.
+//! - Git, and version control and package managers that are listed by what reads (`git`, `packages`):
+//!   whatever is not listed writes.
+//! - Cargo, Go, system package managers and build tools are listed by what writes: building, testing
+//!   and linting read, although they fill their own output directories.
+//! - Interpreters with a file, and programs of the project, read: the line does not say what they do.
+//!   Code in the line is searched for names that write. Input from another command cannot be told.
+//! - Scripts of `package.json` read if their name says that they check; others cannot be told.
+//!
+//! Depth, steps and the text that is read again are counted, so any line is answered in time linear
+//! in its length. `docs/THREAT-MODEL.md` says what a line can hide.
 
 mod arguments;
 mod code;
@@ -12,6 +36,7 @@ mod pattern;
 mod programs;
 mod reader;
 mod runners;
+mod scope;
 mod special;
 mod table;
 mod tree;
@@ -54,14 +79,14 @@ pub enum Writes {
 /// One thing that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
-    /// What it is, for people: "a redirection", "`sed -i`".
+    /// What it is, for people: "a redirection", "`sed -i`". Short, without control characters.
     pub how: String,
-    /// The file or directory, as the line names it, seen from the directory in which the line
-    /// starts; `~` is the home directory. `None` where only the running shell knows: anywhere.
+    /// The file or directory, exactly as the line names it (control characters too), seen from the
+    /// directory in which the line starts; `~` is the home directory. `None` where only the running shell knows: anywhere.
     pub path: Option<String>,
 }
 
-/// Why it cannot be told whether a line writes.
+/// Why it cannot be told whether a line writes. Its texts hold no control characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// Nothing a person or an agent writes in earnest.
@@ -76,6 +101,9 @@ pub enum Unreadable {
     /// A shell or an interpreter runs what is not in the line.
     #[error("what `{0}` runs is not in the line")]
     Unseen(String),
+    /// Reading it takes more work than a line of its length is worth.
+    #[error("it is too tangled")]
+    Tangled,
     /// Commands run commands that run commands, too often.
     #[error("commands are nested too deeply")]
     Deep,

@@ -111,6 +111,7 @@ pub(super) const ROWS: &[Row] = &[
                 ("fmt", &[Without(&["-n"])]), ("fix", &[]), ("generate", &[Without(&["-n"])]), ("get", &[]), ("install", &[]), ("mod download", &[]), ("mod edit", &[Without(&["-json", "-print"])]), ("mod init", &[]),
                 ("mod tidy", &[Without(&["-diff"])]), ("mod vendor", &[]), ("work edit", &[]), ("work init", &[]), ("work sync", &[]), ("work use", &[]), ("work vendor", &[]), ("clean", &[With(&["-modcache"])]), ("env", &[With(&["-w", "-u"])]),
             ]),
+            When(&[With(&["-update", "-update-golden", "-golden"])], Place::Somewhere),
             Values(&["-o", "-coverprofile", "-cpuprofile", "-memprofile"]),
         ],
     },
@@ -145,7 +146,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { names: &["pacman", "yay", "paru"], style: Letters, takes: &[], rules: &[When(&[With(&["-S", "-R", "-U", "--sync", "--remove", "--upgrade"]), Without(&["-s", "-i", "-p"])], Place::Somewhere)] },
     Row { names: &["dpkg", "rpm"], style: Letters, takes: &[], rules: &[When(&[With(&["-i", "-r", "-P", "-e", "-U", "-F", "--install", "--remove", "--purge", "--erase", "--upgrade", "--unpack", "--configure"]), Without(&["-q", "--query"])], Place::Somewhere)] },
     Row { names: &["nvm", "fnm", "volta", "asdf", "mise", "pyenv", "rbenv", "corepack", "sdk", "proto"], style: Letters, takes: &[], rules: &[Writing(&[("add", &[]), ("alias", &[]), ("enable", &[]), ("global", &[]), ("install", &[]), ("local", &[]), ("pin", &[]), ("plugin", &[]), ("prepare", &[]), ("reshim", &[]), ("uninstall", &[]), ("upgrade", &[])])] },
-    Row { names: &["virtualenv", "venv", "cookiecutter", "degit", "create-react-app", "create-next-app", "create-vite", "yo", "ng", "nx", "lerna", "turbo", "wasm-pack", "cargo-generate"], style: Letters, takes: &[], rules: &[When(&[Not(&["test", "lint", "build", "list", "ls", "run", "serve", "version", "graph", "affected", "show"]), super::table::If::AtLeast(1)], Place::Somewhere)] },
+    Row { names: &["virtualenv", "venv", "cookiecutter", "degit", "create-react-app", "create-next-app", "create-vite", "yo", "ng", "create", "nx", "lerna", "turbo", "wasm-pack", "cargo-generate"], style: Letters, takes: &[], rules: &[When(&[Not(&["test", "lint", "build", "list", "ls", "run", "serve", "version", "graph", "affected", "show"]), super::table::If::AtLeast(1)], Place::Somewhere)] },
 ];
 
 /// Whether a script's name, and what it is given, say that it only looks: `test`, `lint:ci`, `build`.

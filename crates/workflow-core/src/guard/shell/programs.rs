@@ -10,8 +10,8 @@ use super::table::Place::{After, Here, In, Last, Operands, Somewhere};
 use super::table::Rule::{Values, When, Writing};
 use super::table::{Row, Rule};
 
-/// The row of a program, by its name without its directory.
-pub(super) fn row(name: &str) -> Option<&'static Row> {
+/// The rows of a program, by its name without its directory.
+pub(super) fn rows(name: &str) -> impl Iterator<Item = &'static Row> {
     [
         FILES,
         ARCHIVES,
@@ -24,7 +24,7 @@ pub(super) fn row(name: &str) -> Option<&'static Row> {
     .into_iter()
     .flatten()
     .chain([&super::git::ROW])
-    .find(|row| row.names.contains(&name))
+    .filter(move |row| row.names.contains(&name))
 }
 
 /// Whether a name is that of a tool that projects install: `yarn prettier` runs it.
@@ -60,22 +60,36 @@ const FILES: &[Row] = &[
     always(&["tee", "sponge"], &[], &[When(&[], Operands)]),
     always(&["fallocate"], &["-l", "--length", "-o", "--offset"], &[When(&[], Operands)]),
     always(
-        &["chmod", "chown", "chgrp", "setfacl", "chattr", "setfattr", "xattr", "chflags"],
+        &["chmod", "chown", "chgrp"],
         &["--reference"],
-        &[When(&[AtLeast(1)], After(1))],
+        // `chmod -x file` has no mode before the file.
+        &[When(&[With(MODES)], Operands), When(&[Without(MODES)], After(1))],
     ),
-    always(&["cp", "install"], &COPYING, &[When(&[], Last(&["-t", "--target-directory"]))]),
-    always(&["ln", "link"], &COPYING, &[When(&[], Last(&["-t", "--target-directory"]))]),
+    always(&["setfacl", "chattr", "setfattr", "xattr", "chflags"], &[], &[When(&[], Somewhere)]),
+    always(&["cp"], &COPYING, &[When(&[], Last(&["-t", "--target-directory"]))]),
+    always(&["install"], &COPYING, &[When(&[Without(&["-d", "--directory"])], Last(&["-t", "--target-directory"])), When(&[With(&["-d", "--directory"])], Operands)]),
+    always(&["ln", "link"], &COPYING, &[When(&[AtMost(1), Without(&["-t", "--target-directory"])], Here), When(&[AtLeast(2)], Last(&["-t", "--target-directory"])), Values(&["-t", "--target-directory"])]),
     always(&["mv"], &COPYING, &[When(&[], Operands), Values(&["-t", "--target-directory"])]),
     always(&["rename", "prename", "mmv", "vidir"], &[], &[When(&[Without(&["-n", "--nono", "--no-act"])], Somewhere)]),
     always(&["mktemp"], &["-p", "--suffix"], &[When(&[Without(&["-u", "--dry-run"])], Somewhere)]),
-    always(&["split", "csplit"], &["-b", "-l", "-n", "-a", "-C"], &[When(&[], Here)]),
-    always(&["patch"], &["-i", "-p", "-d", "-o", "-r"], &[When(&[Without(&["--dry-run", "-C", "--check"])], In(&["-d", "--directory"]))]),
+    always(&["split"], &["-b", "-l", "-n", "-a", "-C"], &[When(&[AtMost(1)], Here), When(&[AtLeast(2)], After(1))]),
+    always(&["csplit"], &["-b", "-f", "--prefix", "-n"], &[When(&[Without(&["-f", "--prefix"])], Here), Values(&["-f", "--prefix"])]),
+    always(&["patch"], &["-i", "-p", "-d", "-o", "-r"], &[
+        When(&[AtMost(0), Without(DRY_PATCH)], In(&["-d", "--directory"])),
+        When(&[AtLeast(1), Without(DRY_PATCH)], Operands),
+        Values(&["-o", "-r"]),
+    ]),
+    always(&["rsync", "scp"], &[], &[When(&[With(&["-e", "--rsh", "-S", "-o"])], Somewhere)]),
     always(&["rsync"], &["-e", "-f", "--filter", "--exclude", "--include", "--exclude-from"], &[When(&[Without(&["-n", "--dry-run", "--list-only"])], Last(&[]))]),
     always(&["scp", "sftp"], &["-i", "-P", "-o", "-F", "-J", "-c", "-l", "-S"], &[When(&[], Last(&[]))]),
     always(&["sd"], &["-f", "--flags", "-n", "--max-replacements"], &[When(&[AtLeast(3), Without(&["-p", "--preview"])], After(2))]),
     always(&["dos2unix", "unix2dos", "mac2unix"], &[], &[When(&[AtLeast(1)], Operands)]),
 ];
+
+/// With these, `chmod` takes no mode.
+const MODES: &[&str] = &["-r", "-w", "-x", "-X", "-s", "-t", "--reference"];
+
+const DRY_PATCH: &[&str] = &["--dry-run", "-C", "--check"];
 
 const COPYING: [&str; 11] = [
     "-t",
@@ -102,8 +116,9 @@ const ARCHIVES: &[Row] = &[
         &["-S", "-o"],
         &[When(&[AtLeast(1), Without(&["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"])], Operands), Values(&["-o"])],
     ),
-    always(&["cpio", "pax"], &[], &[When(&[With(&["-i", "-p", "-r", "--extract", "--pass-through"])], Here)]),
-    always(&["unrar", "unar", "cabextract", "ditto"], &[], &[When(&[AtLeast(1)], Here)]),
+    always(&["cpio", "pax"], &[], &[When(&[With(&["-i", "-p", "-r", "-F", "-O", "--extract", "--pass-through"])], Somewhere)]),
+    always(&["unrar", "unar", "cabextract", "ditto"], &[], &[When(&[AtLeast(1)], Somewhere)]),
+    always(&["ar"], &[], &[Rule::Reading(&[("t", &[]), ("tv", &[]), ("p", &[])])]),
     Row { names: &["jar"], style: Letters, takes: &[], rules: &[Writing(&[("xf", &[]), ("cf", &[]), ("xvf", &[]), ("cvf", &[]), ("uf", &[])])] },
 ];
 
@@ -120,24 +135,31 @@ const OUTPUTS: &[Row] = &[
         When(&[AtLeast(1), Without(&["-O", "--output-document", "--spider"])], In(&["-P", "--directory-prefix"])),
         Values(&["-O", "--output-document", "-o", "--output-file"]),
     ]),
-    always(&["aria2c", "axel", "yt-dlp", "youtube-dl"], &[], &[When(&[AtLeast(1)], Here)]),
+    always(&["aria2c", "axel", "yt-dlp", "youtube-dl", "lftp"], &[], &[When(&[AtLeast(1)], Somewhere)]),
     always(&["http", "https", "xh"], &["-o", "--output"], &[Values(&["-o", "--output"]), When(&[With(&["-d", "--download"])], Here)]),
     always(&["jq", "yq", "tomlq", "xq", "dasel"], &["--arg", "--argjson", "--slurpfile", "--rawfile", "--indent"], &[When(&[With(&["-i", "--in-place", "--inplace"])], After(1))]),
     always(&["script"], &["-c", "-O", "-I", "-B", "-T", "-m", "-o", "--command"], &[When(&[], Operands)]),
     always(&["gpg", "gpg2"], &["-o", "--output", "-r", "--recipient", "-u"], &[Values(&["-o", "--output"]), When(&[With(&["--import", "--gen-key", "--generate-key", "--delete-keys", "--delete-secret-keys"])], Somewhere)]),
     always(&["ssh-keygen"], &["-f", "-t", "-b", "-C", "-N", "-F", "-E"], &[When(&[Without(&["-l", "-F", "-y", "-B", "-L"])], Last(&["-f"]))]),
     always(&["strace", "ltrace"], &["-o", "--output", "-e", "-p", "-s"], &[Values(&["-o", "--output"])]),
-    always(&["gcc", "cc", "g++", "c++", "clang", "clang++", "ld", "as", "nasm", "tcc", "zig"], &["-o", "-I", "-L", "-D", "-x"], &[Values(&["-o"])]),
+    always(&["gcc", "cc", "g++", "c++", "clang", "clang++", "ld", "as", "nasm", "tcc"], &["-o", "-I", "-L", "-D", "-x"], &[Values(&["-o"])]),
     always(&["rustc"], &["-o", "--out-dir", "--crate-type", "--edition", "--emit", "-C", "-L", "--crate-name"], &[Values(&["-o", "--out-dir"])]),
     always(&["pandoc", "dot", "protoc", "bison", "flex", "sass", "lessc", "objdump", "objcopy"], &["-o", "--output", "-t", "-f", "-T"], &[Values(&["-o", "--output"])]),
     always(&["convert", "magick", "ffmpeg", "sox", "pdftotext", "inkscape"], &[], &[When(&[AtLeast(1)], Last(&[]))]),
     Row { names: &["openssl"], style: Words, takes: &["-out", "-keyout", "-in", "-inkey", "-days", "-subj", "-newkey"], rules: &[Values(&["-out", "-keyout"])] },
     always(&["sqlite3"], &["-cmd", "-init", "-separator"], &[]),
+    always(&["zig"], &[], &[Writing(&[("fmt", &[Without(&["--check"])]), ("init", &[]), ("init-exe", &[]), ("init-lib", &[])])]),
+    always(&["json.tool"], &["--indent"], &[When(&[AtLeast(2)], After(1))]),
+    always(&["zipfile", "tarfile"], &[], &[When(&[With(&["-e", "-c", "--extract", "--create"])], Somewhere)]),
+    always(&["cProfile", "age", "mmdc"], &["-o", "--output", "-s", "-i"], &[Values(&["-o", "--output"])]),
+    always(&["pg_dump", "pg_dumpall", "psql"], &["-f", "--file", "-o", "--output", "-c", "-U", "-h", "-d", "-p"], &[Values(&["-o", "--output"])]),
+    always(&["pg_dump", "pg_dumpall"], &["-f", "--file"], &[Values(&["-f", "--file"])]),
+    always(&["mongodump", "mongoexport", "mkcert", "plantuml", "screencapture"], &[], &[When(&[AtLeast(1)], Somewhere)]),
     always(&["tsc"], &["-p", "--project", "--outDir", "--outFile"], &[Values(&["--outDir", "--outFile"])]),
     always(&["esbuild"], &["--outfile", "--outdir"], &[Values(&["--outfile", "--outdir"])]),
     always(&["jest", "vitest", "ava", "mocha"], &["-t", "-c", "--config"], &[When(&[With(&["-u", "--update", "--updateSnapshot", "--update-snapshots"])], Somewhere)]),
     always(&["playwright"], &["-g", "--project"], &[When(&[With(&["-u", "--update-snapshots"])], Somewhere)]),
-    always(&["pytest", "py.test"], &["-k", "-m", "-p", "-n", "-c", "-o", "--junitxml", "--junit-xml", "--cov-report"], &[When(&[With(&["--snapshot-update", "--force-regen", "--inline-snapshot"])], Somewhere), Values(&["--junitxml", "--junit-xml"])]),
+    always(&["pytest", "py.test"], &["-k", "-m", "-p", "-n", "-c", "-o", "--junitxml", "--junit-xml", "--cov-report"], &[When(&[With(&["--snapshot-update", "--update-snapshots", "--force-regen", "--inline-snapshot"])], Somewhere), Values(&["--junitxml", "--junit-xml"])]),
 ];
 
 const CURL: [&str; 37] = [
@@ -183,7 +205,7 @@ const CURL: [&str; 37] = [
 /// Editors: what they do is said in keys, not in words.
 #[rustfmt::skip] // A row a line.
 const EDITORS: &[Row] = &[
-    always(&["ed", "red", "ex", "vi", "vim", "nvim", "view", "emacs", "nano", "pico", "micro", "joe", "helix", "hx", "code"], &["-c", "-S"], &[When(&[AtLeast(1)], Operands), When(&[AtMost(0), With(&["-c", "-S", "-e", "--eval", "--batch"])], Somewhere)]),
+    always(&["ed", "red", "ex", "vi", "vim", "nvim", "view", "vimdiff", "emacs", "nano", "pico", "micro", "joe", "helix", "hx", "code"], &["-c", "-S"], &[When(&[AtLeast(1)], Operands), When(&[AtMost(0), With(&["-c", "-S", "-e", "--eval", "--batch"])], Somewhere)]),
 ];
 
 /// Formatters and linters that can repair.
@@ -202,8 +224,16 @@ const FORMATTERS: &[Row] = &[
     always(&["taplo", "dprint", "treefmt"], &[], &[Writing(&[("fmt", &[Without(&["--check", "--diff"])]), ("format", &[Without(&["--check", "--diff"])])])]),
     always(&["rubocop", "erb_lint", "standardrb"], &["-c", "--config", "--only", "-f", "--format"], &[When(&[With(&["-a", "-A", "-x", "--autocorrect", "--autocorrect-all", "--auto-correct", "--fix"])], Operands)]),
     always(&["swiftformat", "scalafmt", "google-java-format"], &[], &[When(&[AtLeast(1), Without(&["--lint", "--test", "--check", "--dryrun", "-n", "--dry-run"])], Operands)]),
-    always(&["ast-grep", "sg", "comby", "fastmod", "semgrep", "codemod", "jscodeshift", "pyupgrade", "2to3"], &["-p", "--pattern", "-r", "--rewrite", "-l", "--lang"], &[When(&[With(&["-U", "--update-all", "-i", "--interactive", "--in-place", "--autofix", "-w", "--accept-all"])], Somewhere)]),
-    always(&["pre-commit", "lint-staged", "husky", "changeset", "lefthook", "codespell"], &[], &[Writing(&[("run", &[]), ("install", &[]), ("autoupdate", &[]), ("uninstall", &[])]), When(&[With(&["--write-changes"])], Somewhere)]),
+    always(&["ast-grep", "sg", "comby", "fastmod", "semgrep", "codemod", "jscodeshift", "2to3"], &["-p", "--pattern", "-r", "--rewrite", "-l", "--lang"], &[When(&[With(&["-U", "--update-all", "-i", "--interactive", "--in-place", "--autofix", "-w", "--accept-all"])], Somewhere)]),
+    always(&["pre-commit", "lint-staged", "husky", "changeset", "lefthook", "codespell"], &[], &[Writing(&[("run", &[]), ("install", &[]), ("autoupdate", &[]), ("uninstall", &[])]), When(&[With(&["-w", "--write-changes"])], Somewhere)]),
+    always(
+        &["stylua", "mdformat", "yamlfmt", "buildifier", "pyupgrade", "add-trailing-comma", "reorder-python-imports", "phpcbf", "pint", "nixpkgs-fmt", "csharpier", "ktfmt", "fantomas", "nbstripout", "sort-package-json", "doctoc"],
+        &["--config"],
+        &[When(&[AtLeast(1), Without(&["--check", "-c", "--diff", "-d", "--lint", "-lint", "-n", "-mode", "--mode", "--dry-run", "--dryrun", "--test"])], Operands)],
+    ),
+    always(&["rimraf", "del", "del-cli", "mkdirp", "cpx", "cpy", "ncp", "copyfiles"], &[], &[When(&[AtLeast(1)], Somewhere)]),
+    always(&["ncu", "npm-check-updates"], &[], &[When(&[With(&["-u", "--upgrade"])], Somewhere)]),
+    always(&["php-cs-fixer", "sqlfluff", "djlint", "rector"], &[], &[Writing(&[("fix", &[Without(&["--dry-run"])]), ("format", &[]), ("process", &[Without(&["--dry-run"])])]), When(&[With(&["--reformat"])], Somewhere)]),
     always(&["buf"], &[], &[Writing(&[("format", &[With(&["-w", "--write"])]), ("generate", &[])])]),
 ];
 
@@ -213,6 +243,13 @@ const MACHINE: &[Row] = &[
     always(&["crontab"], &["-u"], &[When(&[AtLeast(1)], Somewhere), When(&[With(&["-r", "-e"])], Somewhere)]),
     always(&["at", "batch"], &["-f", "-q"], &[When(&[Without(&["-l", "-c"])], Somewhere)]),
     always(&["mount", "umount", "fdisk", "parted", "swapon", "losetup", "cryptsetup", "useradd", "userdel", "usermod", "groupadd", "passwd", "chsh", "visudo", "sudoedit", "wipefs", "mkfs", "mke2fs", "ldconfig", "update-alternatives"], &[], &[When(&[AtLeast(1)], Somewhere)]),
+    always(&["history"], &[], &[When(&[With(&["-w", "-a"])], Somewhere)]),
+    always(&["kubectl", "oc"], &["-n", "--namespace", "--context"], &[Writing(&[("cp", &[]), ("rsync", &[])])]),
+    always(&["rclone", "gsutil"], &[], &[Writing(&[("copy", &[]), ("copyto", &[]), ("cp", &[]), ("sync", &[]), ("bisync", &[]), ("move", &[]), ("moveto", &[]), ("mv", &[]), ("rsync", &[]), ("delete", &[]), ("purge", &[]), ("mount", &[])])]),
+    always(&["gio"], &[], &[Writing(&[("trash", &[]), ("remove", &[]), ("copy", &[]), ("move", &[]), ("mkdir", &[]), ("save", &[]), ("rename", &[])])]),
+    always(&["defaults"], &[], &[Writing(&[("write", &[]), ("delete", &[]), ("import", &[])])]),
+    always(&["systemctl"], &[], &[Writing(&[("enable", &[]), ("disable", &[]), ("mask", &[]), ("unmask", &[]), ("edit", &[]), ("link", &[])])]),
+    always(&["expect"], &["-c"], &[When(&[With(&["-c"])], Somewhere)]),
     always(&["tmux"], &["-L", "-S", "-f"], &[Writing(&[("new", &[]), ("new-session", &[]), ("new-window", &[]), ("neww", &[]), ("send-keys", &[]), ("send", &[]), ("run-shell", &[]), ("run", &[]), ("split-window", &[]), ("respawn-pane", &[]), ("pipe-pane", &[]), ("source-file", &[])])]),
     always(&["screen"], &["-S", "-c"], &[When(&[With(&["-X", "-d", "-m"])], Somewhere)]),
     always(&["gdb", "lldb"], &["-ex", "-x"], &[When(&[With(&["-x", "-ex", "-o", "-s", "--eval-command"])], Somewhere)]),
@@ -220,7 +257,7 @@ const MACHINE: &[Row] = &[
     always(&["docker", "podman", "nerdctl"], &["-H", "--context", "-v", "--volume", "--mount", "-e", "--env", "-w", "--name", "-p", "-u"], &[Writing(&[("run", &[With(&["-v", "--volume", "--mount"])]), ("cp", &[]), ("save", &[With(&["-o", "--output"])]), ("export", &[With(&["-o", "--output"])])])]),
     always(&["gh", "glab", "hub"], &["-R", "--repo"], &[Writing(&[("pr checkout", &[]), ("repo clone", &[]), ("repo sync", &[]), ("release download", &[]), ("run download", &[]), ("gist clone", &[]), ("mr checkout", &[]), ("extension install", &[]), ("co", &[])])]),
     always(&["hg", "svn", "jj", "fossil", "bzr"], &["-R", "--cwd", "-m", "-r"], &[Rule::Reading(&[("annotate", &[]), ("blame", &[]), ("cat", &[]), ("diff", &[]), ("files", &[]), ("heads", &[]), ("help", &[]), ("id", &[]), ("identify", &[]), ("info", &[]), ("list", &[]), ("log", &[]), ("ls", &[]), ("manifest", &[]), ("obslog", &[]), ("parents", &[]), ("paths", &[]), ("root", &[]), ("show", &[]), ("st", &[]), ("stat", &[]), ("status", &[]), ("summary", &[]), ("tip", &[]), ("version", &[])])]),
-    always(&["make", "gmake", "just", "task", "ninja", "rake", "invoke", "nox", "tox"], &["-C", "-f", "-j", "--directory", "--file", "-k", "-e"], &[Writing(MADE)]),
+    always(&["make", "gmake", "just", "task", "ninja", "rake", "invoke", "nox", "tox"], &["-C", "-f", "-j", "--directory", "--file", "-k", "-e"], &[Writing(MADE), When(&[With(&["--eval"])], Somewhere)]),
     always(&["cmake"], &["-S", "-B", "-G", "--build", "--install", "-P", "--preset"], &[When(&[With(&["--install"])], Somewhere)]),
     always(&["mvn", "mvnw"], &["-f", "-pl", "-P"], &[Writing(&[("install", &[]), ("deploy", &[]), ("spotless:apply", &[]), ("versions:set", &[]), ("release:prepare", &[]), ("fmt:format", &[])])]),
     always(&["gradle", "gradlew"], &["-p", "-b"], &[Writing(&[("publish", &[]), ("publishToMavenLocal", &[]), ("spotlessApply", &[]), ("ktlintFormat", &[]), ("wrapper", &[]), ("init", &[])])]),
@@ -252,11 +289,10 @@ const MADE: &[super::table::Subcommand] = &[
     ("tidy", &[]),
 ];
 
-/// The name under which a program stands in the tables: `python3.12` is `python`, `pip3` is `pip`.
+/// The name under which a program stands in the tables: `python3.12` is `python`, `grm` is `rm`,
+/// `prettier@3` is `prettier`.
 pub(super) fn known_name(name: &str) -> &str {
-    let name = name.strip_suffix(".exe").unwrap_or(name);
-    let short = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    let versioned = [
+    const VERSIONED: &[&str] = &[
         "python",
         "pypy",
         "pip",
@@ -276,8 +312,45 @@ pub(super) fn known_name(name: &str) -> &str {
         "go",
         "ipython",
     ];
-    if name.len() > short.len() && versioned.contains(&short) {
+    const GNU: &[&str] = &[
+        "gchmod",
+        "gchown",
+        "gcp",
+        "gdd",
+        "genv",
+        "ginstall",
+        "gln",
+        "gmkdir",
+        "gmktemp",
+        "gmv",
+        "gnice",
+        "gnohup",
+        "grm",
+        "grmdir",
+        "gshred",
+        "gsort",
+        "gsplit",
+        "gstdbuf",
+        "gtee",
+        "gtimeout",
+        "gtouch",
+        "gtruncate",
+        "guniq",
+    ];
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let name = match name.split_once('@') {
+        Some((package, _)) if !package.is_empty() => package,
+        _ => name,
+    };
+    let short = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    if name.len() > short.len() && VERSIONED.contains(&short) {
         short
+    } else if GNU.contains(&name) {
+        &name[1..]
+    } else if name.starts_with("create-") {
+        "create"
+    } else if name.starts_with("ld-linux") || name.starts_with("ld-musl") {
+        "ld.so"
     } else {
         name
     }

@@ -1,10 +1,13 @@
 //! Walks what a line consists of and notes what runs and what is written.
 //!
-//! Owns the directory in which commands run, what they read, and the variables the line sets. It
+//! Owns what runs in which order, and the variables the line sets. It
 //! must not know programs: those are in the tables, in `runners` and in `special`.
+
+use crate::diagnostic::shown;
 
 use super::parse::parse;
 use super::runners::{Inner, runs};
+use super::scope::{Input, Scope, is_no_file, move_to};
 use super::tree::{Assignment, Command, Joined, Kind, List, Piece, Plain, Raw, Redirection};
 use super::word::{Variables, expand, expand_whole};
 use super::{Line, Simple, Unreadable, Word, Write, Writes, programs, special};
@@ -15,34 +18,16 @@ const DEEPEST: usize = 40;
 /// The longest value of a variable that is kept, in bytes.
 const LONGEST_VALUE: usize = 256;
 
-/// What a command reads on its standard input.
-#[derive(Debug, Clone)]
-pub(super) enum Input {
-    /// Whatever the line itself would read.
-    Inherited,
-    /// A file.
-    File,
-    /// Another command's output.
-    Pipe,
-    /// A text that stands in the line.
-    Text(Word),
-}
+/// How many variables are kept: to know that nothing else sets one takes a look at the whole line.
+const MOST_VARIABLES: usize = 50;
 
-/// Where a command stands.
-#[derive(Clone)]
-struct Scope<'a> {
-    /// The directory, seen from the one in which the line starts; `None` if nobody knows.
-    directory: Option<String>,
-    /// Whether the directory holds only as long as `&&` follows.
-    moved: bool,
-    /// Whether it runs only if the one before succeeded.
-    chained: bool,
-    input: Input,
-    /// Whether it surely runs, in the line's own shell.
-    sure: bool,
-    here_documents: &'a [Raw],
-    depth: usize,
-}
+/// How often values of variables are put in their places.
+const MOST_USES: usize = 1000;
+
+/// How much text is read for each byte of the line, and for any line: wrappers and `eval` have
+/// the same text read again.
+const WORK: usize = 5;
+const LEAST_WORK: usize = 64 * 1024;
 
 struct Reader<'a> {
     source: &'a str,
@@ -52,89 +37,104 @@ struct Reader<'a> {
     variables: Variables,
     /// Variables that are set only if all before them succeeded.
     tentative: Vec<String>,
+    looked_up: usize,
+    used: usize,
+    /// How many bytes may still be read.
+    work: usize,
+    /// Whether `~` is another place than before.
+    home_moved: bool,
+    /// Whether `cd` may go elsewhere than it says.
+    paths_searched: bool,
 }
 
 pub(super) fn read(line: &str) -> Line {
-    read_at(line, 0)
+    Reader::of(line, LEAST_WORK + WORK * line.len()).line(0)
 }
 
-/// Reads a line that stands `depth` levels inside others.
-fn read_at(line: &str, depth: usize) -> Line {
-    let mut reader = Reader {
-        source: line,
-        commands: Vec::new(),
-        writes: Vec::new(),
-        unreadable: None,
-        variables: Variables::new(),
-        tentative: Vec::new(),
-    };
-    if line.contains('\0') {
-        reader.unreadable = Some(Unreadable::Unparsed("it holds a NUL".to_owned()));
-    } else {
-        reader.text(line, &Scope::start(depth));
-    }
-    let writes = match reader.unreadable {
-        Some(unreadable) => Writes::Unreadable(unreadable),
-        None if reader.writes.is_empty() => Writes::No,
-        None => Writes::Yes(reader.writes),
-    };
-    Line {
-        commands: reader.commands,
-        writes,
-    }
-}
-
-impl Scope<'_> {
-    fn start(depth: usize) -> Self {
+impl<'a> Reader<'a> {
+    fn of(source: &'a str, work: usize) -> Self {
         Self {
-            directory: Some(String::new()),
-            moved: false,
-            chained: false,
-            input: Input::Inherited,
-            sure: true,
-            here_documents: &[],
-            depth,
+            source,
+            commands: Vec::new(),
+            writes: Vec::new(),
+            unreadable: None,
+            variables: Variables::new(),
+            tentative: Vec::new(),
+            looked_up: 0,
+            used: 0,
+            work,
+            home_moved: false,
+            paths_searched: false,
         }
     }
 
-    /// A place from which nothing comes back: what is set there is gone afterwards.
-    fn apart(&self) -> Self {
-        Self {
-            sure: false,
-            ..self.clone()
+    /// Reads the line, which stands `depth` levels inside others.
+    fn line(mut self, depth: usize) -> Line {
+        if self.source.contains('\0') {
+            self.give_up(Unreadable::Unparsed("it holds a NUL".to_owned()));
+        } else {
+            self.text(self.source, &Scope::start(depth));
+        }
+        self.doubt_places();
+        let writes = match self.unreadable {
+            Some(unreadable) => Writes::Unreadable(unreadable),
+            None if self.writes.is_empty() => Writes::No,
+            None => Writes::Yes(self.writes),
+        };
+        Line {
+            commands: self.commands,
+            writes,
         }
     }
 
-    /// The path from where the line starts, if it can be told.
-    fn path(&self, path: &str) -> Option<String> {
-        if path.starts_with('/') || path == "~" || path.starts_with("~/") {
-            return Some(path.to_owned());
+    /// Whether so much more may be read.
+    fn may_read(&mut self, length: usize) -> bool {
+        let left = self.work.checked_sub(length);
+        if left.is_none() {
+            self.give_up(Unreadable::Tangled);
         }
-        match self.directory.as_deref()? {
-            "" => Some(path.to_owned()),
-            directory if path == "." => Some(directory.to_owned()),
-            directory => Some(format!("{}/{path}", directory.trim_end_matches('/'))),
-        }
+        self.work = left.unwrap_or(0);
+        left.is_some()
     }
-}
 
-impl Reader<'_> {
-    /// Reads a text as a shell would.
-    fn text(&mut self, text: &str, scope: &Scope<'_>) {
-        match parse(text, scope.depth) {
-            Ok(parsed) => {
-                let mut scope = Scope {
-                    here_documents: &parsed.here_documents,
-                    ..scope.clone()
-                };
-                self.list(&parsed.list, &mut scope);
+    /// Reads a text as a shell would; the directory in which it ends.
+    fn text(&mut self, text: &str, scope: &Scope<'_>) -> Option<String> {
+        if !self.may_read(text.len()) {
+            return None;
+        }
+        let parsed = match parse(text, scope.depth) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.give_up(Unreadable::Unparsed(error.to_string()));
+                return None;
             }
-            Err(error) => self.give_up(Unreadable::Unparsed(error.to_string())),
-        }
+        };
+        let mut scope = Scope {
+            here_documents: &parsed.here_documents,
+            ..scope.clone()
+        };
+        self.list(&parsed.list, &mut scope);
+        scope.directory
     }
 
+    /// Notes why it cannot be told; what came out of the line is made fit to be shown.
     fn give_up(&mut self, why: Unreadable) {
-        self.unreadable.get_or_insert(why);
+        self.unreadable.get_or_insert_with(|| match why {
+            Unreadable::Long | Unreadable::Tangled | Unreadable::Deep => why,
+            Unreadable::Unparsed(text) => Unreadable::Unparsed(told(&text)),
+            Unreadable::Program(name) => Unreadable::Program(told(&name)),
+            Unreadable::Unseen(name) => Unreadable::Unseen(told(&name)),
+        });
+    }
+
+    /// Forgets paths that may lead elsewhere after all.
+    fn doubt_places(&mut self) {
+        let (home, searched) = (self.home_moved, self.paths_searched);
+        for write in &mut self.writes {
+            write.path.take_if(|path| {
+                home && path.starts_with('~') || searched && !path.starts_with(['/', '~'])
+            });
+        }
     }
 
     fn list(&mut self, list: &List, scope: &mut Scope<'_>) {
@@ -214,12 +214,16 @@ impl Reader<'_> {
             }
             Kind::Function(body) => {
                 let written = self.writes.len();
-                let apart = Scope {
+                let mut apart = Scope {
                     input: Input::Inherited,
                     ..scope.apart()
                 };
-                self.list(body, &mut { apart });
+                self.list(body, &mut apart);
                 self.forget_places(written);
+                if apart.directory != scope.directory {
+                    // Wherever it is called, it goes there.
+                    scope.directory = None;
+                }
             }
         }
         scope.input = outer;
@@ -277,7 +281,8 @@ impl Reader<'_> {
             return;
         }
         let path = write.path.and_then(|path| scope.path(&path));
-        self.writes.push(Write { path, ..write });
+        let how = told(&write.how);
+        self.writes.push(Write { how, path });
     }
 
     /// Reads what runs while words are expanded.
@@ -303,7 +308,13 @@ impl Reader<'_> {
                         ..scope.apart()
                     },
                 ),
-                Piece::Expansion { inside, .. } => self.pieces(inside, scope),
+                Piece::Expansion { name, inside, .. } => {
+                    self.used += usize::from(name.is_some() && !self.variables.is_empty());
+                    if self.used > MOST_USES {
+                        self.variables.clear();
+                    }
+                    self.pieces(inside, scope);
+                }
                 Piece::Array(items) => self.raws(items, scope),
             }
         }
@@ -329,21 +340,15 @@ impl Reader<'_> {
 
     fn assign(&mut self, assignment: &Assignment, lasting: bool, scope: &Scope<'_>) {
         let value = expand_whole(&assignment.value, &self.variables);
-        if let Some(text) = value
-            .text()
-            .filter(|text| special::runs_its_value(&assignment.name) && !text.is_empty())
-        {
-            let text = text.to_owned();
-            self.text(
-                &text,
-                &Scope {
-                    depth: scope.depth + 1,
-                    ..scope.apart()
-                },
-            );
+        self.set(&assignment.name, &value, scope);
+        if lasting && assignment.name == "IFS" {
+            // Words end elsewhere from now on.
+            self.variables.clear();
+            self.looked_up = MOST_VARIABLES;
         }
-        let known =
-            lasting && scope.sure && assignment.whole && named_once(self.source, &assignment.name);
+        let known = lasting && scope.sure && assignment.whole && self.looked_up < MOST_VARIABLES;
+        self.looked_up += usize::from(known);
+        let known = known && named_once(self.source, &assignment.name);
         match value
             .text()
             .filter(|text| known && text.len() <= LONGEST_VALUE)
@@ -360,17 +365,42 @@ impl Reader<'_> {
         }
     }
 
+    /// What setting a variable does, if it is one that others look at.
+    fn set(&mut self, name: &str, value: &Word, scope: &Scope<'_>) {
+        match name {
+            "HOME" => self.home_moved = true,
+            "CDPATH" => self.paths_searched |= !value.shape().is_empty(),
+            _ => {}
+        }
+        let Some(text) = value.text().filter(|text| !text.is_empty()) else {
+            return;
+        };
+        if special::runs_its_value(name, text) {
+            let apart = Scope {
+                depth: scope.depth + 1,
+                ..scope.apart()
+            };
+            self.text(text, &apart);
+        }
+        if special::renews_files(name, text) {
+            self.writes.push(Write::new(format!("`{name}`"), None));
+        }
+    }
+
     /// Notes a simple command and what it does.
     fn judge(&mut self, words: &[Word], scope: &mut Scope<'_>) {
         if scope.depth > DEEPEST {
             return self.give_up(Unreadable::Deep);
         }
         let Some(first) = words.first() else { return };
+        if !self.may_read(words.iter().map(|word| word.shape().len() + 2).sum()) {
+            return;
+        }
         self.commands.push(Simple {
             words: words.to_vec(),
         });
         let Some(program) = first.program() else {
-            return self.give_up(Unreadable::Program(first.shape().replace('\0', "…")));
+            return self.give_up(Unreadable::Program(first.shape().to_owned()));
         };
         if words.iter().any(Word::hides_option) {
             return self.give_up(Unreadable::Unseen(program.to_owned()));
@@ -393,11 +423,9 @@ impl Reader<'_> {
         }
         let arguments = &words[1..];
         let writes = special::writes(name, arguments, &scope.input);
-        let writes = writes.into_iter().chain(
-            programs::row(name)
-                .into_iter()
-                .flat_map(|row| row.writes(name, arguments)),
-        );
+        let writes = writes
+            .into_iter()
+            .chain(programs::rows(name).flat_map(|row| row.writes(name, arguments)));
         for write in writes {
             self.write(write, scope);
         }
@@ -440,36 +468,42 @@ impl Reader<'_> {
                 );
                 self.variables = variables;
             }
-            Inner::Evaluated(word) => self.text(
-                word.shape(),
-                &Scope {
+            Inner::Evaluated(word) => {
+                let apart = Scope {
                     depth,
                     here_documents: &[],
                     ..scope.apart()
-                },
-            ),
+                };
+                if self.text(word.shape(), &apart) != scope.directory {
+                    scope.directory = None;
+                }
+            }
             Inner::Remote(word) => {
-                let line = read_at(&word.shape().replace('\0', "_"), depth);
-                self.commands.extend(line.commands);
+                let text = word.shape().replace('\0', "_");
+                if self.may_read(text.len()) {
+                    let line = Reader::of(&text, self.work).line(depth);
+                    self.commands.extend(line.commands);
+                    if let Writes::Unreadable(why @ (Unreadable::Tangled | Unreadable::Deep)) =
+                        line.writes
+                    {
+                        self.give_up(why);
+                    }
+                }
+            }
+            Inner::Variable(name, value) => {
+                if name == "IFS" {
+                    self.variables.clear();
+                }
+                self.set(&name, &value, scope);
             }
             Inner::Unseen(name) => self.give_up(Unreadable::Unseen(name)),
         }
     }
 }
 
-/// `cd`, `pushd` and `popd`.
-fn move_to(words: &[Word], scope: &mut Scope<'_>) {
-    let target = words[1..]
-        .iter()
-        .find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
-    let known = words[0].shape() != "popd";
-    scope.directory = match target.and_then(Word::text) {
-        Some(path) if known && !path.starts_with(['-', '+']) && !path.is_empty() => {
-            scope.path(path)
-        }
-        _ => None,
-    };
-    scope.moved = true;
+/// Text out of the line, for people.
+fn told(text: &str) -> String {
+    shown(&text.replace('\0', "…"))
 }
 
 /// Whether a variable's name stands in the line just once but for its uses: then nothing but its
@@ -489,20 +523,4 @@ fn named_once(source: &str, name: &str) -> bool {
         .take(2)
         .count()
         == 1
-}
-
-/// Whether a path is no file: writing there changes nothing that stays.
-fn is_no_file(path: &str) -> bool {
-    matches!(
-        path,
-        "/dev/null"
-            | "/dev/stdout"
-            | "/dev/stderr"
-            | "/dev/stdin"
-            | "/dev/tty"
-            | "/dev/zero"
-            | "/dev/full"
-    ) || ["/dev/fd/", "/proc/self/fd/", "/dev/tcp/", "/dev/udp/"]
-        .iter()
-        .any(|place| path.starts_with(place) && !path.contains(".."))
 }

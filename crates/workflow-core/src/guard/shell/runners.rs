@@ -2,9 +2,14 @@
 //!
 //! Owns where in their arguments the other command begins. It must not know what commands write.
 
-use super::arguments::{Style, gather};
-use super::reader::Input;
-use super::{Word, packages};
+mod scripts;
+mod table;
+
+use super::Word;
+use super::arguments::{Arguments, Style, gather};
+use super::scope::Input;
+use scripts::{node_script, shell, sourced};
+use table::Rest;
 
 /// What a command runs.
 pub(super) enum Inner {
@@ -22,101 +27,9 @@ pub(super) enum Inner {
     Remote(Word),
     /// Something that is not in the line.
     Unseen(String),
+    /// No command, but a variable that it sets for others.
+    Variable(String, Word),
 }
-
-/// A program whose arguments are another command with its arguments.
-struct Runner {
-    names: &'static [&'static str],
-    /// A first word without which it is no runner: `exec` in `npm exec`.
-    sub: &'static [&'static str],
-    takes: &'static [&'static str],
-    /// Options with which it runs nothing.
-    idle: &'static [&'static str],
-    /// How many words stand before the command.
-    skip: usize,
-    kind: Behind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Behind {
-    /// In the same shell.
-    Here,
-    /// As it is.
-    Command,
-    /// With arguments that are read from the input.
-    More,
-    /// As a text, all words together.
-    Script,
-}
-
-const fn plain(
-    names: &'static [&'static str],
-    takes: &'static [&'static str],
-    skip: usize,
-) -> Runner {
-    Runner {
-        names,
-        sub: &[],
-        takes,
-        idle: &[],
-        skip,
-        kind: Behind::Command,
-    }
-}
-
-const fn sub(
-    names: &'static [&'static str],
-    sub: &'static [&'static str],
-    takes: &'static [&'static str],
-    skip: usize,
-) -> Runner {
-    Runner {
-        names,
-        sub,
-        takes,
-        idle: &[],
-        skip,
-        kind: Behind::Command,
-    }
-}
-
-#[rustfmt::skip] // A row a line.
-const RUNNERS: &[Runner] = &[
-    Runner { names: &["command"], sub: &[], takes: &[], idle: &["-v", "-V"], skip: 0, kind: Behind::Here },
-    Runner { names: &["builtin"], sub: &[], takes: &[], idle: &[], skip: 0, kind: Behind::Here },
-    Runner { names: &["exec"], sub: &[], takes: &["-a"], idle: &[], skip: 0, kind: Behind::Here },
-    Runner { names: &["sudo"], sub: &[], takes: &["-u", "--user", "-g", "--group", "-h", "-p", "-C", "-D", "-R", "-r", "-t", "-T", "-U"], idle: &["-l", "-v", "-k", "-K", "-V"], skip: 0, kind: Behind::Command },
-    plain(&["doas", "pkexec", "run0"], &["-u", "--user", "-C"], 0),
-    plain(&["env"], &["-u", "--unset", "-C", "--chdir", "-S", "--split-string"], 0),
-    plain(&["nohup", "setsid", "unbuffer", "catchsegv", "eatmydata", "fakeroot", "chronic", "cross-env", "dotenv", "dbus-run-session", "numactl", "valgrind"], &[], 0),
-    plain(&["nice"], &["-n", "--adjustment"], 0),
-    plain(&["ionice"], &["-c", "-n", "-p", "-P", "-u", "--class", "--classdata"], 0),
-    plain(&["stdbuf"], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
-    plain(&["time", "gtime"], &["-o", "--output", "-f", "--format"], 0),
-    plain(&["caffeinate"], &["-t", "-w"], 0),
-    plain(&["rlwrap"], &["-C", "-H", "-f", "-p"], 0),
-    plain(&["xvfb-run"], &["-n", "-s", "-e", "-f", "-w", "--server-num", "--server-args"], 0),
-    plain(&["systemd-run", "systemd-inhibit"], &["-u", "-p", "-E", "--unit", "--property", "--setenv"], 0),
-    plain(&["firejail", "bwrap", "proot"], &[], 0),
-    plain(&["ltrace"], &["-e", "-o", "-p", "-s", "-u", "-n"], 0),
-    plain(&["strace"], &["-e", "-o", "-p", "-s", "-P", "-E", "-u", "-a"], 0),
-    plain(&["timeout", "gtimeout"], &["-s", "--signal", "-k", "--kill-after"], 1),
-    plain(&["chroot", "taskset", "chrt", "setarch", "linux64"], &["-p"], 1),
-    plain(&["flock"], &["-w", "--timeout", "-E", "-c", "--command"], 1),
-    plain(&["busybox", "toybox", "xargo", "rtk"], &[], 0),
-    plain(&["unshare", "nsenter"], &["-t", "-S", "-G"], 0),
-    Runner { names: &["xargs", "gxargs"], sub: &[], takes: &["-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a", "-J", "-R", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "-i?", "-l?", "-e?"], idle: &[], skip: 0, kind: Behind::More },
-    Runner { names: &["parallel"], sub: &[], takes: &["-j", "--jobs", "-a", "--arg-file", "-I", "-n", "-N", "--colsep", "-C", "--delay", "--timeout", "--joblog", "--results", "--tmpdir", "-S", "-L"], idle: &[], skip: 0, kind: Behind::More },
-    Runner { names: &["watch"], sub: &[], takes: &["-n", "--interval"], idle: &[], skip: 0, kind: Behind::Script },
-    plain(&["npx", "bunx", "pnpx", "uvx"], &["-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python"], 0),
-    sub(&["npm", "pnpm", "yarn", "bun"], &["exec", "x", "dlx"], &["-p", "--package", "-c", "--call", "-w", "--filter", "-F", "-C", "--prefix", "--dir", "--cwd"], 0),
-    sub(&["uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "conda", "mamba", "micromamba"], &["run"], &["--with", "--with-requirements", "--python", "-p", "--extra", "--group", "--directory", "--project", "--env-file", "-n", "--name", "-C", "-e", "--package", "--index"], 0),
-    sub(&["bundle", "mise", "asdf", "rbenv", "pyenv", "nodenv", "opam", "stack", "cabal", "volta", "fnm", "devbox", "doppler", "op", "aws-vault", "direnv", "infisical"], &["exec", "run", "x"], &["--using", "--env-file", "-e"], 0),
-    sub(&["rustup"], &["run"], &[], 1),
-    sub(&["git"], &["bisect run"], super::git::TAKES, 0),
-    sub(&["cargo"], &["watch"], &["-w", "-i", "-d", "-s", "-x"], 0),
-    sub(&["coverage"], &["run"], &["--source", "--omit", "--include", "--rcfile", "-m"], 0),
-];
 
 /// What a command runs.
 pub(super) struct Runs {
@@ -134,251 +47,177 @@ pub(super) fn runs(name: &str, words: &[Word], input: &Input) -> Runs {
         };
     }
     let inner = inner(name, words, input);
-    let subcommand = RUNNERS
-        .iter()
-        .any(|runner| !runner.sub.is_empty() && runner.names.contains(&name));
     Runs {
-        nothing_else: subcommand && !inner.is_empty(),
+        nothing_else: table::has_subcommand(name) && !inner.is_empty(),
         inner,
     }
 }
 
+#[rustfmt::skip] // A program a line.
 fn inner(name: &str, words: &[Word], input: &Input) -> Vec<Inner> {
     let arguments = &words[1..];
+    let unseen = || vec![Inner::Unseen(name.to_owned())];
     match name {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" => {
-            shell(name, arguments, input)
-        }
-        "eval" => joined(arguments)
-            .map(Inner::Evaluated)
-            .into_iter()
-            .collect(),
-        "trap" => arguments
-            .iter()
-            .find(|word| word.shape() != "--")
-            .filter(|word| !word.shape().starts_with('-'))
-            .cloned()
-            .map(Inner::Script)
-            .into_iter()
-            .collect(),
-        "alias" => arguments
-            .iter()
-            .filter_map(|word| Some(Inner::Script(word.from(word.shape().find('=')? + 1))))
-            .collect(),
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" => shell(name, arguments, input),
         "source" | "." => sourced(name, arguments, input),
+        "eval" => joined(arguments).map(Inner::Evaluated).into_iter().collect(),
+        "trap" => trapped(arguments),
+        "alias" => aliased(arguments),
+        "let" if arguments.iter().any(|word| word.shape().contains("$(") || word.shape().contains('`')) => unseen(),
+        "unset" | "read" | "printf" | "test" | "[" | "export" | "declare" | "typeset" | "readonly" | "local" if arguments.iter().any(Word::runs_in_index) => unseen(),
+        "export" | "declare" | "typeset" | "readonly" | "local" => variables(arguments),
+        "hash" if arguments.iter().any(|word| word.shape().starts_with("-p")) => unseen(),
+        "cmd" if arguments.iter().any(|word| matches!(word.shape(), "/c" | "/C" | "/k" | "/K")) => unseen(),
+        "socat" if arguments.iter().any(opens) => unseen(),
+        "mapfile" | "readarray" | "compgen" | "complete" => scripts(arguments, &["-C"]),
+        "man" => scripts(arguments, &["-P", "--pager"]),
         "find" | "gfind" => found(arguments),
         "fd" | "fdfind" => per_file(arguments),
-        "rg" => option_values(arguments, "--pre")
-            .map(|word| Inner::Command(vec![word]))
-            .collect(),
-        "env" => split_string(arguments)
-            .into_iter()
-            .chain(table(name, words))
-            .collect(),
-        "su" | "runuser" | "script" | "flock" => scripts(arguments, &["-c", "--command"])
-            .chain(if name == "flock" {
-                table(name, words)
-            } else {
-                Vec::new()
-            })
-            .collect(),
-        "nix-shell" | "nix" => scripts(arguments, &["--run", "--command", "-c"]).collect(),
-        "hyperfine" => gather(
-            arguments,
-            Style::Letters,
-            &[
-                "-w",
-                "-r",
-                "-m",
-                "-M",
-                "-p",
-                "-n",
-                "--warmup",
-                "--runs",
-                "--prepare",
-                "--export-json",
-                "-L",
-                "--export-markdown",
-            ],
-        )
-        .operands
-        .into_iter()
-        .map(Inner::Script)
-        .chain(scripts(
-            arguments,
-            &["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"],
-        ))
-        .collect(),
-        "entr" => vec![Inner::Command(
-            arguments
-                .iter()
-                .skip_while(|word| word.shape().starts_with('-'))
-                .cloned()
-                .collect(),
-        )],
+        "rg" => scripts(arguments, &["--pre"]),
+        "env" => both(scripts(arguments, &["-S", "--split-string"]), name, words),
+        "npx" | "bunx" | "pnpx" | "npm" | "pnpm" => both(scripts(arguments, &["-c", "--call"]), name, words),
+        "flock" => both(scripts(arguments, &["-c", "--command"]), name, words),
+        "sudo" if leading(arguments, &["-u", "-g"]).has(&["-e", "--edit"]) => vec![Inner::Command(vec![Word::literal("sudoedit"), Word::unknown()])],
+        "su" | "runuser" | "script" => scripts(arguments, &["-c", "--command"]),
+        "nix-shell" => scripts(arguments, &["--run", "--command"]),
+        "nix" => behind(arguments, &["-c", "--command"]),
+        "mise" | "distrobox" | "distrobox-enter" | "toolbox" | "guix" | "op" | "doppler" | "infisical" | "aws-vault" | "dotenvx" | "chamber" if arguments.iter().any(|word| word.shape() == "--") => behind(arguments, &["--"]),
+        "setarch" => behind_architecture(arguments),
+        "cargo" => both(watched(arguments), name, words),
+        "nodemon" | "chokidar" => scripts(arguments, &["-x", "--exec", "-c", "--command"]),
+        "concurrently" => gather(arguments, Style::Letters, &["-n", "-c", "--names"]).operands.into_iter().map(Inner::Script).collect(),
+        "parallel" => in_parallel(words, input),
+        "hyperfine" => measured(arguments),
+        "entr" => vec![Inner::Command(arguments.iter().skip_while(|word| word.shape().starts_with('-')).cloned().collect())],
         "ssh" => remote(arguments),
         "python" | "pypy" => module(arguments),
-        _ => table(name, words),
+        _ => table::commands(name, words),
     }
 }
 
-fn table(name: &str, words: &[Word]) -> Vec<Inner> {
-    RUNNERS
+fn both(mut inner: Vec<Inner>, name: &str, words: &[Word]) -> Vec<Inner> {
+    inner.extend(table::commands(name, words));
+    inner
+}
+
+/// The options that stand before the first operand.
+pub(super) fn leading(arguments: &[Word], takes: &[&str]) -> Arguments {
+    let left = Rest::new(arguments, takes).left.len();
+    gather(&arguments[..arguments.len() - left], Style::Letters, takes)
+}
+
+/// Variables that are set: `env NAME=value`, `export NAME=value`.
+fn variables(arguments: &[Word]) -> Vec<Inner> {
+    let assignments = arguments.iter().filter_map(Word::assignment);
+    assignments
+        .map(|(name, value)| Inner::Variable(name.to_owned(), value))
+        .collect()
+}
+
+fn trapped(arguments: &[Word]) -> Vec<Inner> {
+    let first = arguments.iter().find(|word| word.shape() != "--");
+    let script = first.filter(|word| !word.shape().starts_with('-'));
+    script.cloned().map(Inner::Script).into_iter().collect()
+}
+
+/// What an alias stands for, with any arguments behind it.
+fn aliased(arguments: &[Word]) -> Vec<Inner> {
+    let aliases = arguments.iter().filter_map(Word::assignment_like);
+    aliases
+        .filter_map(|value| joined(&[value, Word::unknown()]))
+        .map(Inner::Script)
+        .collect()
+}
+
+/// The command behind one of these words.
+fn behind(arguments: &[Word], names: &[&str]) -> Vec<Inner> {
+    let place = arguments
         .iter()
-        .filter(|runner| runner.names.contains(&name))
-        .find_map(|runner| runner.behind(words))
+        .position(|word| names.contains(&word.shape()));
+    place
+        .map(|place| Inner::Command(arguments[place + 1..].to_vec()))
         .into_iter()
         .collect()
 }
 
-impl Runner {
-    fn behind(&self, words: &[Word]) -> Option<Inner> {
-        let arguments = &words[1..];
-        let mut rest = Rest::new(arguments, self.takes);
-        if !self.sub.is_empty() {
-            // Options may stand before the subcommand and behind it.
-            let found = self.sub.iter().find(|sub| {
-                sub.split(' ')
-                    .enumerate()
-                    .all(|(place, word)| rest.left.get(place).and_then(Word::text) == Some(word))
-            })?;
-            rest.left = &rest.left[found.split(' ').count()..];
-            rest.skip_options(self.takes);
-        }
-        if rest
-            .options
+/// `setarch` may leave out the architecture.
+fn behind_architecture(arguments: &[Word]) -> Vec<Inner> {
+    let left = Rest::new(arguments, &[]).left;
+    let named = left.first().is_some_and(|word| {
+        matches!(
+            word.shape(),
+            "x86_64" | "i386" | "i686" | "linux32" | "linux64" | "aarch64" | "uname26"
+        )
+    });
+    vec![Inner::Command(left[usize::from(named)..].to_vec())]
+}
+
+/// `cargo watch -x test -s 'text'`
+fn watched(arguments: &[Word]) -> Vec<Inner> {
+    if arguments.first().and_then(Word::text) != Some("watch") {
+        return Vec::new();
+    }
+    let given = gather(
+        arguments,
+        Style::Letters,
+        &["-x", "--exec", "-s", "--shell", "-w", "-i", "-d"],
+    );
+    let cargo = Word::literal("cargo");
+    let commands = given.values(&["-x", "--exec"]).flatten();
+    let commands = commands.filter_map(|word| joined(&[cargo.clone(), word.clone()]));
+    let texts = given.values(&["-s", "--shell"]).flatten().cloned();
+    commands.chain(texts).map(Inner::Script).collect()
+}
+
+/// `parallel` runs what stands behind `:::` or comes in, if it is given no command.
+fn in_parallel(words: &[Word], input: &Input) -> Vec<Inner> {
+    let arguments = &words[1..];
+    let commands = table::commands("parallel", words);
+    let place = arguments.iter().position(|word| word.shape() == ":::");
+    let left = Rest::new(arguments, &["-j", "--jobs"]).left;
+    match (left.first().map(Word::shape), place) {
+        (Some(":::"), Some(place)) => arguments[place + 1..]
             .iter()
-            .any(|option| self.idle.contains(&option.as_str()))
-        {
-            return None;
-        }
-        rest.left = rest.left.get(self.skip..).unwrap_or_default();
-        let moved = rest.options.iter().any(|option| {
-            matches!(
-                option.as_str(),
-                "-C" | "--chdir" | "-D" | "--directory" | "--dir" | "--cwd" | "--prefix"
-            )
-        });
-        let left: Vec<Word> = rest
-            .left
-            .iter()
-            .skip_while(|word| is_assignment(word))
             .cloned()
-            .collect();
-        if left.is_empty() {
-            return None;
+            .map(Inner::Script)
+            .collect(),
+        (None, _) if !matches!(input, Input::Inherited) => {
+            vec![Inner::Unseen("parallel".to_owned())]
         }
-        Some(match self.kind {
-            Behind::Here => Inner::Here(left),
-            Behind::Command if moved => Inner::Elsewhere(left),
-            Behind::Command => Inner::Command(left),
-            Behind::More => more(&left, rest.replaced.as_deref()),
-            Behind::Script => Inner::Script(joined(&left)?),
-        })
+        _ => commands,
     }
 }
 
-/// Arguments behind the options that stand before them.
-struct Rest<'a> {
-    left: &'a [Word],
-    options: Vec<String>,
-    /// What `-I` says will be replaced.
-    replaced: Option<String>,
+fn measured(arguments: &[Word]) -> Vec<Inner> {
+    const TAKES: &[&str] = &[
+        "-w",
+        "--warmup",
+        "-r",
+        "--runs",
+        "-m",
+        "-M",
+        "-p",
+        "--prepare",
+        "-n",
+        "-L",
+        "--export-json",
+        "--export-markdown",
+    ];
+    let commands = gather(arguments, Style::Letters, TAKES).operands;
+    let mut inner: Vec<Inner> = commands.into_iter().map(Inner::Script).collect();
+    inner.extend(scripts(
+        arguments,
+        &["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"],
+    ));
+    inner
 }
 
-impl<'a> Rest<'a> {
-    fn new(left: &'a [Word], takes: &[&str]) -> Self {
-        let mut rest = Self {
-            left,
-            options: Vec::new(),
-            replaced: None,
-        };
-        rest.skip_options(takes);
-        rest
-    }
-
-    fn skip_options(&mut self, takes: &[&str]) {
-        while let Some((word, behind)) = self.left.split_first() {
-            let shape = word.shape();
-            if shape == "--" {
-                self.left = behind;
-                return;
-            }
-            let assignment = is_assignment(word);
-            if !assignment && (shape.len() < 2 || !shape.starts_with('-')) {
-                return;
-            }
-            self.left = behind;
-            if assignment {
-                continue;
-            }
-            // Letters may be joined; the last one's value may be the next word.
-            let given = gather(self.left_with(word), Style::Letters, takes);
-            let taken = given.options.last().is_some_and(|option| {
-                option.value.is_none() && takes.contains(&option.name.as_str())
-            });
-            let mut value = given.options.last().and_then(|option| option.value.clone());
-            if taken && let Some((next, behind)) = self.left.split_first() {
-                value = Some(next.clone());
-                self.left = behind;
-            }
-            self.options
-                .extend(given.options.into_iter().map(|option| option.name));
-            if matches!(
-                self.options.last().map(String::as_str),
-                Some("-I" | "-i" | "-J")
-            ) {
-                self.replaced =
-                    Some(value.map_or_else(|| "{}".to_owned(), |value| value.shape().to_owned()));
-            }
-        }
-    }
-
-    /// The one word, as a slice: `gather` then takes no value from behind it.
-    fn left_with<'b>(&self, word: &'b Word) -> &'b [Word] {
-        std::slice::from_ref(word)
-    }
-}
-
-fn is_assignment(word: &Word) -> bool {
-    word.shape().split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && !name.as_bytes()[0].is_ascii_digit()
-    })
-}
-
-/// A command with arguments that are not in the line.
-fn more(words: &[Word], replaced: Option<&str>) -> Inner {
-    let end = words
+/// An address that runs a program or writes a file.
+fn opens(address: &Word) -> bool {
+    let address = address.shape().to_ascii_lowercase();
+    ["exec:", "system:", "open:", "create:", "gopen:", "file:"]
         .iter()
-        .position(|word| matches!(word.shape(), ":::" | "::::" | ":::+"))
-        .unwrap_or(words.len());
-    let mut words = words[..end].to_vec();
-    match replaced {
-        Some(replaced) if !replaced.is_empty() => {
-            for word in &mut words {
-                *word = word.replacing(replaced);
-            }
-        }
-        _ => {
-            for word in &mut words {
-                *word = word.replacing("{}");
-            }
-            words.push(Word::unknown());
-        }
-    }
-    // One word may be a whole command line, as `parallel` has it.
-    if words
-        .first()
-        .and_then(Word::text)
-        .is_some_and(|text| text.contains(' '))
-    {
-        return joined(&words).map_or(Inner::Command(words), Inner::Script);
-    }
-    Inner::Command(words)
+        .any(|kind| address.contains(kind))
 }
 
 /// Words as one text; what is unknown stays so.
@@ -387,83 +226,11 @@ fn joined(words: &[Word]) -> Option<Word> {
     (!text.is_empty()).then(|| Word::literal(&text.join(" ")))
 }
 
-fn scripts<'a>(arguments: &'a [Word], names: &'a [&'a str]) -> impl Iterator<Item = Inner> + 'a {
+/// The texts that these options have.
+fn scripts(arguments: &[Word], names: &[&str]) -> Vec<Inner> {
     let given = gather(arguments, Style::Letters, names);
-    let scripts: Vec<Inner> = given
-        .values(names)
-        .flatten()
-        .cloned()
-        .map(Inner::Script)
-        .collect();
-    scripts.into_iter()
-}
-
-fn option_values<'a>(arguments: &'a [Word], name: &'a str) -> impl Iterator<Item = Word> + 'a {
-    let given = gather(arguments, Style::Letters, &[name]);
-    let values: Vec<Word> = given.values(&[name]).flatten().cloned().collect();
-    values.into_iter()
-}
-
-fn split_string(arguments: &[Word]) -> Vec<Inner> {
-    scripts(arguments, &["-S", "--split-string"]).collect()
-}
-
-fn shell(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner> {
-    let given = gather(
-        arguments,
-        Style::Letters,
-        &["-o", "-O", "--rcfile", "--init-file"],
-    );
-    let mut operands = given
-        .operands
-        .iter()
-        .filter(|word| !word.shape().starts_with('+'));
-    if given.has(&["-n"]) && !given.has(&["-c"]) {
-        return Vec::new();
-    }
-    let first = operands.next();
-    if given.has(&["-c"]) || given.has(&["--command"]) {
-        let value = given.values(&["--command"]).flatten().next().cloned();
-        return first
-            .cloned()
-            .or(value)
-            .map(Inner::Script)
-            .into_iter()
-            .collect();
-    }
-    match first {
-        Some(word) if !given.has(&["-s"]) => sourced(name, std::slice::from_ref(word), input),
-        _ => read_by(name, input).map_or_else(Vec::new, |word| match word {
-            Some(word) => vec![Inner::Script(word)],
-            None => vec![Inner::Unseen(name.to_owned())],
-        }),
-    }
-}
-
-/// A script that is a file is the project's; one that comes from elsewhere is not in the line.
-fn sourced(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner> {
-    let Some(word) = arguments.first() else {
-        return Vec::new();
-    };
-    let is_input = matches!(
-        word.shape(),
-        "/dev/stdin" | "-" | "/dev/fd/0" | "/proc/self/fd/0"
-    );
-    match read_by(name, input) {
-        _ if word.is_process() => vec![Inner::Unseen(name.to_owned())],
-        Some(Some(text)) if is_input => vec![Inner::Script(text)],
-        Some(None) if is_input => vec![Inner::Unseen(name.to_owned())],
-        _ => Vec::new(),
-    }
-}
-
-/// The program that a command reads from its input: a text, or what nobody sees, or none.
-pub(super) fn read_by<'a>(_name: &str, input: &'a Input) -> Option<Option<Word>> {
-    match input {
-        Input::Text(word) => Some(Some(word.clone())),
-        Input::Pipe => Some(None),
-        Input::Inherited | Input::File => None,
-    }
+    let texts = given.values(names).flatten();
+    texts.cloned().map(Inner::Script).collect()
 }
 
 /// `find -exec command {} ;` and its kin.
@@ -529,60 +296,26 @@ fn remote(arguments: &[Word]) -> Vec<Inner> {
 
 /// `python -m module` runs as the program of that name.
 fn module(arguments: &[Word]) -> Vec<Inner> {
-    let rest = Rest::new(arguments, &["-W", "-X", "-m", "-c"]);
-    let place = arguments
-        .iter()
-        .take(arguments.len() - rest.left.len())
-        .position(|word| word.shape() == "-m");
-    match place {
-        Some(place) if place + 1 < arguments.len() && !rest.options.contains(&"-c".to_owned()) => {
-            vec![Inner::Command(arguments[place + 1..].to_vec())]
+    let mut place = 0;
+    while let Some(word) = arguments
+        .get(place)
+        .filter(|word| word.shape().starts_with('-'))
+    {
+        let letters = word.shape().trim_start_matches('-');
+        match letters.find(['c', 'm', 'W', 'X']) {
+            Some(at) if letters[at..].starts_with('m') => {
+                let joined = &letters[at + 1..];
+                let mut command = arguments[place + 1..].to_vec();
+                if !joined.is_empty() {
+                    command.insert(0, Word::literal(joined));
+                }
+                return vec![Inner::Command(command)];
+            }
+            Some(at) if letters[at..].starts_with('c') => return Vec::new(),
+            // A value that is the next word.
+            Some(at) if at + 1 == letters.len() => place += 2,
+            _ => place += 1,
         }
-        _ => Vec::new(),
     }
-}
-
-/// `npm run script` and the like: a script that does more than check cannot be seen.
-fn node_script(name: &str, arguments: &[Word]) -> Option<Vec<Inner>> {
-    if !matches!(name, "npm" | "pnpm" | "yarn" | "bun") {
-        return None;
-    }
-    let given = gather(
-        arguments,
-        Style::Letters,
-        &[
-            "-C",
-            "--prefix",
-            "--filter",
-            "-F",
-            "-w",
-            "--workspace",
-            "--cwd",
-            "--dir",
-        ],
-    );
-    let first = given.operands.first()?.text()?.to_owned();
-    let (script, runs) = match first.as_str() {
-        "run" | "run-script" | "rum" | "urn" => {
-            (given.operands.get(1).map_or(Some(""), Word::text), true)
-        }
-        "test" | "t" | "tst" | "start" | "stop" | "restart" => (Some("test"), true),
-        other => (Some(other), false),
-    };
-    let reads =
-        script.is_some_and(|script| script.is_empty() || packages::script_reads(script, arguments));
-    let installed = super::programs::is_tool(&first) && !runs && name != "npm";
-    if installed {
-        let place = arguments.iter().position(|word| word.shape() == first)?;
-        return Some(vec![Inner::Command(arguments[place..].to_vec())]);
-    }
-    // `yarn lint` is short for `yarn run lint`.
-    let short = !runs && reads && matches!(name, "yarn" | "pnpm");
-    (runs || short).then(|| {
-        if reads {
-            Vec::new()
-        } else {
-            vec![Inner::Unseen(format!("{name} {first}"))]
-        }
-    })
+    Vec::new()
 }

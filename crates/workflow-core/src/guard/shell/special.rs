@@ -1,14 +1,18 @@
 //! Programs that a row of a table cannot describe.
 
 use super::arguments::{Arguments, Style, gather};
-use super::reader::Input;
+use super::runners::leading;
+use super::scope::Input;
 use super::{Word, Write, code, git, languages};
 
 /// What such a program writes.
 pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write> {
     match name {
-        "sed" | "gsed" => sed(arguments),
-        "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
+        "sed" | "gsed" => sed(arguments, input),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(arguments, input),
+        "aws" => aws(arguments),
+        "make" | "gmake" => made(arguments, input),
+        "time" | "gtime" => timed(arguments),
         "tar" | "gtar" | "bsdtar" => tar(arguments),
         "dd" => dd(arguments),
         "find" | "gfind" => find(arguments),
@@ -18,8 +22,9 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
     }
 }
 
-/// Variables whose value git, pagers or shells run.
-pub(super) fn runs_its_value(variable: &str) -> bool {
+/// Whether git, a pager or a shell runs what a variable is set to.
+pub(super) fn runs_its_value(variable: &str, value: &str) -> bool {
+    const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS4"];
     const NAMES: &[&str] = &[
         "BASH_ENV",
         "EDITOR",
@@ -37,7 +42,31 @@ pub(super) fn runs_its_value(variable: &str) -> bool {
         "PROMPT_COMMAND",
         "VISUAL",
     ];
+    let substitutes = value.contains("$(") || value.contains('`');
     NAMES.contains(&variable)
+        || variable.starts_with("GIT_CONFIG_VALUE")
+        || PROMPTS.contains(&variable) && substitutes
+}
+
+/// Whether tests that see this variable write down what they find.
+pub(super) fn renews_files(variable: &str, value: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "BLESS",
+        "GOLDEN_UPDATE",
+        "INSTA_FORCE_UPDATE",
+        "INSTA_UPDATE",
+        "REGENERATE",
+        "SNAPSHOT_UPDATE",
+        "UPDATE",
+        "UPDATE_EXPECT",
+        "UPDATE_FIXTURES",
+        "UPDATE_GOLDEN",
+        "UPDATE_GOLDENS",
+        "UPDATE_SNAPSHOT",
+        "UPDATE_SNAPSHOTS",
+    ];
+    let on = !matches!(value, "" | "0" | "no" | "false" | "off");
+    on && NAMES.contains(&variable) || variable == "TRYBUILD" && value == "overwrite"
 }
 
 /// Programs for which `--help` at the end may be another program's argument.
@@ -69,7 +98,7 @@ fn written(how: &str, paths: impl IntoIterator<Item = Option<String>>) -> Vec<Wr
         .collect()
 }
 
-fn sed(arguments: &[Word]) -> Vec<Write> {
+fn sed(arguments: &[Word], input: &Input) -> Vec<Write> {
     let given = gather(
         arguments,
         Style::Letters,
@@ -94,6 +123,7 @@ fn sed(arguments: &[Word]) -> Vec<Write> {
         operands = rest;
     }
     let mut scripts: Vec<&Word> = given.values(&["-e", "--expression"]).flatten().collect();
+    let unseen = program_files(&given, input, &mut scripts);
     if scripts.is_empty()
         && !given.has(&["-f", "--file"])
         && let [script, rest @ ..] = operands
@@ -102,6 +132,9 @@ fn sed(arguments: &[Word]) -> Vec<Write> {
         operands = rest;
     }
     let mut writes = Vec::new();
+    if unseen {
+        writes.extend(written("a `sed` script that is not in the line", [None]));
+    }
     if in_place && operands.is_empty() {
         writes.extend(written("`sed -i`", [None]));
     } else if in_place {
@@ -116,7 +149,7 @@ fn sed(arguments: &[Word]) -> Vec<Write> {
     writes
 }
 
-fn awk(arguments: &[Word]) -> Vec<Write> {
+fn awk(arguments: &[Word], input: &Input) -> Vec<Write> {
     let takes = [
         "-F",
         "--field-separator",
@@ -134,6 +167,7 @@ fn awk(arguments: &[Word]) -> Vec<Write> {
     let given = gather(arguments, Style::Letters, &takes);
     let mut operands: &[Word] = &given.operands;
     let mut programs: Vec<&Word> = given.values(&["-e", "--source"]).flatten().collect();
+    let unseen = program_files(&given, input, &mut programs);
     if programs.is_empty()
         && !given.has(&["-f", "--file", "-E", "--exec"])
         && let [program, rest @ ..] = operands
@@ -142,6 +176,9 @@ fn awk(arguments: &[Word]) -> Vec<Write> {
         operands = rest;
     }
     let mut writes = Vec::new();
+    if unseen {
+        writes.extend(written("an `awk` program that is not in the line", [None]));
+    }
     let in_place = given
         .values(&["-i", "--include"])
         .flatten()
@@ -158,21 +195,63 @@ fn awk(arguments: &[Word]) -> Vec<Write> {
     writes
 }
 
+/// Adds programs that `-f` names and the line holds; whether there is one that it does not hold.
+fn program_files<'a>(given: &'a Arguments, input: &'a Input, programs: &mut Vec<&'a Word>) -> bool {
+    let mut unseen = false;
+    for file in given.values(&["-f", "--file", "-E", "--exec"]).flatten() {
+        match input {
+            _ if file.is_process() => unseen = true,
+            Input::Text(text) if file.is_input() => programs.push(text),
+            Input::Pipe if file.is_input() => unseen = true,
+            _ => {}
+        }
+    }
+    unseen
+}
+
+/// `aws s3 cp` and its kin, where the last operand is a place on this machine.
+fn aws(arguments: &[Word]) -> Vec<Write> {
+    let given = gather(arguments, Style::Letters, &["--profile", "--region"]);
+    let words: Vec<&str> = given.operands.iter().map(Word::shape).collect();
+    match words.as_slice() {
+        ["s3", "mv", ..] => written("`aws s3 mv`", [None]),
+        ["s3", "cp" | "sync", _, to, ..] if *to != "-" && !to.starts_with("s3://") => {
+            written("`aws s3`", [given.operands.get(3).and_then(Word::path)])
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// `make` with rules that do not stand in a file of the project.
+fn made(arguments: &[Word], input: &Input) -> Vec<Write> {
+    let given = gather(
+        arguments,
+        Style::Letters,
+        &["-f", "--file", "--makefile", "-C", "-j?"],
+    );
+    let here = matches!(input, Input::Text(_) | Input::Pipe);
+    let mut files = given.values(&["-f", "--file", "--makefile"]).flatten();
+    let unseen = files.any(|file| file.is_process() || here && file.is_input());
+    if unseen {
+        written("`make` with rules from its input", [None])
+    } else {
+        Vec::new()
+    }
+}
+
+/// `time -o file`; what stands behind the command belongs to it.
+fn timed(arguments: &[Word]) -> Vec<Write> {
+    let leading = leading(arguments, &["-o", "--output", "-f", "--format"]);
+    let values = leading.values(&["-o", "--output"]);
+    written("`time`", values.map(|value| value.and_then(Word::path)))
+}
+
+#[rustfmt::skip] // Options that belong together.
 fn tar(arguments: &[Word]) -> Vec<Write> {
+    const PROGRAMS: &[&str] = &["-I", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-F"];
     let takes = [
-        "-f",
-        "--file",
-        "-C",
-        "--directory",
-        "-T",
-        "-X",
-        "-b",
-        "-I",
-        "--use-compress-program",
-        "--exclude",
-        "--transform",
-        "--to-command",
-        "--checkpoint-action",
+        "-f", "--file", "-C", "--directory", "-T", "-X", "-b", "--exclude", "--transform", "--to-command", "--checkpoint-action",
+        "-I", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-F",
     ];
     let (mut given, archive) = match arguments.split_first() {
         // `tar xzf archive`: letters first, their values behind them in their order.
@@ -193,14 +272,28 @@ fn tar(arguments: &[Word]) -> Vec<Write> {
     given.options.retain(|option| option.name != "-v");
     let archive = archive.or_else(|| given.values(&["-f", "--file"]).flatten().last().cloned());
     let mut writes = Vec::new();
-    if given.has(&["--to-command", "--checkpoint-action", "--remove-files"]) {
+    let compresses = |word: &Word| {
+        let program = word.shape().split(' ').next().unwrap_or_default();
+        [
+            "gzip", "pigz", "bzip2", "lbzip2", "pbzip2", "xz", "zstd", "zstdmt", "lz4", "brotli",
+        ]
+        .contains(&program)
+    };
+    let runs_other = given
+        .values(PROGRAMS)
+        .any(|word| !word.is_some_and(compresses));
+    if runs_other || given.has(&["--to-command", "--checkpoint-action", "--remove-files"]) {
         writes.extend(written("`tar`", [None]));
     }
     if given.has(&["-x", "--extract", "--get"]) && !given.has(&["-O", "--to-stdout"]) {
-        let place = given
-            .values(&["-C", "--directory"])
-            .last()
-            .map_or(Some(".".to_owned()), |word| word.and_then(Word::path));
+        let mut places = given.values(&["-C", "--directory"]);
+        let place = match (places.next(), places.next()) {
+            _ if given.has(&["-P", "--absolute-names"]) => None,
+            (None, _) => Some(".".to_owned()),
+            (Some(place), None) => place.and_then(Word::path),
+            // Each is seen from the one before.
+            (Some(_), Some(_)) => None,
+        };
         writes.extend(written("`tar`", [place]));
     }
     let makes = given.has(&[
@@ -229,7 +322,7 @@ fn find(arguments: &[Word]) -> Vec<Write> {
         match word.shape() {
             "-delete" => writes.extend(written("`find -delete`", starting_points(arguments))),
             "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
-                writes.extend(written("`find`", [behind(place)]))
+                writes.extend(written("`find`", [behind(place)]));
             }
             _ => {}
         }
@@ -278,10 +371,9 @@ fn sqlite(arguments: &[Word], input: &Input) -> Vec<Write> {
         return Vec::new();
     };
     let statement = match (given.operands.get(1), input) {
-        (Some(word), _) => Some(word.shape()),
-        (None, Input::Text(word)) => Some(word.shape()),
-        (None, Input::Pipe) => Some(""),
-        (None, Input::Inherited | Input::File) => None,
+        (Some(word), _) | (None, Input::Text(word)) => Some(word.shape()),
+        (None, Input::Pipe | Input::File) => Some(""),
+        (None, Input::Inherited) => None,
     };
     let reads = statement.is_none_or(|statement| {
         let statement = statement.trim_start().to_ascii_lowercase();

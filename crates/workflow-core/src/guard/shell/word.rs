@@ -45,7 +45,7 @@ impl Word {
     }
 
     /// Its text with NUL for each expansion.
-    pub(super) fn shape(&self) -> &str {
+    pub(crate) fn shape(&self) -> &str {
         &self.shape
     }
 
@@ -57,7 +57,7 @@ impl Word {
     }
 
     /// The name of the program that it names: what stands behind the last slash.
-    pub(super) fn program(&self) -> Option<&str> {
+    pub(crate) fn program(&self) -> Option<&str> {
         let name = self.shape.rsplit('/').next().unwrap_or_default();
         (!self.pattern && !name.is_empty() && !name.contains(UNKNOWN)).then_some(name)
     }
@@ -75,6 +75,37 @@ impl Word {
             shape: self.shape.replace(name, "\0"),
             ..self.clone()
         }
+    }
+
+    /// Whether it is a name of what the command reads on its standard input.
+    pub(super) fn is_input(&self) -> bool {
+        let names = ["/dev/fd/", "/proc/self/fd/"];
+        matches!(self.shape.as_str(), "-" | "/dev/stdin")
+            || names.iter().any(|name| self.shape.starts_with(name))
+    }
+
+    /// The variable and its value, if it is `NAME=value`.
+    pub(super) fn assignment(&self) -> Option<(&str, Self)> {
+        let (name, _) = self.shape.split_once('=')?;
+        let named = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && name.starts_with(|first: char| !first.is_ascii_digit());
+        named.then(|| (name, self.from(name.len() + 1)))
+    }
+
+    /// What stands behind `=`, whatever stands before it: the value of an alias.
+    pub(super) fn assignment_like(&self) -> Option<Self> {
+        Some(self.from(self.shape.find('=')? + 1))
+    }
+
+    /// Whether it is an index that would run something while it is worked out.
+    pub(super) fn runs_in_index(&self) -> bool {
+        self.shape.split_once('[').is_some_and(|(name, index)| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && (index.contains("$(") || index.contains('`'))
+        })
     }
 
     pub(super) fn is_process(&self) -> bool {
@@ -142,7 +173,7 @@ impl Expansion<'_> {
                     self.current().process = true;
                 }
                 Piece::Expansion { .. } | Piece::Substitution(_) | Piece::Array(_) => {
-                    self.unknown()
+                    self.unknown();
                 }
             }
         }

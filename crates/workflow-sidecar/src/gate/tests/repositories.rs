@@ -5,7 +5,7 @@ use super::*;
 const CLEAN: Check = Check::Git(GitCheck::Clean);
 const NEW_COMMIT: Check = Check::Git(GitCheck::NewCommit);
 
-fn git(place: &Place, arguments: &[&str]) {
+pub(super) fn git(place: &Place, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.current_dir(place.path()).args(arguments);
     for who in ["AUTHOR", "COMMITTER"] {
@@ -16,13 +16,13 @@ fn git(place: &Place, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {output:?}");
 }
 
-fn commit(place: &Place, text: &str) {
+pub(super) fn commit(place: &Place, text: &str) {
     place.write("file.txt", text);
     git(place, &["add", "."]);
     git(place, &["commit", "--quiet", "--message", text]);
 }
 
-fn repository() -> Place {
+pub(super) fn repository() -> Place {
     let place = Place::new();
     git(&place, &["init", "--quiet"]);
     place

@@ -1,21 +1,23 @@
-//! Words: quotations, expansions and substitutions.
+//! Words: what they are made of, and quotations.
+
+use std::collections::HashSet;
 
 use super::super::tree::{Piece, Raw};
-use super::{Parser, Result, Unparsed, is_meta, is_name};
+use super::{Parser, Result, Unparsed, is_meta};
 
 /// Which quotation a text stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quoted {
+pub(super) enum Quoted {
     No,
     Double,
 }
 
 /// Collects a word's pieces; neighbouring texts of a kind become one.
 #[derive(Default)]
-struct Pieces(Vec<Piece>);
+pub(super) struct Pieces(pub(super) Vec<Piece>);
 
 impl Pieces {
-    fn text(&mut self, added: &str, is_quoted: bool) {
+    pub(super) fn text(&mut self, added: &str, is_quoted: bool) {
         if let Some(Piece::Text { text, quoted }) = self.0.last_mut()
             && *quoted == is_quoted
         {
@@ -45,7 +47,8 @@ impl Parser<'_> {
                     self.extended_pattern(&mut pieces)?;
                 }
                 b'(' if self.at > start && self.line.as_bytes()[self.at - 1] == b'=' => {
-                    pieces.0.push(self.array()?);
+                    let array = self.deeper(Self::array)?;
+                    pieces.0.push(array);
                 }
                 b'<' | b'>' if self.byte(1) == Some(b'(') => {
                     self.at += 2;
@@ -63,7 +66,7 @@ impl Parser<'_> {
     }
 
     /// Reads one thing that may stand in a word, in a quotation or in a here-document.
-    fn piece(&mut self, pieces: &mut Pieces, quoted: Quoted) -> Result<()> {
+    pub(super) fn piece(&mut self, pieces: &mut Pieces, quoted: Quoted) -> Result<()> {
         self.burn(1)?;
         match self.byte(0) {
             Some(b'\\') => self.escape(pieces, quoted),
@@ -122,7 +125,7 @@ impl Parser<'_> {
     }
 
     /// Reads up to the closing `"`.
-    fn double_quoted(&mut self, pieces: &mut Pieces) -> Result<()> {
+    pub(super) fn double_quoted(&mut self, pieces: &mut Pieces) -> Result<()> {
         // An empty quotation is still a word.
         pieces.text("", true);
         while self.byte(0) != Some(b'"') {
@@ -153,7 +156,7 @@ impl Parser<'_> {
         }
     }
 
-    fn plain_one(&mut self, pieces: &mut Pieces) -> Result<()> {
+    pub(super) fn plain_one(&mut self, pieces: &mut Pieces) -> Result<()> {
         self.burn(1)?;
         pieces.text(&self.line[self.at..=self.at], false);
         self.at += 1;
@@ -170,201 +173,6 @@ impl Parser<'_> {
             }
             items.push(self.word()?);
         }
-    }
-
-    fn dollar(&mut self, pieces: &mut Pieces, quoted: Quoted) -> Result<()> {
-        let is_quoted = quoted == Quoted::Double;
-        match self.byte(1) {
-            Some(b'(') => {
-                let piece = self.parenthesized_expansion(is_quoted)?;
-                pieces.0.push(piece);
-            }
-            Some(b'{') => {
-                let piece = self.braced_expansion(quoted)?;
-                pieces.0.push(piece);
-            }
-            Some(b'[') => {
-                self.at += 2;
-                let inside = self.arithmetic("]")?;
-                pieces.0.push(Piece::Expansion {
-                    name: None,
-                    quoted: is_quoted,
-                    inside,
-                });
-            }
-            Some(b'\'') if !is_quoted => {
-                self.at += 2;
-                let text = self.ansi_quoted()?;
-                pieces.text(&text, true);
-            }
-            Some(b'"') if !is_quoted => {
-                self.at += 2;
-                self.double_quoted(pieces)?;
-            }
-            Some(byte)
-                if is_name(byte)
-                    || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') =>
-            {
-                let name = self.simple_expansion();
-                pieces.0.push(Piece::Expansion {
-                    name,
-                    quoted: is_quoted,
-                    inside: Vec::new(),
-                });
-            }
-            _ => {
-                self.at += 1;
-                pieces.text("$", true);
-            }
-        }
-        Ok(())
-    }
-
-    fn simple_expansion(&mut self) -> Option<String> {
-        let start = self.at + 1;
-        self.at += 2;
-        let first = self.line.as_bytes()[start];
-        if !is_name(first) || first.is_ascii_digit() {
-            return None;
-        }
-        while self.byte(0).is_some_and(is_name) {
-            self.at += 1;
-        }
-        Some(self.line[start..self.at].to_owned())
-    }
-
-    /// `$((…))` or `$(…)`.
-    fn parenthesized_expansion(&mut self, quoted: bool) -> Result<Piece> {
-        if self.looking_at("$((") {
-            let start = self.at;
-            self.at += 3;
-            if let Some(inside) = self.perhaps_arithmetic()? {
-                return Ok(Piece::Expansion {
-                    name: None,
-                    quoted,
-                    inside,
-                });
-            }
-            self.at = start;
-        }
-        self.at += 2;
-        Ok(Piece::Substitution(self.inner_list(")")?))
-    }
-
-    /// Reads a list with here-documents of its own, up to what closes it.
-    fn inner_list(&mut self, close: &'static str) -> Result<super::List> {
-        let outer = std::mem::take(&mut self.pending);
-        let list = self.list()?;
-        self.expect(close)?;
-        if !self.pending.is_empty() {
-            return Err(Unparsed::HereDocument);
-        }
-        self.pending = outer;
-        Ok(list)
-    }
-
-    /// `${…}`
-    fn braced_expansion(&mut self, quoted: Quoted) -> Result<Piece> {
-        self.depth += 1;
-        if self.depth > super::DEEPEST {
-            return Err(Unparsed::Deep);
-        }
-        self.at += 2;
-        if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
-            self.take("|");
-            let list = self.inner_list("}")?;
-            self.depth -= 1;
-            return Ok(Piece::Substitution(list));
-        }
-        let start = self.at;
-        while self.byte(0).is_some_and(is_name) {
-            self.at += 1;
-        }
-        let name = self.line[start..self.at].to_owned();
-        let name = (self.byte(0) == Some(b'}') && !name.is_empty()).then_some(name);
-        let mut inside = Pieces::default();
-        // `${#}`, `${!name}` and the like: the first character is no operator.
-        if name.is_none()
-            && self.at == start
-            && matches!(
-                self.byte(0),
-                Some(b'#' | b'!' | b'?' | b'$' | b'@' | b'*' | b'-')
-            )
-        {
-            self.at += 1;
-        }
-        // In a quotation, only patterns know quotes of their own.
-        let pattern = matches!(self.byte(0), Some(b'#' | b'%' | b'/' | b'^' | b','));
-        let single = if quoted == Quoted::No || pattern {
-            Quoted::No
-        } else {
-            Quoted::Double
-        };
-        loop {
-            match self.byte(0) {
-                Some(b'}') => break,
-                Some(b'"') if single == Quoted::Double => {
-                    self.at += 1;
-                    self.double_quoted(&mut inside)?;
-                }
-                _ => self.piece(&mut inside, single)?,
-            }
-        }
-        self.at += 1;
-        self.depth -= 1;
-        Ok(Piece::Expansion {
-            name,
-            quoted: quoted == Quoted::Double,
-            inside: inside.0,
-        })
-    }
-
-    /// Reads an expression behind `((`, unless it turns out to be none: then everything is as before.
-    pub(super) fn perhaps_arithmetic(&mut self) -> Result<Option<Vec<Piece>>> {
-        let depth = self.depth;
-        let pending = self.pending.clone();
-        let here_documents = self.here_documents.len();
-        match self.arithmetic("))") {
-            Ok(inside) => Ok(Some(inside)),
-            Err(Unparsed::Tangled) => Err(Unparsed::Tangled),
-            Err(_) => {
-                self.depth = depth;
-                self.pending = pending;
-                self.here_documents.truncate(here_documents);
-                Ok(None)
-            }
-        }
-    }
-
-    /// Reads an expression up to `))` or `]`; its parentheses must match.
-    pub(super) fn arithmetic(&mut self, close: &'static str) -> Result<Vec<Piece>> {
-        self.depth += 1;
-        if self.depth > super::DEEPEST {
-            return Err(Unparsed::Deep);
-        }
-        let mut inside = Pieces::default();
-        let mut open = 0_usize;
-        loop {
-            match self.byte(0) {
-                None => return Err(Unparsed::Missing(close)),
-                _ if open == 0 && self.take(close) => break,
-                Some(b')') if open == 0 => return Err(Unparsed::Unexpected(')')),
-                Some(b'(') => {
-                    open += 1;
-                    self.plain_one(&mut inside)?;
-                }
-                Some(b')') => {
-                    open -= 1;
-                    self.plain_one(&mut inside)?;
-                }
-                Some(b']' | b'"' | b'<' | b'>' | b'\n' | b';' | b'&' | b'|' | b' ' | b'\t') => {
-                    self.plain_one(&mut inside)?
-                }
-                Some(_) => self.piece(&mut inside, Quoted::Double)?,
-            }
-        }
-        self.depth -= 1;
-        Ok(inside.0)
     }
 
     /// Reads what stands between backquotes: escapes first, then as a line of its own.
@@ -390,109 +198,52 @@ impl Parser<'_> {
                 other => text.push(other),
             }
         }
-        self.nested(&text, |inner| inner.whole())
+        let mut inner = self.nested(&text)?;
+        let list = inner.whole();
+        self.come_back(inner.fuel, inner.here_documents);
+        list
     }
 
     /// The pieces of a here-document whose delimiter is not quoted.
     pub(super) fn here_pieces(&mut self, text: &str) -> Result<Vec<Piece>> {
-        self.nested(text, |inner| {
-            let mut pieces = Pieces::default();
-            while inner.byte(0).is_some() {
-                if inner.byte(0) == Some(b'"') {
-                    inner.plain_one(&mut pieces)?;
-                } else {
-                    inner.piece(&mut pieces, Quoted::Double)?;
-                }
-            }
-            Ok(pieces.0)
-        })
+        let mut inner = self.nested(text)?;
+        let pieces = inner.pieces_to_end();
+        self.come_back(inner.fuel, inner.here_documents);
+        pieces
     }
 
-    /// Reads another text with what this one has counted so far.
-    fn nested<T>(
-        &mut self,
-        text: &str,
-        read: impl FnOnce(&mut Parser<'_>) -> Result<T>,
-    ) -> Result<T> {
+    fn pieces_to_end(&mut self) -> Result<Vec<Piece>> {
+        let mut pieces = Pieces::default();
+        while self.byte(0).is_some() {
+            if self.byte(0) == Some(b'"') {
+                self.plain_one(&mut pieces)?;
+            } else {
+                self.piece(&mut pieces, Quoted::Double)?;
+            }
+        }
+        Ok(pieces.0)
+    }
+
+    /// Begins another text with what this one has counted so far.
+    fn nested<'b>(&mut self, text: &'b str) -> Result<Parser<'b>> {
         if self.depth >= super::DEEPEST {
             return Err(Unparsed::Deep);
         }
-        let mut inner = Parser {
+        Ok(Parser {
             line: text,
             at: 0,
             depth: self.depth + 1,
             fuel: self.fuel,
             pending: Vec::new(),
             here_documents: std::mem::take(&mut self.here_documents),
-        };
-        let read = read(&mut inner);
-        self.fuel = inner.fuel;
-        self.here_documents = inner.here_documents;
-        read
+            no_arithmetic: HashSet::new(),
+        })
     }
 
-    /// Reads up to the quote that closes `$'…'`.
-    fn ansi_quoted(&mut self) -> Result<String> {
-        let mut text = String::new();
-        loop {
-            self.burn(1)?;
-            let character = self.peek().ok_or(Unparsed::Quotation)?;
-            self.at += character.len_utf8();
-            match character {
-                '\'' => return Ok(text),
-                '\\' => self.ansi_escape(&mut text)?,
-                other => text.push(other),
-            }
-        }
-    }
-
-    fn ansi_escape(&mut self, text: &mut String) -> Result<()> {
-        let character = self.peek().ok_or(Unparsed::Quotation)?;
-        self.at += character.len_utf8();
-        let code = match character {
-            'a' => 7,
-            'b' => 8,
-            'e' | 'E' => 27,
-            'f' => 12,
-            'n' => 10,
-            'r' => 13,
-            't' => 9,
-            'v' => 11,
-            'x' => self.digits(16, 2),
-            'u' => self.digits(16, 4),
-            'U' => self.digits(16, 8),
-            'c' => {
-                let control = self.peek().ok_or(Unparsed::Quotation)?;
-                self.at += control.len_utf8();
-                u32::from(control) & 0x1f
-            }
-            '0'..='7' => {
-                self.at -= 1;
-                self.digits(8, 3)
-            }
-            '\\' | '\'' | '"' | '?' => u32::from(character),
-            other => {
-                text.push('\\');
-                u32::from(other)
-            }
-        };
-        text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-        Ok(())
-    }
-
-    fn digits(&mut self, base: u32, most: usize) -> u32 {
-        let mut value = 0;
-        for _ in 0..most {
-            let Some(digit) = self
-                .byte(0)
-                .and_then(|byte| char::from(byte).to_digit(base))
-            else {
-                break;
-            };
-            value = value * base + digit;
-            self.at += 1;
-        }
-        value
+    /// Counts on with what the other text left.
+    fn come_back(&mut self, fuel: usize, here_documents: Vec<Raw>) {
+        self.fuel = fuel;
+        self.here_documents = here_documents;
     }
 }
 

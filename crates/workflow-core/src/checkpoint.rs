@@ -1,0 +1,291 @@
+//! `checkpoint`: what is kept of the code at the start of each turn, and the way back to it (pi-hooks: "Git Checkpointing").
+//!
+//! Owns which checkpoint belongs to a point of the conversation, and the question whether to go back to it. What is
+//! kept, and how, the process knows. Every checkpoint is an entry of the session, so that it goes where the session goes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Session;
+use crate::definition::Checkpoint;
+use crate::input::{Answer, Entry, Millis, Ticket};
+use crate::output::{Effect, Level, Output, Question, Reply, Settled};
+use crate::run::entry_type;
+use crate::session::{Waiting, entry, notify};
+
+/// The version of [`StoredCheckpoint`] that this code writes and reads.
+const VERSION: u32 = 1;
+/// How many are remembered of one session.
+const REMEMBERED: usize = 1000;
+
+const YES: &str = "Yes, restore code to that point";
+const NO: &str = "No, keep current code";
+
+/// What was kept of the code, as an entry of the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredCheckpoint {
+    /// The version of this entry's shape.
+    pub version: u32,
+    /// Which checkpoint of the branch it is, from 1.
+    pub number: u64,
+    /// The turn that began, as the host counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_index: Option<u64>,
+    /// What was kept.
+    #[serde(flatten)]
+    pub snapshot: Snapshot,
+    /// When, in milliseconds since 1970.
+    pub at: Millis,
+    /// The run that was active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+}
+
+/// How the code stood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Snapshot {
+    /// The commit that `git stash create` made; `None` if nothing was changed.
+    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The commit that the work tree was of.
+    pub head: String,
+}
+
+/// Why nothing was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoSnapshot {
+    /// There is no repository, or no commit in it.
+    NoRepository,
+    /// Something went wrong.
+    Failed(String),
+}
+
+/// What came of going back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Whether what was changed since has been put into the stash.
+    pub put_aside: bool,
+    /// Whether commits were made since.
+    pub has_commits_since: bool,
+    /// Why it did not go well, if it did not.
+    pub problem: Option<String>,
+}
+
+/// The checkpoints of a session's branch, and what was said about them.
+#[derive(Debug, Default)]
+pub(crate) struct Checkpoints {
+    kept: Vec<StoredCheckpoint>,
+    /// The turn that a checkpoint is being made for.
+    turn: Option<u64>,
+    /// The problem that was told last.
+    told: Option<NoSnapshot>,
+    /// The request that waits for the way back.
+    going_back: Option<Ticket>,
+}
+
+/// The question whether to go back.
+#[derive(Debug)]
+pub(crate) struct PendingRestore {
+    pub(crate) ticket: Ticket,
+    snapshot: Snapshot,
+}
+
+impl Checkpoints {
+    /// Takes over those of a branch. A host may ship the newest one only.
+    pub(crate) fn adopt(&mut self, entries: &[Entry<'_>]) {
+        let mut shipped = stored(entries);
+        if let Some(last) = shipped.last()
+            && let Some(known) = self.kept.iter().position(|kept| kept == last)
+            && known + 1 > shipped.len()
+        {
+            self.kept.truncate(known + 1);
+        } else {
+            self.kept = std::mem::take(&mut shipped);
+        }
+        self.forget_old();
+        self.turn = None;
+    }
+
+    fn forget_old(&mut self) {
+        let surplus = self.kept.len().saturating_sub(REMEMBERED);
+        self.kept.drain(..surplus);
+    }
+
+    /// The one of a point that the conversation goes back to; `None` if it does not go back past any.
+    fn of_point(&self, turn: Option<u64>, branch: Option<&[Entry<'_>]>) -> Option<Snapshot> {
+        let found = if let Some(entries) = branch {
+            self.of_branch(stored(entries).pop())
+        } else {
+            let is_meant = |kept: &&StoredCheckpoint| turn.is_some() && kept.turn_index == turn;
+            self.kept.iter().rev().find(is_meant).cloned()
+        };
+        found.map(|found| found.snapshot)
+    }
+
+    /// The first one made after a point is how the code stood there; without it, the last one before is as near as it gets.
+    fn of_branch(&self, last: Option<StoredCheckpoint>) -> Option<StoredCheckpoint> {
+        let numbered = |number: u64| self.kept.iter().find(|kept| kept.number == number);
+        let Some(last) = last else {
+            return numbered(1).cloned();
+        };
+        if self.kept.last() == Some(&last) {
+            return None;
+        }
+        match numbered(last.number) {
+            Some(same) if *same == last => numbered(last.number + 1).cloned(),
+            Some(_) | None => Some(last),
+        }
+    }
+}
+
+/// The checkpoints among entries; one that cannot be read is none.
+fn stored(entries: &[Entry<'_>]) -> Vec<StoredCheckpoint> {
+    let ours = entries
+        .iter()
+        .filter(|entry| entry.custom_type == entry_type::CHECKPOINT);
+    let read =
+        ours.filter_map(|entry| serde_json::from_str::<StoredCheckpoint>(entry.data?.get()).ok());
+    read.filter(|stored| stored.version <= VERSION).collect()
+}
+
+impl Session {
+    /// Has the code kept, if anybody said so.
+    pub(crate) fn keep_code(&mut self, turn: Option<u64>, out: &mut Output) {
+        let checkpoint = match self.standing() {
+            Some((_, standing)) => standing.checkpoint,
+            None => self.settings.checkpoint,
+        };
+        if checkpoint != Some(Checkpoint::Git) {
+            return;
+        }
+        // Git runs what a repository's configuration says of its files.
+        if !self.project_trusted {
+            let why = "the project is not trusted".to_owned();
+            return self.tell_problem(NoSnapshot::Failed(why), out);
+        }
+        self.checkpoints.turn = turn;
+        out.effects.push(Effect::KeepCode);
+    }
+
+    pub(crate) fn code_kept(
+        &mut self,
+        now: Millis,
+        kept: Result<Snapshot, NoSnapshot>,
+        out: &mut Output,
+    ) {
+        match kept {
+            Ok(snapshot) => self.note_checkpoint(now, snapshot, out),
+            Err(problem) => self.tell_problem(problem, out),
+        }
+    }
+
+    fn note_checkpoint(&mut self, now: Millis, snapshot: Snapshot, out: &mut Output) {
+        let run = self.run.as_ref().filter(|run| run.state.active);
+        let checkpoints = &mut self.checkpoints;
+        let stored = StoredCheckpoint {
+            version: VERSION,
+            number: checkpoints
+                .kept
+                .last()
+                .map_or(1, |last| last.number.saturating_add(1)),
+            turn_index: checkpoints.turn.take(),
+            snapshot,
+            at: now,
+            task_id: run.map(|run| run.state.task_id.clone()),
+        };
+        out.actions.push(entry(entry_type::CHECKPOINT, &stored));
+        checkpoints.told = None;
+        checkpoints.kept.push(stored);
+        checkpoints.forget_old();
+    }
+
+    /// The same problem is told once, not at every turn.
+    fn tell_problem(&mut self, problem: NoSnapshot, out: &mut Output) {
+        if self.checkpoints.told.as_ref() == Some(&problem) {
+            return;
+        }
+        let why = match &problem {
+            NoSnapshot::NoRepository => "there is no git repository with a commit here",
+            NoSnapshot::Failed(why) => why,
+        };
+        let message = format!("[workflow] No checkpoint of the code is kept: {why}.");
+        out.actions.push(notify(Level::Warning, message));
+        self.checkpoints.told = Some(problem);
+    }
+
+    /// The conversation goes back: a person is asked whether the code goes as well.
+    pub(crate) fn goes_back(
+        &mut self,
+        ticket: Ticket,
+        turn: Option<u64>,
+        branch: Option<&[Entry<'_>]>,
+        out: &mut Output,
+    ) {
+        if !self.can_ask() || !self.project_trusted {
+            return;
+        }
+        let Some(snapshot) = self.checkpoints.of_point(turn, branch) else {
+            return;
+        };
+        let id = self.next_question();
+        out.questions.push(Question {
+            id,
+            title: "Restore code state?".to_owned(),
+            message: String::new(),
+            options: vec![YES.to_owned(), NO.to_owned()],
+            show: None,
+        });
+        let restore = PendingRestore { ticket, snapshot };
+        self.waiting.insert(id, Waiting::Restore(restore));
+        out.reply = Reply::Later;
+    }
+
+    pub(crate) fn restore_answered(
+        &mut self,
+        restore: PendingRestore,
+        answer: Answer<'_>,
+        out: &mut Output,
+    ) {
+        let PendingRestore { ticket, snapshot } = restore;
+        if answer == Answer::Chosen(YES) {
+            self.checkpoints.going_back = Some(ticket);
+            out.effects.push(Effect::RestoreCode(snapshot));
+        } else {
+            out.settled.push(went_on(ticket, None));
+        }
+    }
+
+    /// The code is as it was, or is not.
+    pub(crate) fn code_restored(&mut self, restored: &Restored, out: &mut Output) {
+        let mut aside = String::new();
+        if restored.put_aside {
+            aside.push_str(" What was changed since is kept: `git stash list` shows it.");
+        }
+        if restored.has_commits_since {
+            aside.push_str(" Commits made since stay.");
+        }
+        let said = match &restored.problem {
+            None => (Level::Info, format!("Code restored to checkpoint.{aside}")),
+            Some(problem) => {
+                let message = format!("The code could not be restored: {problem}.{aside}");
+                (Level::Error, message)
+            }
+        };
+        if let Some(ticket) = self.checkpoints.going_back.take() {
+            out.settled.push(went_on(ticket, Some(said)));
+        }
+    }
+}
+
+/// The answer to a host that waits before it goes back.
+pub(crate) fn went_on(ticket: Ticket, said: Option<(Level, String)>) -> Settled {
+    Settled {
+        ticket,
+        reply: Reply::None,
+        actions: said
+            .map(|(level, message)| notify(level, message))
+            .into_iter()
+            .collect(),
+    }
+}

@@ -1,0 +1,214 @@
+//! `triggers`: what wakes the agent from outside (pi-hooks: "Sending Messages").
+//!
+//! Owns when a text that came in is given to the agent: at once while it rests, and one after the other when it has
+//! stopped. What is watched, and how, the process knows.
+
+use std::collections::VecDeque;
+
+use crate::Session;
+use crate::definition::{Tier, Trigger};
+use crate::input::{Answer, Millis};
+use crate::output::{Action, Effect, Heard, Level, Output, Question, Reply};
+use crate::session::{Waiting, notify};
+
+/// How many texts wait while the agent is busy.
+const WAITING: usize = 16;
+/// How long an agent that was spoken to may take to start, before it counts as resting.
+const WAKING: Millis = 10_000;
+
+/// What the agent does, and what waits for it.
+#[derive(Debug, Default)]
+pub(crate) struct Wake {
+    agent: Agent,
+    queue: VecDeque<String>,
+    /// Whether anything is watched.
+    watching: bool,
+    /// Whether a person said that the project's triggers are not to be watched, or nobody could be asked.
+    declined: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Agent {
+    /// It rests since then.
+    Rests(Millis),
+    /// It was spoken to, and counts as resting again then.
+    Woken(Millis),
+    Works,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self::Rests(0)
+    }
+}
+
+/// What came of having triggers watched.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Watched {
+    /// What is watched now that was not before, as people read it.
+    pub begun: Vec<String>,
+    /// What is not, and why.
+    pub problems: Vec<String>,
+    /// Whether those of the project are not, because nobody trusts them.
+    pub untrusted: bool,
+}
+
+impl Wake {
+    /// When the next text can be given to the agent.
+    pub(crate) fn deadline(&self) -> Option<Millis> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        match self.agent {
+            Agent::Rests(since) => Some(since),
+            Agent::Woken(until) => Some(until),
+            Agent::Works => None,
+        }
+    }
+
+    fn rests(&self, now: Millis) -> bool {
+        match self.agent {
+            Agent::Rests(_) => true,
+            Agent::Woken(until) => until <= now,
+            Agent::Works => false,
+        }
+    }
+
+    /// The agent does something.
+    pub(crate) fn works(&mut self) {
+        self.agent = Agent::Works;
+    }
+
+    /// The agent has stopped.
+    pub(crate) fn stopped(&mut self, now: Millis) {
+        self.agent = Agent::Rests(now);
+    }
+
+    /// The agent was spoken to.
+    pub(crate) fn spoken_to(&mut self, now: Millis) {
+        if !matches!(self.agent, Agent::Works) {
+            self.agent = Agent::Woken(now.saturating_add(WAKING));
+        }
+    }
+}
+
+impl Session {
+    /// Has watched what the settings say, and nothing else.
+    pub(crate) fn watch_triggers(&mut self, out: &mut Output) {
+        let triggers = &self.settings.triggers;
+        if triggers.is_empty() {
+            return self.watch_no_more(out);
+        }
+        // A host without an interface runs one prompt and ends: there is nobody to wake.
+        if self.is_without_interface() {
+            let message = "[workflow] No trigger is watched: this host shows nothing, and ends with its prompt.";
+            out.actions.push(notify(Level::Warning, message));
+            return self.watch_no_more(out);
+        }
+        self.wake.watching = true;
+        out.effects.push(Effect::Watch(triggers.clone()));
+    }
+
+    pub(crate) fn watch_no_more(&mut self, out: &mut Output) {
+        if std::mem::take(&mut self.wake.watching) {
+            out.effects.push(Effect::WatchNoMore);
+        }
+    }
+
+    /// Says what is watched, and asks about what only a person can allow.
+    pub(crate) fn watched(&mut self, watched: &Watched, out: &mut Output) {
+        if !watched.begun.is_empty() {
+            let message = format!("[workflow] Watching {}", watched.begun.join(", "));
+            out.actions.push(notify(Level::Info, message));
+        }
+        for problem in &watched.problems {
+            let message = format!("[workflow] {problem}");
+            out.actions.push(notify(Level::Warning, message));
+        }
+        if watched.untrusted && !self.wake.declined {
+            self.ask_about_triggers(out);
+        }
+    }
+
+    fn ask_about_triggers(&mut self, out: &mut Output) {
+        let has_asked = |waiting: &Waiting| matches!(waiting, Waiting::Triggers);
+        if self.waiting.values().any(has_asked) {
+            return;
+        }
+        if !self.can_ask() {
+            return self.triggers_declined("this host cannot ask", out);
+        }
+        let lines: Vec<String> = self
+            .project_triggers()
+            .map(|trigger| format!("  {}", trigger.listed()))
+            .collect();
+        let message = format!(
+            "The settings of this project want to wake the agent when something comes in here. A file is emptied when it was read:\n{}",
+            lines.join("\n")
+        );
+        let id = self.next_question();
+        out.questions.push(Question {
+            id,
+            title: "Watch the triggers of this project?".to_owned(),
+            message,
+            options: Vec::new(),
+            show: None,
+        });
+        self.waiting.insert(id, Waiting::Triggers);
+    }
+
+    pub(crate) fn triggers_answered(&mut self, answer: Answer<'_>, out: &mut Output) {
+        if answer != Answer::Confirmed(true) {
+            return self.triggers_declined("you did not agree", out);
+        }
+        let project = self.project_triggers().cloned().collect();
+        out.effects.push(Effect::TrustTriggers(project));
+        self.watch_triggers(out);
+    }
+
+    fn triggers_declined(&mut self, why: &str, out: &mut Output) {
+        self.wake.declined = true;
+        let message = format!(
+            "[workflow] The triggers of this project are not watched: {why}. `workflow-sidecar trust` allows them."
+        );
+        out.actions.push(notify(Level::Warning, message));
+    }
+
+    fn project_triggers(&self) -> impl Iterator<Item = &Trigger> {
+        let triggers = self.settings.triggers.iter();
+        triggers.filter(|trigger| trigger.tier == Tier::Project)
+    }
+
+    /// Something came in: the agent is told, now or when it has stopped.
+    pub(crate) fn triggered(&mut self, now: Millis, text: String, out: &mut Output) {
+        let heard = if self.wake.queue.is_empty() && self.wake.rests(now) {
+            self.wake_up(now, text, out);
+            Heard::Delivered
+        } else if self.wake.queue.len() < WAITING {
+            self.wake.queue.push_back(text);
+            Heard::Queued
+        } else {
+            Heard::Refused
+        };
+        out.reply = Reply::Heard(heard);
+    }
+
+    /// Gives the agent what waits for it, if it rests.
+    pub(crate) fn give_next(&mut self, now: Millis, out: &mut Output) {
+        if self.wake.rests(now)
+            && let Some(text) = self.wake.queue.pop_front()
+        {
+            self.wake_up(now, text, out);
+        }
+    }
+
+    /// It is as a word of the user: nothing counts down any more.
+    fn wake_up(&mut self, now: Millis, content: String, out: &mut Output) {
+        self.agent_is_running(out);
+        self.wake.spoken_to(now);
+        out.actions.push(Action::SendUserMessage {
+            content,
+            must_arrive: true,
+        });
+    }
+}

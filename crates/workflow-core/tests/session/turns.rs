@@ -1,0 +1,429 @@
+//! What is kept of the code at each turn, and what wakes the agent from outside.
+
+use serde_json::json;
+use serde_json::value::RawValue;
+use workflow_core::Session;
+use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::definition::{
+    Checkpoint, PhaseEntry, Tier, Token, Trigger, TriggerOn, Workflow,
+};
+use workflow_core::input::{Entry, Input, Ticket};
+use workflow_core::session::Abilities;
+use workflow_core::wake::Watched;
+
+use crate::world::{World, line, phase, user_messages, workflow};
+
+const HEAD: &str = "0123456789012345678901234567890123456789";
+
+fn turn(world: &mut World, index: u64) -> Vec<String> {
+    world.step(Input::TurnStart { index: Some(index) })
+}
+
+fn keep(world: &mut World, index: u64, reference: Option<&str>) -> Vec<String> {
+    let lines = turn(world, index);
+    assert_eq!(lines, ["keep code"]);
+    let snapshot = Snapshot {
+        reference: reference.map(str::to_owned),
+        head: HEAD.to_owned(),
+    };
+    world.step(Input::CodeKept { kept: Ok(snapshot) })
+}
+
+fn keeping() -> World {
+    let mut world = World::new(vec![workflow("w", &["a"])]);
+    world.settings.checkpoint = Some(Checkpoint::Git);
+    world.reload();
+    world
+}
+
+/// The conversation goes back to a point that the host tells by its turn, or by the entries up to there.
+fn back(world: &mut World, turn: Option<u64>, entries: Option<usize>) -> Vec<String> {
+    let branch: Vec<(String, Box<RawValue>)> = world.branch.clone();
+    let entries = entries.map(|count| {
+        let kept = branch
+            .iter()
+            .filter(|(name, _)| name == "workflow:checkpoint");
+        let newest = kept.take(count).last();
+        let entry = newest.map(|(custom_type, data)| Entry {
+            custom_type,
+            data: Some(data),
+        });
+        entry.into_iter().collect()
+    });
+    world.step(Input::Branch {
+        ticket: Ticket(77),
+        turn,
+        entries,
+    })
+}
+
+#[test]
+fn a_turn_keeps_the_code_and_notes_it_in_an_entry() {
+    let mut world = keeping();
+    assert_eq!(
+        keep(&mut world, 3, Some("abc")),
+        ["entry workflow:checkpoint"]
+    );
+    let (_, data) = world.branch.last().expect("an entry");
+    let data: serde_json::Value = serde_json::from_str(data.get()).expect("it is JSON");
+    assert_eq!(
+        data,
+        json!({"version": 1, "number": 1, "turnIndex": 3, "ref": "abc", "head": HEAD, "at": world.now})
+    );
+}
+
+#[test]
+fn the_innermost_level_says_whether_the_code_is_kept() {
+    let levels = [None, Some(Checkpoint::Git), Some(Checkpoint::Off)];
+    for (settings, outer, inner) in levels.into_iter().flat_map(|settings| {
+        levels.into_iter().flat_map(move |outer| {
+            levels
+                .into_iter()
+                .map(move |inner| (settings, outer, inner))
+        })
+    }) {
+        let mut first = phase("a");
+        first.checkpoint = inner;
+        let work = Workflow {
+            checkpoint: outer,
+            phases: vec![PhaseEntry::Phase(first)],
+            ..workflow("w", &[])
+        };
+        let mut world = World::new(vec![work]);
+        world.settings.checkpoint = settings;
+        world.reload();
+        let outside = turn(&mut world, 0);
+        assert_eq!(outside == ["keep code"], settings == Some(Checkpoint::Git));
+        world.command("w it");
+        let said = inner.or(outer).or(settings);
+        let keeps = turn(&mut world, 0) == ["keep code"];
+        assert_eq!(
+            keeps,
+            said == Some(Checkpoint::Git),
+            "{settings:?} {outer:?} {inner:?}"
+        );
+    }
+}
+
+#[test]
+fn a_problem_is_told_once_and_again_when_it_is_another() {
+    let mut world = keeping();
+    let mut fail = |problem: &NoSnapshot| {
+        turn(&mut world, 0);
+        let kept = Err(problem.clone());
+        world.step(Input::CodeKept { kept })
+    };
+    let told = fail(&NoSnapshot::NoRepository);
+    assert!(line(&told, "notify Warning").contains("no git repository"));
+    assert!(fail(&NoSnapshot::NoRepository).is_empty());
+    let told = fail(&NoSnapshot::Failed("git says: no".to_owned()));
+    assert!(line(&told, "notify Warning").contains("git says: no"));
+}
+
+#[test]
+fn in_a_project_that_is_not_trusted_git_is_not_run() {
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    world.session.set_project_trusted(false);
+    let told = turn(&mut world, 1);
+    assert!(line(&told, "notify Warning").contains("the project is not trusted"));
+    assert!(turn(&mut world, 2).is_empty());
+    assert!(back(&mut world, Some(0), None).is_empty());
+}
+
+#[test]
+fn going_back_asks_and_only_yes_restores() {
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    keep(&mut world, 1, Some("one"));
+    for (choice, restores) in [
+        (Some("No, keep current code"), false),
+        (None, false),
+        (Some("Yes"), false),
+        (Some("Yes, restore code to that point"), true),
+    ] {
+        let asked = back(&mut world, Some(0), None);
+        assert_eq!(asked, ["later", "ask Restore code state?: "]);
+        let lines = world.choose(choice);
+        if restores {
+            assert_eq!(lines, ["restore zero"]);
+        } else {
+            assert_eq!(lines, ["settled"]);
+        }
+    }
+    let restored = Restored {
+        put_aside: true,
+        has_commits_since: false,
+        problem: None,
+    };
+    let lines = world.step(Input::CodeRestored { restored });
+    assert_eq!(lines[0], "settled");
+    assert!(lines[1].starts_with("notify Info Code restored to checkpoint"));
+    assert!(lines[1].contains("git stash list"));
+}
+
+#[test]
+fn what_goes_wrong_with_going_back_is_told() {
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    back(&mut world, Some(0), None);
+    world.choose(Some("Yes, restore code to that point"));
+    let restored = Restored {
+        put_aside: false,
+        has_commits_since: true,
+        problem: Some("it conflicts in a.txt".to_owned()),
+    };
+    let lines = world.step(Input::CodeRestored { restored });
+    assert!(line(&lines, "notify Error").contains("conflicts in a.txt"));
+    assert!(line(&lines, "notify Error").contains("Commits made since stay"));
+}
+
+#[test]
+fn a_point_has_the_first_checkpoint_after_it() {
+    let mut world = keeping();
+    for (index, reference) in ["one", "two", "three"].into_iter().enumerate() {
+        keep(&mut world, index as u64, Some(reference));
+    }
+    for (entries, restored) in [(0, "one"), (1, "two"), (2, "three")] {
+        back(&mut world, None, Some(entries));
+        let lines = world.choose(Some("Yes, restore code to that point"));
+        assert_eq!(lines, [format!("restore {restored}")]);
+        world.step(Input::CodeRestored {
+            restored: Restored {
+                put_aside: false,
+                has_commits_since: false,
+                problem: None,
+            },
+        });
+    }
+    // A copy of the session as it stands goes back past nothing.
+    assert!(back(&mut world, None, Some(3)).is_empty());
+    assert!(back(&mut world, Some(9), None).is_empty());
+    assert!(back(&mut world, None, None).is_empty());
+}
+
+#[test]
+fn checkpoints_come_back_from_the_session() {
+    let mut world = keeping();
+    for (index, reference) in ["one", "two", "three"].into_iter().enumerate() {
+        keep(&mut world, index as u64, Some(reference));
+    }
+    world.append("workflow:checkpoint", &json!({"version": 2, "odd": true}));
+    world.append("workflow:checkpoint", &json!([]));
+    world.session = Session::new(
+        Abilities {
+            dialogs: true,
+            widgets: None,
+        },
+        1,
+    );
+    world.reload();
+    back(&mut world, None, Some(1));
+    assert_eq!(
+        world.choose(Some("Yes, restore code to that point")),
+        ["restore two"]
+    );
+    // A host may keep the newest only: then the last one before is as near as it gets.
+    let all = world.branch.clone();
+    world.branch = vec![all[2].clone()];
+    world.session.step(0, Input::Shutdown);
+    world.reload();
+    world.branch = all;
+    back(&mut world, None, Some(1));
+    assert_eq!(
+        world.choose(Some("Yes, restore code to that point")),
+        ["restore one"]
+    );
+}
+
+#[test]
+fn without_dialogs_nothing_is_restored() {
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    world.session = Session::new(Abilities::default(), 1);
+    world.reload();
+    assert!(back(&mut world, Some(0), None).is_empty());
+}
+
+#[test]
+fn a_session_that_ends_answers_a_host_that_waits_to_go_back() {
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    back(&mut world, Some(0), None);
+    assert_eq!(world.step(Input::Shutdown), ["settled"]);
+}
+
+// Triggers.
+
+fn file(tier: Tier) -> Trigger {
+    Trigger {
+        on: TriggerOn::File("notes/trigger.txt".to_owned()),
+        prompt: "It says: {content}".to_owned(),
+        tier,
+        source: ".pi/workflow-sidecar.json5:2".to_owned(),
+    }
+}
+
+fn watching(triggers: Vec<Trigger>) -> World {
+    let mut world = World::new(vec![workflow("w", &["a", "b"])]);
+    world.settings.triggers = triggers;
+    world
+}
+
+fn triggered(world: &mut World, text: &str) -> Vec<String> {
+    let text = text.to_owned();
+    world.step(Input::Triggered { text })
+}
+
+#[test]
+fn triggers_are_watched_from_the_start_of_the_session_to_its_end() {
+    let mut world = watching(vec![file(Tier::Global)]);
+    assert_eq!(line(&world.reload(), "watch"), "watch 1");
+    let begun = vec!["file notes/trigger.txt".to_owned()];
+    let watched = Watched {
+        begun,
+        ..Watched::default()
+    };
+    let lines = world.step(Input::Watched { watched });
+    assert_eq!(
+        lines,
+        ["notify Info [workflow] Watching file notes/trigger.txt"]
+    );
+    assert_eq!(world.step(Input::Shutdown), ["watch no more"]);
+    assert!(world.step(Input::Shutdown).is_empty());
+}
+
+#[test]
+fn triggers_that_are_gone_from_the_settings_are_watched_no_more() {
+    let mut world = watching(vec![file(Tier::Global)]);
+    world.reload();
+    world.settings.triggers.clear();
+    assert_eq!(line(&world.reload(), "watch"), "watch no more");
+}
+
+#[test]
+fn a_host_without_an_interface_watches_nothing_and_says_so() {
+    let mut world = watching(vec![file(Tier::Global)]);
+    world.session.set_has_ui(false);
+    let lines = world.reload();
+    assert!(line(&lines, "notify Warning").contains("No trigger is watched"));
+    assert!(!lines.iter().any(|line| line.starts_with("watch")));
+}
+
+fn untrusted(world: &mut World) -> Vec<String> {
+    world.reload();
+    world.step(Input::Watched {
+        watched: Watched {
+            untrusted: true,
+            ..Watched::default()
+        },
+    })
+}
+
+#[test]
+fn triggers_of_a_project_need_the_users_word() {
+    let mut world = watching(vec![file(Tier::Global), file(Tier::Project)]);
+    let asked = untrusted(&mut world);
+    let question = line(&asked, "ask Watch the triggers of this project?");
+    let listed = r#"file notes/trigger.txt: "It says: {content}" (.pi/workflow-sidecar.json5:2)"#;
+    assert!(question.contains(listed), "{question}");
+    assert_eq!(world.answer(true), ["trust triggers 1", "watch 2"]);
+}
+
+#[test]
+fn a_project_that_is_not_trusted_is_asked_about_once() {
+    let mut world = watching(vec![file(Tier::Project)]);
+    untrusted(&mut world);
+    let told = world.answer(false);
+    assert!(line(&told, "notify Warning").contains("`workflow-sidecar trust`"));
+    assert!(untrusted(&mut world).is_empty());
+}
+
+#[test]
+fn without_dialogs_a_project_is_told_how_to_be_trusted() {
+    let mut world = watching(vec![file(Tier::Project)]);
+    world.session = Session::new(Abilities::default(), 1);
+    let told = untrusted(&mut world);
+    assert!(line(&told, "notify Warning").contains("`workflow-sidecar trust`"));
+}
+
+#[test]
+fn an_agent_that_rests_is_told_at_once() {
+    let mut world = watching(Vec::new());
+    assert_eq!(
+        triggered(&mut world, "one"),
+        ["heard Delivered", "user one"]
+    );
+}
+
+#[test]
+fn while_the_agent_works_texts_wait_in_their_order() {
+    let mut world = watching(Vec::new());
+    world.step(Input::AgentStart);
+    for text in ["one", "two"] {
+        assert_eq!(triggered(&mut world, text), ["heard Queued"]);
+    }
+    assert!(world.wait(60_000).is_empty());
+    world.stop("stop");
+    assert_eq!(world.wait(0), ["user one"]);
+    assert!(world.wait(0).is_empty(), "it has been spoken to");
+    world.step(Input::AgentStart);
+    world.stop("stop");
+    assert_eq!(world.wait(0), ["user two"]);
+}
+
+#[test]
+fn an_agent_that_does_not_start_is_spoken_to_again() {
+    let mut world = watching(Vec::new());
+    triggered(&mut world, "one");
+    assert_eq!(triggered(&mut world, "two"), ["heard Queued"]);
+    assert!(world.wait(9_999).is_empty());
+    assert_eq!(world.wait(1), ["user two"]);
+}
+
+#[test]
+fn only_so_much_waits() {
+    let mut world = watching(Vec::new());
+    world.step(Input::AgentStart);
+    for _ in 0..16 {
+        assert_eq!(triggered(&mut world, "x"), ["heard Queued"]);
+    }
+    assert_eq!(triggered(&mut world, "x"), ["heard Refused"]);
+}
+
+#[test]
+fn a_trigger_stops_the_countdown() {
+    let mut world = World::started(vec![workflow("w", &["a", "b"])]);
+    world.step(Input::AgentStart);
+    world.stop("stop");
+    assert_eq!(
+        triggered(&mut world, "one"),
+        ["heard Delivered", "widget -", "user one"]
+    );
+    assert!(world.wait(9_000).is_empty(), "nothing is pushed");
+}
+
+#[test]
+fn what_waits_comes_before_our_own_reminder() {
+    let mut world = World::started(vec![workflow("w", &["a", "b"])]);
+    world.step(Input::AgentStart);
+    triggered(&mut world, "one");
+    world.stop("stop");
+    let lines = world.wait(9_000);
+    assert_eq!(user_messages(&lines), 1);
+    assert_eq!(line(&lines, "user"), "user one");
+}
+
+#[test]
+fn what_came_in_is_not_taken_for_a_template() {
+    let trigger = Trigger {
+        on: TriggerOn::Http {
+            port: 1,
+            token: Token::Environment("T".to_owned()),
+        },
+        prompt: "{body} and {content}, {other}".to_owned(),
+        tier: Tier::Global,
+        source: String::new(),
+    };
+    assert_eq!(trigger.told("{body}"), "{body} and {body}, {other}");
+}

@@ -1,0 +1,135 @@
+//! What is no mistake in any one place, and yet perhaps not what was meant: guards that are easily gone around,
+//! and rules that never get a say.
+//!
+//! Said by `check` alone. A definition that was sound stays sound.
+
+use workflow_core::definition::{
+    Files, KeyPlaces, Loaded, Origins, Phase, PhaseEntry, Rule, Settings, Tier, ToolAccess,
+    Workflow,
+};
+use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
+
+/// The tool that changes files by other means, as the usual hosts call it.
+const SHELL: &str = "bash";
+const WRITING: &str = "write";
+
+/// Phases named in one message.
+const MOST_NAMED: usize = 4;
+
+/// What is to be said of all that was loaded from these files.
+pub(super) fn advice(files: &dyn Files, loaded: &Loaded) -> Vec<Diagnostic> {
+    let origins = Origins::new(files, loaded);
+    let mut found = Vec::new();
+    for settings in origins.settings() {
+        let said = match settings.tier {
+            Tier::Global => &loaded.settings.user,
+            Tier::Project => &loaded.settings.project,
+        };
+        found.extend(unreachable(&said.rules, &settings.keys));
+    }
+    for workflow in loaded.catalog.iter() {
+        found.extend(about(workflow, &loaded.settings, &origins));
+    }
+    found
+}
+
+fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec<Diagnostic> {
+    let Some(origin) = origins.workflow(&workflow.key) else {
+        return Vec::new();
+    };
+    let mut found: Vec<Diagnostic> = unreachable(&workflow.rules, &origin.keys).collect();
+    let mut free: Vec<(&Phase, &KeyPlaces)> = Vec::new();
+    for (entry, place) in workflow.phases.iter().zip(&origin.entries) {
+        let PhaseEntry::Phase(phase) = entry else {
+            continue;
+        };
+        found.extend(unreachable(&phase.rules, &place.keys));
+        if shell_is_free(phase, workflow, settings) {
+            free.push((phase, &place.keys));
+        }
+    }
+    found.extend(free_shell(&free, &origin.keys));
+    let key = &workflow.key;
+    found.into_iter().map(|found| found.about(key)).collect()
+}
+
+/// The rules of a level that another one always speaks before.
+fn unreachable<'a>(
+    rules: &'a [Rule],
+    keys: &'a KeyPlaces,
+) -> impl Iterator<Item = Diagnostic> + 'a {
+    rules.iter().enumerate().filter_map(|(at, rule)| {
+        let before = rules[..at].iter().find(|before| covers(before, rule))?;
+        let message = format!(
+            "the rule at {} is never reached: the one at {} comes first and matches all its calls",
+            shown(&rule.source),
+            shown(&before.source)
+        );
+        let found = Diagnostic::new(Code::IdleRule, Severity::Warning, message)
+            .with_help("put the narrower rule first, or remove it");
+        Some(match keys.of(&["tools", "rules"]) {
+            Some(place) => found.at(place.clone()),
+            None => found,
+        })
+    })
+}
+
+/// Whether a rule matches every call that another one matches.
+fn covers(rule: &Rule, other: &Rule) -> bool {
+    let has_conditions = !rule.path.is_empty()
+        || !rule.command.is_empty()
+        || rule.writes.is_some()
+        || !rule.input.is_empty();
+    let names = |tool: &String| rule.tools.iter().any(|name| name == "*" || name == tool);
+    !has_conditions && other.tools.iter().all(names)
+}
+
+/// Whether a phase keeps `write` from running while nobody ever thought of the shell.
+fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> bool {
+    let levels = [
+        (&settings.user.tools, &settings.user.rules),
+        (&settings.project.tools, &settings.project.rules),
+        (&workflow.tools, &workflow.rules),
+        (&phase.tools, &phase.rules),
+    ];
+    let lists = || levels.iter().filter_map(|(list, _)| list.as_ref());
+    let blacklists = |tool: &str| {
+        lists().any(|list| match list {
+            ToolAccess::Blacklist(names) => names.iter().any(|name| name == tool),
+            ToolAccess::Whitelist(_) => false,
+        })
+    };
+    let lacks_shell = |list: &ToolAccess| match list {
+        ToolAccess::Blacklist(_) => false,
+        ToolAccess::Whitelist(names) => !names.iter().any(|name| name == SHELL),
+    };
+    let names_shell = |rule: &Rule| rule.tools.iter().any(|name| name == SHELL || name == "*");
+    let mut rules = levels.iter().flat_map(|(_, rules)| *rules);
+    blacklists(WRITING)
+        && !blacklists(SHELL)
+        && !lists().any(lacks_shell)
+        && !rules.any(names_shell)
+}
+
+/// What is said of the phases of a workflow in which the shell is free, once.
+fn free_shell(free: &[(&Phase, &KeyPlaces)], workflow: &KeyPlaces) -> Option<Diagnostic> {
+    let (_, first) = free.first()?;
+    let mut names: Vec<String> = free
+        .iter()
+        .take(MOST_NAMED)
+        .map(|(phase, _)| shown(&phase.name))
+        .collect();
+    if free.len() > MOST_NAMED {
+        names.push(format!("{} more", free.len() - MOST_NAMED));
+    }
+    let message = format!(
+        "`{WRITING}` is blocked while `{SHELL}` can change files as well: in {}",
+        names.join(", ")
+    );
+    let found = Diagnostic::new(Code::FreeShell, Severity::Info, message);
+    let key = ["tools", "blacklist"];
+    Some(match first.of(&key).or_else(|| workflow.of(&key)) {
+        Some(place) => found.at(place.clone()),
+        None => found,
+    })
+}

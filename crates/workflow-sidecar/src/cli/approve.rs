@@ -1,0 +1,168 @@
+//! `approve`: a person answers what a run waits for, outside of its host.
+
+use std::io::{self, Write};
+
+use anyhow::bail;
+use workflow_core::diagnostic::{shown, visible};
+
+use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
+use super::outcome::Outcome;
+use super::person;
+use super::project::Own;
+use crate::approval::{Approvals, Awaited};
+use crate::serve::excerpt;
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar approve                            what waits for you: the question, then your answer
+  workflow-sidecar approve wf-1767225600000-3t8xrq    of several runs this one; its first letters are enough
+  workflow-sidecar approve --choice revise            the answer at once
+  workflow-sidecar approve --list                     what waits
+
+Your answer is used when the agent calls workflow_step with action='next' again: tell it to go on.
+Only a person can answer, in a terminal. Exits with 3 if something still waits.";
+
+/// Answer what a run waits for: may the phase be left?
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The run, where several wait: its task id, or the beginning of it
+    #[arg(value_name = "TASK")]
+    task: Option<String>,
+    /// The answer
+    #[arg(long, value_name = "WORD", conflicts_with = "list")]
+    choice: Option<String>,
+    /// Only say what waits
+    #[arg(long)]
+    list: bool,
+    /// Whom the list is for
+    #[arg(long, value_enum, default_value_t, requires = "list")]
+    format: Format,
+    #[command(flatten)]
+    own: Own,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let approvals = Approvals::in_agent_dir(&arguments.own.directory());
+    let task = arguments.task.as_deref().unwrap_or_default();
+    let mut waiting = approvals.all()?;
+    waiting.retain(|awaited| awaited.task_id.starts_with(task));
+    if arguments.list {
+        return list(&waiting, arguments.format);
+    }
+    person::needed("approve")?;
+    let awaited = match waiting.len() {
+        0 if task.is_empty() => {
+            writeln!(anstream::stdout(), "Nothing waits for your word.")?;
+            return Ok(Outcome::Well);
+        }
+        0 => bail!("no run `{}` waits for your word", shown(task)),
+        1 => waiting.remove(0),
+        several => {
+            list(&waiting, Format::Human)?;
+            bail!("{several} runs wait: say which one");
+        }
+    };
+    tell(&awaited)?;
+    let said = match &arguments.choice {
+        Some(word) => Some(word.clone()),
+        None => ask(&awaited)?,
+    };
+    let Some(said) = said else {
+        writeln!(anstream::stdout(), "Nothing was said: it still waits.")?;
+        return Ok(Outcome::Waits);
+    };
+    let Some(choice) = chosen(&awaited, &said) else {
+        let said = shown(&said);
+        bail!("`{said}` cannot be chosen: {}", choices(&awaited));
+    };
+    if !approvals.choose(awaited, &choice)? {
+        bail!("the run has gone on, and waits for this no more");
+    }
+    let mut out = anstream::stdout();
+    writeln!(
+        out,
+        "{GOOD}{}{GOOD:#}: noted. Tell the agent to go on.",
+        visible(&choice)
+    )?;
+    Ok(Outcome::Well)
+}
+
+fn list(waiting: &[Awaited], format: Format) -> anyhow::Result<Outcome> {
+    match format {
+        Format::Json => json(&waiting)?,
+        Format::Human => tell_all(waiting)?,
+    }
+    let waits = waiting.iter().any(|awaited| awaited.choice.is_none());
+    Ok(if waits { Outcome::Waits } else { Outcome::Well })
+}
+
+fn tell_all(waiting: &[Awaited]) -> io::Result<()> {
+    let mut out = anstream::stdout();
+    if waiting.is_empty() {
+        writeln!(out, "Nothing waits for your word.")?;
+    }
+    for awaited in waiting {
+        title(&mut out, awaited)?;
+        writeln!(out, "  {}", visible(&awaited.ask))?;
+        match &awaited.choice {
+            None => writeln!(out, "  {NOTABLE}waits{NOTABLE:#}")?,
+            Some(choice) => writeln!(
+                out,
+                "  {GOOD}answered{GOOD:#}: {}; the agent has not asked since",
+                visible(choice)
+            )?,
+        }
+    }
+    Ok(())
+}
+
+/// Which run it is.
+fn title(out: &mut impl Write, awaited: &Awaited) -> io::Result<()> {
+    let Awaited {
+        task_id,
+        workflow,
+        phase,
+        task,
+        cwd,
+        ..
+    } = awaited;
+    let (workflow, phase, task) = (visible(workflow), visible(phase), shown(task));
+    writeln!(out, "{TITLE}{workflow} > {phase}{TITLE:#}: {task}")?;
+    let cwd = visible(&cwd.to_string_lossy());
+    writeln!(out, "  {ASIDE}{task_id} in {cwd}{ASIDE:#}")
+}
+
+/// What is to be decided.
+fn tell(awaited: &Awaited) -> io::Result<()> {
+    let mut out = anstream::stdout();
+    title(&mut out, awaited)?;
+    if let Some(show) = &awaited.show {
+        writeln!(out, "\n{}", visible(show))?;
+        let text = excerpt(&awaited.cwd.join(show));
+        let text = text.unwrap_or_else(|error| format!("(it cannot be shown: {error})"));
+        block(&mut out, "  ", text.trim_end())?;
+    }
+    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&awaited.ask))
+}
+
+fn ask(awaited: &Awaited) -> io::Result<Option<String>> {
+    person::answer(&format!("[{}]", choices(awaited)))
+}
+
+/// What can be chosen, by word or by number.
+fn choices(awaited: &Awaited) -> String {
+    let choices = awaited.choices.iter().enumerate();
+    let choices = choices.map(|(at, choice)| format!("{} {}", at + 1, visible(choice)));
+    choices.collect::<Vec<_>>().join(" · ")
+}
+
+/// The choice that a word or a number stands for.
+fn chosen(awaited: &Awaited, said: &str) -> Option<String> {
+    let by_word = awaited.choices.iter().find(|choice| *choice == said);
+    let by_number = || {
+        let number: usize = said.parse().ok()?;
+        awaited.choices.get(number.checked_sub(1)?)
+    };
+    by_word.or_else(by_number).cloned()
+}

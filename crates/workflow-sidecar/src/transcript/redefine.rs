@@ -1,0 +1,133 @@
+//! The definitions lines of a transcript that is to hold other definitions.
+//!
+//! Owns which lines those are. Must not know how a file is written.
+
+use std::collections::BTreeMap;
+
+use super::definitions::{Definitions, Directory};
+use super::format::{Entry, Line, Transcript};
+use super::held::Tiers;
+
+/// A definitions line that takes the place of a line, or stands before it.
+#[derive(Debug)]
+pub(super) struct Redefined<'a> {
+    pub(super) line: &'a Line,
+    pub(super) is_before: bool,
+    pub(super) definitions: Definitions,
+}
+
+/// The lines with which a transcript holds what took the place of its definitions, by the names that were asked for.
+pub(super) fn redefined<'a>(
+    transcript: &'a Transcript,
+    given: &BTreeMap<String, Directory>,
+) -> Vec<Redefined<'a>> {
+    if given.is_empty() {
+        return Vec::new();
+    }
+    let lines = &transcript.lines;
+    let recordings = lines.chunk_by(|_, next| !matches!(next.entry, Entry::Header(_)));
+    recordings
+        .flat_map(|recording| of_recording(transcript, recording, given))
+        .collect()
+}
+
+fn of_recording<'a>(
+    transcript: &Transcript,
+    lines: &'a [Line],
+    given: &BTreeMap<String, Directory>,
+) -> Vec<Redefined<'a>> {
+    let mut found = Vec::new();
+    let mut is_first = true;
+    for line in lines {
+        let Entry::Definitions(old) = &line.entry else {
+            continue;
+        };
+        if let Some(definitions) = with(transcript, old, given, is_first) {
+            found.push(Redefined {
+                line,
+                is_before: false,
+                definitions,
+            });
+        }
+        is_first = false;
+    }
+    let begins = lines.iter().find(|line| matches!(line.entry, Entry::In(_)));
+    if is_first && let Some(line) = begins {
+        found.push(Redefined {
+            line,
+            is_before: true,
+            definitions: Definitions::Embedded(given.clone()),
+        });
+    }
+    found
+}
+
+/// A definitions line with other definitions: the first of a recording holds all of them.
+fn with(
+    transcript: &Transcript,
+    old: &Definitions,
+    given: &BTreeMap<String, Directory>,
+    is_first: bool,
+) -> Option<Definitions> {
+    let before = match old {
+        Definitions::Embedded(directories) => directories.clone(),
+        Definitions::Named(name) => Tiers::beside(&transcript.path, name).ok()?.directories(),
+    };
+    let mut after = before.clone();
+    for (name, directory) in given {
+        if is_first || before.contains_key(name) {
+            after.insert(name.clone(), directory.clone());
+        }
+    }
+    (after != before).then_some(Definitions::Embedded(after))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const HEADER: &str = r#"{"transcript":1,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+
+    fn lines(text: &[&str]) -> Vec<(usize, bool, String)> {
+        let transcript = Transcript::parse(Path::new("t"), text.join("\n").as_bytes()).unwrap();
+        let given = serde_json::from_str(r#"{"/p/.pi":{"workflows/w/a.md":"new"}}"#).unwrap();
+        let found = redefined(&transcript, &given).into_iter();
+        let json = |definitions: &Definitions| serde_json::to_string(definitions).unwrap();
+        found
+            .map(|found| (found.line.number, found.is_before, json(&found.definitions)))
+            .collect()
+    }
+
+    #[test]
+    fn each_recording_holds_the_definitions_that_were_given() {
+        let old =
+            r#"{"definitions":{"/a":{"workflows/b/":null},"/p/.pi":{"workflows/w/a.md":"old"}}}"#;
+        let agents = r#"{"definitions":{"/a":{"workflows/c/":null}}}"#;
+        let new = r#"{"/p/.pi":{"workflows/w/a.md":"new"}}"#;
+        let both = r#"{"/a":{"workflows/b/":null},"/p/.pi":{"workflows/w/a.md":"new"}}"#;
+        assert_eq!(
+            lines(&[
+                HEADER,
+                old,
+                r#"{"in":1}"#,
+                agents,
+                old,
+                HEADER,
+                r#"{"in":1}"#
+            ]),
+            [
+                (2, false, both.to_owned()),
+                (5, false, both.to_owned()),
+                (7, true, new.to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn what_holds_them_already_stays() {
+        let same = r#"{"definitions":{"/p/.pi":{"workflows/w/a.md":"new"}}}"#;
+        assert!(lines(&[same, r#"{"in":1}"#]).is_empty());
+    }
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { phase, ticks, workflow } from '../definitions.mjs';
+import { call, say } from '../model.mjs';
+import { texts } from '../recording.mjs';
+
+const next = call('workflow_step', { action: 'next' });
+const gate = (/** @type {string} */ name) => [{ run: ['touch', name] }];
+const phases = [phase('One', '1️⃣', { gate: gate('one') }), phase('Two', '2️⃣', { gate: gate('two') }), phase('Three', '3️⃣', { gate: gate('three') }), phase('Four', '4️⃣')];
+
+/** @type {import('../scenario.mjs').Scenario} */
+export default {
+  about: 'Commands of a project run once the user agreed, who is asked once; where the host says the project is not trusted, never.',
+  ours: true,
+  workflows: {},
+  // The host knows of trust only where there is something it would load itself.
+  project: { '.pi': { 'settings.json': '{}', workflows: { ours: workflow('Ours', phases) } } },
+  forgets: ticks,
+  replies: [next, next, next, say('In three.'), next, say('Here.')],
+  async play(stage) {
+    const ran = (/** @type {string} */ name) => existsSync(join(stage.place.cwd, name));
+    const pi = stage.start(['--mode', 'rpc', ...stage.host.approve]);
+    pi.answer(false, true);
+    await pi.prompt('/workflow ours the project');
+    await pi.settled();
+    assert.deepEqual([ran('one'), ran('two'), ran('three')], [true, true, false]);
+    await stage.close();
+    const later = stage.start(['--mode', 'rpc', '--continue']);
+    await later.prompt('Go on');
+    await later.settled();
+    // 0.74.2 knows nothing of trust.
+    assert.equal(ran('three'), stage.host.approve.length === 0);
+  },
+  expect({ recording, host }) {
+    const [first, second, third, last] = texts(recording, 'messages', /^result of workflow_step/);
+    assert.match(first, /touch one.*not trusted, and the user did not agree/s);
+    assert.match(second, /touch one.*One → 2️⃣ Two/s);
+    assert.match(third, /touch two.*Two → 3️⃣ Three/s);
+    if (host === '1.5.2') assert.match(last, /touch three.*does not trust the project in this host/s);
+    const asked = texts(recording, 'dialogs', /^confirm /);
+    assert.equal(asked.length, 2);
+    assert.match(asked[0], /Run commands of this project\?.*touch one\n.*touch two\n.*touch three/s);
+  },
+};
