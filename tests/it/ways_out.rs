@@ -308,7 +308,7 @@ fn a_person_trusts_in_a_terminal_what_a_host_cannot_ask() {
     assert_eq!(code, Some(0), "{shown}");
     step("Advanced: A");
     let (shown, _) = in_a_terminal(project.path(), "trust --revoke", "");
-    assert!(shown.contains("No command of this project"), "{shown}");
+    assert!(shown.contains("Nothing of this project"), "{shown}");
     let (_, code) = in_a_terminal(project.path(), "trust --list", "");
     assert_eq!(code, Some(3));
 }

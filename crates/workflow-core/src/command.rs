@@ -110,6 +110,8 @@ impl Session {
         } else if confirmed {
             self.start_run(now, pending, &mut settled);
         }
+        out.effects.append(&mut settled.effects);
+        out.settled.append(&mut settled.settled);
         out.settled.push(Settled {
             ticket,
             reply: Reply::None,

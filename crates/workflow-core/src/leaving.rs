@@ -203,11 +203,11 @@ impl Session {
         } else {
             Reply::Tool(self.advance_now(&reports, &mut settled))
         };
-        self.settle(ticket, reply, settled, out);
+        Self::settle(ticket, reply, settled, out);
     }
 
     /// Answers an earlier request, unless its answer still has to wait.
-    fn settle(&mut self, ticket: Ticket, reply: Reply, mut settled: Output, out: &mut Output) {
+    fn settle(ticket: Ticket, reply: Reply, mut settled: Output, out: &mut Output) {
         out.questions.append(&mut settled.questions);
         out.effects.append(&mut settled.effects);
         if let Reply::Later = reply {
@@ -280,7 +280,7 @@ impl Session {
                 Reply::Tool(self.take_word(&approval, answer, &reports, &mut settled))
             }
         };
-        self.settle(ticket, reply, settled, out);
+        Self::settle(ticket, reply, settled, out);
     }
 
     /// Does what a person chose: the first choice approves.

@@ -31,8 +31,11 @@ export interface BranchEntry {
 }
 
 /** The entries from the leaf to the root. */
-export function* fromLeaf(tree: Tree): Generator<TreeEntry> {
-  for (let id = tree.getLeafId(); id !== null; ) {
+export const fromLeaf = (tree: Tree): Generator<TreeEntry> => upFrom(tree, tree.getLeafId());
+
+/** The entries from one of them to the root. */
+export function* upFrom(tree: Tree, leaf: string | null): Generator<TreeEntry> {
+  for (let id = leaf; id !== null; ) {
     const entry = tree.getEntry(id) as TreeEntry | undefined;
     if (!entry) return;
     yield entry;

@@ -15,7 +15,7 @@ use super::tool_rules::read_list;
 use super::values::{
     check_template, choice, filled_text, given, place_of, required_text, whole_number, wrong_type,
 };
-use crate::diagnostic::{Code, Severity, shown};
+use crate::diagnostic::{Code, Severity, visible};
 use crate::template::{self, Place};
 
 /// What is kept of the code at the start of each turn.
@@ -91,12 +91,12 @@ impl Trigger {
         }
     }
 
-    /// The same with what the agent is told and where it stands: a line that is safe to show.
+    /// The same with what the agent is told and where it stands, all of it: a line that is safe to show.
     #[must_use]
     pub fn listed(&self) -> String {
         let (waits_for, prompt) = (self.in_words(), &self.prompt);
         let line = format!("{waits_for}: \"{prompt}\" ({})", self.source);
-        shown(&line)
+        visible(&line)
     }
 
     /// What the agent is told when this came in.

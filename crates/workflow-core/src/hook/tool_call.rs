@@ -1,5 +1,5 @@
 //! `tool_call` and `tool_result`: may this tool run now, and what does the model read of its result?
-//! (hook-lifecycle: "handleToolCall", pi-hooks: "tool_call", "tool_result")
+//! (hook-lifecycle: "handleToolCall", pi-hooks: `tool_call`, `tool_result`)
 
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};

@@ -1,10 +1,11 @@
-//! `trust`: a person says whether the commands at the gates of a project's workflows may run.
+//! `trust`: a person says whether the commands at the gates of a project's workflows may run, and whether
+//! its triggers may be watched.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use workflow_core::definition::{Loaded, RunCheck, load};
+use workflow_core::definition::{Loaded, RunCheck, Tier, Trigger, load};
 use workflow_core::diagnostic::visible;
 use workflow_core::foreign_gates;
 
@@ -12,27 +13,27 @@ use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
 use super::person;
 use super::project::Own;
-use crate::trust::{CommandsHash, Trust, TrustError, TrustStore, hash_of};
+use crate::trust::{CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers};
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar trust              the commands of this project: may they run?
+  workflow-sidecar trust              the commands and triggers of this project: may they run?
   workflow-sidecar trust ../app       those of another project
   workflow-sidecar trust --list       only say what they are, and whether they may run
   workflow-sidecar trust --revoke     none of them may run any more
 
-Commands of your own workflows need no trust. What is trusted are the command lines as they stand now: you
-are asked again when one changes. Only a person can trust, in a terminal. --list exits with 3 if a command
-may not run yet.";
+Your own workflows and settings need no trust. What is trusted are command lines and triggers as they stand
+now: you are asked again when one changes. Only a person can trust, in a terminal. --list exits with 3 if
+something may not run yet.";
 
-/// Say whether the commands at the gates of a project's workflows may run
+/// Say whether a project's workflows may run their commands, and its triggers wake the agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The project, in whose `.pi` its workflows lie
     #[arg(value_name = "DIR", default_value = ".")]
     directory: PathBuf,
-    /// Only say which commands there are
+    /// Only say what there is
     #[arg(long, conflicts_with = "revoke")]
     list: bool,
     /// Trust nothing of the project any more
@@ -49,58 +50,62 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut out = anstream::stdout();
     if arguments.revoke {
         note_damaged(store.forget(project)?)?;
-        writeln!(out, "No command of this project may run any more.")?;
+        writeln!(out, "Nothing of this project may run any more.")?;
         return Ok(Outcome::Well);
     }
     let loaded = load(&disk);
-    let commands = Commands::of(&loaded, project, &store)?;
-    if commands.lines.is_empty() {
+    let wants = Wants::of(&loaded, project, &store)?;
+    if wants.is_empty() {
         writeln!(
             out,
-            "The workflows of this project run no commands at their gates."
+            "This project runs no commands at its gates, and has no triggers."
         )?;
         return Ok(Outcome::Well);
     }
-    commands.tell(&mut out)?;
-    if arguments.list || commands.new.is_empty() {
-        return Ok(if commands.new.is_empty() {
+    wants.tell(&mut out)?;
+    if arguments.list || wants.new.is_empty() {
+        return Ok(if wants.new.is_empty() {
             Outcome::Well
         } else {
             Outcome::Waits
         });
     }
-    person::needed("trust the commands of a project")?;
+    person::needed("trust a project")?;
     let said = person::answer("Do you trust them? [y/N]")?;
     let agrees = said.is_some_and(|said| matches!(&*said.to_lowercase(), "y" | "yes"));
     if !agrees {
         writeln!(out, "They may not run.")?;
         return Ok(Outcome::Waits);
     }
-    for hash in &commands.new {
+    for hash in &wants.new {
         note_damaged(store.trust(project, hash)?)?;
     }
     writeln!(out, "They may run, as long as they stay as they are.")?;
     Ok(Outcome::Well)
 }
 
-/// The commands of a project's workflows.
-struct Commands<'l> {
-    /// Each command in full: its places, and whether it may run wherever it stands.
-    lines: BTreeMap<String, Line<'l>>,
-    /// What must be trusted for all of them to run: a run asks for the commands of its workflow and
-    /// of all that belong to it.
+/// What a project wants to do on this machine.
+struct Wants<'l> {
+    commands: Lines<'l>,
+    triggers: Lines<'l>,
+    /// What must be trusted for all of it: a run asks for the commands of its workflow and of all that
+    /// belong to it, a session for the triggers.
     new: Vec<CommandsHash>,
 }
+
+/// Each thing in full: its places, and whether it is trusted wherever it stands.
+type Lines<'l> = BTreeMap<String, Line<'l>>;
 
 struct Line<'l> {
     places: Vec<&'l str>,
     is_trusted: bool,
 }
 
-impl<'l> Commands<'l> {
+impl<'l> Wants<'l> {
     fn of(loaded: &'l Loaded, project: &Path, store: &TrustStore) -> Result<Self, TrustError> {
-        let mut commands = Self {
-            lines: BTreeMap::new(),
+        let mut wants = Self {
+            commands: Lines::new(),
+            triggers: Lines::new(),
             new: Vec::new(),
         };
         for workflow in loaded.catalog.startable() {
@@ -110,46 +115,89 @@ impl<'l> Commands<'l> {
                 continue;
             }
             let hash = hash_of(gates.iter().map(|(run, _)| *run));
-            let is_trusted = store.look_up(project, &hash)? == Trust::Trusted;
-            if !is_trusted && !commands.new.contains(&hash) {
-                commands.new.push(hash);
-            }
+            let is_trusted = wants.is_trusted(hash, project, store)?;
             for (run, place) in gates {
-                commands.add(run, place, is_trusted);
+                add(&mut wants.commands, run.in_full(), place, is_trusted);
             }
         }
-        Ok(commands)
+        let triggers = loaded.settings.triggers.iter();
+        let triggers: Vec<&Trigger> = triggers
+            .filter(|trigger| trigger.tier == Tier::Project)
+            .collect();
+        if !triggers.is_empty() {
+            let hash = hash_of_triggers(triggers.iter().copied());
+            let is_trusted = wants.is_trusted(hash, project, store)?;
+            for trigger in triggers {
+                let what = format!("{}: \"{}\"", trigger.in_words(), trigger.prompt);
+                let place = &trigger.source;
+                add(&mut wants.triggers, visible(&what), place, is_trusted);
+            }
+        }
+        Ok(wants)
     }
 
-    fn add(&mut self, run: &RunCheck, place: &'l str, is_trusted: bool) {
-        let line = self.lines.entry(run.in_full()).or_insert(Line {
-            places: Vec::new(),
-            is_trusted: true,
-        });
-        line.is_trusted &= is_trusted;
-        if !line.places.contains(&place) {
-            line.places.push(place);
+    fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.triggers.is_empty()
+    }
+
+    /// Whether this is trusted; what is not is noted.
+    fn is_trusted(
+        &mut self,
+        hash: CommandsHash,
+        project: &Path,
+        store: &TrustStore,
+    ) -> Result<bool, TrustError> {
+        let is_trusted = store.look_up(project, &hash)? == Trust::Trusted;
+        if !is_trusted && !self.new.contains(&hash) {
+            self.new.push(hash);
         }
+        Ok(is_trusted)
     }
 
     fn tell(&self, out: &mut impl Write) -> io::Result<()> {
-        let number = count(self.lines.len(), "command");
-        writeln!(
-            out,
-            "The workflows of this project run {number} at their gates:"
-        )?;
-        for (command, Line { places, is_trusted }) in &self.lines {
-            let (style, word) = if *is_trusted {
-                (GOOD, "trusted")
-            } else {
-                (NOTABLE, "new    ")
-            };
-            let places = visible(&places.join(", "));
-            writeln!(out, "  {style}{word}{style:#}  {command}")?;
-            writeln!(out, "           {ASIDE}{places}{ASIDE:#}")?;
+        if !self.commands.is_empty() {
+            let number = count(self.commands.len(), "command");
+            writeln!(
+                out,
+                "The workflows of this project run {number} at their gates:"
+            )?;
+            tell(out, &self.commands)?;
+        }
+        if !self.triggers.is_empty() {
+            let number = count(self.triggers.len(), "trigger");
+            writeln!(
+                out,
+                "The settings of this project wake the agent by {number}:"
+            )?;
+            tell(out, &self.triggers)?;
         }
         Ok(())
     }
+}
+
+fn add<'l>(lines: &mut Lines<'l>, what: String, place: &'l str, is_trusted: bool) {
+    let line = lines.entry(what).or_insert(Line {
+        places: Vec::new(),
+        is_trusted: true,
+    });
+    line.is_trusted &= is_trusted;
+    if !line.places.contains(&place) {
+        line.places.push(place);
+    }
+}
+
+fn tell(out: &mut impl Write, lines: &Lines<'_>) -> io::Result<()> {
+    for (what, Line { places, is_trusted }) in lines {
+        let (style, word) = if *is_trusted {
+            (GOOD, "trusted")
+        } else {
+            (NOTABLE, "new    ")
+        };
+        let places = visible(&places.join(", "));
+        writeln!(out, "  {style}{word}{style:#}  {what}")?;
+        writeln!(out, "           {ASIDE}{places}{ASIDE:#}")?;
+    }
+    Ok(())
 }
 
 /// Says where a file is now that could not be understood.

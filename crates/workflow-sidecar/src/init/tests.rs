@@ -34,6 +34,18 @@ fn every_file_of_the_templates_is_in_the_binary() {
     assert_eq!(embedded.collect::<BTreeSet<String>>(), expected);
 }
 
+/// What was loaded, but for the lines where rules stand.
+fn meaning(loaded: &workflow_core::definition::Loaded) -> Vec<Workflow> {
+    let mut workflows: Vec<Workflow> = loaded.catalog.iter().cloned().collect();
+    for workflow in &mut workflows {
+        workflow
+            .rules
+            .iter_mut()
+            .for_each(|rule| rule.source.clear());
+    }
+    workflows
+}
+
 #[test]
 fn both_languages_mean_the_same_and_nothing_is_wrong_with_either() {
     for template in all() {
@@ -41,7 +53,7 @@ fn both_languages_mean_the_same_and_nothing_is_wrong_with_either() {
         let json5 = template.load(Language::Json5);
         assert_eq!(yaml.diagnostics, [], "{}", template.name);
         assert_eq!(json5.diagnostics, [], "{}", template.name);
-        assert_eq!(yaml.catalog, json5.catalog, "{}", template.name);
+        assert_eq!(meaning(&yaml), meaning(&json5), "{}", template.name);
         let keys: Vec<&str> = yaml.catalog.iter().map(|workflow| &*workflow.key).collect();
         assert_eq!(keys, template.keys(template.name));
     }

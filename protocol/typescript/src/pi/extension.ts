@@ -6,7 +6,7 @@
  * session, reload included, and everything is in that call's `Shim`: pi does not always load the module anew.
  */
 import { sidecarBinary } from "../binary.ts";
-import { fromLeaf, isActive, newestOf } from "../branch.ts";
+import { fromLeaf, isActive, newestOf, upFrom } from "../branch.ts";
 import { type CallOptions, Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
 import { SidecarError } from "../error.ts";
@@ -14,6 +14,7 @@ import { type HookEvent, returned, select } from "../events.ts";
 import { type OfflineCommand, type OfflineManifest, holds, undecided, waysOut, withheld, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
 import { Painted, perform, tell } from "./actions.ts";
+import { GOING_BACK, newLeaf } from "./back.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
 import { Settling } from "./settle.ts";
@@ -101,6 +102,7 @@ class Shim {
   }
 
   #subscribe(name: string): void {
+    if (name === "branch") for (const before of GOING_BACK) this.#pi.on(before, (event, ctx) => this.#goBack(event, ctx));
     this.#pi.on(name, (event, ctx) => {
       const restores = this.#hook(name)?.context?.includes("branch");
       return restores ? this.#begin(name, event, ctx) : this.#forward(name, event, ctx);
@@ -176,6 +178,20 @@ class Shim {
     } catch (error) {
       if (edits) return this.#withhold(event, error);
       return decides ? this.#judge(event, error) : undefined;
+    }
+  }
+
+  /** The user is about to go back in the conversation: that waits for whatever the sidecar has to ask about it. */
+  async #goBack(event: HookEvent, ctx: PiContext): Promise<object | undefined> {
+    const leaf = newLeaf(event, ctx.sessionManager);
+    if (leaf === undefined || !this.#client) return undefined;
+    this.#ctx = ctx;
+    const branch = newestOf(upFrom(ctx.sessionManager, leaf), this.#manifest.entryTypes);
+    const signal = event.signal instanceof AbortSignal ? event.signal : ctx.signal;
+    try {
+      return returned(await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true }), event);
+    } catch {
+      return undefined;
     }
   }
 

@@ -61,7 +61,9 @@ export const manifest: Manifest = {
     },
     {
       "name": "turn_start",
-      "event": []
+      "event": [
+        "turnIndex"
+      ]
     },
     {
       "name": "tool_call",
@@ -94,6 +96,15 @@ export const manifest: Manifest = {
       "name": "input",
       "event": [
         "source"
+      ]
+    },
+    {
+      "name": "branch",
+      "event": [
+        "targetTurnIndex"
+      ],
+      "context": [
+        "branch"
       ]
     }
   ],
@@ -201,6 +212,10 @@ export const manifest: Manifest = {
     {
       "customType": "workflow:gate",
       "description": "What a gate came to, or how things stood when its phase was entered"
+    },
+    {
+      "customType": "workflow:checkpoint",
+      "description": "What was kept of the code when a turn began"
     }
   ]
 };

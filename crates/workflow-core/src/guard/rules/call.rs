@@ -156,7 +156,7 @@ impl<'a> Call<'a> {
             Some(Writes::Yes(writes)) => {
                 let shown = |write: &shell::Write| match &write.path {
                     Some(path) => format!("{} ({})", write.how, shown(path)),
-                    None => write.how.to_string(),
+                    None => write.how.clone(),
                 };
                 let writes: Vec<String> = writes.iter().take(MOST_SEEN).map(shown).collect();
                 format!("It would write: {}.", writes.join(", "))

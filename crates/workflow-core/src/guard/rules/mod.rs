@@ -126,7 +126,7 @@ impl Rules {
             match level.decide(call) {
                 blocked @ Decision::Blocked(_) => return blocked,
                 asked @ Decision::Asked(_) if matches!(decision, Decision::Allowed) => {
-                    decision = asked
+                    decision = asked;
                 }
                 Decision::Asked(_) | Decision::Allowed => {}
             }
