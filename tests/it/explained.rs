@@ -8,10 +8,12 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Origins, Tier, load};
 use workflow_core::explain::{Explained, Said, Section, Value};
 use workflow_core::guard::STEP_TOOL;
+use workflow_core::guard::rules::{Call, PathForm, Paths};
 use workflow_core::input::Entry;
 use workflow_core::run::{RunState, restore};
 use workflow_sidecar::serve::Memory;
@@ -24,6 +26,7 @@ type Files = Vec<(String, String)>;
 /// A host that keeps what it must.
 struct Host {
     sidecar: Memory,
+    project: String,
     calls: u64,
     state: Option<String>,
     status: Option<String>,
@@ -34,6 +37,7 @@ impl Host {
     fn start(project: &Path) -> Self {
         let mut host = Self {
             sidecar: Memory::new(),
+            project: project.display().to_string(),
             calls: 0,
             state: None,
             status: None,
@@ -112,11 +116,15 @@ fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
     let explained = Explained::of(&state, loaded, &origins).unwrap();
     assert_eq!(host.status.as_deref(), Some(explained.status()));
     for tool in TOOLS {
-        let answer = host.hook("tool_call", &json!({ "toolName": tool, "toolCallId": "c" }));
+        let event = json!({ "toolName": tool, "toolCallId": "c", "input": {} });
+        let answer = host.hook("tool_call", &event);
         let reason = answer["block"]["reason"].as_str().map(str::to_owned);
-        assert_eq!(reason, explained.blocks(tool), "{tool}");
+        assert_denied(reason.as_deref(), explained.blocks(tool).as_deref(), tool);
         let row = explained.row(Section::Tools, "blockReason");
-        if let (Some(reason), Some(row)) = (reason, row) {
+        // Lists of workflows around speak in the same words of what they allow.
+        let is_alone = explained.rows.iter().all(|row| row.key != "allowedAround");
+        let by_list = reason.filter(|reason| is_alone && !reason.contains(" is blocked by "));
+        if let (Some(reason), Some(row)) = (by_list, row) {
             // What a row says of any tool is what is said of each.
             let Value::Text(any) = &row.value else {
                 panic!("{row:?}")
@@ -124,6 +132,7 @@ fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
             assert_eq!(any.replace("{toolName}", tool), reason);
         }
     }
+    calls_agree(host, &explained);
     host.hook("session_compact", &json!({}));
     let answer = host.hook("before_agent_start", &json!({ "prompt": "hello" }));
     assert_eq!(answer["inject"]["content"], explained.context());
@@ -139,6 +148,76 @@ fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
     };
     assert_eq!(again["inject"]["content"], *expected);
     origins_agree(&explained, loaded, &state);
+}
+
+/// What calls are given, as hosts write it.
+const INPUTS: [&str; 7] = [
+    "{}",
+    r#"{"path":"docs/a.md"}"#,
+    r#"{"path":"src/../docs/b.md"}"#,
+    r#"{"path":"src/a.rs"}"#,
+    r#"{"command":"rm -r src"}"#,
+    r#"{"command":"ls && echo done > docs/a.md"}"#,
+    r#"{"command":"ls -l"}"#,
+];
+
+/// Whether calls with arguments are denied as it is explained.
+fn calls_agree(host: &mut Host, explained: &Explained) {
+    let paths = InProject(host.project.clone());
+    for tool in TOOLS {
+        for input in INPUTS {
+            let given: Json = serde_json::from_str(input).unwrap();
+            let event = json!({ "toolName": tool, "toolCallId": "c", "input": given });
+            let answer = host.hook("tool_call", &event);
+            let input = RawValue::from_string(input.to_owned()).unwrap();
+            let expected = explained.denies(&Call::new(tool, Some(&input), &paths));
+            let reason = answer["block"]["reason"].as_str();
+            assert_denied(reason, expected.as_deref(), &format!("{tool} {input}"));
+        }
+    }
+}
+
+/// Whether a call is denied in these words. What comes of asking, and of asking again, is said behind them.
+fn assert_denied(reason: Option<&str>, expected: Option<&str>, call: &str) {
+    let (Some(reason), Some(expected)) = (reason, expected) else {
+        assert_eq!(reason, expected, "{call}");
+        return;
+    };
+    let more = reason.strip_prefix(expected);
+    let more = more.unwrap_or_else(|| panic!("{call}: {reason}\nexpected {expected}"));
+    let is_known = [
+        "\nIt needs the user's consent",
+        "\nThis same call was refused",
+    ]
+    .iter()
+    .any(|known| more.starts_with(known));
+    assert!(more.is_empty() || is_known, "{call}: {more}");
+}
+
+/// Paths of a project in which nothing is a link.
+#[derive(Debug)]
+struct InProject(String);
+
+impl Paths for InProject {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in path.split('/') {
+            match part {
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        let inside = parts.join("/");
+        vec![PathForm {
+            absolute: format!("{}/{inside}", self.0),
+            in_project: Some(inside),
+            in_home: None,
+        }]
+    }
+
+    fn ignores_case(&self) -> bool {
+        cfg!(any(windows, target_os = "macos"))
+    }
 }
 
 /// Whether the phase is named where the phase says it, and only there.
@@ -256,13 +335,36 @@ fn tools() -> impl Strategy<Value = String> {
         let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
         quoted.join(", ")
     });
-    prop_oneof![
+    let list = prop_oneof![
         Just(String::new()),
         quoted
             .clone()
-            .prop_map(|names| format!("tools: {{whitelist: [{names}]}}")),
-        quoted.prop_map(|names| format!("tools: {{blacklist: [{names}]}}")),
-    ]
+            .prop_map(|names| format!("whitelist: [{names}], ")),
+        quoted.prop_map(|names| format!("blacklist: [{names}], ")),
+    ];
+    let rules = proptest::collection::vec(guard_rule(), 0..3);
+    (list, rules).prop_map(|(list, rules)| match (&*list, rules.join(", ")) {
+        ("", rules) if rules.is_empty() => String::new(),
+        (list, rules) => format!("tools: {{{list}rules: [{rules}]}}"),
+    })
+}
+
+/// A rule, as YAML and JSON5 both read it.
+fn guard_rule() -> impl Strategy<Value = String> {
+    let verdict = prop_oneof![Just("allow"), Just("ask"), Just("block")];
+    let tools = proptest::sample::subsequence(TOOLS[..4].to_vec(), 1..=2);
+    let condition = prop_oneof![
+        Just(""),
+        Just(", path: [\"docs/**\"]"),
+        Just(", path: [\"src/*.rs\", \"*.md\"]"),
+        Just(", command: [\"rm *\"]"),
+        Just(", writes: true"),
+        Just(", writes: false"),
+    ];
+    (verdict, tools, condition).prop_map(|(verdict, tools, condition)| {
+        let tools: Vec<String> = tools.iter().map(|tool| format!("\"{tool}\"")).collect();
+        format!("{{{verdict}: [{}]{condition}}}", tools.join(", "))
+    })
 }
 
 /// The lines of a workflow that are there or not.
@@ -290,12 +392,14 @@ fn projects() -> impl Strategy<Value = Files> {
             tools(),
             rule(),
         );
-        (texts(), rule(), proptest::collection::vec(entry, 1..4))
+        let own = (tools(), rule());
+        (texts(), own, proptest::collection::vec(entry, 1..4))
     };
     let all: Vec<_> = (0..WORKFLOWS).map(workflow).collect();
-    (all, rule(), any::<bool>()).prop_map(|(workflows, settings, every_turn)| {
+    (all, rule(), tools(), any::<bool>()).prop_map(|(workflows, settings, tools, every_turn)| {
+        let outer = tools;
         let mut files = Vec::new();
-        for (at, (texts, rule, entries)) in workflows.into_iter().enumerate() {
+        for (at, (texts, (own, rule), entries)) in workflows.into_iter().enumerate() {
             let mut phases = String::new();
             for (number, (nested, inner, tools, rule)) in entries.into_iter().enumerate() {
                 if nested && inner < WORKFLOWS {
@@ -312,14 +416,15 @@ fn projects() -> impl Strategy<Value = Files> {
             let head = format!("name: W {at}\ncommandName: w{at}\ninitialMessage: Go");
             files.push((
                 format!("workflows/w{at}/workflow.yaml"),
-                format!("{head}\n{texts}\n{rule}\nphases:\n{phases}"),
+                format!("{head}\n{texts}\n{rule}\n{own}\nphases:\n{phases}"),
             ));
         }
         let settings = settings.replacen("continue: wait", "continue: 'wait'", 1);
         let settings = settings.replace("unlimited", "'unlimited'").replace("park", "'park'").replace("cancel", "'cancel'");
         let comma = if settings.is_empty() { "" } else { "," };
+        let comma_behind = if outer.is_empty() { "" } else { ", " };
         let context = if every_turn { "context: 'every-turn'" } else { "" };
-        files.push(("workflow-sidecar.json5".to_owned(), format!("{{{settings}{comma}{context}}}")));
+        files.push(("workflow-sidecar.json5".to_owned(), format!("{{{outer}{comma_behind}{settings}{comma}{context}}}")));
         files
     })
 }

@@ -14,6 +14,8 @@ mod explained;
 mod footprint;
 #[cfg(unix)]
 mod gates;
+#[cfg(unix)]
+mod guarded;
 mod host;
 mod lines;
 mod page;

@@ -14,7 +14,7 @@ use crate::questions::{project, start};
 use crate::transcripts::{replay, serving};
 
 /// A host whose session is recorded into a file, with these arguments more.
-fn recorded(file: &Path, more: &[&str]) -> Process {
+pub(crate) fn recorded(file: &Path, more: &[&str]) -> Process {
     let file = file.display().to_string();
     let mut command = Process::command();
     command.args(["serve", "--record", &file]).args(more);
@@ -31,7 +31,7 @@ fn replays(file: &Path) {
     }
 }
 
-fn recording() -> (TempDir, PathBuf) {
+pub(crate) fn recording() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("r.jsonl");
     (directory, file)

@@ -13,6 +13,8 @@ use tempfile::TempDir;
 
 use crate::connection::Process;
 use crate::host::TestHost;
+use crate::recordings::{recorded, recording};
+use crate::transcripts::{replay, serving};
 
 /// A directory whose user has these settings; its project has others, if any.
 fn place(user: &Value, project: Option<&Value>) -> TempDir {
@@ -493,4 +495,41 @@ fn without_a_repository_that_is_told_once() {
     assert!(turns[0].concat().contains("no git repository"));
     assert!(turns[1].is_empty());
     shut_down(&mut host);
+}
+
+#[test]
+fn what_triggers_had_and_code_that_was_kept_is_recorded_and_replays_without_them() {
+    let settings = json!({
+        "checkpoint": "git",
+        "triggers": [{"file": "trigger.txt", "prompt": "External trigger: {content}"}],
+    });
+    let place = place(&settings, None);
+    let (_directory, recorded_to) = recording();
+    git(place.path(), &["init", "--quiet"]);
+    git(
+        place.path(),
+        &["commit", "--quiet", "--allow-empty", "--message", "one"],
+    );
+    let mut host = TestHost::over(recorded(&recorded_to, &[]));
+    host.initialize(place.path(), &json!("system"));
+    start(&mut host);
+    fs::write(place.path().join("trigger.txt"), "Run the tests").unwrap();
+    assert_eq!(comes(&mut host), ["External trigger: Run the tests"]);
+    host.result("hook/turn_start", &json!({"event": {"turnIndex": 0}}));
+    shut_down(&mut host);
+    drop(host);
+    drop(place);
+    let text = fs::read_to_string(&recorded_to).unwrap();
+    for kind in [
+        "\"world\":{\"watched\"",
+        "\"trigger\":{\"text\"",
+        "\"world\":{\"snapshot\"",
+    ] {
+        assert!(text.contains(kind), "{kind}\n{text}");
+    }
+    let name = recorded_to.display().to_string();
+    let told = replay(&[&name]).unwrap_or_else(|told| panic!("{told}\n{text}"));
+    assert_eq!(told, "1 transcript replayed, no differences\n");
+    let against = replay(&[&name, "--against", &serving()]).unwrap();
+    assert!(against.contains("1 skipped"), "{against}");
 }

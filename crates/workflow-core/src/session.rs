@@ -178,6 +178,16 @@ impl Session {
         self.has_ui = Some(has_ui);
     }
 
+    /// Whether what is decided may hang on what tools are given or give back, and not on their names alone.
+    #[must_use]
+    pub fn looks_at_payload(&self) -> bool {
+        let standing = self.standing().map(|(_, standing)| standing);
+        let (rules, results) = standing.map_or((&self.rules, &self.results), |standing| {
+            (&standing.rules, &standing.results)
+        });
+        rules.look_at_input() || !results.is_empty()
+    }
+
     /// Says whether the user trusts the project, as far as the host knows now.
     pub fn set_project_trusted(&mut self, trusted: bool) {
         self.project_trusted = trusted;

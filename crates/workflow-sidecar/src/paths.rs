@@ -54,17 +54,7 @@ impl<'a> LocalPaths<'a> {
     /// The path as a tool of the host would open it (pi: a leading `@` is dropped, `~` is the home
     /// directory, Unicode's spaces are spaces).
     fn opened(&self, path: &str) -> PathBuf {
-        let path = path.strip_prefix('@').unwrap_or(path);
-        let is_space = |c: char| {
-            matches!(
-                c,
-                '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
-            )
-        };
-        let path: String = path
-            .chars()
-            .map(|c| if is_space(c) { ' ' } else { c })
-            .collect();
+        let path = spelled(path);
         let [_, home] = self.home();
         let [_, project] = self.project();
         match path.strip_prefix('~') {
@@ -125,6 +115,82 @@ fn root(path: &Path) -> Root {
     }
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     [real(&path), plain(&path)]
+}
+
+/// Paths of which nothing is known but how they are written: nothing is a link, whatever the system.
+#[derive(Debug)]
+pub(crate) struct WrittenPaths {
+    project: Vec<String>,
+    home: Vec<String>,
+    answers: Vec<String>,
+}
+
+impl WrittenPaths {
+    /// Paths from a working directory, with a home.
+    pub(crate) fn new(cwd: &str, agent_dir: &str, home: &str) -> Self {
+        let parts = |path| written_parts(Vec::new(), path);
+        Self {
+            project: parts(cwd),
+            home: parts(home),
+            answers: parts(&format!("{agent_dir}/workflow-sidecar")),
+        }
+    }
+}
+
+impl Paths for WrittenPaths {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        let path = spelled(path);
+        let parts = match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                written_parts(self.home.clone(), rest)
+            }
+            _ if path.starts_with('/') => written_parts(Vec::new(), &path),
+            _ => written_parts(self.project.clone(), &path),
+        };
+        let below = |root: &[String]| {
+            let inside = parts.strip_prefix(root).filter(|_| !root.is_empty());
+            inside.map(|inside| inside.join("/"))
+        };
+        vec![PathForm {
+            absolute: format!("/{}", parts.join("/")),
+            in_project: below(&self.project),
+            in_home: below(&self.home),
+        }]
+    }
+
+    fn ignores_case(&self) -> bool {
+        false
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        written_parts(Vec::new(), &form.absolute).starts_with(&self.answers)
+    }
+}
+
+/// The parts of a path from a directory, without `.` and `..`.
+fn written_parts(mut parts: Vec<String>, path: &str) -> Vec<String> {
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part.to_owned()),
+        }
+    }
+    parts
+}
+
+/// A path as tools of the hosts read it.
+fn spelled(path: &str) -> String {
+    let path = path.strip_prefix('@').unwrap_or(path);
+    let is_space = |c: char| {
+        matches!(
+            c,
+            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        )
+    };
+    path.chars()
+        .map(|c| if is_space(c) { ' ' } else { c })
+        .collect()
 }
 
 fn with_slashes(path: &Path) -> String {

@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use crate::definition::{
     Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Loaded, Origins, Settings,
-    SettingsOrigin, WorkflowOrigin,
+    SettingsOrigin, ToolAccess, WorkflowOrigin,
 };
+use crate::guard::rules::Whose;
 use crate::run::{Level, Path, Position, RunState};
 use crate::standing::Standing;
 
@@ -110,6 +111,34 @@ impl<'a> Here<'a> {
         let mut files = self.origins.settings().iter();
         let file = files.find(|file| get(&file.said.auto_continue).is_some())?;
         Some(settings(file, &key))
+    }
+
+    /// A level around the phase says which tools may run.
+    pub(super) fn list(&self, whose: Whose<'_>, tools: Option<&ToolAccess>) -> Origin {
+        let key = match tools {
+            Some(ToolAccess::Whitelist(_)) => ["tools", "whitelist"],
+            Some(ToolAccess::Blacklist(_)) | None => ["tools", "blacklist"],
+        };
+        match whose {
+            Whose::Settings(tier) => {
+                let mut files = self.origins.settings().iter();
+                let file = files.find(|file| file.tier == tier);
+                Origin {
+                    said: Said::Settings(tier),
+                    place: place(file.map(|file| &file.keys), &key),
+                }
+            }
+            Whose::Workflow(name) => {
+                let mut scopes = self.scopes.iter();
+                let scope = scopes.find(|(level, _)| level.workflow.key == name);
+                let origin = scope.and_then(|(_, origin)| origin.as_deref());
+                Origin {
+                    said: Said::Workflow(name.to_owned()),
+                    place: place(origin.map(|origin| &origin.keys), &key),
+                }
+            }
+            Whose::Phase => self.phase(&key),
+        }
     }
 
     /// Who says how often the context is given in full.

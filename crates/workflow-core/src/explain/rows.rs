@@ -196,7 +196,7 @@ fn outer_lists(here: &Here<'_>) -> Vec<Row> {
             Section::Tools,
             "allowedAround",
             value,
-            said_by(level.whose, None),
+            here.list(level.whose, level.tools),
         ))
     });
     listed.collect()
@@ -217,7 +217,7 @@ fn rules(here: &Here<'_>) -> Vec<Row> {
                 Section::Tools,
                 key,
                 value,
-                said_by(level.whose, Some(&rule.source)),
+                said_by(level.whose, &rule.source),
             )
         });
         rules.collect()
@@ -249,7 +249,7 @@ fn results(here: &Here<'_>) -> Vec<Row> {
                 Section::Tools,
                 "results",
                 Value::Word(rule.in_words()),
-                said_by(whose, Some(&rule.source)),
+                said_by(whose, &rule.source),
             )
         })
     });
@@ -257,16 +257,14 @@ fn results(here: &Here<'_>) -> Vec<Row> {
 }
 
 /// A level says so, at this `file:line`.
-fn said_by(whose: Whose<'_>, source: Option<&String>) -> Origin {
+fn said_by(whose: Whose<'_>, source: &str) -> Origin {
     Origin {
         said: match whose {
             Whose::Settings(tier) => Said::Settings(tier),
             Whose::Workflow(key) => Said::Workflow(key.to_owned()),
             Whose::Phase => Said::Phase,
         },
-        place: source
-            .filter(|source| !source.is_empty())
-            .map(|source| Place::file(source)),
+        place: (!source.is_empty()).then(|| Place::file(source)),
     }
 }
 
@@ -279,7 +277,7 @@ fn way_out(here: &Here<'_>) -> Vec<Row> {
             Section::Moves,
             "gate",
             value,
-            said_by(Whose::Phase, Some(&gate.source)),
+            said_by(Whose::Phase, &gate.source),
         )
     });
     let approval = phase.approve.iter().map(|approval| {
@@ -292,7 +290,7 @@ fn way_out(here: &Here<'_>) -> Vec<Row> {
             Section::Moves,
             "approve",
             value,
-            said_by(Whose::Phase, Some(&approval.source)),
+            said_by(Whose::Phase, &approval.source),
         )
     });
     gates.chain(approval).collect()

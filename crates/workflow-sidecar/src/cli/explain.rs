@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::{Loaded, Origins, Workflow, load};
-use workflow_core::diagnostic::{shown, visible};
+use workflow_core::diagnostic::{Place as FilePlace, shown, visible};
 use workflow_core::explain::{
     Explained, Origin, Place, Places, Row, Said, Section, Value, What, everywhere, places,
 };
@@ -341,7 +341,32 @@ impl Serialize for Sections<'_> {
 impl Serialize for OneSection<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rows = self.0.iter().filter(|row| row.section == self.1);
-        serializer.collect_map(rows.map(|row| (row.key, OneRow(row))))
+        let mut map = serializer.serialize_map(None)?;
+        let mut listed: Vec<&str> = Vec::new();
+        for row in rows.clone() {
+            if !REPEATED.contains(&row.key) {
+                map.serialize_entry(row.key, &OneRow(row))?;
+            } else if !listed.contains(&row.key) {
+                listed.push(row.key);
+                let alike = rows.clone().filter(|other| other.key == row.key);
+                let alike: Vec<OneRow<'_>> = alike.map(OneRow).collect();
+                map.serialize_entry(row.key, &alike)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// What there may be many of: a list, however many there are.
+const REPEATED: [&str; 6] = ["allowedAround", "allow", "ask", "block", "results", "gate"];
+
+/// The file and the line of a place; that of a guard is one text.
+fn file_and_line(place: &FilePlace) -> (&str, Option<u32>) {
+    let written = place.file.rsplit_once(':');
+    let guards = written.and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    match (place.line(), guards) {
+        (None, Some((file, line))) => (file, Some(line)),
+        (line, _) => (&place.file, line),
     }
 }
 
@@ -355,8 +380,9 @@ impl Serialize for OneRow<'_> {
                 map.serialize_entry("tier", &tier)?;
             }
             if let Some(place) = &origin.place {
-                map.serialize_entry("file", &*place.file)?;
-                if let Some(line) = place.line() {
+                let (file, line) = file_and_line(place);
+                map.serialize_entry("file", file)?;
+                if let Some(line) = line {
                     map.serialize_entry("line", &line)?;
                 }
             }

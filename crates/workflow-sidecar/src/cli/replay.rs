@@ -77,6 +77,9 @@ struct Row<'a> {
     /// Where the recording was cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     torn: Option<&'a str>,
+    /// Why it was not played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -168,6 +171,7 @@ fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
         Played::Same { .. } => ("same", &[][..], None),
         Played::Differs(differences) => ("differs", &differences[..], None),
         Played::Blessed => ("blessed", &[][..], None),
+        Played::Skipped(_) => ("skipped", &[][..], None),
         Played::Failed(failed) => ("failed", &[][..], Some(failed.to_string())),
     };
     Row {
@@ -176,7 +180,11 @@ fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
         differences,
         torn: match played {
             Played::Same { torn } => torn.as_deref(),
-            Played::Differs(_) | Played::Blessed | Played::Failed(_) => None,
+            Played::Differs(_) | Played::Blessed | Played::Skipped(_) | Played::Failed(_) => None,
+        },
+        skipped: match played {
+            Played::Skipped(why) => Some(why),
+            Played::Same { .. } | Played::Differs(_) | Played::Blessed | Played::Failed(_) => None,
         },
         error,
     }
@@ -205,12 +213,15 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
         if let Some(torn) = row.torn {
             writeln!(out, "{}: cut off: {torn}", visible(&row.file))?;
         }
+        if let Some(why) = row.skipped {
+            writeln!(out, "{}: skipped: {why}", visible(&row.file))?;
+        }
         if row.outcome == "blessed" {
             writeln!(out, "{}: rewritten", visible(&row.file))?;
         }
     }
     let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
-    let replayed = rows.len() - number("failed");
+    let replayed = rows.len() - number("failed") - number("skipped");
     let mut told = vec![format!("{} replayed", count(replayed, "transcript"))];
     let differ = if number("differs") == 1 {
         "differs"
@@ -221,14 +232,15 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
         ("differs", differ),
         ("blessed", "rewritten"),
         ("failed", "failed"),
+        ("skipped", "skipped"),
     ];
     for (outcome, what) in others {
         if number(outcome) > 0 {
             told.push(format!("{} {what}", number(outcome)));
         }
     }
-    if told.len() == 1 {
-        told.push("no differences".to_owned());
+    if number("differs") + number("blessed") + number("failed") == 0 && replayed > 0 {
+        told.insert(1, "no differences".to_owned());
     }
     writeln!(out, "{}", told.join(", "))?;
     Ok(())
@@ -249,10 +261,11 @@ fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
         .filter(|row| !row.differences.is_empty())
         .count();
     let errors = rows.iter().filter(|row| row.error.is_some()).count();
+    let skipped = rows.iter().filter(|row| row.skipped.is_some()).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(
         out,
-        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\">"
+        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">"
     )?;
     for row in rows {
         let name = xml(&row.file);
@@ -272,7 +285,9 @@ fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
                 )
             }
             ([], Some(error)) => format!("<error message=\"{}\"/>", xml(error)),
-            ([], None) => String::new(),
+            ([], None) => row.skipped.map_or(String::new(), |why| {
+                format!("<skipped message=\"{}\"/>", xml(why))
+            }),
         };
         writeln!(
             out,

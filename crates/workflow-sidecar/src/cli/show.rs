@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::shown;
+use workflow_core::guard::gate::{GateVerdict, Report};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
@@ -202,6 +203,18 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
             writeln!(out, "{BAD}denied{BAD:#} {}", shown(tool))?;
             block(out, "               ", reason)
         }
+        Happened::Gate { checks } => gate(out, checks),
+        Happened::Asked { question, answer } => {
+            let answer = answer.as_deref().map_or_else(
+                || "no answer".to_owned(),
+                |answer| format!("answered {}", shown(answer)),
+            );
+            writeln!(
+                out,
+                "{NOTABLE}asked{NOTABLE:#}: {}  {ASIDE}{answer}{ASIDE:#}",
+                shown(question)
+            )
+        }
         Happened::Refused { action, answer } => {
             writeln!(out, "{BAD}refused{BAD:#} workflow_step {}", shown(action))?;
             block(out, "               ", answer)
@@ -215,6 +228,38 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
         Happened::Completed { lasted } => writeln!(out, "{GOOD}complete{GOOD:#}{}", after(lasted)),
         Happened::Cancelled { lasted } => writeln!(out, "{BAD}cancelled{BAD:#}{}", after(lasted)),
     }
+}
+
+/// The checks of a gate: what ran, how it ended, how long it took, where it stands.
+fn gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
+    let has_passed = checks.iter().all(Report::has_passed);
+    let (style, verdict) = if has_passed {
+        (GOOD, "passed")
+    } else {
+        (BAD, "closed")
+    };
+    writeln!(out, "{style}gate {verdict}{style:#}")?;
+    for check in checks {
+        let (style, mark) = match check.verdict {
+            GateVerdict::Passed => (GOOD, "✓"),
+            GateVerdict::Failed => (BAD, "✗"),
+            GateVerdict::CouldNotRun(_) => (NOTABLE, "⚠"),
+        };
+        let lasted = i64::try_from(check.duration_ms).unwrap_or(i64::MAX);
+        let why = if check.reason.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", shown(&check.reason))
+        };
+        writeln!(
+            out,
+            "               {style}{mark}{style:#} {}{why}  {ASIDE}{}  {}{ASIDE:#}",
+            shown(&check.what),
+            duration(lasted),
+            shown(&check.source)
+        )?;
+    }
+    Ok(())
 }
 
 fn totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {

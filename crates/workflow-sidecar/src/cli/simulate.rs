@@ -159,7 +159,7 @@ impl<W: Write> Walk<W> {
         if self.typed {
             writeln!(
                 self.out,
-                "{ASIDE}A dry run: tool NAME, next, loop, status, cancel, stop, start, say TEXT, wait SECONDS, yes, no; \
+                "{ASIDE}A dry run: tool NAME, next, loop, status, cancel, stop, start, say TEXT, wait SECONDS, yes, no, pass, fail; \
                  help says more, quit ends it.{ASIDE:#}"
             )?;
         }
@@ -218,6 +218,8 @@ impl<W: Write> Walk<W> {
             | Command::Say(_)
             | Command::Wait(_)
             | Command::Answer(_)
+            | Command::Gate(_)
+            | Command::Result { .. }
             | Command::Run { .. }
             | Command::Compact
             | Command::Reload => {}
@@ -329,18 +331,61 @@ impl<W: Write> Walk<W> {
                 first_line(&lines.join(" "))
             )?,
             Told::Named(name) => writeln!(out, "  {ASIDE}session{ASIDE:#} {}", first_line(name))?,
-            Told::Asked { title, message } => {
+            Told::Asked {
+                title,
+                message,
+                choices,
+            } => {
+                let (title, more) = title.split_once('\n').unwrap_or((title, ""));
                 writeln!(
                     out,
-                    "  {NOTABLE}asked{NOTABLE:#}: {} (yes or no)",
-                    first_line(title)
+                    "  {NOTABLE}asked{NOTABLE:#}: {} ({})",
+                    visible(title),
+                    choices_of(choices)
                 )?;
-                block(out, "    ", message)?;
+                for text in [more.trim(), message] {
+                    if !text.is_empty() {
+                        block(out, "    ", text)?;
+                    }
+                }
+            }
+            Told::NoChoice(choices) => writeln!(
+                out,
+                "  {ASIDE}that is no answer to the question: {}{ASIDE:#}",
+                choices_of(choices)
+            )?,
+            Told::Gate { checks } => {
+                writeln!(out, "  {NOTABLE}the gate would check{NOTABLE:#}")?;
+                for (what, source) in checks {
+                    writeln!(
+                        out,
+                        "    │ {}  {ASIDE}{}{ASIDE:#}",
+                        visible(what),
+                        visible(source)
+                    )?;
+                }
+            }
+            Told::Read { text, is_changed } => {
+                let how = if *is_changed { "" } else { " as it is" };
+                writeln!(out, "  read by the model{how}")?;
+                block(out, "    ", text)?;
             }
             Told::Nothing(why) => writeln!(out, "  {ASIDE}{why}{ASIDE:#}")?,
         }
         Ok(())
     }
+}
+
+/// What a question can be answered with.
+fn choices_of(choices: &[String]) -> String {
+    if choices.is_empty() {
+        return "yes or no".to_owned();
+    }
+    let chosen: Vec<String> = choices
+        .iter()
+        .map(|choice| format!("choose {}", shown(choice)))
+        .collect();
+    chosen.join(", ")
 }
 
 /// A text in one line.

@@ -63,7 +63,9 @@ fn box_of(step: &Step) -> String {
     let style = step.marks.iter().find_map(|mark| match mark {
         Mark::Waits => Some(", style=\"rounded,dashed\""),
         Mark::Closed(_) => Some(", peripheries=2"),
-        Mark::Only(_) | Mark::Without(_) => None,
+        Mark::Only(_) | Mark::Without(_) | Mark::Rules(_) | Mark::Gate(_) | Mark::Approval(_) => {
+            None
+        }
     });
     format!(
         "n{} [label=\"{}\"{}];",

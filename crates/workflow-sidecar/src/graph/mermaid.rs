@@ -61,7 +61,9 @@ fn box_of(step: &Step) -> String {
     let mut label = escaped(format!("{} {}", step.emoji, step.name).trim_start());
     for mark in &step.marks {
         let sign = match mark {
-            Mark::Only(_) | Mark::Without(_) => "🔒 ",
+            Mark::Only(_) | Mark::Without(_) | Mark::Rules(_) => "🔒 ",
+            Mark::Gate(_) => "✅ ",
+            Mark::Approval(_) => "👤 ",
             Mark::Waits => "⏸️ ",
             Mark::Closed(_) => "",
         };

@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use workflow_core::definition::{
-    Catalog, ContinueRule, Phase, PhaseEntry, Settings, Show, ToolAccess, Workflow,
+    Catalog, ContinueRule, Gate, Phase, PhaseEntry, Rule, Settings, Show, ToolAccess, Verdict,
+    Workflow,
 };
 use workflow_core::diagnostic::shown;
 
@@ -68,6 +69,12 @@ pub(crate) enum Mark {
     Only(String),
     /// All tools but these.
     Without(String),
+    /// What rules say of calls, in order.
+    Rules(String),
+    /// What is checked when the phase is left.
+    Gate(String),
+    /// What a person is asked before it is left.
+    Approval(String),
     /// The agent is not sent on: the phase waits for the user.
     Waits,
     /// A subworkflow with so many entries, which is not opened.
@@ -81,6 +88,9 @@ impl Mark {
             Self::Only(tools) if tools.is_empty() => "no tools".to_owned(),
             Self::Only(tools) => format!("only {tools}"),
             Self::Without(tools) => format!("no {tools}"),
+            Self::Rules(rules) => format!("rules: {rules}"),
+            Self::Gate(checks) => format!("checks {checks}"),
+            Self::Approval(ask) => format!("asks you: {ask}"),
             Self::Waits => "waits for you".to_owned(),
             Self::Closed(1) => "1 phase".to_owned(),
             Self::Closed(phases) => format!("{phases} phases"),
@@ -210,6 +220,8 @@ impl Drawing<'_> {
             ToolAccess::Blacklist(names) if names.is_empty() => None,
             ToolAccess::Blacklist(names) => Some(Mark::Without(list(names))),
         });
+        let approval = phase.approve.as_ref();
+        let approval = approval.map(|approval| Mark::Approval(shown(&approval.ask)));
         let waits = phase.auto_continue.within(outer).wait == Some(true);
         Step {
             id: self.id(),
@@ -217,7 +229,10 @@ impl Drawing<'_> {
             name: label(&phase.name),
             marks: tools
                 .into_iter()
+                .chain(rules(&phase.rules))
                 .chain(waits.then_some(Mark::Waits))
+                .chain(gate(&phase.gate))
+                .chain(approval)
                 .collect(),
         }
     }
@@ -230,6 +245,28 @@ impl Drawing<'_> {
             marks: vec![Mark::Closed(workflow.phases.len())],
         }
     }
+}
+
+/// What rules say, each in a few words; those that say the same in a row once.
+fn rules(rules: &[Rule]) -> Option<Mark> {
+    let mut words: Vec<String> = rules
+        .iter()
+        .map(|rule| {
+            let verdict = match rule.verdict {
+                Verdict::Allow => "allow",
+                Verdict::Ask => "ask about",
+                Verdict::Block => "block",
+            };
+            format!("{verdict} {}", rule.tools.join(", "))
+        })
+        .collect();
+    words.dedup();
+    (!words.is_empty()).then(|| Mark::Rules(shown(&words.join("; "))))
+}
+
+fn gate(gates: &[Gate]) -> Option<Mark> {
+    let checks: Vec<String> = gates.iter().map(|gate| gate.check.in_words()).collect();
+    (!checks.is_empty()).then(|| Mark::Gate(shown(&checks.join(", "))))
 }
 
 /// A name as it stands in a picture. No format can draw one of nothing but white space.

@@ -2,7 +2,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use workflow_core::definition::{
-    Catalog, MemoryFiles, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess, Workflow, load,
+    Approval, Catalog, Check, FileCheck, Gate, MemoryFiles, Phase, PhaseEntry, Settings, Show,
+    Tier, ToolAccess, Workflow, load,
 };
 use workflow_core::diagnostic::shown;
 
@@ -159,11 +160,29 @@ fn tools() -> impl Strategy<Value = Option<ToolAccess>> {
 }
 
 fn any_phase() -> impl Strategy<Value = Phase> {
-    (text(), text(), tools(), any::<Option<bool>>()).prop_map(|(name, emoji, tools, wait)| {
+    let guards = (prop::option::of(text()), text(), any::<bool>());
+    let strategy = (text(), text(), tools(), any::<Option<bool>>(), guards);
+    strategy.prop_map(|(name, emoji, tools, wait, (ask, said, has_gate))| {
         let mut phase = phase(&name);
         phase.emoji = emoji;
         phase.tools = tools;
         phase.auto_continue.wait = wait;
+        phase.approve = ask.map(|ask| Approval {
+            ask,
+            choices: vec!["yes".to_owned()],
+            show: None,
+            source: String::new(),
+        });
+        if has_gate {
+            let check = FileCheck {
+                path: said,
+                changed: None,
+            };
+            phase.gate.push(Gate {
+                check: Check::File(check),
+                source: String::new(),
+            });
+        }
         phase
     })
 }

@@ -127,6 +127,15 @@ impl Dispatch {
         self.server().look_at_clock()
     }
 
+    /// Whether what is decided hangs on what tools are given or give back.
+    pub(super) fn hangs_on_payload(&self) -> bool {
+        let server = self.server();
+        server
+            .sessions
+            .values()
+            .any(|slot| slot.session.looks_at_payload())
+    }
+
     /// The time of what happened last, by a clock that is held or virtual.
     pub(super) fn now(&self) -> Millis {
         self.server().clock.now()

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use super::dispatch::Dispatch;
 use super::outbox::Outbox;
 use super::server::Surroundings;
+use super::world::{GateName, GateNews, TriggerName, TriggerNews};
 
 /// A sidecar in memory, for tests and replays: the same dispatch, no pipe and no thread.
 ///
@@ -44,6 +45,18 @@ impl Memory {
     /// What follows from a line over the limit.
     pub(crate) fn send_long_line(&self, max_line: usize) -> Vec<String> {
         self.lines(|_, out| Dispatch::refuse_long_line(max_line, out))
+    }
+
+    /// What follows from what is told of a gate.
+    pub(crate) fn hear_of_gate(&self, name: &GateName, news: GateNews) -> Vec<String> {
+        self.lines(|dispatch, out| dispatch.gate_news(name, news, out))
+    }
+
+    /// What follows from what a trigger has.
+    pub(crate) fn hear_of_trigger(&self, name: &TriggerName, news: TriggerNews) -> Vec<String> {
+        self.lines(|dispatch, out| {
+            dispatch.trigger_news(name, news, out);
+        })
     }
 
     /// What follows from the host closing its side.

@@ -29,4 +29,7 @@ pub(crate) use definitions::{Loader, no_project};
 pub(crate) use envelope::{Flaw, flaw};
 pub(crate) use server::Surroundings;
 pub(crate) use stdio::serve;
-pub(crate) use world::excerpt;
+pub(crate) use world::{
+    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project as WorldProject,
+    TriggerName, TriggerNews, TriggerWatch, World, excerpt,
+};

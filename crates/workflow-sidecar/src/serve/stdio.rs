@@ -13,7 +13,7 @@ use super::frame::{Frame, Frames};
 use super::outbox::Outbox;
 use super::server::Surroundings;
 use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
-use crate::transcript::{HostLine, Recorder};
+use crate::transcript::{Cause, HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
 const MANY: usize = 64 << 10;
@@ -28,7 +28,11 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
         None => Surroundings::default(),
     };
-    let surroundings = surroundings.in_world(Arc::clone(&machine) as Arc<dyn World>);
+    let world = Arc::clone(&machine) as Arc<dyn World>;
+    let surroundings = surroundings.in_world(match &recorder {
+        Some(recorder) => recorder.world(world),
+        None => world,
+    });
     let dispatch = Arc::new(Dispatch::new(surroundings, Arc::clone(&changed)));
     let pen = Arc::new(Pen::on_stdout(recorder)?);
     let alarm = {
@@ -158,25 +162,45 @@ impl Pen {
 impl Writing {
     /// Does what follows from an event.
     fn happen(&mut self, event: Event<'_>, dispatch: &Dispatch) {
+        self.catch_up(dispatch);
         let Some(recorder) = &mut self.recorder else {
             return event.happen(dispatch, &mut self.outbox);
         };
-        // What time brought comes first, as it does where the recording is replayed.
+        if let Event::Host(line) = event {
+            let from = self.outbox.len();
+            let hangs_on_payload = dispatch.hangs_on_payload();
+            event.happen(dispatch, &mut self.outbox);
+            let cause = Cause::Host {
+                line,
+                hangs_on_payload,
+            };
+            recorder.write(dispatch.now(), cause, &self.outbox.as_bytes()[from..]);
+        }
+    }
+
+    /// While it is recorded, what time brought comes first, as it does where the recording is replayed.
+    fn catch_up(&mut self, dispatch: &Dispatch) {
+        let Some(recorder) = &mut self.recorder else {
+            return;
+        };
         if dispatch.look_at_clock() {
             let from = self.outbox.len();
             dispatch.tick(&mut self.outbox);
-            recorder.write(dispatch.now(), None, &self.outbox.as_bytes()[from..]);
-        }
-        if let Event::Host(line) = event {
-            let from = self.outbox.len();
-            event.happen(dispatch, &mut self.outbox);
-            recorder.write(dispatch.now(), Some(line), &self.outbox.as_bytes()[from..]);
+            let followed = &self.outbox.as_bytes()[from..];
+            recorder.write(dispatch.now(), Cause::Time, followed);
         }
     }
 
     /// Does what follows from what is told of a gate.
     fn hear_of_gate(&mut self, name: &GateName, news: GateNews, dispatch: &Dispatch) {
-        dispatch.gate_news(name, news, &mut self.outbox);
+        self.catch_up(dispatch);
+        let Some(recorder) = &mut self.recorder else {
+            return dispatch.gate_news(name, news, &mut self.outbox);
+        };
+        let from = self.outbox.len();
+        dispatch.gate_news(name, news.clone(), &mut self.outbox);
+        let cause = Cause::Gate(name, &news);
+        recorder.write(dispatch.now(), cause, &self.outbox.as_bytes()[from..]);
     }
 
     /// Does what follows from what a trigger has.
@@ -186,7 +210,18 @@ impl Writing {
         news: TriggerNews,
         dispatch: &Dispatch,
     ) -> Option<Heard> {
-        dispatch.trigger_news(name, news, &mut self.outbox)
+        self.catch_up(dispatch);
+        let Some(recorder) = &mut self.recorder else {
+            return dispatch.trigger_news(name, news, &mut self.outbox);
+        };
+        let from = self.outbox.len();
+        let heard = dispatch.trigger_news(name, news.clone(), &mut self.outbox);
+        let followed = &self.outbox.as_bytes()[from..];
+        // Of what is not watched any more, nothing came.
+        if heard.is_some() || !followed.is_empty() {
+            recorder.write(dispatch.now(), Cause::Trigger(name, &news), followed);
+        }
+        heard
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -141,7 +141,11 @@ pub(crate) type TriggerNews = News;
 
 /// The triggers that are watched for a session; they are not any more when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct TriggerWatch(Vec<WatchedTrigger>);
+pub(crate) struct TriggerWatch {
+    watched: Vec<WatchedTrigger>,
+    /// Whether what is told is told of one that is watched, as where a transcript tells it.
+    is_told: bool,
+}
 
 #[derive(Debug)]
 struct WatchedTrigger {
@@ -155,7 +159,12 @@ struct WatchedTrigger {
 impl TriggerWatch {
     /// Whether the trigger of this number is watched.
     pub(crate) fn has(&self, number: u64) -> bool {
-        self.0.iter().any(|watched| watched.number == number)
+        self.is_told || self.watched.iter().any(|watched| watched.number == number)
+    }
+
+    /// Nothing is watched here, and all that is told is heard.
+    pub(crate) fn tell(&mut self) {
+        self.is_told = true;
     }
 }
 
@@ -167,7 +176,7 @@ type Listener = Arc<dyn Fn(GateName, GateNews) + Send + Sync>;
 
 /// This machine.
 #[derive(Default)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     listener: Arc<Mutex<Option<Listener>>>,
     trigger_listener: Arc<Mutex<Option<TriggerListener>>>,
     triggers: AtomicU64,
@@ -313,15 +322,19 @@ impl World for Machine {
         let is_wanted = |running: &WatchedTrigger| {
             running.cwd == project.cwd && wanted.clone().any(|wanted| *wanted == running.trigger)
         };
-        watch.0.retain(is_wanted);
+        watch.watched.retain(is_wanted);
         for trigger in wanted.clone() {
-            if watch.0.iter().any(|running| running.trigger == *trigger) {
+            if watch
+                .watched
+                .iter()
+                .any(|running| running.trigger == *trigger)
+            {
                 continue;
             }
             match self.watch_one(session, trigger, project.cwd) {
                 Ok(running) => {
                     watched.begun.push(trigger.in_words());
-                    watch.0.push(running);
+                    watch.watched.push(running);
                 }
                 Err(problem) => watched.problems.push(problem),
             }

@@ -19,6 +19,10 @@ pub(super) enum Fact<'a> {
     Result { tool: &'a str, text: &'a str },
     /// A call was blocked.
     Denied { tool: &'a str, reason: &'a str },
+    /// A person is asked something, under this id.
+    Asked { id: &'a str, question: &'a str },
+    /// The question of this id is answered.
+    Answered { id: &'a str, answer: &'a str },
     /// Put into the model's context.
     Injected(&'a str),
     /// Said to the agent, by a person or in the person's place.

@@ -27,10 +27,19 @@ pub(crate) fn of_recording(
             reader.is_timed = true;
         }
         match &line.entry {
-            Recorded::Header(_) => reader.asked.clear(),
+            Recorded::Header(_) => {
+                reader.asked.clear();
+                reader.questions.clear();
+            }
             Recorded::In(said) => reader.heard(said),
             Recorded::Out(said) => reader.said(said),
-            Recorded::Note(_) | Recorded::Definitions(_) | Recorded::End | Recorded::Torn(_) => {}
+            Recorded::Note(_)
+            | Recorded::Definitions(_)
+            | Recorded::World(_)
+            | Recorded::Gate(_)
+            | Recorded::Trigger(_)
+            | Recorded::End
+            | Recorded::Torn(_) => {}
         }
     }
     reader.sessions
@@ -42,6 +51,8 @@ struct Reader {
     known: Option<Arc<Catalog>>,
     /// The calls that are not answered yet, by their ids.
     asked: HashMap<String, Call>,
+    /// The sessions of the questions that are not answered yet, by their ids.
+    questions: HashMap<String, String>,
     now: Option<i64>,
     /// Whether the lines themselves say when they were said.
     is_timed: bool,
@@ -65,7 +76,7 @@ impl Reader {
     fn heard(&mut self, said: &Said) {
         let Some(message) = message(said) else { return };
         let Some(method) = message["method"].as_str() else {
-            return;
+            return self.question_answered(&message);
         };
         let params = &message["params"];
         let session = params["sessionId"].as_str().unwrap_or_default();
@@ -109,12 +120,44 @@ impl Reader {
             let session = params["sessionId"].as_str().unwrap_or_default();
             return self.actions(session, &params["actions"]);
         }
+        if let Some("ui/confirm" | "ui/select") = message["method"].as_str() {
+            return self.question_asked(&message);
+        }
         let call = message
             .get("id")
             .and_then(|id| self.asked.remove(&id.to_string()));
         if let Some(call) = call {
             self.answered(&call, &message["result"]);
         }
+    }
+
+    /// A person is asked. All of a choice stands in its title, with what is shown below it.
+    fn question_asked(&mut self, message: &Value) {
+        let params = &message["params"];
+        let session = params["sessionId"].as_str().unwrap_or_default();
+        let first = |name: &str| {
+            let text = params[name].as_str().unwrap_or_default();
+            text.lines().next().unwrap_or_default()
+        };
+        let question = [first("title"), first("message")].join(" ");
+        let id = message["id"].to_string();
+        self.questions.insert(id.clone(), session.to_owned());
+        let question = question.trim();
+        self.take(session, Fact::Asked { id: &id, question });
+    }
+
+    fn question_answered(&mut self, message: &Value) {
+        let id = message["id"].to_string();
+        let Some(session) = self.questions.remove(&id) else {
+            return;
+        };
+        let answer = match &message["result"] {
+            Value::Bool(true) => "yes",
+            Value::Bool(false) => "no",
+            Value::String(chosen) => chosen,
+            _ => "nothing",
+        };
+        self.take(&session, Fact::Answered { id: &id, answer });
     }
 
     fn answered(&mut self, call: &Call, result: &Value) {
@@ -128,11 +171,12 @@ impl Reader {
                 .unwrap_or_default();
             self.take(session, Fact::Denied { tool, reason });
         }
+        // What a gate came to is a reason of what the answer says.
+        self.actions(session, &result["actions"]);
         if call.method == "tool/execute" && result["isError"] == true {
             let answer = result["content"][0]["text"].as_str().unwrap_or_default();
             self.take(session, Fact::Refused(answer));
         }
-        self.actions(session, &result["actions"]);
     }
 
     fn actions(&mut self, session: &str, actions: &Value) {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use workflow_core::definition::Catalog;
 use workflow_core::guard::Parked;
+use workflow_core::guard::gate::Report;
 use workflow_core::input::Entry;
-use workflow_core::run::{RunState, entry_type};
+use workflow_core::run::{RunState, StoredGate, entry_type};
 
 use super::Fact;
 use super::run::{Run, state_of};
@@ -30,6 +31,9 @@ pub(crate) struct Timeline {
     /// The names that wait for the definition: start and phase.
     #[serde(skip)]
     unnamed: Vec<usize>,
+    /// The questions that wait: their ids, and their events.
+    #[serde(skip)]
+    asked: Vec<(String, usize)>,
     /// The latest time that was told.
     #[serde(skip)]
     now: Option<i64>,
@@ -63,6 +67,14 @@ pub(crate) enum Happened {
     },
     /// A tool was blocked.
     Denied { tool: String, reason: String },
+    /// The checks of a gate were run.
+    Gate { checks: Vec<Report> },
+    /// A person was asked something; what was answered, once it was.
+    Asked {
+        question: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+    },
     /// `workflow_step` did not do it.
     Refused { action: String, answer: String },
     /// The agent was told to go on, so many times in a row.
@@ -130,13 +142,21 @@ impl Timeline {
                     .as_ref()
                     .filter(|run| run.state.active)
                     .and_then(Run::explained);
-                if explained
-                    .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text))
-                {
+                let by_rule = format!("[workflow] The tool \"{tool}\" is blocked by ");
+                let by_list = explained
+                    .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text));
+                if text.starts_with(&by_rule) || by_list {
                     self.denied(tool, text);
                 }
             }
             Fact::Denied { tool, reason } => self.denied(tool, reason),
+            Fact::Asked { id, question } => {
+                self.asked.push((id.to_owned(), self.events.len()));
+                let question = question.to_owned();
+                let answer = None;
+                self.push(Happened::Asked { question, answer });
+            }
+            Fact::Answered { id, answer } => self.answered(id, answer),
             Fact::Injected(text) => {
                 self.totals.contexts += 1;
                 self.totals.context_characters += characters(text);
@@ -157,6 +177,18 @@ impl Timeline {
 
     fn push(&mut self, what: Happened) {
         self.events.push(Event { at: self.now, what });
+    }
+
+    fn answered(&mut self, id: &str, said: &str) {
+        let Some(at) = self.asked.iter().position(|(asked, _)| asked == id) else {
+            return;
+        };
+        let (_, event) = self.asked.swap_remove(at);
+        if let Some(Happened::Asked { answer, .. }) =
+            self.events.get_mut(event).map(|event| &mut event.what)
+        {
+            *answer = Some(said.to_owned());
+        }
     }
 
     fn denied(&mut self, tool: &str, reason: &str) {
@@ -197,6 +229,7 @@ impl Timeline {
             }
             entry_type::DEFINITION => self.defined(entry),
             entry_type::RUN => self.paced(entry),
+            entry_type::GATE => self.checked(entry),
             _ => {}
         }
     }
@@ -292,6 +325,17 @@ impl Timeline {
                 Some(Happened::Entered { phase, .. }) => phase.clone_from(&now_in),
                 _ => {}
             }
+        }
+    }
+
+    /// A gate came to something; how things stood where a phase was entered is nobody's interest.
+    fn checked(&mut self, entry: Entry<'_>) {
+        let stored = entry
+            .data
+            .and_then(|data| serde_json::from_str::<StoredGate>(data.get()).ok());
+        let checks = stored.map(|stored| stored.reports).unwrap_or_default();
+        if !checks.is_empty() {
+            self.push(Happened::Gate { checks });
         }
     }
 

@@ -14,14 +14,18 @@ start                the agent starts on what it was told last
 say TEXT             a person speaks
 wait SECONDS         time passes
 yes, no              a person answers the open question
+choose WORD          a person chooses one of the answers; `dismiss` answers nothing
+pass, fail [TEXT]    what the gate that would run comes to; `norun [TEXT]`: it could not be checked
+result TOOL TEXT     what the model reads of a tool's result; `error TOOL TEXT`: of a call that failed
 /workflow NAME TEXT  a person starts another workflow; `/cancel-workflow` ends the run
 compact, reload      the host shortens the conversation; the session is loaded anew
 help, quit
 
 A line of a script may say what must come of it, in upper or lower case: `tool edit => blocked`, `next => Fix`.
-  a call       allowed, blocked, refused; asks, if a run is to be cancelled
+  a call       allowed, blocked, refused; asks, if a run is to be cancelled; gate, asked: it waits
   a stop       countdown, pushed, waits, parked and why: max, maxStale, error, question
-  the run      the name or the id of the phase it is in then; done, cancelled, asked
+  a result     changed, unchanged
+  the run      the name or the id of the phase it is in then; done, cancelled, gate, asked
 Empty lines and lines that start with # are passed over.";
 
 /// A line of a simulation.
@@ -51,7 +55,15 @@ pub(crate) enum Command {
     /// Seconds pass.
     Wait(u64),
     /// A person answers.
-    Answer(bool),
+    Answer(Answer),
+    /// The gate came to this.
+    Gate(Outcome),
+    /// A tool gave this back.
+    Result {
+        tool: String,
+        text: String,
+        is_error: bool,
+    },
     /// A person runs a command of ours.
     Run {
         name: String,
@@ -63,6 +75,25 @@ pub(crate) enum Command {
     Reload,
     Help,
     Quit,
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Yes,
+    No,
+    Chosen(String),
+    Dismissed,
+}
+
+/// What a gate comes to, in a dry run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    /// Its first command, or its first check, did not pass and said this.
+    Failed(String),
+    /// The same could not be run, because of this.
+    CouldNotRun(String),
 }
 
 /// Why an agent stops.
@@ -98,9 +129,10 @@ fn instead(near: Option<&str>) -> String {
 }
 
 /// The commands that stand alone or begin a line.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 23] = [
     "tool", "next", "loop", "status", "cancel", "stop", "start", "say", "wait", "yes", "no",
-    "compact", "reload", "help", "quit", "exit",
+    "compact", "reload", "help", "quit", "exit", "choose", "dismiss", "pass", "fail", "norun",
+    "result", "error",
 ];
 
 /// The commands that a person runs in a host.
@@ -151,6 +183,12 @@ impl Command {
         match word {
             "tool" => tool(rest),
             "stop" => stop(rest),
+            "choose" if !rest.is_empty() => Ok(Self::Answer(Answer::Chosen(rest.to_owned()))),
+            "choose" => Err(Unknown::Argument("choose", "an answer", "choose approve")),
+            "fail" => Ok(Self::Gate(Outcome::Failed(rest.to_owned()))),
+            "norun" => Ok(Self::Gate(Outcome::CouldNotRun(rest.to_owned()))),
+            "result" => result("result", rest),
+            "error" => result("error", rest),
             "say" if !rest.is_empty() => Ok(Self::Say(rest.to_owned())),
             "say" => Err(Unknown::Argument("say", "a text", "say Go on.")),
             "wait" => rest
@@ -174,8 +212,10 @@ impl Command {
             "cancel" => Self::Move("cancel"),
             "start" => Self::Start,
             "stop" => Self::Stop(Stop::Done),
-            "yes" => Self::Answer(true),
-            "no" => Self::Answer(false),
+            "yes" => Self::Answer(Answer::Yes),
+            "no" => Self::Answer(Answer::No),
+            "dismiss" => Self::Answer(Answer::Dismissed),
+            "pass" => Self::Gate(Outcome::Passed),
             "compact" => Self::Compact,
             "reload" => Self::Reload,
             "help" => Self::Help,
@@ -203,6 +243,19 @@ fn tool(rest: &str) -> Result<Command, Unknown> {
     Ok(Command::Tool {
         name: name.to_owned(),
         input: input.to_owned(),
+    })
+}
+
+fn result(command: &'static str, rest: &str) -> Result<Command, Unknown> {
+    let (tool, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if tool.is_empty() {
+        let example = "result bash the key is sk-1234";
+        return Err(Unknown::Argument(command, "a tool and a text", example));
+    }
+    Ok(Command::Result {
+        tool: tool.to_owned(),
+        text: text.trim().to_owned(),
+        is_error: command == "error",
     })
 }
 
@@ -250,6 +303,22 @@ mod tests {
         assert_eq!(read("say a b").command, Command::Say("a b".to_owned()));
         assert_eq!(read("stop").command, Command::Stop(Stop::Done));
         assert_eq!(read("wait 3").command, Command::Wait(3));
+        let chosen = Answer::Chosen("do it".to_owned());
+        assert_eq!(read("choose do it").command, Command::Answer(chosen));
+        let failed = Outcome::Failed("2 tests failed".to_owned());
+        assert_eq!(
+            read("fail 2 tests failed => refused").command,
+            Command::Gate(failed)
+        );
+        assert_eq!(read("pass => Fix").command, Command::Gate(Outcome::Passed));
+        assert_eq!(
+            read("error bash no such file").command,
+            Command::Result {
+                tool: "bash".to_owned(),
+                text: "no such file".to_owned(),
+                is_error: true
+            }
+        );
         let arguments = "fix the total".to_owned();
         assert_eq!(
             read("/workflow fix the total").command,
@@ -293,5 +362,7 @@ mod tests {
         assert!(unknown("next =>").contains("after `=>`"));
         assert!(unknown("next now").contains("there is no command `next now`"));
         assert!(unknown("say").contains("a text"));
+        assert!(unknown("choose").contains("choose approve"));
+        assert!(unknown("result").contains("a tool and a text"));
     }
 }

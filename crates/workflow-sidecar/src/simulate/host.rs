@@ -2,6 +2,8 @@
 //!
 //! Owns ids, what the session stores, and the open question. Must not know workflows.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -9,9 +11,11 @@ use serde_json::{Value, json};
 use workflow_core::input::Entry;
 use workflow_core::run::entry_type;
 
+use super::command::{Answer, Outcome};
 use super::record::Recorder;
 use super::told::{Level, Told};
-use crate::serve::{Memory, Surroundings};
+use super::world::{DryGate, DryWorld};
+use crate::serve::{Memory, Surroundings, World};
 
 /// The moment at which every simulation takes place.
 pub(crate) const NOW: u64 = 1_767_225_600_000;
@@ -28,16 +32,36 @@ struct StoredEntry {
     data: Option<Box<RawValue>>,
 }
 
+/// A question that waits for a person.
+pub(super) struct Question {
+    id: Value,
+    /// What can be chosen; nothing where it is yes or no.
+    choices: Vec<String>,
+}
+
+/// An answer that came later than it was asked for.
+struct Late {
+    id: u64,
+    result: Value,
+    /// How much had been told before.
+    at: usize,
+}
+
 /// A host with one session.
 pub(super) struct Host {
     sidecar: Memory,
+    world: Arc<DryWorld>,
     recorder: Option<Recorder>,
     now: u64,
     calls: u64,
     /// The session's entries, as a host keeps them.
     branch: Vec<StoredEntry>,
-    /// The id of the question that is open.
-    pub(super) question: Option<Value>,
+    /// The question that is open.
+    pub(super) question: Option<Question>,
+    /// The gate that would run.
+    pub(super) gate: Option<DryGate>,
+    /// What was answered later than it was asked for.
+    late: Vec<Late>,
     status: Option<String>,
     /// What was last said to the agent in the user's place, and not answered yet.
     pub(super) prompt: Option<String>,
@@ -47,16 +71,22 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(recorder: Option<Recorder>) -> Self {
+        let dry = Arc::new(DryWorld::default());
+        let world = Arc::clone(&dry) as Arc<dyn World>;
+        let surroundings = match &recorder {
+            Some(recorder) => Surroundings::of(recorder.loader()).in_world(recorder.world(world)),
+            None => Surroundings::default().in_world(world),
+        };
         Self {
-            sidecar: match &recorder {
-                Some(recorder) => Memory::within(Surroundings::of(recorder.loader())),
-                None => Memory::new(),
-            },
+            sidecar: Memory::within(surroundings),
+            world: Arc::clone(&dry),
             recorder,
             now: NOW,
             calls: 0,
             branch: Vec::new(),
             question: None,
+            gate: None,
+            late: Vec::new(),
             status: None,
             prompt: None,
             told: Vec::new(),
@@ -90,29 +120,37 @@ impl Host {
         Ok(())
     }
 
-    /// Calls a method; `None` if it is answered when a question is.
+    /// Calls a method; `None` if it is answered when a question is, or a gate is over.
     pub(super) fn call(&mut self, method: &str, params: &impl Serialize) -> Result<Option<Value>> {
+        let id = self.ask(method, params)?;
+        let answer = self.answer_to(id);
+        Ok(answer.map(|(result, _)| result))
+    }
+
+    /// Calls a method, gives the id under which it is answered.
+    pub(super) fn ask(&mut self, method: &str, params: &impl Serialize) -> Result<u64> {
         self.calls += 1;
         let id = self.calls;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let result = self.send(&request.to_string(), Some(id))?;
-        if result.is_none() && self.question.is_none() {
+        self.send(&request.to_string())?;
+        let is_answered = self.late.iter().any(|late| late.id == id);
+        if !is_answered && self.question.is_none() && self.gate.is_none() {
             bail!("the sidecar does not answer {method}");
         }
-        Ok(result)
+        Ok(id)
     }
 
-    /// Calls a method that is answered at once; what the answer says is told before what follows from it.
-    pub(super) fn call_telling(
-        &mut self,
-        method: &str,
-        params: &impl Serialize,
-        tell: impl FnOnce(&Value) -> Told,
-    ) -> Result<Value> {
-        let at = self.told.len();
-        let answer = self.call(method, params)?.unwrap_or_default();
-        self.told.insert(at, tell(&answer));
-        Ok(answer)
+    /// The answer to a call, if there is one, and where what it says is to be told.
+    pub(super) fn answer_to(&mut self, id: u64) -> Option<(Value, usize)> {
+        let at = self.late.iter().position(|late| late.id == id)?;
+        let late = self.late.remove(at);
+        Some((late.result, late.at))
+    }
+
+    /// Tells something before what followed from it.
+    pub(super) fn tell_at(&mut self, at: usize, told: Told) {
+        let at = at.min(self.told.len());
+        self.told.insert(at, told);
     }
 
     /// Lets time pass.
@@ -131,49 +169,96 @@ impl Host {
     }
 
     /// Answers the open question.
-    pub(super) fn answer(&mut self, yes: bool) -> Result<()> {
-        let Some(id) = self.question.take() else {
+    pub(super) fn answer(&mut self, answer: &Answer) -> Result<()> {
+        let Some(question) = &self.question else {
             self.told.push(Told::Nothing("nobody asked"));
             return Ok(());
         };
-        let response = json!({ "jsonrpc": "2.0", "id": id, "result": yes });
-        self.send(&response.to_string(), None)?;
-        Ok(())
+        let result = match answer {
+            Answer::Dismissed => Value::Null,
+            Answer::Yes | Answer::No if question.choices.is_empty() => {
+                Value::Bool(*answer == Answer::Yes)
+            }
+            Answer::Chosen(word) if question.choices.contains(word) => word.as_str().into(),
+            Answer::Yes | Answer::No | Answer::Chosen(_) => {
+                self.told.push(Told::NoChoice(question.choices.clone()));
+                return Ok(());
+            }
+        };
+        let response = json!({ "jsonrpc": "2.0", "id": question.id, "result": result });
+        self.question = None;
+        self.send(&response.to_string())
     }
 
-    /// Sends a line and takes what follows; gives the result of the call with this id.
-    fn send(&mut self, line: &str, wanted: Option<u64>) -> Result<Option<Value>> {
+    /// What was asked about leaving a phase is answered, or nobody's business any more.
+    pub(super) fn close_way_out(&mut self) {
+        self.gate = None;
+        self.question
+            .take_if(|question| !question.choices.is_empty());
+    }
+
+    /// The gate comes to this.
+    pub(super) fn end_gate(&mut self, outcome: &Outcome) -> Result<()> {
+        let Some(gate) = self.gate.take() else {
+            self.told.push(Told::Nothing("no gate would run now"));
+            return Ok(());
+        };
+        let news = gate.over(outcome);
+        let heard = self.sidecar.hear_of_gate(&gate.name, news.clone());
+        if let Some(recorder) = &mut self.recorder {
+            recorder.gate(self.now, &gate.name, &news, &heard);
+        }
+        self.hear(heard)
+    }
+
+    /// Sends a line and takes what follows.
+    fn send(&mut self, line: &str) -> Result<()> {
         let heard = self.sidecar.send(line);
         if let Some(recorder) = &mut self.recorder {
             recorder.conversation(self.now, line, &heard);
         }
-        let mut found = None;
+        self.hear(heard)
+    }
+
+    fn hear(&mut self, heard: Vec<String>) -> Result<()> {
         for line in heard {
             let message: Value = serde_json::from_str(&line)
                 .context("the sidecar says something that is no JSON")?;
             match message["method"].as_str() {
                 Some("host/apply") => self.apply(&message["params"]["actions"]),
-                Some("ui/confirm") => {
+                Some("ui/confirm" | "ui/select") => {
                     let params = &message["params"];
+                    let options = params["options"].as_array().into_iter().flatten();
+                    let choices: Vec<String> = options.map(text).collect();
                     self.told.push(Told::Asked {
                         title: text(&params["title"]),
                         message: text(&params["message"]),
+                        choices: choices.clone(),
                     });
-                    self.question = Some(message["id"].clone());
+                    let id = message["id"].clone();
+                    self.question = Some(Question { id, choices });
                 }
                 Some(_) => {}
                 None => {
                     if let Some(error) = message.get("error") {
                         bail!("the sidecar refuses: {}", text(&error["message"]));
                     }
+                    let at = self.told.len();
                     self.apply(&message["result"]["actions"]);
-                    if wanted.is_some_and(|id| message["id"] == id) {
-                        found = Some(message["result"].clone());
+                    if let Some(id) = message["id"].as_u64() {
+                        let result = message["result"].clone();
+                        self.late.push(Late { id, result, at });
                     }
                 }
             }
         }
-        Ok(found)
+        if let Some(gate) = self.world.started() {
+            self.told.push(Told::Gate {
+                checks: gate.checks(),
+            });
+            self.gate = Some(gate);
+        }
+        Ok(())
     }
 
     fn apply(&mut self, actions: &Value) {

@@ -9,6 +9,7 @@ mod host;
 mod record;
 mod simulation;
 mod told;
+mod world;
 
 pub(crate) use command::{Command, HELP, Step};
 pub(crate) use record::Recorder;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 
 use super::host::{NOW, SEED};
-use crate::serve::Loader;
-use crate::transcript::{self, DEFAULT_LIMIT, Extent, HostLine, Payload};
+use crate::serve::{GateName, GateNews, Loader, World};
+use crate::transcript::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
 
 /// A transcript being written.
 #[derive(Debug)]
@@ -38,11 +38,25 @@ impl Recorder {
         self.0.loader()
     }
 
+    /// A world that answers as this one, of which the transcript learns.
+    pub(super) fn world(&self, world: Arc<dyn World>) -> Arc<dyn World> {
+        self.0.world(world)
+    }
+
+    /// What was told of a gate, and what followed.
+    pub(super) fn gate(&mut self, at: u64, name: &GateName, news: &GateNews, heard: &[String]) {
+        let heard = heard.join("\n");
+        self.0.write(at, Cause::Gate(name, news), heard.as_bytes());
+    }
+
     /// A line of the host and what it heard.
     pub(super) fn conversation(&mut self, at: u64, said: &str, heard: &[String]) {
         let heard = heard.join("\n");
-        self.0
-            .write(at, Some(HostLine::Line(said.as_bytes())), heard.as_bytes());
+        let cause = Cause::Host {
+            line: HostLine::Line(said.as_bytes()),
+            hangs_on_payload: true,
+        };
+        self.0.write(at, cause, heard.as_bytes());
     }
 }
 

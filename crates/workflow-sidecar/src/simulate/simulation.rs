@@ -25,8 +25,30 @@ pub(crate) struct Simulation {
     is_running: bool,
     calls: u64,
     turns: u64,
+    /// A call that waits for a person or a gate.
+    waiting: Option<Waiting>,
     /// What the files said at the start.
     loaded: Arc<Loaded>,
+}
+
+/// A call of the agent that is not answered yet.
+struct Waiting {
+    /// Under which its answer comes.
+    answer: u64,
+    what: Call,
+    turn: Value,
+}
+
+/// What was asked for.
+enum Call {
+    /// May this tool run?
+    Tool {
+        id: String,
+        name: String,
+        input: Value,
+    },
+    /// `workflow_step` was run.
+    Step,
 }
 
 /// What a simulation starts with.
@@ -54,6 +76,7 @@ impl Simulation {
             is_running: false,
             calls: 0,
             turns: 0,
+            waiting: None,
             loaded: start.loaded,
         };
         let arguments = format!("{} {}", start.workflow, start.description);
@@ -64,13 +87,27 @@ impl Simulation {
 
     /// Lets something happen; gives what followed, and the words that an expectation of it may be.
     pub(crate) fn take(&mut self, command: &Command) -> Result<(Vec<Told>, Words)> {
-        let verdicts = self.happen(command)?;
+        let mut verdicts = self.happen(command)?;
+        verdicts.extend(self.settle()?);
         let told = self.host.take_told();
         let place = self.place()?;
         Ok((told, Words { verdicts, place }))
     }
 
     fn happen(&mut self, command: &Command) -> Result<Vec<String>> {
+        let is_the_agents = matches!(
+            command,
+            Command::Tool { .. }
+                | Command::Move(_)
+                | Command::Stop(_)
+                | Command::Start
+                | Command::Result { .. }
+        );
+        if is_the_agents && self.waiting.is_some() {
+            let why = "the agent waits: answer the question, or say what the gate comes to";
+            self.host.tell(Told::Nothing(why));
+            return Ok(Vec::new());
+        }
         match command {
             Command::Tool { name, input } => self.tool(name, input),
             Command::Move(action) => self.tool(STEP_TOOL, &json!({ "action": action }).to_string()),
@@ -89,10 +126,19 @@ impl Simulation {
                 Ok(Vec::new())
             }
             Command::Wait(seconds) => self.wait(*seconds),
-            Command::Answer(yes) => {
-                self.host.answer(*yes)?;
+            Command::Answer(answer) => {
+                self.host.answer(answer)?;
                 Ok(Vec::new())
             }
+            Command::Gate(outcome) => {
+                self.host.end_gate(outcome)?;
+                Ok(Vec::new())
+            }
+            Command::Result {
+                tool,
+                text,
+                is_error,
+            } => self.result(tool, text, *is_error),
             Command::Run { name, arguments } => {
                 self.run_command(name, arguments)?;
                 Ok(Vec::new())
@@ -104,6 +150,7 @@ impl Simulation {
             Command::Reload => {
                 self.is_running = false;
                 self.host.question = None;
+                self.host.gate = None;
                 self.host.start_session()?;
                 Ok(Vec::new())
             }
@@ -170,35 +217,91 @@ impl Simulation {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let input: Value = serde_json::from_str(input)?;
-        let answer = self.hook(
-            "tool_call",
-            &json!({ "toolName": name, "toolCallId": id, "input": input }),
-        )?;
-        let words = match answer["block"]["reason"].as_str() {
-            Some(reason) => {
-                self.host.tell(Told::Blocked {
-                    reason: reason.to_owned(),
-                });
-                vec!["blocked".to_owned()]
+        let event = json!({ "toolName": name, "toolCallId": id, "input": input });
+        let answer = self
+            .host
+            .ask("hook/tool_call", &json!({ "event": event }))?;
+        let name = name.to_owned();
+        self.waiting = Some(Waiting {
+            answer,
+            what: Call::Tool { id, name, input },
+            turn,
+        });
+        self.settle()
+    }
+
+    /// Goes on with a call that waited, if it is answered now.
+    fn settle(&mut self) -> Result<Vec<String>> {
+        let mut words = Vec::new();
+        while let Some(waiting) = self.waiting.take() {
+            let Some((answer, at)) = self.host.answer_to(waiting.answer) else {
+                self.waiting = Some(waiting);
+                break;
+            };
+            words = match waiting.what {
+                Call::Tool { id, name, input } => match answer["block"]["reason"].as_str() {
+                    Some(reason) => {
+                        let reason = reason.to_owned();
+                        self.host.tell_at(at, Told::Blocked { reason });
+                        vec!["blocked".to_owned()]
+                    }
+                    None if name == STEP_TOOL => {
+                        let params =
+                            json!({ "name": STEP_TOOL, "toolCallId": id, "arguments": input });
+                        self.waiting = Some(Waiting {
+                            answer: self.host.ask("tool/execute", &params)?,
+                            what: Call::Step,
+                            turn: waiting.turn,
+                        });
+                        continue;
+                    }
+                    None => {
+                        self.host.tell_at(at, Told::Allowed);
+                        vec!["allowed".to_owned()]
+                    }
+                },
+                Call::Step => {
+                    self.host.close_way_out();
+                    self.stepped(&answer, at)
+                }
+            };
+            if self.is_running {
+                self.hook("turn_end", &waiting.turn)?;
             }
-            None if name == STEP_TOOL => self.step(&id, &input)?,
-            None => {
-                self.host.tell(Told::Allowed);
-                vec!["allowed".to_owned()]
-            }
-        };
-        self.hook("turn_end", &turn)?;
+        }
         Ok(words)
     }
 
-    fn step(&mut self, id: &str, arguments: &Value) -> Result<Vec<String>> {
-        let params = json!({ "name": STEP_TOOL, "toolCallId": id, "arguments": arguments });
-        let answer = self
-            .host
-            .call_telling("tool/execute", &params, |answer| Told::Answer {
-                text: text(&answer["content"][0]["text"]),
-                is_error: answer["isError"] == true,
-            })?;
+    /// What the model would read of a tool's result.
+    fn result(&mut self, tool: &str, said: &str, is_error: bool) -> Result<Vec<String>> {
+        if !self.is_running {
+            self.agent_starts()?;
+        }
+        let content = json!([{ "type": "text", "text": said }]);
+        let event =
+            json!({ "toolName": tool, "input": {}, "content": content, "isError": is_error });
+        let answer = self.hook("tool_result", &event)?;
+        let changed = answer["mutation"]["content"].as_array();
+        let text = match changed {
+            Some(blocks) => {
+                let texts: Vec<String> = blocks.iter().map(|block| text(&block["text"])).collect();
+                texts.join("\n")
+            }
+            None => said.to_owned(),
+        };
+        let is_changed = changed.is_some();
+        self.host.tell(Told::Read { text, is_changed });
+        let word = if is_changed { "changed" } else { "unchanged" };
+        Ok(vec![word.to_owned()])
+    }
+
+    /// What `workflow_step` answered.
+    fn stepped(&mut self, answer: &Value, at: usize) -> Vec<String> {
+        let told = Told::Answer {
+            text: text(&answer["content"][0]["text"]),
+            is_error: answer["isError"] == true,
+        };
+        self.host.tell_at(at, told);
         let mut words = Vec::new();
         if answer["isError"] == true {
             words.push("refused".to_owned());
@@ -206,7 +309,7 @@ impl Simulation {
         if answer["details"]["cancelPending"] == true {
             words.push("asks".to_owned());
         }
-        Ok(words)
+        words
     }
 
     fn stop(&mut self, why: Stop) -> Result<Vec<String>> {
@@ -267,6 +370,9 @@ impl Simulation {
     fn place(&mut self) -> Result<Vec<String>> {
         if self.host.question.is_some() {
             return Ok(vec!["asked".to_owned()]);
+        }
+        if self.host.gate.is_some() {
+            return Ok(vec!["gate".to_owned()]);
         }
         let state = self.state()?;
         let phase = [&state["phase"]["name"], &state["phase"]["id"]];

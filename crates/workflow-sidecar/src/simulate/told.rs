@@ -25,8 +25,18 @@ pub(crate) enum Told {
     Widget(Vec<String>),
     /// The session has a name.
     Named(String),
-    /// The person is asked something.
-    Asked { title: String, message: String },
+    /// The person is asked something; without choices the answer is yes or no.
+    Asked {
+        title: String,
+        message: String,
+        choices: Vec<String>,
+    },
+    /// These checks would run now, each with where it stands.
+    Gate { checks: Vec<(String, String)> },
+    /// What the model reads of a tool's result.
+    Read { text: String, is_changed: bool },
+    /// That is none of these.
+    NoChoice(Vec<String>),
     /// Nothing came of it, and why.
     Nothing(&'static str),
 }

@@ -3,7 +3,9 @@
 //! `{"transcript":1,…}` begins a recording: which sidecar, which clock. `{"at":ms,"in":…}` is a line of
 //! the host, `{"at":ms,"out":…}` one of the sidecar, each as JSON or, as it stands, in a string.
 //! `{"definitions":…}` says what directories hold from here on, `{"note":…}` is for people,
-//! `{"end":true}` is the host closing its side. `"out":"*"` is any line.
+//! `{"end":true}` is the host closing its side. `{"world":…}` is what the world answers to what happens
+//! next, `{"gate":…}` what is told of a gate. `"out":"*"` is any line; where `"out":"?"` follows, what
+//! follows is not compared.
 //!
 //! Owns reading; what is written equals what is read. Must not know what any of it means.
 
@@ -17,6 +19,7 @@ use serde_json::value::RawValue;
 use workflow_core::input::Millis;
 
 use super::definitions::{Definitions, from_hex};
+use super::world::{Answer, GateLine, TriggerLine};
 use crate::session_file::is_session;
 
 /// The version of the format.
@@ -27,6 +30,9 @@ const BEGINNING: &str = "{\"transcript\":";
 
 /// What stands for any line of the sidecar.
 pub(super) const ANY: &str = "\"*\"";
+
+/// What stands for lines of the sidecar of which nobody knows how they would come out again.
+pub(super) const UNKNOWN: &str = "\"?\"";
 
 /// A transcript, read.
 #[derive(Debug)]
@@ -54,6 +60,12 @@ pub(crate) enum Entry {
     Note(Box<RawValue>),
     /// What directories hold from here on.
     Definitions(Definitions),
+    /// What the world answers to what happens next.
+    World(Answer),
+    /// What is told of a gate.
+    Gate(GateLine),
+    /// What a trigger has.
+    Trigger(TriggerLine),
     /// A line of the host.
     In(Said),
     /// A line of the sidecar.
@@ -143,6 +155,12 @@ struct Written<'a> {
     note: Option<&'a RawValue>,
     #[serde(borrow)]
     definitions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    world: Option<&'a RawValue>,
+    #[serde(borrow)]
+    gate: Option<&'a RawValue>,
+    #[serde(borrow)]
+    trigger: Option<&'a RawValue>,
     end: Option<bool>,
 }
 
@@ -215,7 +233,7 @@ enum Wrong {
     #[error("{0}")]
     Json(String),
     #[error(
-        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `end` or `transcript`"
+        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `world`, `gate`, `trigger`, `end` or `transcript`"
     )]
     Kind,
     #[error("`bytes` are written as two digits each: \"6e6f\"")]
@@ -224,6 +242,16 @@ enum Wrong {
         "`definitions` is the name of a directory beside this file, or an object: {{\"<directory>\":{{\"workflows/w/workflow.yaml\":\"…\"}}}} ({0})"
     )]
     Definitions(serde_json::Error),
+    #[error(
+        "`world` is what the world answers: {{\"baseline\":…}}, {{\"trusted\":true}}, {{\"word\":\"approve\"}}, {{\"excerpt\":\"…\"}}, {{\"path\":…}} ({0})"
+    )]
+    World(serde_json::Error),
+    #[error(
+        "`gate` is what is told of a gate: {{\"gate\":1,\"progress\":\"…\"}} or {{\"gate\":1,\"reports\":[…]}} ({0})"
+    )]
+    Gate(String),
+    #[error("`trigger` is what a trigger has: {{\"text\":\"…\"}} or {{\"problem\":\"…\"}} ({0})")]
+    Trigger(String),
     #[error("`end` is true or is left out")]
     End,
 }
@@ -277,6 +305,28 @@ fn header(text: &str) -> Result<Header, Wrong> {
     Ok(serde_json::from_str(text)?)
 }
 
+fn gate_line(json: &RawValue) -> Result<GateLine, Wrong> {
+    let line: GateLine =
+        serde_json::from_str(json.get()).map_err(|error| Wrong::Gate(error.to_string()))?;
+    if line.news().is_none() {
+        return Err(Wrong::Gate(
+            "it has one of `progress` and `reports`".to_owned(),
+        ));
+    }
+    Ok(line)
+}
+
+fn trigger_line(json: &RawValue) -> Result<TriggerLine, Wrong> {
+    let line: TriggerLine =
+        serde_json::from_str(json.get()).map_err(|error| Wrong::Trigger(error.to_string()))?;
+    if line.news().is_none() {
+        return Err(Wrong::Trigger(
+            "it has one of `text` and `problem`".to_owned(),
+        ));
+    }
+    Ok(line)
+}
+
 impl Written<'_> {
     fn entry(self) -> Result<Entry, Wrong> {
         let Self {
@@ -287,8 +337,26 @@ impl Written<'_> {
             too_long,
             note,
             definitions,
+            world,
+            gate,
+            trigger,
             end,
         } = self;
+        let others = [r#in, out, note, definitions].iter().any(Option::is_some)
+            || bytes.is_some()
+            || too_long.is_some()
+            || end.is_some();
+        match (world, gate, trigger) {
+            (None, None, None) => {}
+            _ if others => return Err(Wrong::Kind),
+            (Some(world), None, None) => {
+                let answer = serde_json::from_str(world.get()).map_err(Wrong::World)?;
+                return Ok(Entry::World(answer));
+            }
+            (None, Some(gate), None) => return gate_line(gate).map(Entry::Gate),
+            (None, None, Some(trigger)) => return trigger_line(trigger).map(Entry::Trigger),
+            _ => return Err(Wrong::Kind),
+        }
         let said = |json: &RawValue| Said::Json(json.to_owned());
         let entry = match (r#in, out, bytes, too_long, note, definitions, end) {
             (Some(line), None, None, None, None, None, None) => Entry::In(said(line)),
@@ -324,6 +392,11 @@ impl Said {
         })
     }
 
+    /// Whether it says that nothing is known of what is said here.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Json(json) if json.get() == UNKNOWN)
+    }
+
     /// Whether it stands for any line.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, Self::Json(json) if json.get() == ANY)
@@ -357,6 +430,8 @@ mod tests {
             r#"{"tooLong":64}"#,
             r#"{"out":"*"}"#,
             r#"{"at":7,"end":true}"#,
+            r#"{"world":{"trusted":true}}"#,
+            r#"{"gate":{"gate":1,"progress":"a"}}"#,
         ]
         .join("\n");
         let lines = parse(&text).unwrap().lines;
@@ -375,6 +450,8 @@ mod tests {
             "In(TooLong(64",
             "Out(",
             "End",
+            "World(Trusted(true",
+            "Gate(GateLine",
         ];
         for (kind, begin) in kinds.iter().zip(begins) {
             assert!(kind.starts_with(begin), "{kind}");
@@ -407,6 +484,16 @@ mod tests {
             (
                 "{\"definitions\":7}",
                 "t.jsonl:1: `definitions` is the name",
+            ),
+            ("{\"world\":{},\"gate\":{}}", "t.jsonl:1: a line has one of"),
+            ("{\"world\":{},\"in\":{}}", "t.jsonl:1: a line has one of"),
+            ("{\"world\":{\"a\":1}}", "t.jsonl:1: `world` is what"),
+            ("{\"world\":7}", "t.jsonl:1: `world` is what"),
+            ("{\"gate\":{}}", "t.jsonl:1: `gate` is what"),
+            ("{\"gate\":{\"gate\":1}}", "t.jsonl:1: `gate` is what"),
+            (
+                "{\"gate\":{\"gate\":-1,\"reports\":[]}}",
+                "t.jsonl:1: `gate` is what",
             ),
             ("{\"end\":false}", "t.jsonl:1: `end` is true"),
             (

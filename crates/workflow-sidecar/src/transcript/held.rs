@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
+use workflow_core::definition::{
+    Check, FilePath, FileProblem, Files, Loaded, PhaseEntry, Tier, TierEntry, load,
+};
 
 use super::definitions::Directory;
 use super::watched::Watched;
@@ -106,6 +108,31 @@ impl Tiers {
         let found = places.iter().find(|place| place.is_dir());
         found.ok_or(missing).and_then(|place| Self::read(place))
     }
+}
+
+impl Tiers {
+    /// Whether a gate of these definitions runs commands.
+    pub(super) fn run_commands(&self) -> bool {
+        let Self(directories) = self;
+        directories.iter().flatten().any(runs_commands)
+    }
+}
+
+/// Whether a gate of the definitions in a directory runs commands.
+pub(super) fn runs_commands(directory: &Directory) -> bool {
+    let empty = Directory::default();
+    let loaded = load(&HeldFiles {
+        directories: [directory, &empty],
+        names: Disk::new(PathBuf::from(AGENT_DIR), PathBuf::from(CWD)),
+    });
+    let phases = loaded.catalog.iter().flat_map(|workflow| &workflow.phases);
+    let gates = phases.flat_map(|entry| match entry {
+        PhaseEntry::Phase(phase) => phase.gate.as_slice(),
+        PhaseEntry::Subworkflow(_) => &[],
+    });
+    gates
+        .into_iter()
+        .any(|gate| matches!(gate.check, Check::Run(_)))
 }
 
 impl Held {

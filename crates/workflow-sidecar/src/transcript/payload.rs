@@ -1,11 +1,12 @@
 //! What tools were given and gave back: the part of a recording that may be secret, and may be big.
 //!
-//! Nothing the sidecar decides hangs on it, so a recording replays without. Owns where it stands in a
-//! line of the host. Must not know the file.
+//! Unless there are rules that look at it, nothing the sidecar decides hangs on it, and a recording replays
+//! without. Owns where it stands in a line of the host. Must not know the file.
 
+use workflow_core::run::entry_type;
 use workflow_protocol::METHODS;
 
-use super::json_text::{elements, member, members, quoted, string, strings, with_replaced};
+use super::json_text::{at, elements, member, members, quoted, string, strings, with_replaced};
 use crate::serve::{Flaw, flaw};
 
 /// What stands for a string that is left out.
@@ -19,11 +20,21 @@ const LONGEST: usize = 16 << 10;
 pub(crate) enum Payload {
     /// As they are, as far as they are not too long.
     Kept,
+    /// As they are: what is decided hangs on them.
+    Whole,
     /// Not at all.
     Redacted,
 }
 
 impl Payload {
+    /// The same without making anything shorter.
+    pub(super) fn whole(self) -> Self {
+        match self {
+            Self::Kept | Self::Whole => Self::Whole,
+            Self::Redacted => Self::Redacted,
+        }
+    }
+
     /// A line of the host as it is recorded.
     pub(super) fn of(self, line: &str) -> String {
         let parts = payload(line);
@@ -37,6 +48,7 @@ impl Payload {
         match self {
             Self::Redacted => Some(quoted(REDACTED)),
             // Quotes and escapes only make it longer.
+            Self::Whole => None,
             Self::Kept if literal.len() <= LONGEST => None,
             Self::Kept => string(literal).and_then(|text| Some(quoted(&cut(&text, LONGEST)?))),
         }
@@ -58,7 +70,7 @@ impl Payload {
                 line[..boundary(line, LONGEST.max(wrong))].to_owned()
             }
             (Self::Kept, Some(Flaw::Cut)) => line[..boundary(line, LONGEST)].to_owned(),
-            (Self::Kept, Some(Flaw::MemberTwice) | None) => line.to_owned(),
+            (Self::Whole, _) | (Self::Kept, Some(Flaw::MemberTwice) | None) => line.to_owned(),
         }
     }
 
@@ -66,6 +78,7 @@ impl Payload {
     pub(super) fn of_no_text(self, line: &[u8]) -> Vec<u8> {
         let text = std::str::from_utf8(line).map_or_else(|error| error.valid_up_to(), str::len);
         match self {
+            Self::Whole => line.to_vec(),
             Self::Kept => line[..LONGEST.max(text + 1).min(line.len())].to_vec(),
             // A byte that stands in no text.
             Self::Redacted => [&b" ".repeat(text)[..], b"\xff"].concat(),
@@ -158,6 +171,7 @@ fn of_context<'a>(context: &'a str, found: &mut Vec<&'a str>) {
                 if !is_object(entry) {
                     return found.push(entry);
                 }
+                of_gate(entry, found);
                 let messages = members(entry).into_iter();
                 for (_, message) in messages.filter(|(name, _)| name == "message") {
                     of_message(message, found);
@@ -191,6 +205,16 @@ fn of_event<'a>(event: &'a str, found: &mut Vec<&'a str>) {
             "messages" | "toolResults" => of_each(value, found, of_message),
             _ => {}
         }
+    }
+}
+
+/// An entry of ours that says what commands printed.
+fn of_gate<'a>(entry: &'a str, found: &mut Vec<&'a str>) {
+    let kind = member(entry, "customType").and_then(string);
+    if kind.as_deref() == Some(entry_type::GATE) {
+        let reports = at(entry, &["data", "reports"]).unwrap_or_default();
+        let tails = elements(reports).into_iter();
+        found.extend(tails.filter_map(|report| member(report, "tail")));
     }
 }
 
@@ -290,6 +314,10 @@ mod tests {
             (
                 r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","message":{"role":"toolResult","content":"S"}},{"type":"custom","data":{"a":"kept"}}]}}}"#,
                 r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"message","message":{"role":"toolResult","content":"[redacted]"}},{"type":"custom","data":{"a":"kept"}}]}}}"#,
+            ),
+            (
+                r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"custom","customType":"workflow:gate","data":{"reports":[{"what":"test","tail":"S"}]}}]}}}"#,
+                r#"{"method":"hook/session_start","params":{"context":{"branch":[{"type":"custom","customType":"workflow:gate","data":{"reports":[{"what":"test","tail":"[redacted]"}]}}]}}}"#,
             ),
             (r#"[{"a":"S"}]"#, r#"[{"a":"[redacted]"}]"#),
         ] {

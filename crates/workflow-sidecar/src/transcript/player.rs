@@ -20,6 +20,7 @@ use super::json_text::{at, member, quoted, string, unescaped, with_member, with_
 use super::process::{Process, Program};
 use super::sidecar::{InMemory, Sent, Sidecar, Trouble};
 use super::steps::{Event, Step};
+use super::world::HeldWorld;
 
 /// What `~` stands for where nobody says it.
 const HOME: &str = "$HOME";
@@ -74,6 +75,7 @@ pub(super) struct Player<'a> {
     path: &'a Path,
     stage: &'a Stage,
     held: Arc<Held>,
+    world: Arc<HeldWorld>,
     sidecar: Option<Box<dyn Sidecar>>,
     header: Option<&'a Header>,
     /// The time by the clock that was asked for here; none if the transcript has its own.
@@ -88,6 +90,7 @@ impl<'a> Player<'a> {
             path,
             stage,
             held: Arc::new(Held::instead(stage.instead.clone())),
+            world: Arc::default(),
             sidecar: None,
             header: None,
             now: None,
@@ -114,7 +117,11 @@ impl<'a> Player<'a> {
                 return Err(ReplayError::Trouble { path, line, error });
             }
         }
-        self.use_names_of(step, &mut heard.then);
+        if step.is_unknown() {
+            self.dismiss(&heard.then);
+        } else {
+            self.use_names_of(step, &mut heard.then);
+        }
         Ok(heard)
     }
 
@@ -140,6 +147,7 @@ impl<'a> Player<'a> {
     /// Begins anew: one process follows another.
     fn start(&mut self, header: Option<&'a Header>) {
         self.held.clear();
+        self.world.start(header.map_or(HOME, |header| &header.home));
         self.header = header;
         self.sidecar = None;
         self.now = None;
@@ -160,6 +168,18 @@ impl<'a> Player<'a> {
                 heard.before = self.pass(step.line.at)?;
                 heard.then = self.say(said, step)?;
             }
+            Event::Gate(gate) => {
+                heard.before = self.pass(step.line.at)?;
+                heard.then = readable(self.sidecar()?.hear_of_gate(gate)?);
+            }
+            Event::Trigger(trigger) => {
+                heard.before = self.pass(step.line.at)?;
+                heard.then = readable(self.sidecar()?.hear_of_trigger(trigger)?);
+            }
+            Event::World(answer) => {
+                self.world.answer(answer.clone());
+                return Ok(());
+            }
             Event::Time(time) => heard.then = self.pass(Some(time))?,
             Event::End => {
                 heard.before = self.pass(step.line.at)?;
@@ -170,8 +190,10 @@ impl<'a> Player<'a> {
                 if let Some(sidecar) = &mut self.sidecar {
                     sidecar.redefine()?;
                 }
+                return Ok(());
             }
         }
+        self.world.forget();
         Ok(())
     }
 
@@ -179,7 +201,7 @@ impl<'a> Player<'a> {
         let sidecar: Box<dyn Sidecar> = match (self.sidecar.take(), &self.stage.against) {
             (Some(sidecar), _) => sidecar,
             (None, Some(program)) => Box::new(Process::start(program, &self.held)?),
-            (None, None) => Box::new(InMemory::new(&self.held)),
+            (None, None) => Box::new(InMemory::new(&self.held, &self.world)),
         };
         Ok(self.sidecar.insert(sidecar).as_mut())
     }
@@ -215,6 +237,10 @@ impl<'a> Player<'a> {
         if self.now.is_some() && method.as_deref() == Some("clock/advance") {
             let as_told = step.followed.iter().filter_map(|(_, said)| said.text());
             return Ok(as_told.map(|text| unescaped(&text)).collect());
+        }
+        // Whether it was asked here hangs on what is left out: it was answered when it was.
+        if method.is_none() && step.is_unknown() {
+            return Ok(Vec::new());
         }
         let line = match method.as_deref() {
             None => self.with_our_id(&line),
@@ -293,6 +319,23 @@ impl<'a> Player<'a> {
         match ours {
             Some((_, ours)) => with_replaced(line, vec![(id, ours.clone())]),
             None => line.to_owned(),
+        }
+    }
+
+    /// Answers the questions in what was heard, so that they wait for nobody.
+    fn dismiss(&mut self, heard: &[String]) {
+        let questions = heard.iter().filter(|line| {
+            member(line, "method").is_some_and(|method| method.starts_with("\"ui/"))
+        });
+        let ids: Vec<String> = questions
+            .filter_map(|line| member(line, "id").map(str::to_owned))
+            .collect();
+        for id in ids {
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#);
+            if let Some(sidecar) = &mut self.sidecar {
+                // What follows hangs on it as well.
+                let _ = sidecar.say(Sent::Line(answer.as_bytes()));
+            }
         }
     }
 

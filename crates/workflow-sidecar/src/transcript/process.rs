@@ -20,6 +20,7 @@ use super::definitions::{Content, Directory, Problem};
 use super::held::Held;
 use super::json_text::{member, quoted, unescaped};
 use super::sidecar::{Sent, Sidecar, Trouble};
+use super::world::{GateLine, TriggerLine};
 use crate::serve::HIGHEST_MAX_LINE;
 
 /// How long it may say nothing.
@@ -289,6 +290,20 @@ impl Sidecar for Process {
         bytes.extend_from_slice(question.as_bytes());
         self.send(bytes);
         self.listen(Some(&id))
+    }
+
+    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble> {
+        Err(Trouble::Unplayable {
+            name: format!("gate {}", gate.gate),
+            why: "a command runs its own",
+        })
+    }
+
+    fn hear_of_trigger(&mut self, _: &TriggerLine) -> Result<Vec<String>, Trouble> {
+        Err(Trouble::Unplayable {
+            name: "a trigger".to_owned(),
+            why: "a command watches its own",
+        })
     }
 
     fn end(&mut self) -> Result<Vec<String>, Trouble> {

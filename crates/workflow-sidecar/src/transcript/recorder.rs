@@ -4,6 +4,7 @@
 //! is written at once, so that whatever ends the process leaves a file that replays. Recording must not
 //! change what is answered: what cannot be written is told once, and the session goes on without.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -22,9 +23,11 @@ use super::definitions::{Definitions, Directory, to_hex};
 use super::format::{ANY, Clock, Header, Server, VERSION};
 use super::json_text::{at, quoted};
 use super::payload::Payload;
+use super::secrets::Secrets;
 use super::watched::{Load, Watched};
+use super::world::{Answer, GateLine, TriggerLine, WatchedWorld};
 use crate::disk::user_agent_dir;
-use crate::serve::Loader;
+use crate::serve::{GateName, GateNews, Loader, TriggerName, TriggerNews, World};
 
 /// How big a recording may become unless something else is asked for.
 pub(crate) const DEFAULT_LIMIT: u64 = 256 << 20;
@@ -50,6 +53,19 @@ pub(crate) enum HostLine<'a> {
     End,
 }
 
+/// What lines of the sidecar follow from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cause<'a> {
+    Host {
+        line: HostLine<'a>,
+        /// Whether what is decided hangs on what tools are given or give back.
+        hangs_on_payload: bool,
+    },
+    Time,
+    Gate(&'a GateName, &'a GateNews),
+    Trigger(&'a TriggerName, &'a TriggerNews),
+}
+
 /// Why nothing is recorded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BeginError {
@@ -70,6 +86,8 @@ pub(crate) struct Recorder {
     extent: Extent,
     seed: u64,
     loads: Arc<Mutex<Vec<Load>>>,
+    answers: Arc<Mutex<Vec<Answer>>>,
+    secrets: Secrets,
     /// What each directory held when that was last written down.
     noted: HashMap<String, Directory>,
 }
@@ -111,6 +129,8 @@ impl Recorder {
             extent,
             seed,
             loads: Arc::default(),
+            answers: Arc::default(),
+            secrets: Secrets::default(),
             noted: HashMap::new(),
         };
         let header = recorder.header(now);
@@ -128,22 +148,62 @@ impl Recorder {
         Arc::new(Watched(Arc::clone(&self.loads)))
     }
 
-    /// Writes down a line of the host, or none if it was time, and the lines that followed from it.
-    pub(crate) fn write(&mut self, at: Millis, host: Option<HostLine<'_>>, followed: &[u8]) {
-        let loads = std::mem::take(&mut *self.loads.lock().unwrap_or_else(PoisonError::into_inner));
+    /// A world that answers as this one does, and of which this recording learns.
+    pub(crate) fn world(&self, world: Arc<dyn World>) -> Arc<dyn World> {
+        Arc::new(WatchedWorld::new(world, Arc::clone(&self.answers)))
+    }
+
+    /// Writes down what happened, and the lines that followed from it.
+    pub(crate) fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]) {
+        let loads = taken(&self.loads);
+        let answers = taken(&self.answers);
         if self.file.is_none() {
             return;
         }
+        let payload = self.extent.payload;
         let mut text = String::new();
         self.push_definitions(at, loads, &mut text);
-        let is_whole =
-            host.is_none_or(|line| push_host_line(at, line, self.extent.payload, &mut text));
+        if payload == Payload::Redacted {
+            self.secrets.learn(cause, &answers);
+        }
+        for answer in answers
+            .into_iter()
+            .filter_map(|answer| answer.recorded(payload))
+        {
+            let json = serde_json::to_string(&answer).expect("names are strings");
+            let _ = writeln!(text, "{{\"at\":{at},\"world\":{json}}}");
+        }
+        let mut is_whole = true;
+        match cause {
+            Cause::Host {
+                line,
+                hangs_on_payload,
+            } => {
+                let payload = if hangs_on_payload {
+                    payload.whole()
+                } else {
+                    payload
+                };
+                is_whole = push_host_line(at, line, payload, &mut text);
+            }
+            Cause::Gate(name, news) => {
+                let line = GateLine::of(name, news).recorded(payload);
+                let json = serde_json::to_string(&line).expect("names are strings");
+                let _ = writeln!(text, "{{\"at\":{at},\"gate\":{json}}}");
+            }
+            Cause::Trigger(name, news) => {
+                let line = TriggerLine::of(name, news);
+                let json = serde_json::to_string(&line).expect("names are strings");
+                let _ = writeln!(text, "{{\"at\":{at},\"trigger\":{json}}}");
+            }
+            Cause::Time => {}
+        }
         for line in String::from_utf8_lossy(followed).lines() {
-            // Such an error quotes what it cannot take.
-            let line = if is_whole || !is_invalid_params(line) {
-                line
-            } else {
-                ANY
+            let line = match payload {
+                // Such an error quotes what it cannot take.
+                _ if !is_whole && is_invalid_params(line) => Cow::Borrowed(ANY),
+                Payload::Kept | Payload::Whole => Cow::Borrowed(line),
+                Payload::Redacted => self.secrets.hidden_in(line),
             };
             let _ = writeln!(text, "{{\"at\":{at},\"out\":{line}}}");
         }
@@ -215,6 +275,10 @@ impl Recorder {
         }
         self.length = length;
     }
+}
+
+fn taken<T>(noted: &Mutex<Vec<T>>) -> Vec<T> {
+    std::mem::take(&mut *noted.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn now() -> Millis {
@@ -354,7 +418,11 @@ mod tests {
     }
 
     fn say(recorder: &mut Recorder, line: &str) {
-        recorder.write(7, Some(HostLine::Line(line.as_bytes())), b"{}\n");
+        let cause = Cause::Host {
+            line: HostLine::Line(line.as_bytes()),
+            hangs_on_payload: false,
+        };
+        recorder.write(7, cause, b"{}\n");
     }
 
     #[test]

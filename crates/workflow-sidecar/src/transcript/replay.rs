@@ -103,6 +103,10 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 
 /// What is not as the transcript has it, and in which line.
 fn differs(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
+    if step.is_unknown() {
+        let broken = heard.broken.map(|why| What::Broken { why });
+        return broken.map(|what| (step.line.number, what));
+    }
     if let Some(heard) = heard.before.into_iter().next() {
         return Some((step.line.number, What::Extra { heard }));
     }
@@ -133,6 +137,9 @@ fn means(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
     if let Some(why) = heard.broken {
         return Some((line.number, What::Broken { why }));
     }
+    if step.is_unknown() {
+        return None;
+    }
     let mut then = heard.then.into_iter();
     let (mut expected, mut now) = (Vec::new(), heard.before);
     for (_, said) in &step.followed {
@@ -148,7 +155,13 @@ fn means(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
     }
     let asked = match step.event {
         Event::Host(said) => method(said),
-        Event::Start(_) | Event::Definitions(_) | Event::Time(_) | Event::End => None,
+        Event::Start(_)
+        | Event::Definitions(_)
+        | Event::World(_)
+        | Event::Gate(_)
+        | Event::Trigger(_)
+        | Event::Time(_)
+        | Event::End => None,
     };
     let changes = changes(asked.as_deref(), &expected, &now);
     (!changes.is_empty()).then_some((line.number, What::Means { changes }))
@@ -190,6 +203,9 @@ fn name(step: &Step<'_>) -> String {
     let what = match step.event {
         Event::Start(_) => "the start".to_owned(),
         Event::Definitions(_) => "other definitions".to_owned(),
+        Event::World(_) => "what the world answers".to_owned(),
+        Event::Trigger(_) => "what a trigger had".to_owned(),
+        Event::Gate(gate) => format!("news of gate {}", gate.gate),
         Event::Time(time) => format!("waiting until {time}"),
         Event::End => "the host closed its side".to_owned(),
         Event::Host(said) => {
@@ -229,6 +245,9 @@ impl Changes {
     }
 
     fn note(&mut self, step: &Step<'_>, heard: Heard) {
+        if step.is_unknown() {
+            return;
+        }
         let out = |said: &String| written(step.line, said);
         self.before
             .insert(step.line.number, heard.before.iter().map(out).collect());

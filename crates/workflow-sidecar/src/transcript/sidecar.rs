@@ -7,6 +7,7 @@ use std::sync::Arc;
 use workflow_core::definition::Tier;
 
 use super::held::Held;
+use super::world::{GateLine, HeldWorld, TriggerLine};
 use crate::serve::{Memory, Surroundings};
 
 /// A sidecar that is spoken to. What it says because of a line is there before the next line.
@@ -19,6 +20,12 @@ pub(super) trait Sidecar {
 
     /// Sends a line, gives the lines that follow from it.
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble>;
+
+    /// Tells it of a gate, gives the lines that follow from it.
+    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble>;
+
+    /// Tells it what a trigger has, gives the lines that follow from it.
+    fn hear_of_trigger(&mut self, trigger: &TriggerLine) -> Result<Vec<String>, Trouble>;
 
     /// Closes the host's side, gives the lines that follow from it.
     fn end(&mut self) -> Result<Vec<String>, Trouble>;
@@ -58,8 +65,11 @@ pub(crate) enum Trouble {
 pub(super) struct InMemory(Memory);
 
 impl InMemory {
-    pub(super) fn new(held: &Arc<Held>) -> Self {
-        Self(Memory::within(Surroundings::of(Arc::clone(held) as _)))
+    pub(super) fn new(held: &Arc<Held>, world: &Arc<HeldWorld>) -> Self {
+        let surroundings = Surroundings::of(Arc::clone(held) as _);
+        Self(Memory::within(
+            surroundings.in_world(Arc::clone(world) as _),
+        ))
     }
 }
 
@@ -81,6 +91,16 @@ impl Sidecar for InMemory {
                 .collect(),
             Sent::TooLong(limit) => self.0.send_long_line(limit),
         })
+    }
+
+    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble> {
+        let news = gate.news();
+        Ok(news.map_or_else(Vec::new, |(name, news)| self.0.hear_of_gate(&name, news)))
+    }
+
+    fn hear_of_trigger(&mut self, trigger: &TriggerLine) -> Result<Vec<String>, Trouble> {
+        let news = trigger.news();
+        Ok(news.map_or_else(Vec::new, |(name, news)| self.0.hear_of_trigger(&name, news)))
     }
 
     fn end(&mut self) -> Result<Vec<String>, Trouble> {

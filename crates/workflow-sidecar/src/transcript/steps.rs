@@ -8,6 +8,7 @@ use workflow_core::input::Millis;
 use super::definitions::Definitions;
 use super::format::{Entry, Header, Line, Said};
 use super::json_text::{at, string};
+use super::world::{Answer, GateLine, TriggerLine};
 
 /// Something that happens, and the lines that follow from it.
 #[derive(Debug)]
@@ -36,10 +37,21 @@ pub(super) enum Event<'a> {
     /// A sidecar starts that says something unasked, or nothing is expected of any more.
     Start(Option<&'a Header>),
     Definitions(&'a Definitions),
+    /// The world answers this to what happens next.
+    World(&'a Answer),
+    Gate(&'a GateLine),
+    Trigger(&'a TriggerLine),
     Host(&'a Said),
     /// It became this late.
     Time(Millis),
     End,
+}
+
+impl Step<'_> {
+    /// Whether nobody knows what follows when it happens again.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.followed.iter().any(|(_, said)| said.is_unknown())
+    }
 }
 
 /// A transcript's steps, in order.
@@ -79,6 +91,15 @@ pub(super) fn steps(lines: &[Line]) -> Vec<Step<'_>> {
                 Event::Start(Some(header))
             }
             Entry::Definitions(definitions) => Event::Definitions(definitions),
+            Entry::World(answer) => Event::World(answer),
+            Entry::Gate(gate) => {
+                clock.moves_on(line);
+                Event::Gate(gate)
+            }
+            Entry::Trigger(trigger) => {
+                clock.moves_on(line);
+                Event::Trigger(trigger)
+            }
             Entry::In(said) => {
                 clock.moves_on(line);
                 clock.is_systems &= !asks_for_virtual_clock(said);

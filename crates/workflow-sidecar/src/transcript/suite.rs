@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::difference::Difference;
 use super::format::{ReadError, Transcript};
+use super::needs::needs_memory;
 use super::player::{ReplayError, Stage};
 use super::replay::{Replayed, blessed, replay};
 use crate::disk::write_atomically;
@@ -23,6 +24,8 @@ pub(crate) enum Played {
     Differs(Vec<Difference>),
     /// The transcript says now what the sidecar says.
     Blessed,
+    /// Only memory can play it, and why.
+    Skipped(&'static str),
     /// It cannot be replayed.
     Failed(Failed),
 }
@@ -120,6 +123,11 @@ pub(crate) fn replay_all(
 /// Replays one. Whatever is wrong with it costs no other.
 fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
     let play = || {
+        if let (Some(_), Ok(transcript)) = (&stage.against, Transcript::read(path))
+            && let Some(why) = needs_memory(&transcript, stage)
+        {
+            return Ok(Played::Skipped(why));
+        }
         if bless {
             play_and_write(path, stage)
         } else {

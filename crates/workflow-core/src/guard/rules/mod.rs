@@ -106,6 +106,12 @@ impl Rules {
         self.levels.is_empty()
     }
 
+    /// Whether a decision may hang on what a tool is given, and not on its name alone.
+    #[must_use]
+    pub fn look_at_input(&self) -> bool {
+        self.levels.iter().any(|level| !level.rules.is_empty())
+    }
+
     /// What becomes of a call. `workflow_step` may always run.
     #[must_use]
     pub fn decide(&self, call: &Call<'_>) -> Decision<'_> {

@@ -26,6 +26,8 @@ const STYLE: &str = "\
   .wf-loop-head { fill: #8250df }
   .wf-lock { fill: none; stroke: #0969da; stroke-width: 1.5 }
   .wf-pause { fill: #bf8700 }
+  .wf-check { fill: none; stroke: #1a7f37; stroke-width: 2 }
+  .wf-person { fill: none; stroke: #bf8700; stroke-width: 1.5 }
   @media (prefers-color-scheme: dark) {
     .wf-page { fill: #0d1117 }
     .wf-frame { fill: #151b23; stroke: #3d444d }
@@ -41,6 +43,8 @@ const STYLE: &str = "\
     .wf-loop-head { fill: #ab7df8 }
     .wf-lock { stroke: #4493f8 }
     .wf-pause { fill: #d29922 }
+    .wf-check { stroke: #3fb950 }
+    .wf-person { stroke: #d29922 }
   }
 ";
 
@@ -255,6 +259,20 @@ fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
             y + 5,
             x + 3,
             y + 5
+        ),
+        Sign::Check => writeln!(
+            out,
+            "<path class=\"wf-check\" d=\"M{} {}l3.5 3.5l6 -8\"/>",
+            x + 1,
+            y + 7
+        ),
+        Sign::Person => writeln!(
+            out,
+            "<path class=\"wf-person\" d=\"M{} {}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0M{} {}a4.5 4 0 0 1 9 0\"/>",
+            x + 3,
+            y + 3,
+            x + 1,
+            y + 11
         ),
         Sign::Pause => writeln!(
             out,

@@ -92,6 +92,8 @@ pub(super) struct CardText<'g> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Lock,
+    Check,
+    Person,
     Pause,
     Plus,
     Loop,
@@ -173,12 +175,30 @@ fn explained(graph: &Graph) -> Vec<(Sign, &'static str)> {
         let mut marks = steps.iter().flat_map(|step| &step.marks);
         marks.any(|mark| Sign::of(mark) == sign)
     };
+    let has_rules = steps
+        .iter()
+        .flat_map(|step| &step.marks)
+        .any(|mark| matches!(mark, Mark::Rules(_)));
     let loops = graph.root.scopes().iter().any(|scope| scope.back.is_some());
     let lines = [
         (
             marked(Sign::Lock),
             Sign::Lock,
-            "tools that are blocked, or the only ones allowed",
+            if has_rules {
+                "tools that are blocked, or the only ones allowed, and rules on calls"
+            } else {
+                "tools that are blocked, or the only ones allowed"
+            },
+        ),
+        (
+            marked(Sign::Check),
+            Sign::Check,
+            "checked before the phase can be left",
+        ),
+        (
+            marked(Sign::Person),
+            Sign::Person,
+            "you are asked before the phase is left",
         ),
         (
             marked(Sign::Pause),
@@ -200,7 +220,9 @@ impl Sign {
     /// What stands in front of a mark.
     fn of(mark: &Mark) -> Self {
         match mark {
-            Mark::Only(_) | Mark::Without(_) => Self::Lock,
+            Mark::Only(_) | Mark::Without(_) | Mark::Rules(_) => Self::Lock,
+            Mark::Gate(_) => Self::Check,
+            Mark::Approval(_) => Self::Person,
             Mark::Waits => Self::Pause,
             Mark::Closed(_) => Self::Plus,
         }

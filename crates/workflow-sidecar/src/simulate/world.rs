@@ -1,0 +1,146 @@
+//! The world of a dry run: the project as it stands, in which everything is trusted and no command runs.
+//!
+//! Owns what a gate would run, and what it is said to have come to. Must not know lines.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::value::RawValue;
+use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::definition::{Check, Gate, RunCheck, Trigger};
+use workflow_core::guard::gate::{GateVerdict, Obstacle, Report};
+use workflow_core::guard::rules::Paths;
+use workflow_core::wake::Watched;
+
+use super::command::Outcome;
+use crate::serve::{
+    GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, TriggerWatch, World, WorldProject,
+};
+
+/// What is said of a check where nothing else is.
+const SAID: &str = "so says the dry run";
+
+/// A world in which nothing happens by itself.
+#[derive(Debug, Default)]
+pub(super) struct DryWorld {
+    machine: Machine,
+    started: Mutex<Option<DryGate>>,
+}
+
+/// A gate that would run.
+#[derive(Debug, Clone)]
+pub(super) struct DryGate {
+    pub(super) name: GateName,
+    gates: Vec<Gate>,
+}
+
+impl DryWorld {
+    /// The gate that was started since this was asked last.
+    pub(super) fn started(&self) -> Option<DryGate> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.take()
+    }
+}
+
+impl DryGate {
+    /// Its checks as people read them, each with where it stands.
+    pub(super) fn checks(&self) -> Vec<(String, String)> {
+        let gates = self.gates.iter();
+        gates
+            .map(|gate| (gate.check.in_words(), gate.source.clone()))
+            .collect()
+    }
+
+    /// What is told of it if it comes to this.
+    pub(super) fn over(&self, outcome: &Outcome) -> GateNews {
+        let (verdict, reason, tail) = match outcome {
+            Outcome::Passed => (GateVerdict::Passed, "", ""),
+            Outcome::Failed(text) => (GateVerdict::Failed, SAID, text.as_str()),
+            Outcome::CouldNotRun(text) => {
+                let verdict = GateVerdict::CouldNotRun(Obstacle::Missing);
+                let reason = if text.is_empty() { SAID } else { text.as_str() };
+                (verdict, reason, "")
+            }
+        };
+        let last = match outcome {
+            Outcome::Passed => self.gates.len(),
+            Outcome::Failed(_) | Outcome::CouldNotRun(_) => self.likely(),
+        };
+        let passed = |gate| report(gate, GateVerdict::Passed, "", "");
+        let mut reports: Vec<Report> = self.gates.iter().take(last).map(passed).collect();
+        let stopped = self.gates.get(last);
+        reports.extend(stopped.map(|gate| report(gate, verdict, reason, tail)));
+        GateNews::Over(reports)
+    }
+
+    /// Which check says something where only one is meant: the first command, or the first of all.
+    fn likely(&self) -> usize {
+        let is_command = |gate: &Gate| matches!(gate.check, Check::Run(_));
+        self.gates.iter().position(is_command).unwrap_or(0)
+    }
+}
+
+fn report(gate: &Gate, verdict: GateVerdict, reason: &str, tail: &str) -> Report {
+    Report {
+        what: gate.check.in_words(),
+        source: gate.source.clone(),
+        verdict,
+        reason: reason.to_owned(),
+        exit: None,
+        signal: None,
+        duration_ms: 0,
+        tail: tail.to_owned(),
+    }
+}
+
+impl World for DryWorld {
+    fn paths<'p>(&self, project: &WorldProject<'p>) -> Box<dyn Paths + 'p> {
+        self.machine.paths(project)
+    }
+
+    fn baseline(&self, _: &[Gate], _: &Path) -> Box<RawValue> {
+        // Nothing is compared with it.
+        RawValue::NULL.to_owned()
+    }
+
+    fn is_trusted(&self, _: &WorldProject<'_>, _: &[RunCheck]) -> bool {
+        true
+    }
+
+    fn trust(&self, _: &WorldProject<'_>, _: &[RunCheck]) {}
+
+    fn word(&self, _: &Path, _: &PhasePlace<'_>) -> Option<String> {
+        None
+    }
+
+    fn forget_word(&self, _: &Path, _: &str) {}
+
+    fn excerpt(&self, path: &str, cwd: &Path) -> String {
+        self.machine.excerpt(path, cwd)
+    }
+
+    fn keep_code(&self, _: &Path) -> Result<Snapshot, NoSnapshot> {
+        Err(NoSnapshot::NoRepository)
+    }
+
+    fn restore_code(&self, _: &Snapshot, _: &Path) -> Restored {
+        Restored {
+            put_aside: false,
+            has_commits_since: false,
+            problem: Some("a dry run touches no files".to_owned()),
+        }
+    }
+
+    fn watch(&self, _: &str, _: &WorldProject<'_>, _: &[Trigger], _: &mut TriggerWatch) -> Watched {
+        Watched::default()
+    }
+
+    fn trust_triggers(&self, _: &WorldProject<'_>, _: &[Trigger]) {}
+
+    fn start_gate(&self, name: GateName, job: GateJob<'_>) -> GateHandle {
+        let gates = job.gates.to_vec();
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        *started = Some(DryGate { name, gates });
+        GateHandle::none()
+    }
+}
