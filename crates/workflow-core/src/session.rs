@@ -173,6 +173,11 @@ impl Session {
         }
     }
 
+    /// Numbers the gates from here on, so that what is told late of another session's gate is about none of this.
+    pub fn number_gates_from(&mut self, number: u64) {
+        self.gates = number;
+    }
+
     /// Says whether there is an interface, as far as the host knows now.
     pub fn set_has_ui(&mut self, has_ui: bool) {
         self.has_ui = Some(has_ui);

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use workflow_core::definition::{Loaded, MemoryFiles, Outcome, PhaseEntry, Tier, ToolAccess, load};
+use workflow_core::definition::{
+    Loaded, MemoryFiles, Outcome, PhaseEntry, Tier, ToolAccess, Verdict, load,
+};
 use workflow_core::diagnostic::{Code, Severity, render};
 
 const WORKFLOW: &str = "\
@@ -303,4 +305,14 @@ fn the_problems_of_a_workflow_are_found_by_the_name_a_person_types() {
     assert_eq!(codes("fix"), [Code::InvalidValue]);
     assert_eq!(codes("part"), []);
     assert_eq!(codes("nothing"), []);
+}
+
+#[test]
+fn settings_that_allow_with_a_misspelt_condition_allow_nothing() {
+    let settings = "{ tools: { rules: [{ allow: 'bash', comand: 'ls' }, { block: 'bash', comand: 'rm *' }] } }";
+    let loaded = load(&MemoryFiles::new().with_settings(Tier::Project, settings));
+    assert_eq!(loaded.diagnostics.len(), 2);
+    let rules = &loaded.settings.project.rules;
+    assert_eq!(rules.len(), 1, "{rules:?}");
+    assert_eq!(rules[0].verdict, Verdict::Block);
 }

@@ -11,14 +11,17 @@ use crate::diagnostic::{Code, shown};
 /// Guards that later versions know: dropping one would be to run without it.
 const FUTURE_GUARDS: &[&str] = &["budget", "outputs"];
 
-/// Reports every key of a map that has no meaning there.
-pub(super) fn check(reader: &mut Reader<'_>, level: Level, map: &Map<'_>) {
+/// Reports every key of a map that has no meaning there, and says whether there is none.
+pub(super) fn check(reader: &mut Reader<'_>, level: Level, map: &Map<'_>) -> bool {
+    let mut all_known = true;
     for entry in &map.entries {
         if !names(level).any(|known| known == entry.key) {
             let finding = unknown(level, entry);
             reader.report(finding);
+            all_known = false;
         }
     }
+    all_known
 }
 
 fn unknown(level: Level, entry: &Entry<'_>) -> Finding {

@@ -165,10 +165,11 @@ pub(super) fn read_list<'s, T>(
 }
 
 fn read_rule(reader: &mut Reader<'_>, mut map: Map<'_>, span: Option<Span>) -> Option<Rule> {
-    keys::check(reader, Level::Rule, &map);
+    let all_known = keys::check(reader, Level::Rule, &map);
     let span = map.first_key().or(span);
     let head = read_verdict(reader, &mut map, span);
-    let mut sound = true;
+    // A condition that is misspelt is one that is missing.
+    let mut sound = all_known;
     let mut patterns =
         |reader: &mut Reader<'_>, key: &str, check: fn(&str) -> Result<(), String>| {
             let Some(entry) = given_or(reader, &mut map, key, &mut sound) else {

@@ -54,7 +54,11 @@ impl Results {
         let fits = |rule: &&CompiledRule| rule.fits(tool, is_error);
         let mut rules = self.rules.iter().filter(fits).peekable();
         rules.peek()?;
-        let before: Value = serde_json::from_str(content.get()).ok()?;
+        let Ok(before) = serde_json::from_str::<Value>(content.get()) else {
+            // Half a character, say. What cannot be looked through for secrets is not let through.
+            let redacts = rules.any(|rule| !rule.rule.redact.is_empty());
+            return redacts.then(unread).flatten();
+        };
         let mut after = before.clone();
         for rule in rules {
             rule.apply(&mut after);
@@ -109,6 +113,12 @@ impl CompiledRule {
             }
         }
     }
+}
+
+/// What stands in the place of a result that cannot be read.
+fn unread() -> Option<Box<RawValue>> {
+    let text = "[redacted: the result could not be read]";
+    to_raw_value(&serde_json::json!([{"type": "text", "text": text}])).ok()
 }
 
 /// The texts of a result.
@@ -232,6 +242,18 @@ mod tests {
     fn a_pattern_that_is_none_keeps_nothing() {
         let found = applied(&[json!({"redact": ["("]})], "bash", &json!("secret"), false);
         assert_eq!(found, Some(json!("[redacted]")));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_let_through_where_something_is_redacted() {
+        let content = RawValue::from_string(r#""sk-1 \ud83d""#.to_owned()).expect("it is JSON");
+        let applied = |said: Value| {
+            let applied = Results::new(&[rule(&said)]).apply("bash", &content, false);
+            applied.map(|applied| applied.get().to_owned())
+        };
+        let redacted = applied(json!({"redact": ["sk-[0-9]"]})).expect("it is replaced");
+        assert!(!redacted.contains("sk-1"), "{redacted}");
+        assert_eq!(applied(json!({"append": "b"})), None);
     }
 
     #[test]

@@ -76,6 +76,9 @@ impl Surroundings {
     }
 }
 
+/// More gates than one session runs.
+const GATES_OF_A_SESSION: u64 = 1 << 32;
+
 /// Everything the process knows.
 #[derive(Debug)]
 pub(super) struct Server {
@@ -90,6 +93,8 @@ pub(super) struct Server {
     /// Told when the first deadline is another one.
     deadline_changed: Arc<Notify>,
     peer: Peer,
+    /// How many sessions were opened.
+    opened: u64,
     tickets: u64,
     /// The requests that are answered later.
     waiting: HashMap<Ticket, Waiting>,
@@ -178,6 +183,7 @@ impl Server {
             deadlines: BTreeSet::new(),
             deadline_changed,
             peer: Peer::default(),
+            opened: 0,
             tickets: 0,
             waiting: HashMap::new(),
             in_progress: None,
@@ -235,8 +241,13 @@ impl Server {
     ) -> Result<Output, Error> {
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
-        let new = || Slot::new(Session::new(host.abilities, host.seed.of(id)));
-        let mut slot = self.sessions.remove(id).unwrap_or_else(new);
+        let mut slot = self.sessions.remove(id).unwrap_or_else(|| {
+            let mut session = Session::new(host.abilities, host.seed.of(id));
+            // A gate of a session that was open under this id before may still be told of.
+            session.number_gates_from(self.opened * GATES_OF_A_SESSION);
+            self.opened += 1;
+            Slot::new(session)
+        });
         slot.note(context);
         self.peer.forget(id);
         // Nobody holds the session while it takes up its run: should that fail, it is unknown,
