@@ -73,10 +73,15 @@ impl Check {
     /// The check as people read it, on one line.
     #[must_use]
     pub fn in_words(&self) -> String {
+        self.called(shown)
+    }
+
+    /// What the check is called, with the words that come from its definition as `fit` makes them.
+    pub fn called(&self, fit: impl Fn(&str) -> String) -> String {
         match self {
-            Self::Run(run) => run.in_words(),
+            Self::Run(run) => fit(&run.typed()),
             Self::File(FileCheck { path, changed }) => {
-                let path = shown(path);
+                let path = fit(path);
                 match changed {
                     None => format!("file {path}"),
                     Some(true) => format!("file {path} changed"),

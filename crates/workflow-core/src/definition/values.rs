@@ -64,14 +64,7 @@ pub(super) fn optional_text<'s>(
     key: &str,
 ) -> Option<Text<'s>> {
     let entry = present(reader, map, key)?;
-    let span = entry.value.span;
-    match text_of(entry) {
-        Ok(text) => Some(text),
-        Err(kind) => {
-            reader.report(not_text(Severity::Warning, key, &kind, span));
-            None
-        }
-    }
+    text_or_report(reader, Severity::Warning, entry)
 }
 
 /// The entry of an optional key that has a value.
@@ -112,14 +105,7 @@ pub(super) fn given_text<'s>(
     key: &str,
 ) -> Option<Text<'s>> {
     let entry = given(reader, map, key)?;
-    let span = entry.value.span;
-    match text_of(entry) {
-        Ok(text) => Some(text),
-        Err(kind) => {
-            reader.report(not_text(Severity::Error, key, &kind, span));
-            None
-        }
-    }
+    text_or_report(reader, Severity::Error, entry)
 }
 
 /// The text of an optional key of a guard; an empty one is an error.
@@ -213,6 +199,21 @@ pub(super) fn place_of(reader: &Reader<'_>, span: Option<Span>) -> String {
     match place.line() {
         Some(line) => format!("{}:{line}", place.file),
         None => place.file.to_string(),
+    }
+}
+
+fn text_or_report<'s>(
+    reader: &mut Reader<'_>,
+    severity: Severity,
+    entry: Entry<'s>,
+) -> Option<Text<'s>> {
+    let (key, span) = (entry.key.clone(), entry.value.span);
+    match text_of(entry) {
+        Ok(text) => Some(text),
+        Err(kind) => {
+            reader.report(not_text(severity, &key, &kind, span));
+            None
+        }
     }
 }
 

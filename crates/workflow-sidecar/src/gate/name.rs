@@ -1,6 +1,6 @@
 //! How a report on a check begins: what the check is called, and where it stands.
 
-use workflow_core::definition::{Check, FileCheck, Gate, GitCheck, RunCheck};
+use workflow_core::definition::{Check, Gate};
 
 use super::output::one_line;
 use super::{Obstacle, Report, Verdict};
@@ -28,41 +28,13 @@ pub fn could_not_run(gate: &Gate, obstacle: Obstacle, reason: impl Into<String>)
 /// How a check is called where people read it, on one line.
 #[must_use]
 pub fn what(check: &Check) -> String {
-    let name = match check {
-        Check::Run(run) => command_line(run),
-        Check::File(FileCheck { path, changed }) => match changed {
-            None => format!("file {path}"),
-            Some(true) => format!("file {path} changed"),
-            Some(false) => format!("file {path} unchanged"),
-        },
-        Check::Git(GitCheck::Clean) => "git clean".to_owned(),
-        Check::Git(GitCheck::NewCommit) => "git new commit".to_owned(),
-    };
-    one_line(&name)
-}
-
-/// The command as one would type it.
-fn command_line(run: &RunCheck) -> String {
-    if run.shell {
-        return run.command.join(" ");
-    }
-    let words: Vec<String> = run.command.iter().map(|word| quoted(word)).collect();
-    words.join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,^".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    one_line(&check.called(str::to_owned))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workflow_core::definition::ExpectedExit;
+    use workflow_core::definition::{ExpectedExit, RunCheck};
 
     fn run(command: &[&str], shell: bool) -> Check {
         Check::Run(RunCheck {
