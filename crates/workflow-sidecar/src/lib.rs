@@ -15,6 +15,7 @@ mod drawn;
 pub mod gate;
 mod graph;
 mod init;
+mod log;
 mod paths;
 mod rest;
 pub mod serve;
