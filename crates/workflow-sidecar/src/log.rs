@@ -26,10 +26,9 @@ pub(crate) const LINES: &str = "lines";
 /// How a log is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    // Without documentation of their own: help would take four lines for each option.
     #[default]
     Text,
-    /// A JSON object a line
     Json,
 }
 

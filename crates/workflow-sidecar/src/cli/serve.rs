@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     /// How many bytes the recording may have
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_LIMIT, value_parser = record_limit())]
     record_limit: u64,
-    /// How the log on stderr is written
+    /// How the log on stderr is written: for people, or a JSON object a line
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, env = FORMAT_VARIABLE)]
     pub(super) log_format: Format,
 }
