@@ -27,6 +27,7 @@ def main():
     parser.add_argument("--binary", required=True, type=os.path.abspath, help="the sidecar (default: target/release is built)")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--sessions", type=int, default=300)
+    parser.add_argument("--rate", type=float, default=500, help="calls a second at most; 0 for as many as there can be")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--format", choices=["human", "json"], default="human")
     options = parser.parse_args()
@@ -57,6 +58,8 @@ def soak(sidecar, options):
         mix(chance, session, sidecar)
         took.append(time.perf_counter() - before)
         calls += 1
+        if options.rate:
+            time.sleep(max(0, started + calls / options.rate - time.monotonic()))
         sidecar.told.clear()
         if chance.random() < 0.001:
             session.do(sidecar, "hook/session_shutdown")
