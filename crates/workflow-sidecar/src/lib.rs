@@ -26,3 +26,5 @@ mod transcript;
 mod trigger;
 pub mod trust;
 mod wire;
+
+pub use transcript::{Exchange, bless_text, differences_of_text, rehearse};

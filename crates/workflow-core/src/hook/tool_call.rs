@@ -20,7 +20,7 @@ const LONGEST_SHOWN: usize = 4000;
 const STUBBORN: u32 = 3;
 
 /// A call that waits for a person.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingCall {
     pub(crate) ticket: Ticket,
     /// What the agent is told if it may not run.
@@ -29,7 +29,7 @@ pub(crate) struct PendingCall {
 }
 
 /// A call that was denied.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Denied {
     /// Stands for the tool, its arguments and the reason.
     hash: [u8; 32],
