@@ -12,8 +12,10 @@ import { join } from "node:path";
 export const BLOCKED = "write";
 
 export class Projects {
-  constructor() {
-    this.root = mkdtempSync(join(tmpdir(), "workflow-bench-"));
+  /** @param {string} [root]  a directory to make anew, where it has to be a certain one */
+  constructor(root) {
+    if (root) rmSync(root, { recursive: true, force: true });
+    this.root = root ?? mkdtempSync(join(tmpdir(), "workflow-bench-"));
     this.made = new Map();
   }
 

@@ -15,10 +15,10 @@ export function line({ goal, name, figure, bound, unit, met }) {
 export const HEAD = ["", "case", "figure", "spread", "goal", ""];
 
 /** @param {string[][]} rows */
-export function table(rows) {
-  const widths = HEAD.map((_, column) => Math.max(...[HEAD, ...rows].map((row) => row[column].length)));
+export function table(rows, head = HEAD) {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column].length)));
   const padded = (row) => row.map((cell, column) => (column === 2 ? cell.padStart(widths[column]) : cell.padEnd(widths[column]))).join("  ").trimEnd();
-  return [padded(HEAD), padded(widths.map((width) => "-".repeat(width))), ...rows.map(padded)].join("\n");
+  return [padded(head), padded(widths.map((width) => "-".repeat(width))), ...rows.map(padded)].join("\n");
 }
 
 /** As markdown. @param {string[][]} rows */

@@ -15,7 +15,7 @@ import { leafWalk, list, treeOf } from "../tree.mjs";
 const MIB = 1024 * 1024;
 
 /** What an agent_end of so many bytes carries. */
-function conversation(bytes) {
+export function conversation(bytes) {
   const said = { role: "user", content: prose(1000) };
   const messages = Array(Math.ceil(bytes / 1030)).fill(said);
   return { event: { messages: [...messages, { role: "assistant", stopReason: "aborted", content: [] }] } };
