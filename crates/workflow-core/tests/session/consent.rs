@@ -125,13 +125,11 @@ fn without_dialogs_a_call_that_needs_consent_is_refused_for_good_at_last() {
 fn is_called_off_by(mut world: World, moves: impl FnOnce(&mut World) -> Vec<String>) {
     write(&mut world);
     let question = world.asked[0];
-    let moved = moves(&mut world);
-    let settled = line(&moved, "settled block Nobody");
+    let said = moves(&mut world);
+    let settled = line(&said, "settled block Nobody");
     assert!(settled.contains("blocked by the A phase"), "{settled}");
-    let blocked = moved
-        .iter()
-        .filter(|line| line.starts_with("settled block"));
-    assert_eq!(blocked.count(), 1, "{moved:#?}");
+    let blocked = said.iter().filter(|line| line.starts_with("settled block"));
+    assert_eq!(blocked.count(), 1, "{said:#?}");
     let answer = workflow_core::input::Answer::Confirmed(true);
     let late = world.step(Input::Answer { question, answer });
     assert!(late.is_empty(), "{late:?}");

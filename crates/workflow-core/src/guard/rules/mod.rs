@@ -7,7 +7,7 @@
 
 mod call;
 mod compiled;
-mod own;
+pub(crate) mod own;
 mod paths;
 mod pattern;
 mod reason;

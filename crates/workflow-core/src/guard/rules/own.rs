@@ -41,8 +41,13 @@ const RUN_TEXT: [&str; 14] = [
     "zellij",
 ];
 
-/// The rule, as it is told and explained.
-pub(crate) static RULE: LazyLock<Rule> = LazyLock::new(|| {
+/// What the rule forbids, as people read it.
+pub(crate) const FORBIDS: &str =
+    "running `workflow-sidecar approve` or `trust`, and writing where their answers are kept";
+/// Where the rule comes from, as people read it.
+pub(crate) const SOURCE: &str = "built in";
+
+static RULE: LazyLock<Rule> = LazyLock::new(|| {
     Rule {
     verdict: Verdict::Block,
     tools: vec!["*".to_owned()],
@@ -53,7 +58,7 @@ pub(crate) static RULE: LazyLock<Rule> = LazyLock::new(|| {
     reason: Some(
         "only a person approves and trusts, so ask the user to run `workflow-sidecar` in a terminal".to_owned(),
     ),
-    source: "built in".to_owned(),
+    source: SOURCE.to_owned(),
 }
 });
 
