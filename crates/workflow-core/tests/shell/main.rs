@@ -1,5 +1,6 @@
 //! Reading shell lines, held by a corpus of what agents run.
 
+mod paths;
 mod patterns;
 
 mod properties;

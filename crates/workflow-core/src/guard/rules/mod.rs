@@ -7,10 +7,14 @@
 
 mod call;
 mod compiled;
+mod fields;
+mod meeting;
 mod own;
 mod paths;
 mod pattern;
+mod reach;
 mod reason;
+mod touched;
 
 use std::sync::Arc;
 
