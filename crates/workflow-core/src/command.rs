@@ -140,6 +140,7 @@ impl Session {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
         let state = start(workflow, &catalog, task_id, &description, started_at);
         let standing = crate::standing::Standing::of(&state, &catalog, &loaded.settings);
+        let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&loaded.settings);
         self.pushed = None;
         self.forget_word(out);
@@ -157,6 +158,9 @@ impl Session {
         // The new run has not been moved yet, whatever this response did to the old one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.enter(state, out);
+        if self.settings.triggers != triggers {
+            self.watch_triggers(out);
+        }
         out.actions.push(Action::SetSessionName {
             name: session_name(workflow, &description),
         });

@@ -103,6 +103,11 @@ pub enum Input<'a> {
     },
     /// The host replaced older messages by a summary.
     Compacted,
+    /// The settings were read again, in the middle of a session.
+    Settings {
+        /// What the files say now. Workflows are taken over only where a run starts or is restored.
+        loaded: &'a Loaded,
+    },
     /// The agent runs `workflow_step`.
     Step {
         /// Names the request, should its answer have to wait.

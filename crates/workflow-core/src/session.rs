@@ -204,6 +204,12 @@ impl Session {
         !(self.rules.is_empty() && self.results.is_empty())
     }
 
+    /// Whether a settings file could not be read as it stands: it is worth looking at again.
+    #[must_use]
+    pub fn misses_settings(&self) -> bool {
+        !(self.settings.user.reading.is_whole() && self.settings.project.reading.is_whole())
+    }
+
     /// When [`Input::Tick`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
@@ -246,6 +252,7 @@ impl Session {
                 author: Some(Author::Person),
             } => self.user_spoke(&mut out),
             Input::Compacted => self.context_given = false,
+            Input::Settings { loaded } => self.settings_changed(loaded, &mut out),
             Input::Branch {
                 ticket,
                 turn,

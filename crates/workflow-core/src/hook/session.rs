@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Session;
 use crate::checkpoint::Checkpoints;
-use crate::definition::{Catalog, Loaded};
+use crate::definition::{Catalog, Loaded, Reading, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::input::Entry;
 use crate::leaving::foreign_commands;
@@ -40,6 +40,25 @@ impl Session {
             text: self.status(),
         });
         self.watch_triggers(out);
+    }
+
+    /// The settings say something else than before: it holds from here on, in a run as well.
+    pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Output) {
+        let missed = self.misses_settings();
+        let triggers = std::mem::take(&mut self.settings.triggers);
+        self.adopt_settings(&loaded.settings);
+        if let Some(run) = &mut self.run {
+            run.standing = Standing::of(&run.state, &run.catalog, &self.settings);
+        }
+        out.diagnostics.clone_from(&loaded.diagnostics);
+        self.show_problems(out);
+        if missed && !self.misses_settings() {
+            let message = "[workflow] The settings can be read again, and hold as they stand.";
+            out.actions.push(notify(Level::Info, message));
+        }
+        if triggers != self.settings.triggers {
+            self.watch_triggers(out);
+        }
     }
 
     /// The session is closed: nothing of it goes on.
@@ -79,6 +98,15 @@ impl Session {
             .join("\n");
         if lines.len() > PROBLEMS_TOLD {
             told = format!("{told}\n… and {} more", lines.len() - PROBLEMS_TOLD);
+        }
+        let Settings { user, project, .. } = &self.settings;
+        for (whose, guards) in [("your", user), ("the project's", project)] {
+            let meanwhile = match guards.reading {
+                Reading::Whole => continue,
+                Reading::Earlier => "what it said before holds",
+                Reading::Never => "what cannot be read of it counts as forbidden",
+            };
+            told += &format!("\nUntil {whose} settings file is corrected, {meanwhile}.");
         }
         if !told.is_empty() && told != self.problems_shown {
             out.actions

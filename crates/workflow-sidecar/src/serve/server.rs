@@ -18,7 +18,9 @@ use workflow_core::session::Abilities;
 use workflow_core::wake::Watched;
 use workflow_core::{Input, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
-use workflow_protocol::{Context, Error, HostApplyParams, Kind, SessionBound, Text};
+use workflow_protocol::{
+    CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
+};
 
 use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
@@ -230,8 +232,42 @@ impl Server {
         let id = params.session_id();
         let slot = self.sessions.get_mut(id);
         let slot = slot.ok_or_else(|| unknown_session(id))?;
-        slot.note(params.context());
-        Ok(slot)
+        if slot.note(params.context()) {
+            self.read_settings_again(id)?;
+        }
+        self.sessions.get(id).ok_or_else(|| unknown_session(id))
+    }
+
+    /// Reads the settings of a call's session again, if they could not be read: they may have been corrected.
+    pub(super) fn look_again_for_settings<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+    ) -> Result<(), Error> {
+        if self.known(params)?.session.misses_settings() {
+            self.read_settings_again(params.session_id())?;
+        }
+        Ok(())
+    }
+
+    /// Has a session take over what its settings say now.
+    fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
+        let loaded = self.definitions(id, &Context::default())?;
+        let output = self.step_session(id, Input::Settings { loaded: &loaded });
+        self.apply(id, output.actions);
+        Ok(())
+    }
+
+    /// Whether a session's settings hold without a run, if the host was told otherwise.
+    pub(super) fn guarded_news(&mut self, id: &str) -> Option<bool> {
+        self.sessions.get_mut(id)?.guarded_news()
+    }
+
+    /// The answer to a command.
+    pub(super) fn command_result(&mut self, id: &str, output: Output) -> CommandRunResult {
+        CommandRunResult {
+            guarded: self.guarded_news(id),
+            ..wire::command_run_result(output)
+        }
     }
 
     /// Steps a session that is new, or starts anew from what the host ships.
@@ -712,7 +748,10 @@ impl Server {
             ..Output::default()
         };
         match deferred.what {
-            Asking::Command => self.outbox.result(&id, &wire::command_run_result(output)),
+            Asking::Command => {
+                let result = self.command_result(session, output);
+                self.outbox.result(&id, &result);
+            }
             Asking::Branch => self.outbox.result(&id, &wire::branch_result(output)),
             Asking::ToolCall => self.outbox.result(&id, &wire::tool_call_result(output)),
             Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),

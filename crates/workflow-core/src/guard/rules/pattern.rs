@@ -90,7 +90,7 @@ pub(super) struct Globs {
     compiled: OnceCell<Option<Compiled>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Compiled {
     sets: [GlobSet; 3],
     reaches: Vec<Reach>,

@@ -19,7 +19,7 @@ const MADE: &[&str] = &[
 const LONGEST_ENDING: usize = 5;
 
 /// The directories around which all paths are seen.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Roots(Vec<Vec<Part>>);
 
 impl Roots {
@@ -34,7 +34,7 @@ impl Roots {
 }
 
 /// A pattern, in parts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Reach {
     from: From,
     /// Seen from there.
