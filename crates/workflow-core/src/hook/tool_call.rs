@@ -8,12 +8,10 @@ use crate::Session;
 use crate::diagnostic::{shown, visible};
 use crate::guard::results::cut;
 use crate::guard::rules::{Call, Decision, reason};
-use crate::input::{Millis, Ticket};
+use crate::input::Ticket;
 use crate::output::{Decider, Output, Question, Reply, Settled};
 use crate::session::Waiting;
 
-/// How long a person has to answer about a call: as long as somebody is away, and not for ever.
-const PATIENCE: Millis = 30 * 60 * 1000;
 /// Characters of a call's arguments that a person is shown; what is left out is said.
 const LONGEST_SHOWN: usize = 4000;
 /// The same call denied this often in a row is no misunderstanding any more.
@@ -25,7 +23,6 @@ pub(crate) struct PendingCall {
     pub(crate) ticket: Ticket,
     /// What the agent is told if it may not run.
     pub(crate) reason: String,
-    pub(crate) due: Millis,
 }
 
 /// A call that was denied.
@@ -37,13 +34,7 @@ pub(crate) struct Denied {
 }
 
 impl Session {
-    pub(crate) fn tool_called(
-        &mut self,
-        now: Millis,
-        ticket: Ticket,
-        call: &Call<'_>,
-        out: &mut Output,
-    ) {
+    pub(crate) fn tool_called(&mut self, ticket: Ticket, call: &Call<'_>, out: &mut Output) {
         self.agent_is_running(out);
         self.tool_was_used();
         let standing = self.standing().map(|(_, standing)| standing);
@@ -62,27 +53,20 @@ impl Session {
             out.reply = block(reason);
         } else if asked {
             let why = "It needs the user's consent";
-            self.ask_about(now, ticket, call, why, reason, out);
+            self.ask_about(ticket, call, why, reason, out);
         } else {
-            self.deny(now, ticket, call, reason, out);
+            self.deny(ticket, call, reason, out);
         }
     }
 
     /// Blocks a call by a rule; asks a person when it is always the same one.
-    fn deny(
-        &mut self,
-        now: Millis,
-        ticket: Ticket,
-        call: &Call<'_>,
-        reason: String,
-        out: &mut Output,
-    ) {
+    fn deny(&mut self, ticket: Ticket, call: &Call<'_>, reason: String, out: &mut Output) {
         let times = self.denied_again(call, &reason);
         if times < STUBBORN {
             out.reply = block(reason);
         } else if times == STUBBORN && self.can_ask() {
             let why = "The agent tries it for the third time in a row";
-            self.ask_about(now, ticket, call, why, reason, out);
+            self.ask_about(ticket, call, why, reason, out);
         } else {
             out.reply = block(format!(
                 "{reason}\nThis same call was refused {times} times in a row. Stop trying it: the answer will not change."
@@ -109,7 +93,6 @@ impl Session {
     /// Asks a person whether a call may run; where nobody can be asked, it may not.
     fn ask_about(
         &mut self,
-        now: Millis,
         ticket: Ticket,
         call: &Call<'_>,
         why: &str,
@@ -133,19 +116,14 @@ impl Session {
             options: Vec::new(),
             show: None,
         });
-        let due = now.saturating_add(PATIENCE);
-        let call = PendingCall {
-            ticket,
-            reason,
-            due,
-        };
+        let call = PendingCall { ticket, reason };
         self.waiting.insert(id, Waiting::Call(call));
         out.reply = Reply::Later;
     }
 
     /// A person said whether a call may run.
     pub(crate) fn call_answered(&mut self, call: PendingCall, allowed: bool, out: &mut Output) {
-        let PendingCall { ticket, reason, .. } = call;
+        let PendingCall { ticket, reason } = call;
         let reply = if allowed {
             self.denied = None;
             Reply::None
@@ -159,18 +137,6 @@ impl Session {
             reply,
             actions: Vec::new(),
         });
-    }
-
-    /// Blocks the calls about which nobody answered in time.
-    pub(crate) fn give_up_waiting(&mut self, now: Millis, out: &mut Output) {
-        let is_late = |waiting: &Waiting| matches!(waiting, Waiting::Call(call) if call.due <= now);
-        while let Some(late) = self.waiting.iter().find(|(_, waiting)| is_late(waiting)) {
-            let id = *late.0;
-            if let Some(waiting) = self.waiting.remove(&id) {
-                out.settled
-                    .extend(waiting.unanswered("nobody answered in half an hour"));
-            }
-        }
     }
 
     pub(crate) fn tool_answered(
