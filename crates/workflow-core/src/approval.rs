@@ -154,7 +154,7 @@ impl Session {
         };
         match chosen {
             None => self.unanswered(pending, "Nobody answered.", out),
-            Some(chosen) if *chosen == approval.choices[0] => self.approved(now, pending, out),
+            Some(chosen) if *chosen == approval.choices[0] => self.approved(now, &pending, out),
             Some(chosen) => {
                 self.forget_word(out);
                 self.store_pace(out);
@@ -172,7 +172,7 @@ impl Session {
     }
 
     /// The phase is left, unless its checks are from so long ago that they say nothing of how things stand.
-    fn approved(&mut self, now: Millis, pending: PendingApproval, out: &mut Output) -> Reply {
+    fn approved(&mut self, now: Millis, pending: &PendingApproval, out: &mut Output) -> Reply {
         let is_old = now.saturating_sub(pending.checked) > CHECKS_HOLD;
         if is_old && !pending.reports.is_empty() {
             self.start_gate(pending.ticket, true, out)

@@ -242,8 +242,8 @@ mod tests {
         }
     }
 
-    fn chosen(choice: &str) -> Option<Word> {
-        Some(Word::Chosen(choice.to_owned()))
+    fn chosen(choice: &str) -> Word {
+        Word::Chosen(choice.to_owned())
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
         approvals.keep(&this).unwrap();
         assert_eq!(approvals.word(&this, None), None);
         assert!(approvals.choose(&this, "approve", None).unwrap());
-        assert_eq!(approvals.word(&this, None), chosen("approve"));
+        assert_eq!(approvals.word(&this, None), Some(chosen("approve")));
         assert_eq!(approvals.word(&awaited("wf-2"), None), None);
         let later = Awaited {
             nonce: "m".to_owned(),
@@ -277,7 +277,7 @@ mod tests {
         approvals.keep(&this).unwrap();
         let shown = || Some("a".to_owned());
         assert!(approvals.choose(&this, "approve", shown()).unwrap());
-        assert_eq!(approvals.word(&this, Some("a")), chosen("approve"));
+        assert_eq!(approvals.word(&this, Some("a")), Some(chosen("approve")));
         assert_eq!(approvals.word(&this, Some("b")), Some(Word::Outdated));
         for other in [
             Awaited {
@@ -305,9 +305,9 @@ mod tests {
         approvals.keep(&this).unwrap();
         approvals.choose(&this, "revise", None).unwrap();
         approvals.keep(&this).unwrap();
-        assert_eq!(approvals.word(&this, None), chosen("revise"));
+        assert_eq!(approvals.word(&this, None), Some(chosen("revise")));
         approvals.choose(&this, "approve", None).unwrap();
-        assert_eq!(approvals.word(&this, None), chosen("approve"));
+        assert_eq!(approvals.word(&this, None), Some(chosen("approve")));
     }
 
     #[cfg(unix)]

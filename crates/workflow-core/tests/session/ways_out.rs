@@ -59,8 +59,8 @@ fn untrusted(world: &mut World) -> Vec<String> {
     world.step(Input::GateUntrusted { gate })
 }
 
-fn says(word: &str) -> Option<Word> {
-    Some(Word::Chosen(word.to_owned()))
+fn says(word: &str) -> Word {
+    Word::Chosen(word.to_owned())
 }
 
 fn outdated(world: &mut World) -> Vec<String> {
@@ -149,7 +149,7 @@ fn a_word_can_be_said_elsewhere_as_soon_as_the_dialog_is_open() {
     for ends in ["dismissed", "late"] {
         let mut world = world_with(needs_word());
         assert!(world.tool("next").contains(&"await Plan OK?".to_owned()));
-        world.word = says("approve");
+        world.word = Some(says("approve"));
         let lines = match ends {
             "dismissed" => world.choose(None),
             _ => world.wait(HALF_AN_HOUR),
@@ -179,7 +179,7 @@ fn what_has_changed_since_it_was_shown_is_asked_about_again() {
 #[test]
 fn a_word_is_read_only_where_it_is_waited_for_and_the_waiting_survives() {
     let mut world = world_with(needs_word());
-    world.word = says("approve");
+    world.word = Some(says("approve"));
     let lines = world.tool("next");
     assert!(
         !lines.iter().any(|line| line.starts_with("read")),
@@ -188,7 +188,7 @@ fn a_word_is_read_only_where_it_is_waited_for_and_the_waiting_survives() {
     world.word = None;
     world.choose(None);
     assert!(!world.reload().contains(&"forget word".to_owned()));
-    world.word = says("approve");
+    world.word = Some(says("approve"));
     let lines = world.tool("next");
     assert!(
         line(&lines, "settled tool").contains("Advanced"),
@@ -204,7 +204,7 @@ fn another_branch_does_not_wait_for_the_word_of_this_one() {
     world.choose(None);
     world.branch = before;
     assert!(world.reload().contains(&"forget word".to_owned()));
-    world.word = says("approve");
+    world.word = Some(says("approve"));
     let lines = world.tool("next");
     line(&lines, "ask Plan OK?");
 }
