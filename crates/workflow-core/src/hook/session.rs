@@ -7,11 +7,12 @@ use crate::checkpoint::Checkpoints;
 use crate::definition::{Catalog, Loaded, Reading, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::input::Entry;
-use crate::leaving::foreign_commands;
-use crate::output::{Action, Level, Output};
+use crate::leaving::needs_baseline;
+use crate::output::{Action, Effect, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
 use crate::standing::Standing;
+use crate::trust::Foreign;
 use crate::wake::Wake;
 
 /// How many problems are told in one notification.
@@ -25,6 +26,7 @@ impl Session {
         loaded: &Loaded,
         out: &mut Output,
     ) {
+        let before = self.run.as_ref().and_then(Run::awaited);
         self.session_closed(out);
         self.adopt_settings(&loaded.settings);
         self.checkpoints.adopt(entries);
@@ -35,6 +37,8 @@ impl Session {
         if let Some(run) = &mut self.run {
             run.store_definition(out);
         }
+        self.forget_words_of_elsewhere(before, out);
+        self.make_up_for_baseline(out);
         self.show_problems(out);
         out.actions.push(Action::SetStatus {
             text: self.status(),
@@ -59,6 +63,23 @@ impl Session {
         if triggers != self.settings.triggers {
             self.watch_triggers(out);
         }
+    }
+
+    /// Has noted how things stand now, where the gate compares and nobody knows how they stood.
+    fn make_up_for_baseline(&mut self, out: &mut Output) {
+        let Some((run, standing)) = self.standing() else {
+            return;
+        };
+        if run.baseline.is_some() || !needs_baseline(&standing.phase.gate) {
+            return;
+        }
+        let message = format!(
+            "[workflow] How things stood when {} was entered is not known: its gate compares with how they stand now.",
+            standing.phase.name
+        );
+        let gate = standing.phase.gate.clone();
+        out.actions.push(notify(Level::Warning, message));
+        out.effects.push(Effect::TakeBaseline(gate));
     }
 
     /// The session is closed: nothing of it goes on.
@@ -130,6 +151,7 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         state,
         definition,
         pace,
+        awaits,
         baseline,
         ..
     } = restored;
@@ -159,7 +181,7 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         problems.push(lost(&state, stale));
     }
     Some(Run {
-        foreign_commands: foreign_commands(&state.workflow_key, &catalog, index),
+        foreign: Foreign::of(&state.workflow_key, &catalog, index),
         baseline,
         state,
         catalog,
@@ -167,6 +189,8 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         cancel_pending: false,
         pace,
         stored_pace: pace,
+        stored_awaits: awaits.clone(),
+        awaits,
         definition_stored,
     })
 }

@@ -12,4 +12,5 @@ mod restoring;
 mod rules;
 mod step_tool;
 mod turns;
+mod ways_out;
 mod world;
