@@ -54,6 +54,7 @@ impl Session {
     pub(crate) fn session_closed(&mut self, out: &mut Output) {
         self.agent_is_running(out);
         self.stop_leaving("the session ended", out);
+        self.leave_restore(out);
         self.run = None;
         self.turn_moved = None;
         self.pushed = None;
