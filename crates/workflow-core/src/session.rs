@@ -223,7 +223,10 @@ impl Session {
             self.forget_restore("the agent went on before you answered", &mut out);
         }
         match input {
-            Input::Session { entries, loaded } => self.session_changed(&entries, &loaded, &mut out),
+            Input::Session { entries, loaded } => {
+                self.session_changed(&entries, &loaded, &mut out);
+                self.wake.moved(now);
+            }
             Input::Shutdown => self.session_over(&mut out),
             Input::BeforeAgentStart { prompt } => self.before_agent_start(prompt, &mut out),
             // A text of nobody's may be our own reminder: the counts wait until the agent starts on it.

@@ -467,6 +467,20 @@ fn while_the_agent_works_texts_wait_in_their_order() {
 }
 
 #[test]
+fn what_waits_goes_to_the_conversation_that_is_open_then() {
+    let mut world = watching(Vec::new());
+    world.step(Input::AgentStart);
+    triggered(&mut world, "one");
+    triggered(&mut world, "two");
+    // The agent of the other conversation never says that it stopped.
+    world.reload();
+    assert_eq!(world.wait(0), ["user one"]);
+    let lines = world.step(Input::Shutdown);
+    assert!(line(&lines, "notify Warning").ends_with("before the agent was told: two"));
+    assert!(world.step(Input::Shutdown).is_empty());
+}
+
+#[test]
 fn an_agent_that_does_not_start_is_spoken_to_again() {
     let mut world = watching(Vec::new());
     triggered(&mut world, "one");

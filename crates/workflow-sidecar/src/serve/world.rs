@@ -392,14 +392,17 @@ impl World for Machine {
             .filter(|trigger| !untrusted || trigger.tier == Tier::Global);
         // What ends gives its port free before another begins.
         let is_wanted = |running: &WatchedTrigger| {
-            running.cwd == project.cwd && wanted.clone().any(|wanted| *wanted == running.trigger)
+            running.cwd == project.cwd
+                && wanted
+                    .clone()
+                    .any(|wanted| wanted.is_same(&running.trigger))
         };
         watch.watched.retain(is_wanted);
         for trigger in wanted.clone() {
             if watch
                 .watched
                 .iter()
-                .any(|running| running.trigger == *trigger)
+                .any(|running| running.trigger.is_same(trigger))
             {
                 continue;
             }
