@@ -11,6 +11,9 @@ use crate::input::{Answer, Millis};
 use crate::output::{Action, Effect, Heard, Level, Output, Question, Reply};
 use crate::session::{Waiting, notify};
 
+/// How a text begins that says what nobody was given.
+pub const NOT_GIVEN: &str = "[workflow] The session ends before the agent was told: ";
+
 /// How many texts wait while the agent is busy.
 const WAITING: usize = 16;
 /// How long an agent that was spoken to may take to start, before it counts as resting.

@@ -12,7 +12,7 @@ use crate::output::{Action, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
 use crate::standing::Standing;
-use crate::wake::Wake;
+use crate::wake::{NOT_GIVEN, Wake};
 
 /// How many problems are told in one notification.
 const PROBLEMS_TOLD: usize = 5;
@@ -57,10 +57,7 @@ impl Session {
     fn tell_not_given(&mut self, out: &mut Output) {
         for text in self.wake.not_given() {
             let beginning: String = text.chars().take(TEXT_TOLD).collect();
-            let message = format!(
-                "[workflow] The session ends before the agent was told: {}",
-                visible(&beginning)
-            );
+            let message = format!("{NOT_GIVEN}{}", visible(&beginning));
             out.actions.push(notify(Level::Warning, message));
         }
     }

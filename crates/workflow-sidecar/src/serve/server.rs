@@ -211,7 +211,7 @@ impl Server {
         ticket: Ticket,
         input: Input<'_>,
     ) -> Result<Output, Error> {
-        self.in_progress = Some(ticket);
+        self.begin_call(ticket);
         let output = self.step(params, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
@@ -700,7 +700,7 @@ impl Server {
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
     fn settle(&mut self, session: &str, settled: Settled) {
-        if self.in_progress == Some(settled.ticket) {
+        if self.is_in_progress(settled.ticket) {
             self.at_once = Some(settled);
             return;
         }
@@ -728,6 +728,24 @@ impl Server {
     /// The call in progress is answered when its ticket is settled.
     pub(super) fn defer(&mut self, ticket: Ticket, what: Asking) {
         self.deferred = Some(Deferred { ticket, what });
+    }
+
+    /// A call may be answered at once, or later under this ticket.
+    pub(super) fn begin_call(&mut self, ticket: Ticket) {
+        self.at_once = None;
+        self.in_progress = Some(ticket);
+    }
+
+    /// Whether what settles this ticket is the answer to the call in progress.
+    pub(super) fn is_in_progress(&self, ticket: Ticket) -> bool {
+        self.in_progress == Some(ticket)
+    }
+
+    /// The call in progress panicked, and has been answered: whatever comes of it is the answer to nothing.
+    pub(super) fn forget_call(&mut self) {
+        self.in_progress = None;
+        self.at_once = None;
+        self.deferred = None;
     }
 
     /// Whether the call that just returned is answered later.

@@ -107,6 +107,14 @@ impl TriggerLine {
         }
     }
 
+    /// The line as it is recorded.
+    pub(super) fn recorded(mut self, payload: Payload) -> Self {
+        if payload == Payload::Redacted && self.text.is_some() {
+            self.text = Some(REDACTED.to_owned());
+        }
+        self
+    }
+
     /// Which trigger, and what it had; none if that is not one thing.
     pub(crate) fn news(&self) -> Option<(TriggerName, TriggerNews)> {
         let name = TriggerName {
