@@ -124,16 +124,15 @@ impl World for DryWorld {
         self.machine.shown(path, cwd)
     }
 
-    fn keep_code(&self, _: &Path) -> Result<Snapshot, NoSnapshot> {
+    fn keep_code(&self, _: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
         Err(NoSnapshot::NoRepository)
     }
 
-    fn restore_code(&self, _: &Snapshot, _: &Path) -> Restored {
-        Restored {
-            put_aside: false,
-            has_commits_since: false,
+    fn restore_code(&self, _: GateName, _: &Snapshot, _: &WorldProject<'_>) -> Option<Restored> {
+        Some(Restored {
             problem: Some("a dry run touches no files".to_owned()),
-        }
+            ..Restored::default()
+        })
     }
 
     fn watch(&self, _: &str, _: &WorldProject<'_>, _: &[Trigger], _: &mut TriggerWatch) -> Watched {
@@ -142,10 +141,10 @@ impl World for DryWorld {
 
     fn trust_triggers(&self, _: &WorldProject<'_>, _: &[Trigger]) {}
 
-    fn start_gate(&self, name: GateName, job: GateJob<'_>) -> GateHandle {
+    fn start_gate(&self, name: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
         let gates = job.gates.to_vec();
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         *started = Some(DryGate { name, gates });
-        GateHandle::none()
+        Ok(GateHandle::none())
     }
 }
