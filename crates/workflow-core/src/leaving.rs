@@ -210,6 +210,7 @@ impl Session {
     fn settle(ticket: Ticket, reply: Reply, mut settled: Output, out: &mut Output) {
         out.questions.append(&mut settled.questions);
         out.effects.append(&mut settled.effects);
+        out.settled.append(&mut settled.settled);
         if let Reply::Later = reply {
             out.actions.append(&mut settled.actions);
             return;

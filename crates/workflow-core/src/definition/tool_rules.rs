@@ -15,7 +15,7 @@ use super::values::{
     wrong_type,
 };
 use crate::diagnostic::{Code, Severity, shown};
-use crate::guard::rules::{check_glob, regex};
+use crate::guard::rules::{check_glob, names_match, regex};
 use crate::white_space::trim;
 
 /// What a level says under `tools`.
@@ -103,6 +103,11 @@ fn meant_otherwise(name: &str, span: Option<Span>) -> Option<Finding> {
         let finding = Finding::warning(Code::IdleRule, span, message);
         return Some(finding.help("write each tool's name as the host does"));
     }
+    misspelt(name, span)
+}
+
+/// A name that differs little from one of the usual tools.
+fn misspelt(name: &str, span: Option<Span>) -> Option<Finding> {
     if USUAL_TOOLS.contains(&name) {
         return None;
     }
@@ -116,6 +121,46 @@ fn meant_otherwise(name: &str, span: Option<Span>) -> Option<Finding> {
     );
     let finding = Finding::warning(Code::IdleRule, span, message);
     Some(finding.help(format!("did you mean `{near}`?")))
+}
+
+/// The tools that a rule is about. A pattern that is about none of the usual tools, but would be in small letters, is
+/// not what was meant.
+fn tool_patterns(reader: &mut Reader<'_>, entry: Entry<'_>) -> Option<Vec<String>> {
+    let items = match &entry.value.kind {
+        Kind::List(items) => &**items,
+        _ => std::slice::from_ref(&entry.value),
+    };
+    for item in items {
+        let Kind::Text(name) = &item.kind else {
+            continue;
+        };
+        let finding = if name.contains('*') {
+            other_case(name, item.span)
+        } else {
+            misspelt(name, item.span)
+        };
+        if let Some(finding) = finding {
+            reader.report(finding);
+        }
+    }
+    one_or_more(reader, entry, no_tool)
+}
+
+fn other_case(pattern: &str, span: Option<Span>) -> Option<Finding> {
+    let lower = [pattern.to_lowercase()];
+    let is_about = |patterns: &[String], tool: &&str| names_match(patterns, tool);
+    let as_written = [pattern.to_owned()];
+    let mut usual = USUAL_TOOLS.iter();
+    if usual.clone().any(|tool| is_about(&as_written, tool)) {
+        return None;
+    }
+    let near = usual.find(|tool| is_about(&lower, tool))?;
+    let message = format!(
+        "`{}` is not about the tool `{near}`: names differ by case, too",
+        shown(pattern)
+    );
+    let finding = Finding::warning(Code::IdleRule, span, message);
+    Some(finding.help(format!("did you mean `{}`?", shown(&lower[0]))))
 }
 
 fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {
@@ -253,7 +298,7 @@ fn read_verdict(
     for (_, entry) in heads {
         one_or_more(reader, entry, no_tool);
     }
-    Some((verdict, one_or_more(reader, entry, no_tool)?))
+    Some((verdict, tool_patterns(reader, entry)?))
 }
 
 /// What is wrong with a pattern, if something is.
@@ -360,7 +405,7 @@ fn read_result(
         reader.report(finding.help("say what becomes of the results"));
     }
     let tools = match given(reader, &mut map, "tool") {
-        Some(entry) => one_or_more(reader, entry, no_tool),
+        Some(entry) => tool_patterns(reader, entry),
         None => Some(vec!["*".to_owned()]),
     };
     let kinds = [("error", ResultKind::Error), ("ok", ResultKind::Ok)];

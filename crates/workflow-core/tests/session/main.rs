@@ -2,9 +2,11 @@
 
 mod agent_end;
 mod commands;
+mod consent;
 mod context;
 mod gates;
 mod navigation;
+mod own_rule;
 mod restoring;
 mod rules;
 mod step_tool;

@@ -94,17 +94,15 @@ impl CompiledRule {
         })
     }
 
-    /// One path makes a call forbidden, all that it writes must be allowed.
+    /// One path makes a call forbidden; to be allowed, it writes somewhere, and only where it may.
     fn paths_match(&self, call: &Call<'_>) -> Known {
         if self.path.is_empty() {
             return Known::Yes;
         }
         if self.allows() {
-            let mut targets = call.written().into_iter();
-            let has_line = call.line().is_some();
-            let named = targets.len() > 0;
-            let all = targets.all(|target| self.target_matches(call, &target, true) == Known::Yes);
-            return Known::from(all && (named || has_line));
+            let targets = call.written();
+            let fits = |target| self.target_matches(call, target, true) == Known::Yes;
+            return Known::from(!targets.is_empty() && targets.iter().all(fits));
         }
         let targets = if self.rule.writes == Some(true) {
             call.written()

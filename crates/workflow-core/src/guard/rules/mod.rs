@@ -7,10 +7,11 @@
 
 mod call;
 mod compiled;
-mod own;
+pub(crate) mod own;
 mod paths;
 mod pattern;
 mod reason;
+mod texts;
 
 use std::sync::Arc;
 
@@ -78,6 +79,8 @@ pub enum Decision<'r> {
 pub struct Denial<'r> {
     /// What the level is.
     pub level: &'r str,
+    /// Who may have the call run in spite of it.
+    pub lift: Lift,
     /// Whether the level is a workflow or a phase.
     pub in_workflow: bool,
     /// The rule; `None` where the level's list decides.
@@ -86,6 +89,15 @@ pub struct Denial<'r> {
     pub allowed: String,
     /// What was seen of the call that the rule asks for, as people read it; may be empty.
     pub seen: String,
+}
+
+/// Who may have a call run in spite of what denies it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lift {
+    /// A person, who is shown what denies it.
+    Person,
+    /// Nobody.
+    Never,
 }
 
 impl Rules {
@@ -172,6 +184,7 @@ impl Level {
         };
         Denial {
             level: &self.name,
+            lift: Lift::Person,
             in_workflow: self.in_workflow,
             rule,
             allowed,
