@@ -84,6 +84,17 @@ impl Wake {
         self.agent = Agent::Rests(now);
     }
 
+    /// Another conversation is open, or another branch of it. What waits is for whoever is there; what the agent did
+    /// in the other one says nothing.
+    pub(crate) fn moved(&mut self, now: Millis) {
+        self.agent = Agent::Rests(now);
+    }
+
+    /// The texts that nobody was given, as the session ends.
+    pub(crate) fn not_given(&mut self) -> impl Iterator<Item = String> {
+        std::mem::take(&mut self.queue).into_iter()
+    }
+
     /// The agent was spoken to.
     pub(crate) fn spoken_to(&mut self, now: Millis) {
         if !matches!(self.agent, Agent::Works) {

@@ -16,6 +16,7 @@ pub mod gate;
 mod graph;
 mod init;
 mod paths;
+mod plain_file;
 mod rest;
 pub mod serve;
 mod session_file;

@@ -11,7 +11,7 @@ use super::model::{Limits, Settings, Tier};
 use super::node::{Kind, Map};
 use super::rules::Guards;
 use super::tool_rules::{read_results, read_tools};
-use super::triggers::{Trigger, read_checkpoint, read_triggers};
+use super::triggers::{read_checkpoint, read_triggers};
 use super::values::{optional_text, present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Severity};
 
@@ -33,8 +33,8 @@ impl ReadSettings {
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
 type LimitsSaid = [Option<u32>; 6];
 
-/// Reads a settings file's map.
-pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSettings {
+/// Reads the map of a tier's settings file.
+pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>, tier: Tier) -> ReadSettings {
     keys::check(reader, Level::Settings, &map);
     optional_text(reader, &mut map, "$schema");
     let auto_continue = read_continue(reader, &mut map);
@@ -47,7 +47,7 @@ pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> ReadSe
             context,
             limits: Limits::default(),
             checkpoint: read_checkpoint(reader, &mut map),
-            triggers: read_triggers(reader, &mut map),
+            triggers: read_triggers(reader, &mut map, tier),
             ..Settings::default()
         },
         limits,
@@ -75,16 +75,8 @@ pub(super) fn merged(global: &ReadSettings, project: &ReadSettings) -> Settings 
         user: global.guards.clone(),
         project: project.guards.clone(),
         checkpoint: inner.checkpoint.or(outer.checkpoint),
-        triggers: [(outer, Tier::Global), (inner, Tier::Project)]
-            .into_iter()
-            .flat_map(|(said, tier)| triggers_of(said, tier))
-            .collect(),
+        triggers: [&*outer.triggers, &*inner.triggers].concat(),
     }
-}
-
-fn triggers_of(said: &Settings, tier: Tier) -> impl Iterator<Item = Trigger> {
-    let triggers = said.triggers.iter().cloned();
-    triggers.map(move |trigger| Trigger { tier, ..trigger })
 }
 
 fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {

@@ -389,9 +389,15 @@ impl Server {
                     gates: &run.gates,
                     cwd: &places.cwd,
                     baseline: run.baseline.as_deref(),
+                    agent_dir: places.is_trusted.then_some(&*places.agent_dir),
                 };
-                let handle = world.start_gate(name, job);
-                self.hold_gate(id, Some((run.id, handle)));
+                match world.start_gate(name, job) {
+                    Ok(handle) => self.hold_gate(id, Some((run.id, handle))),
+                    Err(reports) => {
+                        let gate = run.id;
+                        return Some(Input::GateOver { gate, reports });
+                    }
+                }
             }
             Effect::StopGate(gate) => self.stop_gate(id, gate),
             Effect::Trust(commands) => world.trust(&project, &commands),
@@ -403,13 +409,13 @@ impl Server {
             Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
             Effect::KeepCode => {
                 return Some(Input::CodeKept {
-                    kept: world.keep_code(&places.cwd),
+                    kept: world.keep_code(&project),
                 });
             }
-            Effect::RestoreCode(snapshot) => {
-                return Some(Input::CodeRestored {
-                    restored: world.restore_code(&snapshot, &places.cwd),
-                });
+            Effect::RestoreCode { id: gate, snapshot } => {
+                let session = id.to_owned();
+                let at_once = world.restore_code(GateName { session, gate }, &snapshot, &project);
+                return at_once.map(|restored| Input::CodeRestored { id: gate, restored });
             }
             Effect::Watch(triggers) => {
                 return Some(Input::Watched {
@@ -494,6 +500,12 @@ impl Server {
             GateNews::Over(reports) => {
                 self.stop_gate(session, gate);
                 Input::GateOver { gate, reports }
+            }
+            GateNews::Restored(restored) => {
+                if !self.sessions.contains_key(session) {
+                    tracing::warn!(?restored, "code went back for a session that is gone");
+                }
+                Input::CodeRestored { id: gate, restored }
             }
         };
         let output = self.step_session(session, input);

@@ -128,7 +128,7 @@ impl World for DryWorld {
         self.machine.excerpt(path, cwd)
     }
 
-    fn keep_code(&self, _: &Path) -> Result<Snapshot, NoSnapshot> {
+    fn keep_code(&self, _: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
         // As if there were a repository in which nothing has changed.
         Ok(Snapshot {
             reference: None,
@@ -136,12 +136,11 @@ impl World for DryWorld {
         })
     }
 
-    fn restore_code(&self, _: &Snapshot, _: &Path) -> Restored {
-        Restored {
-            put_aside: false,
-            has_commits_since: false,
+    fn restore_code(&self, _: GateName, _: &Snapshot, _: &WorldProject<'_>) -> Option<Restored> {
+        Some(Restored {
             problem: Some("a dry run touches no files".to_owned()),
-        }
+            ..Restored::default()
+        })
     }
 
     fn watch(
@@ -163,10 +162,10 @@ impl World for DryWorld {
 
     fn trust_triggers(&self, _: &WorldProject<'_>, _: &[Trigger]) {}
 
-    fn start_gate(&self, name: GateName, job: GateJob<'_>) -> GateHandle {
+    fn start_gate(&self, name: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
         let gates = job.gates.to_vec();
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         *started = Some(DryGate { name, gates });
-        GateHandle::none()
+        Ok(GateHandle::none())
     }
 }

@@ -61,7 +61,7 @@ impl Secrets {
                 line: HostLine::Line(line),
                 hangs_on_payload: true,
             } => self.learn_call(&String::from_utf8_lossy(line)),
-            Cause::Gate(_, GateNews::Progress(_))
+            Cause::Gate(_, GateNews::Progress(_) | GateNews::Restored(_))
             | Cause::Trigger(..)
             | Cause::Host { .. }
             | Cause::Time => {}
