@@ -1,5 +1,6 @@
 //! `session_start`, `session_tree`, `session_switch`, `session_shutdown`: where a run comes from and goes.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::Session;
@@ -106,7 +107,10 @@ impl Session {
                 Reading::Earlier => "what it said before holds",
                 Reading::Never => "what cannot be read of it counts as forbidden",
             };
-            told += &format!("\nUntil {whose} settings file is corrected, {meanwhile}.");
+            let _ = write!(
+                told,
+                "\nUntil {whose} settings file is corrected, {meanwhile}."
+            );
         }
         if !told.is_empty() && told != self.problems_shown {
             out.actions

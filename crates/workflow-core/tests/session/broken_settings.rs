@@ -1,7 +1,7 @@
 //! Settings files with mistakes: what they forbid holds, and what cannot be told of it is closed.
 
 use serde_json::{Value, json, value::to_raw_value};
-use workflow_core::definition::{MemoryFiles, Reading, Tier, load};
+use workflow_core::definition::{MemoryFiles, Reading, Tier, TierSettings, load};
 use workflow_core::input::Input;
 
 use crate::world::{World, line, workflow};
@@ -29,7 +29,8 @@ fn is_closed(world: &mut World) -> bool {
 
 /// What the model reads of a result, if it is not all of it.
 fn read(world: &mut World, text: &str) -> Option<String> {
-    let content = to_raw_value(&json!([{"type": "text", "text": text}])).unwrap();
+    let content = to_raw_value(&json!([{"type": "text", "text": text}]));
+    let content = content.expect("a value is JSON");
     let lines = world.step(Input::ToolResult {
         tool: "bash",
         content: Some(&content),
@@ -178,7 +179,7 @@ fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
     };
     let sound = of("{tools: {blacklist: ['bash']}, continue: 'wait'}");
     let mut broken = of("{tools: {");
-    assert!(sound.tiers.iter().all(|tier| tier.is_whole()));
+    assert!(sound.tiers.iter().all(TierSettings::is_whole));
     assert!(!broken.tiers[1].is_whole());
     broken.hold_to(Tier::Project, sound.tiers[1].clone());
     assert_eq!(broken.settings.project.tools, sound.settings.project.tools);
