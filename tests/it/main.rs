@@ -4,6 +4,7 @@
 
 mod connection;
 mod contract;
+mod dependencies;
 mod documents;
 mod drawn;
 mod examples;
@@ -16,6 +17,8 @@ mod footprint;
 mod gates;
 #[cfg(unix)]
 mod guarded;
+#[cfg(unix)]
+mod harmless;
 mod host;
 mod lines;
 mod page;

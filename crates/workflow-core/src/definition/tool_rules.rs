@@ -17,7 +17,7 @@ use super::values::{
     whole_number, wrong_type,
 };
 use crate::diagnostic::{Code, Severity, shown};
-use crate::guard::rules::{check_glob, regex};
+use crate::guard::rules::{check_glob, names_match, regex};
 use crate::white_space::trim;
 
 /// What a level says under `tools`.
@@ -149,6 +149,11 @@ fn meant_otherwise(name: &str, span: Option<Span>) -> Option<Finding> {
         let finding = Finding::warning(Code::IdleRule, span, message);
         return Some(finding.help("write each tool's name as the host does"));
     }
+    misspelt(name, span)
+}
+
+/// A name that differs little from one of the usual tools.
+fn misspelt(name: &str, span: Option<Span>) -> Option<Finding> {
     if USUAL_TOOLS.contains(&name) {
         return None;
     }
@@ -162,6 +167,45 @@ fn meant_otherwise(name: &str, span: Option<Span>) -> Option<Finding> {
     );
     let finding = Finding::warning(Code::IdleRule, span, message);
     Some(finding.help(format!("did you mean `{near}`?")))
+}
+
+/// Tells of tools that a rule names in another case. A pattern that is about none of the usual tools, but would be in
+/// small letters, is not what was meant.
+fn tell_of_case(reader: &mut Reader<'_>, entry: &Entry<'_>) {
+    let items = match &entry.value.kind {
+        Kind::List(items) => &**items,
+        _ => std::slice::from_ref(&entry.value),
+    };
+    for item in items {
+        let Kind::Text(name) = &item.kind else {
+            continue;
+        };
+        let finding = if name.contains('*') {
+            other_case(name, item.span)
+        } else {
+            misspelt(name, item.span)
+        };
+        if let Some(finding) = finding {
+            reader.report(finding);
+        }
+    }
+}
+
+fn other_case(pattern: &str, span: Option<Span>) -> Option<Finding> {
+    let lower = [pattern.to_lowercase()];
+    let is_about = |patterns: &[String], tool: &&str| names_match(patterns, tool);
+    let as_written = [pattern.to_owned()];
+    let mut usual = USUAL_TOOLS.iter();
+    if usual.clone().any(|tool| is_about(&as_written, tool)) {
+        return None;
+    }
+    let near = usual.find(|tool| is_about(&lower, tool))?;
+    let message = format!(
+        "`{}` is not about the tool `{near}`: names differ by case, too",
+        shown(pattern)
+    );
+    let finding = Finding::warning(Code::IdleRule, span, message);
+    Some(finding.help(format!("did you mean `{}`?", shown(&lower[0]))))
 }
 
 fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {
@@ -309,6 +353,7 @@ fn read_verdict(
         let finding = Finding::error(Code::BothLists, entry.key_span, message);
         reader.report(finding.help("make a rule of each"));
     }
+    tell_of_case(reader, &entry);
     let (mut tools, mut sound) = sound_ones(reader, entry, no_tool);
     // The strictest stands first.
     for (other, entry) in heads {
@@ -435,7 +480,10 @@ fn read_result(
         reader.report(finding.help("say what becomes of the results"));
     }
     let tools = match given(reader, &mut map, "tool") {
-        Some(entry) => one_or_more(reader, entry, no_tool),
+        Some(entry) => {
+            tell_of_case(reader, &entry);
+            one_or_more(reader, entry, no_tool)
+        }
         None => Some(vec!["*".to_owned()]),
     };
     let kinds = [("error", ResultKind::Error), ("ok", ResultKind::Ok)];

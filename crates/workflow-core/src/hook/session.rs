@@ -6,17 +6,20 @@ use std::sync::Arc;
 use crate::Session;
 use crate::checkpoint::Checkpoints;
 use crate::definition::{Catalog, Loaded, Reading, Settings};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Severity, visible};
 use crate::input::Entry;
-use crate::leaving::foreign_commands;
-use crate::output::{Action, Level, Output};
+use crate::leaving::needs_baseline;
+use crate::output::{Action, Effect, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
 use crate::standing::Standing;
-use crate::wake::Wake;
+use crate::trust::Foreign;
+use crate::wake::{NOT_GIVEN, Wake};
 
 /// How many problems are told in one notification.
 const PROBLEMS_TOLD: usize = 5;
+/// How many characters of a text that nobody was given.
+const TEXT_TOLD: usize = 200;
 
 impl Session {
     /// Takes the session's entries for the truth, whatever was in memory.
@@ -26,6 +29,7 @@ impl Session {
         loaded: &Loaded,
         out: &mut Output,
     ) {
+        let before = self.run.as_ref().and_then(Run::awaited);
         self.session_closed(out);
         self.adopt_settings(&loaded.settings);
         self.checkpoints.adopt(entries);
@@ -36,6 +40,8 @@ impl Session {
         if let Some(run) = &mut self.run {
             run.store_definition(out);
         }
+        self.forget_words_of_elsewhere(before, out);
+        self.make_up_for_baseline(out);
         self.show_problems(out);
         out.actions.push(Action::SetStatus {
             text: self.status(),
@@ -62,18 +68,46 @@ impl Session {
         }
     }
 
+    /// Has noted how things stand now, where the gate compares and nobody knows how they stood.
+    fn make_up_for_baseline(&mut self, out: &mut Output) {
+        let Some((run, standing)) = self.standing() else {
+            return;
+        };
+        if run.baseline.is_some() || !needs_baseline(&standing.phase.gate) {
+            return;
+        }
+        let message = format!(
+            "[workflow] How things stood when {} was entered is not known: its gate compares with how they stand now.",
+            standing.phase.name
+        );
+        let gate = standing.phase.gate.clone();
+        out.actions.push(notify(Level::Warning, message));
+        out.effects.push(Effect::TakeBaseline(gate));
+    }
+
     /// The session is closed: nothing of it goes on.
     pub(crate) fn session_over(&mut self, out: &mut Output) {
         self.session_closed(out);
         self.watch_no_more(out);
+        self.tell_not_given(out);
         self.wake = Wake::default();
         self.checkpoints = Checkpoints::default();
+    }
+
+    /// Says what triggers had for an agent that is not there any more.
+    fn tell_not_given(&mut self, out: &mut Output) {
+        for text in self.wake.not_given() {
+            let beginning: String = text.chars().take(TEXT_TOLD).collect();
+            let message = format!("{NOT_GIVEN}{}", visible(&beginning));
+            out.actions.push(notify(Level::Warning, message));
+        }
     }
 
     /// Lets go of everything that belongs to the session as it was.
     pub(crate) fn session_closed(&mut self, out: &mut Output) {
         self.agent_is_running(out);
         self.stop_leaving("the session ended", out);
+        self.leave_restore(out);
         self.run = None;
         self.turn_moved = None;
         self.pushed = None;
@@ -134,6 +168,7 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         state,
         definition,
         pace,
+        awaits,
         baseline,
         ..
     } = restored;
@@ -163,7 +198,7 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         problems.push(lost(&state, stale));
     }
     Some(Run {
-        foreign_commands: foreign_commands(&state.workflow_key, &catalog, index),
+        foreign: Foreign::of(&state.workflow_key, &catalog, index),
         baseline,
         state,
         catalog,
@@ -171,6 +206,8 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         cancel_pending: false,
         pace,
         stored_pace: pace,
+        stored_awaits: awaits.clone(),
+        awaits,
         definition_stored,
     })
 }

@@ -3,11 +3,14 @@
 mod agent_end;
 mod broken_settings;
 mod commands;
+mod consent;
 mod context;
 mod gates;
 mod navigation;
+mod own_rule;
 mod restoring;
 mod rules;
 mod step_tool;
 mod turns;
+mod ways_out;
 mod world;

@@ -234,15 +234,8 @@ impl Handlers for Server {
         let action = action.as_deref();
         self.known(&params)?;
         let session = params.session_id();
-        let word = (action == Some("next"))
-            .then(|| self.word(session))
-            .flatten();
         let ticket = self.next_ticket();
-        let input = Input::Step {
-            ticket,
-            action,
-            word: word.as_deref(),
-        };
+        let input = Input::Step { ticket, action };
         let output = self.step_or_wait(&params, ticket, input)?;
         if matches!(output.reply, Reply::Later) {
             let call = params.tool_call_id.to_string();
