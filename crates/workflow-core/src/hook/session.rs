@@ -51,9 +51,13 @@ impl Session {
 
     /// The settings say something else than before: it holds from here on, in a run as well.
     pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Output) {
+        if loaded.settings == self.settings {
+            return;
+        }
         let missed = self.misses_settings();
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&loaded.settings);
+        self.call_off_calls(out);
         if let Some(run) = &mut self.run {
             run.standing = Standing::of(&run.state, &run.catalog, &self.settings);
         }

@@ -188,3 +188,24 @@ fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
     assert_eq!(broken.settings.auto_continue, sound.settings.auto_continue);
     assert_eq!(broken.settings.context, sound.settings.context);
 }
+
+#[test]
+fn settings_that_change_call_off_what_was_asked_under_the_old_ones() {
+    let mut world = under("{tools: {");
+    let again = |world: &mut World| {
+        let loaded = world.loaded();
+        world.step(Input::Settings { loaded: &loaded })
+    };
+    world.call("edit", &json!({"path": ".pi/workflow-sidecar.json5"}));
+    assert_eq!(again(&mut world), [""; 0]);
+    let sound =
+        "{tools: {blacklist: ['bash']}, triggers: [{file: 'in.txt', prompt: 'It says {content}'}]}";
+    let files = MemoryFiles::new().with_settings(Tier::Project, sound);
+    world.settings = load(&files).settings;
+    let lines = again(&mut world);
+    assert!(line(&lines, "settled block").contains("try again"));
+    assert!(line(&lines, "notify Info").contains("can be read again"));
+    assert_eq!(line(&lines, "watch"), "watch 1");
+    assert!(is_blocked(&mut world, "bash", &json!({})));
+    assert!(!is_blocked(&mut world, "edit", &json!({})));
+}
