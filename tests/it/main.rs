@@ -4,6 +4,7 @@
 
 mod connection;
 mod contract;
+mod dependencies;
 mod documents;
 mod drawn;
 mod examples;

@@ -73,7 +73,7 @@ pub struct Restored {
 }
 
 /// The checkpoints of a session's branch, and what was said about them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Checkpoints {
     kept: Vec<StoredCheckpoint>,
     /// The turn that a checkpoint is being made for.
@@ -85,7 +85,7 @@ pub(crate) struct Checkpoints {
 }
 
 /// The question whether to go back.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingRestore {
     pub(crate) ticket: Ticket,
     snapshot: Snapshot,

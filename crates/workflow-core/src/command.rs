@@ -15,7 +15,7 @@ use crate::white_space;
 use crate::{template, text};
 
 /// A start that waits for the person to confirm it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingStart {
     pub(crate) ticket: Ticket,
     loaded: Arc<Loaded>,

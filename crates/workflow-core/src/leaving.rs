@@ -20,7 +20,7 @@ use crate::run::{StoredGate, entry_type, reachable};
 use crate::session::{Waiting, entry};
 
 /// A `next` that is not answered yet.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Leaving {
     ticket: Ticket,
     gate: GateId,
@@ -28,13 +28,13 @@ pub(crate) struct Leaving {
 }
 
 /// A question about the way out of a phase.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingLeave {
     pub(crate) ticket: Ticket,
     about: About,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum About {
     /// Whether the commands may run.
     Trust,

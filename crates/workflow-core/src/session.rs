@@ -28,7 +28,7 @@ use crate::wake::Wake;
 ///
 /// Reads no clock, no file, no randomness; starts nothing and waits for nothing. The caller
 /// gives the time with every input and sends [`Input::Tick`] when [`Session::deadline`] is due.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Session {
     abilities: Abilities,
     /// Whether there is an interface, as far as the host told of this session.
@@ -69,7 +69,7 @@ pub struct Session {
 }
 
 /// A run in memory: its state, and what follows from it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) state: RunState,
     pub(crate) catalog: Arc<Catalog>,
@@ -87,7 +87,7 @@ pub(crate) struct Run {
 }
 
 /// What waits for a person's answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Waiting {
     /// A run that would take the place of another.
     Start(PendingStart),

@@ -17,7 +17,7 @@ const WAITING: usize = 16;
 const WAKING: Millis = 10_000;
 
 /// What the agent does, and what waits for it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Wake {
     agent: Agent,
     queue: VecDeque<String>,

@@ -197,7 +197,8 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        let (real, metadata) = self.real(path)?;
+        let found = self.real(path);
+        let (real, metadata) = found.map_err(|problem| of_link(problem, &self.wanted(path)))?;
         // Looked at before it is opened: opening a pipe would wait for someone to write to it.
         if !metadata.is_file() {
             return Err(FileProblem::NotAFile);
@@ -251,6 +252,17 @@ fn tier_entry(name: &OsStr, kept: Result<(), FileProblem>) -> TierEntry {
             name: lossy(),
             problem,
         },
+    }
+}
+
+/// A link to what is not there was meant to be a file: its workflow must not be missing in silence.
+fn of_link(problem: FileProblem, path: &Path) -> FileProblem {
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    match problem {
+        FileProblem::Missing if is_link() => {
+            FileProblem::Unreadable("it is a link to what is not there".to_owned())
+        }
+        problem => problem,
     }
 }
 

@@ -15,6 +15,7 @@ mod drawn;
 pub mod gate;
 mod graph;
 mod init;
+mod log;
 mod paths;
 mod rest;
 pub mod serve;
@@ -25,3 +26,5 @@ mod transcript;
 mod trigger;
 pub mod trust;
 mod wire;
+
+pub use transcript::{Exchange, bless_text, differences_of_text, rehearse};

@@ -15,12 +15,12 @@ use crate::definition::{ResultKind, ResultRule};
 const REDACTED: &str = "[redacted]";
 
 /// The rules on results of all levels, outer first. All that fit are applied, in order.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Results {
     rules: Vec<CompiledRule>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct CompiledRule {
     rule: ResultRule,
     /// `None` is a pattern that is none: nothing of the text is kept.

@@ -11,7 +11,7 @@ use crate::session::notify;
 use crate::standing::Standing;
 
 /// The grace period before the agent is pushed on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Countdown {
     pub(crate) seconds_left: u32,
     /// Whether it is seen in a widget, which has to be cleared.

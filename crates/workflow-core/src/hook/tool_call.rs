@@ -19,7 +19,7 @@ const MOST_SHOWN: usize = 16_000;
 const STUBBORN: u32 = 3;
 
 /// A call that waits for a person.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingCall {
     pub(crate) ticket: Ticket,
     /// What the agent is told if it may not run.
@@ -28,7 +28,7 @@ pub(crate) struct PendingCall {
 }
 
 /// A call that was denied.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Denied {
     /// Stands for the tool, its arguments and the reason.
     hash: [u8; 32],

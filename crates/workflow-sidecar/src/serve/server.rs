@@ -115,6 +115,8 @@ struct Waiting {
     /// Its id, as it came.
     id: String,
     deferred: Deferred,
+    /// Ends in the log when the answer is given.
+    _span: tracing::Span,
 }
 
 /// A call whose answer comes later.
@@ -246,9 +248,11 @@ impl Server {
             // A gate of a session that was open under this id before may still be told of.
             session.number_gates_from(self.opened * GATES_OF_A_SESSION);
             self.opened += 1;
-            Slot::new(session)
+            Slot::new(id, session)
         });
         slot.note(context);
+        let span = slot.logged(id);
+        let _worked_on = span.enter();
         self.peer.forget(id);
         // Nobody holds the session while it takes up its run: should that fail, it is unknown,
         // rather than a session without a run and its guards.
@@ -313,6 +317,8 @@ impl Server {
         let Some(slot) = self.sessions.get_mut(id) else {
             return Output::default();
         };
+        let span = slot.logged(id);
+        let _worked_on = span.enter();
         let output = slot.session.step(now, input);
         self.follow_up(id, output)
     }
@@ -697,7 +703,7 @@ impl Server {
             reply,
             actions,
         } = settled;
-        let Some(Waiting { id, deferred }) = self.waiting.remove(&ticket) else {
+        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&ticket) else {
             return self.apply(session, actions);
         };
         let output = Output {
@@ -725,9 +731,13 @@ impl Server {
 
     /// Keeps the id under which a call is answered.
     pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: &str) {
-        let id = id.to_owned();
-        self.waiting
-            .insert(deferred.ticket, Waiting { id, deferred });
+        let ticket = deferred.ticket;
+        let waiting = Waiting {
+            id: id.to_owned(),
+            deferred,
+            _span: tracing::Span::current(),
+        };
+        self.waiting.insert(ticket, waiting);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use tracing::{Level, Span};
 use workflow_core::Session;
 use workflow_core::input::Millis;
 use workflow_core::output::GateId;
@@ -23,11 +24,14 @@ pub(super) struct Slot {
     pub(super) gate: Option<(GateId, GateHandle)>,
     /// The triggers that are watched.
     pub(super) triggers: TriggerWatch,
+    /// Its life in the log, and how much of it was work.
+    pub(super) span: Span,
 }
 
 impl Slot {
-    pub(super) fn new(session: Session) -> Self {
+    pub(super) fn new(id: &str, session: Session) -> Self {
         Self {
+            span: tracing::info_span!(parent: None, "session", id),
             session,
             cwd: None,
             is_trusted: true,
@@ -35,6 +39,14 @@ impl Slot {
             gate: None,
             triggers: TriggerWatch::default(),
         }
+    }
+
+    /// The session's span, to be entered while it is worked on. The message that caused it is told so.
+    pub(super) fn logged(&self, id: &str) -> Span {
+        if tracing::enabled!(Level::DEBUG) {
+            Span::current().record("session", id);
+        }
+        self.span.clone()
     }
 
     /// Takes over what the host knows of the session now.

@@ -11,7 +11,7 @@ use crate::definition::{Rule, Verdict};
 use crate::guard::shell::{self, Simple};
 
 /// A rule whose patterns are compiled when they are first needed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct CompiledRule {
     pub(super) rule: Rule,
     path: Globs,

@@ -49,12 +49,12 @@ pub enum Whose<'a> {
 }
 
 /// The rules of all levels, outer first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Rules {
     levels: Vec<Level>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Level {
     name: Arc<str>,
     /// Whether it is a workflow or a phase.

@@ -68,7 +68,7 @@ pub(crate) fn check_glob(pattern: &str) -> Result<(), PatternError> {
 }
 
 /// The globs of a rule, compiled when the first path is compared.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Globs {
     patterns: Vec<String>,
     /// Where a bare name is looked for.
