@@ -25,6 +25,8 @@ mod questions;
 mod ready_made;
 mod recordings;
 mod sessions;
+#[cfg(unix)]
+mod settings;
 mod time;
 mod transcripts;
 mod turns;

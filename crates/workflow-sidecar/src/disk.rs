@@ -145,7 +145,14 @@ impl Disk {
     /// The user's own settings may be a link to anywhere; a project's may not lead out of it.
     fn real_settings(&self, path: &FilePath) -> Result<PathBuf, FileProblem> {
         let canonical = |path: &Path| fs::canonicalize(path).map_err(|error| problem(&error));
-        let real = canonical(&self.wanted(path))?;
+        let wanted = self.wanted(path);
+        let real = canonical(&wanted).map_err(|problem| match problem {
+            // Somebody says something here: it is not as if there were no settings.
+            FileProblem::Missing if wanted.is_symlink() => {
+                FileProblem::Unreadable("it is a link that leads nowhere".to_owned())
+            }
+            problem => problem,
+        })?;
         match path.tier() {
             Tier::Global => Ok(real),
             Tier::Project if real.starts_with(canonical(&self.cwd)?) => Ok(real),

@@ -118,7 +118,7 @@ pub(super) fn read_checkpoint(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Opt
 
 /// What a settings file says under `triggers`. Whose it is is said afterwards.
 pub(super) fn read_triggers(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Vec<Trigger> {
-    read_list(reader, map, "triggers", read_trigger)
+    read_list(reader, map, "triggers", read_trigger).all
 }
 
 fn read_trigger(reader: &mut Reader<'_>, mut map: Map<'_>, span: Option<Span>) -> Option<Trigger> {

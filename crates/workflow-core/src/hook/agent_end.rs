@@ -96,7 +96,10 @@ impl Session {
                     "The workflow is cancelled: {}.",
                     reason(run.pace.pushes, why)
                 );
-                run.state = cancel(&run.state);
+                self.forget_word(out);
+                if let Some(run) = &mut self.run {
+                    run.state = cancel(&run.state);
+                }
                 let mutation = self.announce_end(out);
                 out.actions.push(notify(Level::Warning, why));
                 return mutation;

@@ -86,7 +86,7 @@ impl Baseline {
 
 impl FileState {
     /// How a file stands. Never waits for a pipe or a device.
-    fn of(path: &Path) -> io::Result<Self> {
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let metadata = match path.metadata() {
             Ok(metadata) => metadata,
             Err(error) if is_absence(&error) => return Ok(Self::Absent),
@@ -95,7 +95,7 @@ impl FileState {
         if !metadata.is_file() {
             return Ok(Self::NoFile);
         }
-        let file = open(path)?;
+        let file = Self::open(path)?;
         let metadata = file.metadata()?;
         // Another one may have taken its place since it was looked at.
         if !metadata.is_file() {
@@ -113,6 +113,21 @@ impl FileState {
                 changed: nanoseconds(&metadata),
             },
         })
+    }
+
+    /// Opens a file for reading. Never waits for a pipe or a device.
+    #[cfg(unix)]
+    pub(crate) fn open(path: &Path) -> io::Result<File> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        let flags = i32::try_from(flags.bits()).unwrap_or_default();
+        File::options().read(true).custom_flags(flags).open(path)
+    }
+
+    /// Opens a file for reading.
+    #[cfg(windows)]
+    pub(crate) fn open(path: &Path) -> io::Result<File> {
+        File::open(path)
     }
 }
 
@@ -142,19 +157,6 @@ fn hash(file: File) -> io::Result<Option<String>> {
     }
     let is_whole = file.limit() > 0;
     Ok(is_whole.then(|| format!("{:x}", hasher.finalize())))
-}
-
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let flags = i32::try_from(flags.bits()).unwrap_or_default();
-    File::options().read(true).custom_flags(flags).open(path)
-}
-
-#[cfg(windows)]
-fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
 }
 
 /// Whether a file is there, and has changed or not, as is expected.

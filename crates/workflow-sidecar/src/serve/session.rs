@@ -18,6 +18,8 @@ pub(super) struct Slot {
     pub(super) cwd: Option<PathBuf>,
     /// Whether the user trusts what is in it, as far as the host knows.
     pub(super) is_trusted: bool,
+    /// Whether its settings hold without a run, as the host was told last.
+    pub(super) guarded_told: bool,
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
     /// The gate that runs.
@@ -35,6 +37,7 @@ impl Slot {
             session,
             cwd: None,
             is_trusted: true,
+            guarded_told: false,
             deadline: None,
             gate: None,
             triggers: TriggerWatch::default(),
@@ -49,8 +52,16 @@ impl Slot {
         self.span.clone()
     }
 
-    /// Takes over what the host knows of the session now.
-    pub(super) fn note(&mut self, context: &Context<'_>) {
+    /// Whether its settings hold without a run, if the host was told otherwise.
+    pub(super) fn guarded_news(&mut self) -> Option<bool> {
+        let is_guarded = self.session.is_guarded();
+        let before = std::mem::replace(&mut self.guarded_told, is_guarded);
+        (before != is_guarded).then_some(is_guarded)
+    }
+
+    /// Takes over what the host knows of the session now, and says whether other files are to be read.
+    pub(super) fn note(&mut self, context: &Context<'_>) -> bool {
+        let before = (self.cwd.clone(), self.is_trusted);
         if let Some(cwd) = &context.cwd {
             self.cwd = Some(PathBuf::from(cwd.as_str()));
         }
@@ -61,5 +72,6 @@ impl Slot {
         if let Some(has_ui) = context.has_ui {
             self.session.set_has_ui(has_ui);
         }
+        before != (self.cwd.clone(), self.is_trusted)
     }
 }

@@ -7,11 +7,15 @@
 
 mod call;
 mod compiled;
+mod fields;
+mod meeting;
 pub(crate) mod own;
 mod paths;
 mod pattern;
+mod reach;
 mod reason;
 mod texts;
+mod touched;
 
 use std::sync::Arc;
 
