@@ -86,8 +86,10 @@ pub enum Input<'a> {
         /// What, or why nothing.
         kept: Result<Snapshot, NoSnapshot>,
     },
-    /// The code was brought back.
+    /// The code was brought back, or could not be.
     CodeRestored {
+        /// Which way back.
+        id: GateId,
         /// What came of it.
         restored: Restored,
     },
@@ -135,9 +137,9 @@ pub enum Input<'a> {
         /// The gate.
         gate: GateId,
     },
-    /// A gate is still being run.
+    /// A gate is still being run, or the code brought back.
     GateProgress {
-        /// The gate.
+        /// The gate, or the way back.
         gate: GateId,
         /// What runs, as people read it.
         text: String,

@@ -17,6 +17,7 @@ mod graph;
 mod init;
 mod log;
 mod paths;
+mod plain_file;
 mod private;
 mod rest;
 pub mod serve;

@@ -151,7 +151,7 @@ pub(super) fn load_settings_of(
         findings: &mut findings,
     };
     let settings = read_map(reader, "the settings file", "`{}`, or remove it", node)
-        .map(|(map, _)| read_settings(reader, map));
+        .map(|(map, _)| read_settings(reader, map, tier));
     let found = findings.finish();
     let closed = found
         .iter()

@@ -13,7 +13,7 @@ use super::model::{Limits, Settings, Tier};
 use super::node::{Kind, Map};
 use super::rules::{Guards, Reading};
 use super::tool_rules::{ReadTools, read_results, read_tools};
-use super::triggers::{Trigger, read_checkpoint, read_triggers};
+use super::triggers::{read_checkpoint, read_triggers};
 use super::values::{optional_text, place_of, present, whole_number, wrong_type};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 
@@ -65,8 +65,8 @@ impl TierSettings {
 /// The limits a file names, in the order of [`Level::Limits`]' keys.
 type LimitsSaid = [Option<u32>; 6];
 
-/// Reads a settings file's map.
-pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> TierSettings {
+/// Reads the map of a tier's settings file.
+pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>, tier: Tier) -> TierSettings {
     keys::check(reader, Level::Settings, &map);
     let lost: Vec<_> = keys::lost_guards(Level::Settings, &map).collect();
     optional_text(reader, &mut map, "$schema");
@@ -96,7 +96,7 @@ pub(super) fn read_settings(reader: &mut Reader<'_>, mut map: Map<'_>) -> TierSe
             context,
             limits: Limits::default(),
             checkpoint: read_checkpoint(reader, &mut map),
-            triggers: read_triggers(reader, &mut map),
+            triggers: read_triggers(reader, &mut map, tier),
             ..Settings::default()
         },
         limits,
@@ -125,16 +125,8 @@ pub(super) fn merged([global, project]: &[TierSettings; 2]) -> Settings {
         user: global.guards.clone(),
         project: project.guards.clone(),
         checkpoint: inner.checkpoint.or(outer.checkpoint),
-        triggers: [(outer, Tier::Global), (inner, Tier::Project)]
-            .into_iter()
-            .flat_map(|(said, tier)| triggers_of(said, tier))
-            .collect(),
+        triggers: [&*outer.triggers, &*inner.triggers].concat(),
     }
-}
-
-fn triggers_of(said: &Settings, tier: Tier) -> impl Iterator<Item = Trigger> {
-    let triggers = said.triggers.iter().cloned();
-    triggers.map(move |trigger| Trigger { tier, ..trigger })
 }
 
 fn read_limits(reader: &mut Reader<'_>, map: &mut Map<'_>) -> LimitsSaid {

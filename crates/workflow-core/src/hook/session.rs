@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::Session;
 use crate::checkpoint::Checkpoints;
 use crate::definition::{Catalog, Loaded, Reading, Settings};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Severity, visible};
 use crate::input::Entry;
 use crate::leaving::needs_baseline;
 use crate::output::{Action, Effect, Level, Output};
@@ -13,10 +13,12 @@ use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore}
 use crate::session::{Run, notify};
 use crate::standing::Standing;
 use crate::trust::Foreign;
-use crate::wake::Wake;
+use crate::wake::{NOT_GIVEN, Wake};
 
 /// How many problems are told in one notification.
 const PROBLEMS_TOLD: usize = 5;
+/// How many characters of a text that nobody was given.
+const TEXT_TOLD: usize = 200;
 
 impl Session {
     /// Takes the session's entries for the truth, whatever was in memory.
@@ -86,14 +88,25 @@ impl Session {
     pub(crate) fn session_over(&mut self, out: &mut Output) {
         self.session_closed(out);
         self.watch_no_more(out);
+        self.tell_not_given(out);
         self.wake = Wake::default();
         self.checkpoints = Checkpoints::default();
+    }
+
+    /// Says what triggers had for an agent that is not there any more.
+    fn tell_not_given(&mut self, out: &mut Output) {
+        for text in self.wake.not_given() {
+            let beginning: String = text.chars().take(TEXT_TOLD).collect();
+            let message = format!("{NOT_GIVEN}{}", visible(&beginning));
+            out.actions.push(notify(Level::Warning, message));
+        }
     }
 
     /// Lets go of everything that belongs to the session as it was.
     pub(crate) fn session_closed(&mut self, out: &mut Output) {
         self.agent_is_running(out);
         self.stop_leaving("the session ended", out);
+        self.leave_restore(out);
         self.run = None;
         self.turn_moved = None;
         self.pushed = None;

@@ -207,6 +207,7 @@ impl Dispatch {
     fn do_or_log(&self, step: impl FnOnce(&mut Server), failed: &str, out: &mut Outbox) {
         if catch_unwind(AssertUnwindSafe(|| step(&mut self.server()))).is_err() {
             tracing::error!("{failed}");
+            self.server().forget_call();
         }
         out.append(&mut self.server().outbox);
     }
@@ -221,6 +222,7 @@ impl Dispatch {
         let called = || callback(Id::Null, params, usize::MAX, Extensions::new());
         catch_unwind(AssertUnwindSafe(called)).unwrap_or_else(|_| {
             tracing::error!(method = &*call.method, "a call failed");
+            self.server().forget_call();
             error_response(&Error::new(
                 Kind::Internal,
                 "the sidecar failed at this call and lives on",
@@ -310,6 +312,8 @@ fn note(id: &str, call: &Call<'_>) {
 mod tests {
     use std::time::Instant;
 
+    use workflow_core::input::Ticket;
+
     use super::super::clock::Clock;
     use super::*;
 
@@ -357,6 +361,22 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":4,"method":"session/state"}"#,
         );
         assert!(lives.contains(r#""active":false"#), "{lives}");
+    }
+
+    #[test]
+    fn what_a_call_left_behind_that_panicked_answers_no_other() {
+        let mut dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
+        let amid = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
+            lock(server).begin_call(Ticket(1));
+            panicking(params, server, extensions);
+        };
+        dispatch.methods.register_method("test/amid", amid).unwrap();
+        let dispatch = introduced(dispatch);
+        send(
+            &dispatch,
+            r#"{"jsonrpc":"2.0","id":3,"method":"test/amid"}"#,
+        );
+        assert!(!dispatch.server().is_in_progress(Ticket(1)));
     }
 
     #[test]

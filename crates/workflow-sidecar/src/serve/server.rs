@@ -217,7 +217,7 @@ impl Server {
         ticket: Ticket,
         input: Input<'_>,
     ) -> Result<Output, Error> {
-        self.in_progress = Some(ticket);
+        self.begin_call(ticket);
         let output = self.step(params, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
@@ -436,9 +436,15 @@ impl Server {
                     gates: &run.gates,
                     cwd: &places.cwd,
                     baseline: run.baseline.as_deref(),
+                    agent_dir: places.is_trusted.then_some(&*places.agent_dir),
                 };
-                let handle = world.start_gate(name, job);
-                self.hold_gate(id, Some((run.id, handle)));
+                match world.start_gate(name, job) {
+                    Ok(handle) => self.hold_gate(id, Some((run.id, handle))),
+                    Err(reports) => {
+                        let gate = run.id;
+                        return Some(Input::GateOver { gate, reports });
+                    }
+                }
             }
             Effect::StopGate(gate) => self.stop_gate(id, gate),
             Effect::Trust(commands) => world.trust(&project, &commands),
@@ -456,13 +462,13 @@ impl Server {
             Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
             Effect::KeepCode => {
                 return Some(Input::CodeKept {
-                    kept: world.keep_code(&places.cwd),
+                    kept: world.keep_code(&project),
                 });
             }
-            Effect::RestoreCode(snapshot) => {
-                return Some(Input::CodeRestored {
-                    restored: world.restore_code(&snapshot, &places.cwd),
-                });
+            Effect::RestoreCode { id: gate, snapshot } => {
+                let session = id.to_owned();
+                let at_once = world.restore_code(GateName { session, gate }, &snapshot, &project);
+                return at_once.map(|restored| Input::CodeRestored { id: gate, restored });
             }
             Effect::Watch(triggers) => {
                 return Some(Input::Watched {
@@ -547,6 +553,12 @@ impl Server {
             GateNews::Over(reports) => {
                 self.stop_gate(session, gate);
                 Input::GateOver { gate, reports }
+            }
+            GateNews::Restored(restored) => {
+                if !self.sessions.contains_key(session) {
+                    tracing::warn!(?restored, "code went back for a session that is gone");
+                }
+                Input::CodeRestored { id: gate, restored }
             }
         };
         let output = self.step_session(session, input);
@@ -745,7 +757,7 @@ impl Server {
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
     fn settle(&mut self, session: &str, settled: Settled) {
-        if self.in_progress == Some(settled.ticket) {
+        if self.is_in_progress(settled.ticket) {
             self.at_once = Some(settled);
             return;
         }
@@ -776,6 +788,24 @@ impl Server {
     /// The call in progress is answered when its ticket is settled.
     pub(super) fn defer(&mut self, ticket: Ticket, what: Asking) {
         self.deferred = Some(Deferred { ticket, what });
+    }
+
+    /// A call may be answered at once, or later under this ticket.
+    pub(super) fn begin_call(&mut self, ticket: Ticket) {
+        self.at_once = None;
+        self.in_progress = Some(ticket);
+    }
+
+    /// Whether what settles this ticket is the answer to the call in progress.
+    pub(super) fn is_in_progress(&self, ticket: Ticket) -> bool {
+        self.in_progress == Some(ticket)
+    }
+
+    /// The call in progress panicked, and has been answered: whatever comes of it is the answer to nothing.
+    pub(super) fn forget_call(&mut self) {
+        self.in_progress = None;
+        self.at_once = None;
+        self.deferred = None;
     }
 
     /// Whether the call that just returned is answered later.
