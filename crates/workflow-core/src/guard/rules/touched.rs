@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::fields::{Does, Named};
 use super::meeting::Part;
-use super::paths::{PathForm, Paths};
+use super::paths::{PathForm, Paths, of_shell};
 use crate::guard::shell::{Change, Line, Touch, Writes};
 
 /// How many places of one call are looked at.
@@ -65,7 +65,11 @@ pub(super) fn places(
             },
         });
     }
-    touches.extend(line.into_iter().flat_map(|line| &line.touches).cloned());
+    let of_line = line.into_iter().flat_map(|line| &line.touches);
+    touches.extend(of_line.map(|touch| Touch {
+        path: of_shell(&touch.path).into_owned(),
+        ..touch.clone()
+    }));
     is_all &= !is_too_much(touches.len());
     let mut known = HashMap::new();
     let looked_at = touches.iter().take(MOST_PLACES);
