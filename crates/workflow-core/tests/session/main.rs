@@ -5,6 +5,7 @@ mod commands;
 mod context;
 mod gates;
 mod navigation;
+mod places;
 mod restoring;
 mod rules;
 mod step_tool;

@@ -142,8 +142,8 @@ impl Globs {
             return Some(false);
         }
         let reached = Reached::new(place, compiled.ignores_case);
-        let mut reaches = compiled.reaches.iter();
-        Some(reaches.any(|reach| reach.meets(&reached, &compiled.roots)))
+        let mut all = compiled.reaches.iter();
+        Some(all.any(|reach| reach.meets(&reached, &compiled.roots)))
     }
 }
 

@@ -113,8 +113,8 @@ fn candidates(word: &Word) -> Vec<Spot> {
         add(value);
         add(value.trim_start_matches('@'));
     }
-    if shape.starts_with('@') {
-        add(&shape[1..]);
+    if let Some(file) = shape.strip_prefix('@') {
+        add(file);
     }
     for part in shape.split(':').skip(1) {
         add(part);
