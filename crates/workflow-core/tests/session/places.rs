@@ -227,3 +227,26 @@ fn a_call_that_names_very_many_paths_counts_as_touching_any() {
         &json!({"paths": files})
     ));
 }
+
+#[test]
+fn a_denial_says_what_stands_for_the_protected_file() {
+    let said = |input: &Value| {
+        let rule = rule(&json!({"verdict": "block", "path": [".env"]}));
+        let rules = Rules::new([LevelRules {
+            name: "a level",
+            whose: Whose::Phase,
+            tools: None,
+            rules: std::slice::from_ref(&rule),
+        }]);
+        let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
+        match rules.decide(&Call::new("bash", Some(&input), &PlainPaths)) {
+            Decision::Blocked(denial) => denial.seen,
+            Decision::Allowed | Decision::Asked(_) => panic!("it is blocked"),
+        }
+    };
+    let line = |line: &str| said(&json!({"command": line}));
+    assert_eq!(line("cat .env"), "");
+    assert_eq!(line("cat .e*"), "`.e*` may stand for it.");
+    assert_eq!(line("mv . ../x"), "It takes `.` with all that is in it.");
+    assert!(line("$X").starts_with("Its line cannot be read"));
+}

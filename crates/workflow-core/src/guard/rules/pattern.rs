@@ -126,6 +126,11 @@ impl Globs {
         self.compiled.get_or_init(compile).as_ref()
     }
 
+    /// Whether all of them are globs.
+    pub(super) fn is_sound(&self, paths: &dyn Paths) -> bool {
+        self.compiled(paths).is_some()
+    }
+
     /// Whether one of them matches; `None` if one of them is no glob.
     pub(super) fn matches(&self, form: &PathForm, paths: &dyn Paths) -> Option<bool> {
         Some(self.compiled(paths)?.matches(form))
