@@ -360,6 +360,18 @@ mod tests {
     }
 
     #[test]
+    fn dots_in_a_pattern_are_worked_out_or_refused() {
+        assert!(matches("docs/../src/**", "src/a"));
+        assert!(matches("./a/./b", "a/b"));
+        assert!(matches("../beside/*", "../beside/a"));
+        assert!(matches(".", "a"));
+        assert!(matches("~", "~/a"));
+        let refused = check_glob("src/*/../x").expect_err("it leads nowhere");
+        assert!(refused.to_string().contains("write the path without"));
+        assert!(check_glob(&"{a,b}".repeat(9)).is_err());
+    }
+
+    #[test]
     fn what_is_allowed_by_a_bare_name_lies_in_the_project() {
         let globs = Globs::in_project(&["*.md".to_owned()]);
         let matches = |path| globs.matches(&PlainPaths.forms(path)[0], &PlainPaths);
