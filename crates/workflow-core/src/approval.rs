@@ -22,7 +22,7 @@ const CHANGED: &str =
     "What is shown has changed since you answered, so that answer does not count. Look again.";
 
 /// A `next` whose phase needs a person's word.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingApproval {
     pub(crate) ticket: Ticket,
     /// What the gate came to, if there is one.

@@ -15,7 +15,7 @@ use crate::white_space;
 use crate::{template, text};
 
 /// A start that waits for the person to confirm it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingStart {
     pub(crate) ticket: Ticket,
     loaded: Arc<Loaded>,
@@ -140,6 +140,7 @@ impl Session {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
         let state = start(workflow, &catalog, task_id, &description, started_at);
         let standing = crate::standing::Standing::of(&state, &catalog, &loaded.settings);
+        let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&loaded.settings);
         self.pushed = None;
         self.forget_word(out);
@@ -159,6 +160,9 @@ impl Session {
         // The new run has not been moved yet, whatever this response did to the old one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.enter(state, out);
+        if self.settings.triggers != triggers {
+            self.watch_triggers(out);
+        }
         out.actions.push(Action::SetSessionName {
             name: session_name(workflow, &description),
         });
@@ -178,6 +182,7 @@ impl Session {
         };
         self.agent_is_running(out);
         self.stop_leaving("the run was cancelled", out);
+        self.call_off_calls(out);
         self.pushed = None;
         run.state = cancel(&run.state);
         run.state.completion_notified = true;

@@ -86,8 +86,10 @@ pub enum Input<'a> {
         /// What, or why nothing.
         kept: Result<Snapshot, NoSnapshot>,
     },
-    /// The code was brought back.
+    /// The code was brought back, or could not be.
     CodeRestored {
+        /// Which way back.
+        id: GateId,
         /// What came of it.
         restored: Restored,
     },
@@ -103,6 +105,11 @@ pub enum Input<'a> {
     },
     /// The host replaced older messages by a summary.
     Compacted,
+    /// The settings were read again, in the middle of a session.
+    Settings {
+        /// What the files say now. Workflows are taken over only where a run starts or is restored.
+        loaded: &'a Loaded,
+    },
     /// The agent runs `workflow_step`.
     Step {
         /// Names the request, should its answer have to wait.
@@ -130,9 +137,9 @@ pub enum Input<'a> {
         /// The gate.
         gate: GateId,
     },
-    /// A gate is still being run.
+    /// A gate is still being run, or the code brought back.
     GateProgress {
-        /// The gate.
+        /// The gate, or the way back.
         gate: GateId,
         /// What runs, as people read it.
         text: String,

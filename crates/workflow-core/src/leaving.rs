@@ -18,14 +18,14 @@ use crate::run::{StoredGate, entry_type};
 use crate::session::{Waiting, entry};
 
 /// A `next` that is on its way and waits for the process.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Leaving {
     ticket: Ticket,
     step: Step,
 }
 
 /// What the process does for it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Step {
     /// It runs the gate.
     Gate {
@@ -39,7 +39,7 @@ enum Step {
 }
 
 /// A question about the way out of a phase.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum PendingLeave {
     /// Whether these commands may run.
     Trust {
@@ -315,6 +315,7 @@ impl Session {
     pub(crate) fn settle(ticket: Ticket, reply: Reply, mut settled: Output, out: &mut Output) {
         out.questions.append(&mut settled.questions);
         out.effects.append(&mut settled.effects);
+        out.settled.append(&mut settled.settled);
         if let Reply::Later = reply {
             out.actions.append(&mut settled.actions);
             return;

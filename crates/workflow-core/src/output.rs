@@ -66,8 +66,14 @@ pub enum Effect {
     ForgetWord(String),
     /// Keep the code as it stands. Comes back as `CodeKept` before anything else.
     KeepCode,
-    /// Bring the code back to how it stood. Comes back as `CodeRestored` before anything else.
-    RestoreCode(Snapshot),
+    /// Bring the code back to how it stood. Comes back as `GateProgress` and once as `CodeRestored`, also if the session
+    /// has gone elsewhere meanwhile.
+    RestoreCode {
+        /// Comes back with what became of it.
+        id: GateId,
+        /// How it stood.
+        snapshot: Snapshot,
+    },
     /// Watch these triggers and no others; those of the project only if the user trusts them. Comes back as
     /// `Watched` before anything else, and as `Triggered` whenever one has something.
     Watch(Vec<Trigger>),
@@ -99,7 +105,7 @@ pub struct GateRun {
     pub commands: Vec<RunCheck>,
 }
 
-/// Names a gate that runs.
+/// Names a gate that runs, or a way back of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GateId(pub u64);
 

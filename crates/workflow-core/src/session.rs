@@ -30,7 +30,7 @@ use crate::wake::Wake;
 ///
 /// Reads no clock, no file, no randomness; starts nothing and waits for nothing. The caller
 /// gives the time with every input and sends [`Input::Tick`] when [`Session::deadline`] is due.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Session {
     abilities: Abilities,
     /// Whether there is an interface, as far as the host told of this session.
@@ -71,7 +71,7 @@ pub struct Session {
 }
 
 /// A run in memory: its state, and what follows from it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) state: RunState,
     pub(crate) catalog: Arc<Catalog>,
@@ -93,7 +93,7 @@ pub(crate) struct Run {
 }
 
 /// What waits for a person's answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Waiting {
     /// A run that would take the place of another.
     Start(PendingStart),
@@ -202,21 +202,35 @@ impl Session {
         !(self.rules.is_empty() && self.results.is_empty())
     }
 
+    /// Whether a settings file could not be read as it stands: it is worth looking at again.
+    #[must_use]
+    pub fn misses_settings(&self) -> bool {
+        !(self.settings.user.reading.is_whole() && self.settings.project.reading.is_whole())
+    }
+
     /// When [`Input::Tick`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let countdown = self.countdown.as_ref().map(Countdown::deadline);
         let questions = self.questions_due();
         let texts = self.wake.deadline();
-        countdown.into_iter().chain(questions).chain(texts).min()
+        let code = self.checkpoints.deadline();
+        let all = countdown.into_iter().chain(questions).chain(texts);
+        all.chain(code).min()
     }
 
     /// Takes what happened, gives what must be done.
     pub fn step(&mut self, now: Millis, input: Input<'_>) -> Output {
         let mut out = Output::default();
         self.note_agent(now, &input);
+        if begins_to_work(&input) {
+            self.forget_restore("the agent went on before you answered", &mut out);
+        }
         match input {
-            Input::Session { entries, loaded } => self.session_changed(&entries, &loaded, &mut out),
+            Input::Session { entries, loaded } => {
+                self.session_changed(&entries, &loaded, &mut out);
+                self.wake.moved(now);
+            }
             Input::Shutdown => self.session_over(&mut out),
             Input::BeforeAgentStart { prompt } => self.before_agent_start(prompt, &mut out),
             // A text of nobody's may be our own reminder: the counts wait until the agent starts on it.
@@ -244,13 +258,14 @@ impl Session {
                 author: Some(Author::Person),
             } => self.user_spoke(&mut out),
             Input::Compacted => self.context_given = false,
+            Input::Settings { loaded } => self.settings_changed(loaded, &mut out),
             Input::Branch {
                 ticket,
                 turn,
                 entries,
             } => self.goes_back(ticket, turn, entries.as_deref(), &mut out),
             Input::CodeKept { kept } => self.code_kept(now, kept, &mut out),
-            Input::CodeRestored { restored } => self.code_restored(&restored, &mut out),
+            Input::CodeRestored { id, restored } => self.code_restored(id, &restored, &mut out),
             Input::Watched { watched } => self.watched(&watched, &mut out),
             Input::Triggered { text } => self.triggered(now, text, &mut out),
             Input::Step { ticket, action } => self.step_tool(now, ticket, action, &mut out),
@@ -258,7 +273,10 @@ impl Session {
             Input::StepCancelled { ticket } => self.step_cancelled(ticket, &mut out),
             Input::Baseline { baseline } => self.baseline_taken(baseline, &mut out),
             Input::GateUntrusted { gate } => self.gate_untrusted(now, gate, &mut out),
-            Input::GateProgress { gate, text } => self.gate_goes_on(gate, &text, &mut out),
+            Input::GateProgress { gate, text } => {
+                self.gate_goes_on(gate, &text, &mut out);
+                self.restore_goes_on(gate, &text, &mut out);
+            }
             Input::GateOver { gate, reports } => self.gate_over(now, gate, reports, &mut out),
             Input::Command {
                 ticket,
@@ -276,6 +294,7 @@ impl Session {
                 self.give_next(now, &mut out);
                 self.time_passed(now, &mut out);
                 self.give_up_waiting(now, &mut out);
+                self.give_up_waiting_for_code(now, &mut out);
             }
         }
         self.note_questions(now, &out.questions);
@@ -360,6 +379,7 @@ impl Session {
     pub(crate) fn enter(&mut self, state: RunState, out: &mut Output) {
         self.agent_is_running(out);
         self.stop_leaving("the run moved on meanwhile", out);
+        self.call_off_calls(out);
         self.context_given = false;
         if self.run.as_ref().is_some_and(|run| run.state != state) {
             self.forget_word(out);
@@ -420,6 +440,15 @@ impl Run {
             (self.stored_pace, self.stored_awaits) = (self.pace, awaits);
         }
     }
+}
+
+/// Whether the agent begins on something.
+fn begins_to_work(input: &Input<'_>) -> bool {
+    use Input::{AgentStart, BeforeAgentStart, TurnStart};
+    matches!(
+        input,
+        BeforeAgentStart { .. } | AgentStart | TurnStart { .. }
+    )
 }
 
 /// An entry to append. Our entries have string keys only, so that they always are JSON.

@@ -16,7 +16,7 @@ use crate::run::{Position, RunState, Stale, advance};
 use crate::{context, template, text};
 
 /// What holds where a run stands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Standing {
     /// The root workflow's name.
     pub(crate) workflow_name: String,

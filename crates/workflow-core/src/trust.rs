@@ -10,7 +10,7 @@ use crate::run::reachable;
 use crate::session::Waiting;
 
 /// What of a run does not come from the user's own workflows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Foreign {
     /// The workflows' keys.
     workflows: Vec<String>,

@@ -17,10 +17,10 @@ const TOO_LATE: &str = "nobody answered in half an hour";
 const REMEMBERED: usize = 64;
 
 /// The questions that were put to the host and not answered.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Asked(BTreeMap<QuestionId, Put>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Put {
     title: String,
     due: Millis,
@@ -116,7 +116,7 @@ impl Session {
             Some(Waiting::Start(start)) => self.start_answered(now, start, confirmed, out),
             Some(Waiting::Call(call)) => self.call_answered(call, confirmed, out),
             Some(Waiting::Leave(leave)) => self.leave_answered(now, leave, answer, out),
-            Some(Waiting::Restore(restore)) => self.restore_answered(restore, answer, out),
+            Some(Waiting::Restore(restore)) => self.restore_answered(now, restore, answer, out),
             Some(Waiting::Triggers(shown)) => self.triggers_answered(shown, answer, out),
         }
     }

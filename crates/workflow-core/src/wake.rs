@@ -11,13 +11,16 @@ use crate::input::{Answer, Millis};
 use crate::output::{Action, Effect, Heard, Level, Output, Reply};
 use crate::session::{Waiting, notify};
 
+/// How a text begins that says what nobody was given.
+pub const NOT_GIVEN: &str = "[workflow] The session ends before the agent was told: ";
+
 /// How many texts wait while the agent is busy.
 const WAITING: usize = 16;
 /// How long an agent that was spoken to may take to start, before it counts as resting.
 const WAKING: Millis = 10_000;
 
 /// What the agent does, and what waits for it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Wake {
     agent: Agent,
     queue: VecDeque<String>,
@@ -82,6 +85,17 @@ impl Wake {
     /// The agent has stopped.
     pub(crate) fn stopped(&mut self, now: Millis) {
         self.agent = Agent::Rests(now);
+    }
+
+    /// Another conversation is open, or another branch of it. What waits is for whoever is there; what the agent did
+    /// in the other one says nothing.
+    pub(crate) fn moved(&mut self, now: Millis) {
+        self.agent = Agent::Rests(now);
+    }
+
+    /// The texts that nobody was given, as the session ends.
+    pub(crate) fn not_given(&mut self) -> impl Iterator<Item = String> {
+        std::mem::take(&mut self.queue).into_iter()
     }
 
     /// The agent was spoken to.

@@ -15,7 +15,9 @@ mod drawn;
 pub mod gate;
 mod graph;
 mod init;
+mod log;
 mod paths;
+mod plain_file;
 mod private;
 mod rest;
 pub mod serve;
@@ -27,3 +29,5 @@ mod transcript;
 mod trigger;
 pub mod trust;
 mod wire;
+
+pub use transcript::{Exchange, bless_text, differences_of_text, rehearse};

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::gate::FileState;
+use crate::plain_file;
 
 /// How much of a file is shown, in bytes.
 const SHOWN: u64 = 4096;
@@ -20,7 +21,7 @@ pub(crate) fn excerpt(path: &str, cwd: &Path) -> String {
 
 /// What a file says, all of it, in one text that is another one when it says something else.
 pub(crate) fn state(path: &str, cwd: &Path) -> String {
-    let state = inside(path, cwd).and_then(|file| FileState::of(&file));
+    let state = inside(path, cwd).and_then(|file| FileState::of(&file, None));
     let state = state.map(|state| serde_json::to_string(&state));
     match state {
         Ok(Ok(state)) => state,
@@ -40,10 +41,8 @@ fn inside(path: &str, cwd: &Path) -> io::Result<PathBuf> {
 }
 
 fn beginning(path: &Path) -> io::Result<String> {
-    let file = FileState::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
+    let file = plain_file::open(path)?;
+    let file = file.ok_or_else(|| io::Error::other("it is no file"))?;
     let mut bytes = Vec::new();
     file.take(SHOWN + 1).read_to_end(&mut bytes)?;
     let is_cut = bytes.len() as u64 > SHOWN;

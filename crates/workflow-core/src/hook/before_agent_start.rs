@@ -10,7 +10,7 @@ use crate::output::{Output, Reply, message_type};
 use crate::white_space;
 
 /// What became of a push.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Pushed {
     /// Whether the agent started on it.
     pub(crate) started: bool,

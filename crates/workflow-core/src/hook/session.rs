@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::Session;
 use crate::checkpoint::Checkpoints;
-use crate::definition::{Catalog, Loaded};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::definition::{Catalog, Loaded, Reading, Settings};
+use crate::diagnostic::{Code, Diagnostic, Severity, visible};
 use crate::input::Entry;
 use crate::leaving::needs_baseline;
 use crate::output::{Action, Effect, Level, Output};
@@ -13,10 +13,12 @@ use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore}
 use crate::session::{Run, notify};
 use crate::standing::Standing;
 use crate::trust::Foreign;
-use crate::wake::Wake;
+use crate::wake::{NOT_GIVEN, Wake};
 
 /// How many problems are told in one notification.
 const PROBLEMS_TOLD: usize = 5;
+/// How many characters of a text that nobody was given.
+const TEXT_TOLD: usize = 200;
 
 impl Session {
     /// Takes the session's entries for the truth, whatever was in memory.
@@ -46,6 +48,25 @@ impl Session {
         self.watch_triggers(out);
     }
 
+    /// The settings say something else than before: it holds from here on, in a run as well.
+    pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Output) {
+        let missed = self.misses_settings();
+        let triggers = std::mem::take(&mut self.settings.triggers);
+        self.adopt_settings(&loaded.settings);
+        if let Some(run) = &mut self.run {
+            run.standing = Standing::of(&run.state, &run.catalog, &self.settings);
+        }
+        out.diagnostics.clone_from(&loaded.diagnostics);
+        self.show_problems(out);
+        if missed && !self.misses_settings() {
+            let message = "[workflow] The settings can be read again, and hold as they stand.";
+            out.actions.push(notify(Level::Info, message));
+        }
+        if triggers != self.settings.triggers {
+            self.watch_triggers(out);
+        }
+    }
+
     /// Has noted how things stand now, where the gate compares and nobody knows how they stood.
     fn make_up_for_baseline(&mut self, out: &mut Output) {
         let Some((run, standing)) = self.standing() else {
@@ -67,14 +88,25 @@ impl Session {
     pub(crate) fn session_over(&mut self, out: &mut Output) {
         self.session_closed(out);
         self.watch_no_more(out);
+        self.tell_not_given(out);
         self.wake = Wake::default();
         self.checkpoints = Checkpoints::default();
+    }
+
+    /// Says what triggers had for an agent that is not there any more.
+    fn tell_not_given(&mut self, out: &mut Output) {
+        for text in self.wake.not_given() {
+            let beginning: String = text.chars().take(TEXT_TOLD).collect();
+            let message = format!("{NOT_GIVEN}{}", visible(&beginning));
+            out.actions.push(notify(Level::Warning, message));
+        }
     }
 
     /// Lets go of everything that belongs to the session as it was.
     pub(crate) fn session_closed(&mut self, out: &mut Output) {
         self.agent_is_running(out);
         self.stop_leaving("the session ended", out);
+        self.leave_restore(out);
         self.run = None;
         self.turn_moved = None;
         self.pushed = None;
@@ -100,6 +132,15 @@ impl Session {
             .join("\n");
         if lines.len() > PROBLEMS_TOLD {
             told = format!("{told}\n… and {} more", lines.len() - PROBLEMS_TOLD);
+        }
+        let Settings { user, project, .. } = &self.settings;
+        for (whose, guards) in [("your", user), ("the project's", project)] {
+            let meanwhile = match guards.reading {
+                Reading::Whole => continue,
+                Reading::Earlier => "what it said before holds",
+                Reading::Never => "what cannot be read of it counts as forbidden",
+            };
+            told += &format!("\nUntil {whose} settings file is corrected, {meanwhile}.");
         }
         if !told.is_empty() && told != self.problems_shown {
             out.actions

@@ -192,7 +192,8 @@ impl World {
                 }
                 Effect::ForgetWord(_) => "forget word".to_owned(),
                 Effect::KeepCode => "keep code".to_owned(),
-                Effect::RestoreCode(snapshot) => {
+                Effect::RestoreCode { id, snapshot } => {
+                    self.gate = id;
                     format!("restore {}", snapshot.reference.unwrap_or(snapshot.head))
                 }
                 Effect::Watch(triggers) => format!("watch {}", triggers.len()),

@@ -20,7 +20,9 @@ use workflow_core::session::Abilities;
 use workflow_core::wake::Watched;
 use workflow_core::{Input, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
-use workflow_protocol::{Context, Error, HostApplyParams, Kind, SessionBound, Text};
+use workflow_protocol::{
+    CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
+};
 
 use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
@@ -117,6 +119,8 @@ struct Waiting {
     /// Its id, as it came.
     id: String,
     deferred: Deferred,
+    /// Ends in the log when the answer is given.
+    _span: tracing::Span,
 }
 
 /// A call whose answer comes later.
@@ -213,7 +217,7 @@ impl Server {
         ticket: Ticket,
         input: Input<'_>,
     ) -> Result<Output, Error> {
-        self.in_progress = Some(ticket);
+        self.begin_call(ticket);
         let output = self.step(params, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
@@ -230,8 +234,42 @@ impl Server {
         let id = params.session_id();
         let slot = self.sessions.get_mut(id);
         let slot = slot.ok_or_else(|| unknown_session(id))?;
-        slot.note(params.context());
-        Ok(slot)
+        if slot.note(params.context()) {
+            self.read_settings_again(id)?;
+        }
+        self.sessions.get(id).ok_or_else(|| unknown_session(id))
+    }
+
+    /// Reads the settings of a call's session again, if they could not be read: they may have been corrected.
+    pub(super) fn look_again_for_settings<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+    ) -> Result<(), Error> {
+        if self.known(params)?.session.misses_settings() {
+            self.read_settings_again(params.session_id())?;
+        }
+        Ok(())
+    }
+
+    /// Has a session take over what its settings say now.
+    fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
+        let loaded = self.definitions(id, &Context::default())?;
+        let output = self.step_session(id, Input::Settings { loaded: &loaded });
+        self.apply(id, output.actions);
+        Ok(())
+    }
+
+    /// Whether a session's settings hold without a run, if the host was told otherwise.
+    pub(super) fn guarded_news(&mut self, id: &str) -> Option<bool> {
+        self.sessions.get_mut(id)?.guarded_news()
+    }
+
+    /// The answer to a command.
+    pub(super) fn command_result(&mut self, id: &str, output: Output) -> CommandRunResult {
+        CommandRunResult {
+            guarded: self.guarded_news(id),
+            ..wire::command_run_result(output)
+        }
     }
 
     /// Steps a session that is new, or starts anew from what the host ships.
@@ -252,9 +290,11 @@ impl Server {
             // A gate of a session that was open under this id before may still be told of.
             session.number_gates_from(self.opened * GATES_OF_A_SESSION);
             self.opened += 1;
-            Slot::new(session)
+            Slot::new(id, session)
         });
         slot.note(context);
+        let span = slot.logged(id);
+        let _worked_on = span.enter();
         // Nobody holds the session while it takes up its run: should that fail, it is unknown,
         // rather than a session without a run and its guards.
         let now = self.now();
@@ -318,6 +358,8 @@ impl Server {
         let Some(slot) = self.sessions.get_mut(id) else {
             return Output::default();
         };
+        let span = slot.logged(id);
+        let _worked_on = span.enter();
         let output = slot.session.step(now, input);
         self.follow_up(id, output)
     }
@@ -394,9 +436,15 @@ impl Server {
                     gates: &run.gates,
                     cwd: &places.cwd,
                     baseline: run.baseline.as_deref(),
+                    agent_dir: places.is_trusted.then_some(&*places.agent_dir),
                 };
-                let handle = world.start_gate(name, job);
-                self.hold_gate(id, Some((run.id, handle)));
+                match world.start_gate(name, job) {
+                    Ok(handle) => self.hold_gate(id, Some((run.id, handle))),
+                    Err(reports) => {
+                        let gate = run.id;
+                        return Some(Input::GateOver { gate, reports });
+                    }
+                }
             }
             Effect::StopGate(gate) => self.stop_gate(id, gate),
             Effect::Trust(commands) => world.trust(&project, &commands),
@@ -414,13 +462,13 @@ impl Server {
             Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
             Effect::KeepCode => {
                 return Some(Input::CodeKept {
-                    kept: world.keep_code(&places.cwd),
+                    kept: world.keep_code(&project),
                 });
             }
-            Effect::RestoreCode(snapshot) => {
-                return Some(Input::CodeRestored {
-                    restored: world.restore_code(&snapshot, &places.cwd),
-                });
+            Effect::RestoreCode { id: gate, snapshot } => {
+                let session = id.to_owned();
+                let at_once = world.restore_code(GateName { session, gate }, &snapshot, &project);
+                return at_once.map(|restored| Input::CodeRestored { id: gate, restored });
             }
             Effect::Watch(triggers) => {
                 return Some(Input::Watched {
@@ -505,6 +553,12 @@ impl Server {
             GateNews::Over(reports) => {
                 self.stop_gate(session, gate);
                 Input::GateOver { gate, reports }
+            }
+            GateNews::Restored(restored) => {
+                if !self.sessions.contains_key(session) {
+                    tracing::warn!(?restored, "code went back for a session that is gone");
+                }
+                Input::CodeRestored { id: gate, restored }
             }
         };
         let output = self.step_session(session, input);
@@ -703,7 +757,7 @@ impl Server {
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
     fn settle(&mut self, session: &str, settled: Settled) {
-        if self.in_progress == Some(settled.ticket) {
+        if self.is_in_progress(settled.ticket) {
             self.at_once = Some(settled);
             return;
         }
@@ -712,7 +766,7 @@ impl Server {
             reply,
             actions,
         } = settled;
-        let Some(Waiting { id, deferred }) = self.waiting.remove(&ticket) else {
+        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&ticket) else {
             return self.apply(session, actions);
         };
         let output = Output {
@@ -721,7 +775,10 @@ impl Server {
             ..Output::default()
         };
         match deferred.what {
-            Asking::Command => self.outbox.result(&id, &wire::command_run_result(output)),
+            Asking::Command => {
+                let result = self.command_result(session, output);
+                self.outbox.result(&id, &result);
+            }
             Asking::Branch => self.outbox.result(&id, &wire::branch_result(output)),
             Asking::ToolCall => self.outbox.result(&id, &wire::tool_call_result(output)),
             Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),
@@ -733,6 +790,24 @@ impl Server {
         self.deferred = Some(Deferred { ticket, what });
     }
 
+    /// A call may be answered at once, or later under this ticket.
+    pub(super) fn begin_call(&mut self, ticket: Ticket) {
+        self.at_once = None;
+        self.in_progress = Some(ticket);
+    }
+
+    /// Whether what settles this ticket is the answer to the call in progress.
+    pub(super) fn is_in_progress(&self, ticket: Ticket) -> bool {
+        self.in_progress == Some(ticket)
+    }
+
+    /// The call in progress panicked, and has been answered: whatever comes of it is the answer to nothing.
+    pub(super) fn forget_call(&mut self) {
+        self.in_progress = None;
+        self.at_once = None;
+        self.deferred = None;
+    }
+
     /// Whether the call that just returned is answered later.
     pub(super) fn take_deferred(&mut self) -> Option<Deferred> {
         self.deferred.take()
@@ -740,9 +815,13 @@ impl Server {
 
     /// Keeps the id under which a call is answered.
     pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: &str) {
-        let id = id.to_owned();
-        self.waiting
-            .insert(deferred.ticket, Waiting { id, deferred });
+        let ticket = deferred.ticket;
+        let waiting = Waiting {
+            id: id.to_owned(),
+            deferred,
+            _span: tracing::Span::current(),
+        };
+        self.waiting.insert(ticket, waiting);
     }
 }
 

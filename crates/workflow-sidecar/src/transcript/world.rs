@@ -48,8 +48,10 @@ pub(crate) enum Answer {
     Snapshot(Snapshot),
     /// Why the code was not kept: what failed, or that there is no repository.
     NoSnapshot(Option<String>),
-    /// What came of bringing the code back.
-    Restored(Back),
+    /// Why the code could not be brought back at all; else that is told later.
+    Restored(Restored),
+    /// Why a gate could not be started; else what becomes of it is told later.
+    NotStarted(Vec<Report>),
     /// What came of watching triggers.
     Watched(Watch),
     /// Whether names that differ only in case were the same file. They are not, unless it is written.
@@ -70,16 +72,6 @@ pub(crate) struct Led {
 pub(crate) struct Kept {
     absolute: String,
     held: bool,
-}
-
-/// [`Restored`] as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Back {
-    put_aside: bool,
-    has_commits_since: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
 }
 
 /// [`Watched`] as it is written.
@@ -119,6 +111,14 @@ impl TriggerLine {
         }
     }
 
+    /// The line as it is recorded.
+    pub(super) fn recorded(mut self, payload: Payload) -> Self {
+        if payload == Payload::Redacted && self.text.is_some() {
+            self.text = Some(REDACTED.to_owned());
+        }
+        self
+    }
+
     /// Which trigger, and what it had; none if that is not one thing.
     pub(crate) fn news(&self) -> Option<(TriggerName, TriggerNews)> {
         let name = TriggerName {
@@ -145,14 +145,14 @@ struct Form {
     in_home: Option<String>,
 }
 
-/// What was told of a gate, as the value of a `gate` line.
+/// What was told of a gate, or of a way back of the code, as the value of a `gate` line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GateLine {
     /// The session, which may have no name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) session: String,
-    /// Which of its gates, counted from 1.
+    /// Which of them, counted from 1.
     pub(crate) gate: u64,
     /// It goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,6 +160,9 @@ pub(crate) struct GateLine {
     /// It is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reports: Option<Vec<Report>>,
+    /// The code is back, or is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) restored: Option<Restored>,
 }
 
 impl Answer {
@@ -178,16 +181,19 @@ impl Answer {
 
 impl GateLine {
     pub(super) fn of(name: &GateName, news: &GateNews) -> Self {
-        let (progress, reports) = match news {
-            GateNews::Progress(text) => (Some(text.clone()), None),
-            GateNews::Over(reports) => (None, Some(reports.clone())),
-        };
-        Self {
+        let mut line = Self {
             session: name.session.clone(),
             gate: name.gate.0,
-            progress,
-            reports,
+            progress: None,
+            reports: None,
+            restored: None,
+        };
+        match news {
+            GateNews::Progress(text) => line.progress = Some(text.clone()),
+            GateNews::Over(reports) => line.reports = Some(reports.clone()),
+            GateNews::Restored(restored) => line.restored = Some(restored.clone()),
         }
+        line
     }
 
     /// The line as it is recorded.
@@ -206,10 +212,11 @@ impl GateLine {
             session: self.session.clone(),
             gate: GateId(self.gate),
         };
-        let news = match (&self.progress, &self.reports) {
-            (Some(text), None) => GateNews::Progress(text.clone()),
-            (None, Some(reports)) => GateNews::Over(reports.clone()),
-            (Some(_), Some(_)) | (None, None) => return None,
+        let news = match (&self.progress, &self.reports, &self.restored) {
+            (Some(text), None, None) => GateNews::Progress(text.clone()),
+            (None, Some(reports), None) => GateNews::Over(reports.clone()),
+            (None, None, Some(restored)) => GateNews::Restored(restored.clone()),
+            _ => return None,
         };
         Some((name, news))
     }
@@ -321,16 +328,20 @@ impl World for WatchedWorld {
         is_as_shown
     }
 
-    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle {
-        self.inner.start_gate(told, job)
+    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
+        let started = self.inner.start_gate(told, job);
+        if let Err(reports) = &started {
+            self.note(Answer::NotStarted(reports.clone()));
+        }
+        started
     }
 
     fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
         self.inner.await_word(agent_dir, awaited);
     }
 
-    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot> {
-        let kept = self.inner.keep_code(cwd);
+    fn keep_code(&self, project: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
+        let kept = self.inner.keep_code(project);
         self.note(match &kept {
             Ok(snapshot) => Answer::Snapshot(snapshot.clone()),
             Err(NoSnapshot::NoRepository) => Answer::NoSnapshot(None),
@@ -339,14 +350,15 @@ impl World for WatchedWorld {
         kept
     }
 
-    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored {
-        let restored = self.inner.restore_code(snapshot, cwd);
-        self.note(Answer::Restored(Back {
-            put_aside: restored.put_aside,
-            has_commits_since: restored.has_commits_since,
-            problem: restored.problem.clone(),
-        }));
-        restored
+    fn restore_code(
+        &self,
+        told: GateName,
+        snapshot: &Snapshot,
+        project: &WorldProject<'_>,
+    ) -> Option<Restored> {
+        let restored = self.inner.restore_code(told, snapshot, project)?;
+        self.note(Answer::Restored(restored.clone()));
+        Some(restored)
     }
 
     fn watch(
@@ -523,11 +535,15 @@ impl World for HeldWorld {
         changed != Some(true)
     }
 
-    fn start_gate(&self, _: GateName, _: GateJob<'_>) -> GateHandle {
-        GateHandle::none()
+    fn start_gate(&self, _: GateName, _: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
+        let held = self.next(|answer| match answer {
+            Answer::NotStarted(reports) => Some(reports.clone()),
+            _ => None,
+        });
+        held.map_or_else(|| Ok(GateHandle::none()), Err)
     }
 
-    fn keep_code(&self, _: &Path) -> Result<Snapshot, NoSnapshot> {
+    fn keep_code(&self, _: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
         let held = self.next(|answer| match answer {
             Answer::Snapshot(snapshot) => Some(Ok(snapshot.clone())),
             Answer::NoSnapshot(Some(why)) => Some(Err(NoSnapshot::Failed(why.clone()))),
@@ -537,26 +553,11 @@ impl World for HeldWorld {
         held.unwrap_or(Err(NoSnapshot::NoRepository))
     }
 
-    fn restore_code(&self, _: &Snapshot, _: &Path) -> Restored {
-        let held = self.next(|answer| match answer {
-            Answer::Restored(back) => Some(back.clone()),
+    fn restore_code(&self, _: GateName, _: &Snapshot, _: &WorldProject<'_>) -> Option<Restored> {
+        self.next(|answer| match answer {
+            Answer::Restored(restored) => Some(restored.clone()),
             _ => None,
-        });
-        let unknown = || Back {
-            put_aside: false,
-            has_commits_since: false,
-            problem: Some("the transcript does not tell what came of it".to_owned()),
-        };
-        let Back {
-            put_aside,
-            has_commits_since,
-            problem,
-        } = held.unwrap_or_else(unknown);
-        Restored {
-            put_aside,
-            has_commits_since,
-            problem,
-        }
+        })
     }
 
     fn watch(
