@@ -131,6 +131,7 @@ pub(super) fn read_triggers(
     read_list(reader, map, "triggers", |reader, map, span| {
         read_trigger(reader, map, span, tier)
     })
+    .all
 }
 
 fn read_trigger(

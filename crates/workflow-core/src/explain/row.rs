@@ -109,6 +109,8 @@ pub struct Origin {
 pub enum Said {
     /// Nobody: it is so unless something else is said.
     Default,
+    /// Nobody: it is so whatever is said.
+    BuiltIn,
     /// A settings file.
     Settings(Tier),
     /// The workflow of this key.
@@ -123,6 +125,7 @@ impl Said {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Default => "default",
+            Self::BuiltIn => "built-in",
             Self::Settings(_) => "settings",
             Self::Workflow(_) => "workflow",
             Self::Phase => "phase",

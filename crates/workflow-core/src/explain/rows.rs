@@ -7,7 +7,7 @@ use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
 use crate::diagnostic::Place;
 use crate::ending;
-use crate::guard::rules::{LevelRules, Whose, in_words};
+use crate::guard::rules::{LevelRules, Whose, in_words, own};
 use crate::guard::{STEP_TOOL, ToolGuard};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
 use crate::standing::{all_profiles, level_names, levels};
@@ -179,6 +179,7 @@ fn tools(here: &Here<'_>) -> Vec<Row> {
         ));
     }
     rows.extend(outer_lists(here));
+    rows.push(own_rule());
     rows.extend(rules(here));
     rows.extend(results(here));
     rows
@@ -200,6 +201,16 @@ fn outer_lists(here: &Here<'_>) -> Vec<Row> {
         ))
     });
     listed.collect()
+}
+
+/// The rule that stands before all levels.
+fn own_rule() -> Row {
+    let origin = Origin {
+        said: Said::BuiltIn,
+        place: None,
+    };
+    let value = Value::Word(own::FORBIDS.to_owned());
+    row(Section::Tools, "block", value, origin)
 }
 
 /// The rules of all levels, outer first: the strictest level decides.

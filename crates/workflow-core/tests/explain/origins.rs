@@ -74,6 +74,7 @@ fn told(origin: Option<&Origin>) -> String {
     };
     let said = match &origin.said {
         Said::Default => "default".to_owned(),
+        Said::BuiltIn => "built in".to_owned(),
         Said::Settings(tier) => format!("{tier:?} settings"),
         Said::Workflow(key) => format!("workflow {key}"),
         Said::Phase => "phase".to_owned(),

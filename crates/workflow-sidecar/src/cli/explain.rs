@@ -291,6 +291,7 @@ fn from(origin: &Origin) -> String {
             None => place.file.to_string(),
         },
         (None, Said::Default) => "default".to_owned(),
+        (None, Said::BuiltIn) => "built in".to_owned(),
         (None, Said::Settings(_)) => "settings".to_owned(),
         (None, Said::Workflow(key)) => format!("workflow {}", shown(key)),
         (None, Said::Phase) => "the phase".to_owned(),
