@@ -17,6 +17,8 @@ mod footprint;
 mod gates;
 #[cfg(unix)]
 mod guarded;
+#[cfg(unix)]
+mod harmless;
 mod host;
 mod lines;
 mod page;

@@ -215,12 +215,8 @@ impl Session {
         let questions = self.questions_due();
         let texts = self.wake.deadline();
         let code = self.checkpoints.deadline();
-        let all = countdown
-            .into_iter()
-            .chain(questions)
-            .chain(texts)
-            .chain(code);
-        all.min()
+        let all = countdown.into_iter().chain(questions).chain(texts);
+        all.chain(code).min()
     }
 
     /// Takes what happened, gives what must be done.

@@ -139,7 +139,6 @@ impl Host {
             Input::Step {
                 ticket: Ticket(self.steps),
                 action: Some("next"),
-                word: None,
             },
         );
         self.keep(out);

@@ -21,7 +21,7 @@ pub(crate) fn excerpt(path: &str, cwd: &Path) -> String {
 
 /// What a file says, all of it, in one text that is another one when it says something else.
 pub(crate) fn state(path: &str, cwd: &Path) -> String {
-    let state = inside(path, cwd).and_then(|file| FileState::of(&file));
+    let state = inside(path, cwd).and_then(|file| FileState::of(&file, None));
     let state = state.map(|state| serde_json::to_string(&state));
     match state {
         Ok(Ok(state)) => state,

@@ -128,10 +128,10 @@ pub(super) fn read_triggers(
     map: &mut Map<'_>,
     tier: Tier,
 ) -> Vec<Trigger> {
-    read_list(reader, map, "triggers", |reader, map, span| {
+    let read = |reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>| {
         read_trigger(reader, map, span, tier)
-    })
-    .all
+    };
+    read_list(reader, map, "triggers", read).all
 }
 
 fn read_trigger(
@@ -173,7 +173,7 @@ fn read_file(reader: &mut Reader<'_>, map: &mut Map<'_>, tier: Tier) -> Option<S
         ),
         Tier::Global | Tier::Project => return Some(text.value.into_owned()),
     };
-    reader.report(Finding::error(Code::InvalidValue, text.span, message).help(help));
+    reader.report(Finding::error(Code::PathRefused, text.span, message).help(help));
     None
 }
 

@@ -15,10 +15,20 @@ use crate::text;
 
 use super::here::Here;
 use super::row::{Origin, Row, Said, Section, Value};
+use super::turns;
 
 /// What holds in a phase.
 pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {
-    let sections = [phase, tools, context, auto_continue, way_out, moves, end];
+    let sections = [
+        phase,
+        tools,
+        context,
+        auto_continue,
+        way_out,
+        moves,
+        turns::of_phase,
+        end,
+    ];
     sections.iter().flat_map(|section| section(here)).collect()
 }
 
@@ -27,12 +37,24 @@ pub(super) fn of_workflow(here: &Here<'_>) -> Vec<Row> {
     let everywhere = |row: &Row| match row.section {
         Section::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
         Section::Start | Section::End => true,
-        Section::Phase | Section::Tools | Section::Continue | Section::Moves => false,
+        Section::Tools => is_said_around(row, &here.position.root().key),
+        Section::Phase | Section::Continue | Section::Moves | Section::Turns => false,
     };
     let mut rows = start(here);
+    rows.extend(tools(here).into_iter().filter(everywhere));
     rows.extend(context(here).into_iter().filter(everywhere));
+    rows.extend(turns::of_workflow(here));
     rows.extend(end(here));
     rows
+}
+
+/// Whether the settings or the workflow of this key say so, whatever the phase.
+fn is_said_around(row: &Row, root: &str) -> bool {
+    match row.origin.as_ref().map(|origin| &origin.said) {
+        Some(Said::BuiltIn | Said::Settings(_)) => true,
+        Some(Said::Workflow(key)) => key == root && row.key != "blockReason",
+        Some(Said::Default | Said::Phase) | None => false,
+    }
 }
 
 fn row(
@@ -268,7 +290,7 @@ fn results(here: &Here<'_>) -> Vec<Row> {
 }
 
 /// A level says so, at this `file:line`.
-fn said_by(whose: Whose<'_>, source: &str) -> Origin {
+pub(super) fn said_by(whose: Whose<'_>, source: &str) -> Origin {
     Origin {
         said: match whose {
             Whose::Settings(tier) => Said::Settings(tier),

@@ -71,7 +71,7 @@ impl Baseline {
         for gate in gates {
             match &gate.check {
                 Check::File(FileCheck { path, changed }) if changed.is_some() => {
-                    let state = FileState::of_until(Some(end), &cwd.join(path));
+                    let state = FileState::of(&cwd.join(path), Some(end));
                     let state = state.unwrap_or(FileState::Unreadable);
                     baseline.files.insert(path.clone(), state);
                 }
@@ -94,13 +94,8 @@ impl Baseline {
 }
 
 impl FileState {
-    /// How a file stands. Never waits for a pipe or a device.
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        Self::of_until(None, path)
-    }
-
-    /// The same, and reads no longer than until then.
-    fn of_until(end: Option<Instant>, path: &Path) -> io::Result<Self> {
+    /// How a file stands. Never waits for a pipe or a device, and reads no longer than until then.
+    pub(crate) fn of(path: &Path, end: Option<Instant>) -> io::Result<Self> {
         let file = match plain_file::open(path) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(Self::NoFile),
@@ -118,7 +113,7 @@ impl FileState {
 
     /// How a file stands, told so that it can be compared with how it stood.
     fn like(before: Option<&Self>, path: &Path) -> io::Result<Self> {
-        let now = Self::of(path)?;
+        let now = Self::of(path, None)?;
         if let (Some(Self::Long { .. }), Self::Content(_)) = (before, &now) {
             return Ok(Self::long(&path.metadata()?));
         }

@@ -1,6 +1,7 @@
 //! The world of a dry run: the project as it stands, in which everything is trusted and no command runs.
 //!
-//! Owns what a gate would run, and what it is said to have come to. Must not know lines.
+//! Owns what a gate would run and what it is said to have come to, and what triggers would be watched. Must not know
+//! lines.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -26,6 +27,8 @@ const SAID: &str = "so says the dry run";
 pub(super) struct DryWorld {
     machine: Machine,
     started: Mutex<Option<DryGate>>,
+    /// What would be watched.
+    triggers: Mutex<Vec<Trigger>>,
 }
 
 /// A gate that would run.
@@ -40,6 +43,12 @@ impl DryWorld {
     pub(super) fn started(&self) -> Option<DryGate> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         started.take()
+    }
+
+    /// What would be watched.
+    pub(super) fn triggers(&self) -> Vec<Trigger> {
+        let triggers = self.triggers.lock().unwrap_or_else(PoisonError::into_inner);
+        triggers.clone()
     }
 }
 
@@ -125,7 +134,11 @@ impl World for DryWorld {
     }
 
     fn keep_code(&self, _: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
-        Err(NoSnapshot::NoRepository)
+        // As if there were a repository in which nothing has changed.
+        Ok(Snapshot {
+            reference: None,
+            head: "0".repeat(40),
+        })
     }
 
     fn restore_code(&self, _: GateName, _: &Snapshot, _: &WorldProject<'_>) -> Option<Restored> {
@@ -135,8 +148,21 @@ impl World for DryWorld {
         })
     }
 
-    fn watch(&self, _: &str, _: &WorldProject<'_>, _: &[Trigger], _: &mut TriggerWatch) -> Watched {
-        Watched::default()
+    fn watch(
+        &self,
+        _: &str,
+        _: &WorldProject<'_>,
+        triggers: &[Trigger],
+        watch: &mut TriggerWatch,
+    ) -> Watched {
+        watch.tell();
+        let mut watched = self.triggers.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *watched, triggers.to_vec());
+        let begun = triggers.iter().filter(|trigger| !before.contains(trigger));
+        Watched {
+            begun: begun.map(Trigger::in_words).collect(),
+            ..Watched::default()
+        }
     }
 
     fn trust_triggers(&self, _: &WorldProject<'_>, _: &[Trigger]) {}
