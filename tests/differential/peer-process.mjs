@@ -8,14 +8,10 @@
  * @module
  */
 
-import { createJiti } from "jiti";
 import { VirtualClock } from "./clock.mjs";
+import { Session, source } from "./package-session.mjs";
 import { Random } from "./random.mjs";
 
-const jiti = createJiti(import.meta.url);
-/** @type {(path: string, options?: {default: true}) => Promise<any>} */
-const source = (path, options) => jiti.import(`@harms-haus/pi-workflows/src/${path}`, options);
-const extension = await source("index.ts", { default: true });
 const { loadWorkflows, loadWorkflowsFromDir, validateWorkflowDefinition } = await source("config/index.ts");
 const { reconstructState } = await source("state.ts");
 
@@ -26,66 +22,11 @@ clock.install();
 /** @type {Session} */
 let session;
 
-/** One session of the package: the mock host, the handlers it registered, what it did so far. */
-class Session {
-  /** @param {{cwd: string, agentDir: string, now: number, seed: number}} place */
-  constructor({ cwd, agentDir, now, seed }) {
-    process.env.PI_CODING_AGENT_DIR = agentDir;
-    const random = new Random(seed);
-    clock.reset(now, () => (random.chance(0.1) ? 0.5 : random.next()));
-    this.cwd = cwd;
-    this.branch = [];
-    this.effects = [];
-    this.hasUI = true;
-    this.answer = false;
-    this.handlers = new Map();
-    this.tools = new Map();
-    this.commands = new Map();
-    extension(this.pi());
-  }
-
-  record(effect) {
-    this.effects.push(effect);
-  }
-
-  /** The ExtensionAPI as far as the package uses it. */
-  pi() {
-    return {
-      on: (event, handler) => this.handlers.set(event, handler),
-      registerTool: (tool) => this.tools.set(tool.name, tool),
-      registerCommand: (name, command) => this.commands.set(name, command),
-      registerMessageRenderer: () => {},
-      appendEntry: (customType, data) => this.record({ kind: "entry", customType, data: structuredClone(data) }),
-      sendMessage: (message, options) => this.record({ kind: "message", ...message, options }),
-      sendUserMessage: (content, options) => this.record({ kind: "user", content, ...options }),
-      setSessionName: (name) => this.record({ kind: "name", name }),
-    };
-  }
-
-  /** The ExtensionContext as far as the package uses it. A host without UI answers dialogs with no. */
-  context() {
-    const hasUI = this.hasUI;
-    return {
-      cwd: this.cwd,
-      hasUI,
-      sessionManager: { getBranch: () => this.branch },
-      ui: {
-        setStatus: (key, text) => this.record({ kind: "status", key, text: text ?? null }),
-        setWidget: (key, lines, options) =>
-          this.record({ kind: "widget", key, lines: lines ?? null, placement: options?.placement }),
-        notify: (message, level) => this.record({ kind: "notify", message, level }),
-        confirm: async (title, message) => {
-          this.record({ kind: "confirm", title, message, asked: hasUI });
-          return hasUI && this.answer;
-        },
-      },
-    };
-  }
-
-  async hook(name, event) {
-    const handler = this.handlers.get(name);
-    return handler ? await handler(event, this.context()) : undefined;
-  }
+/** @param {{cwd: string, agentDir: string, now: number, seed: number}} place */
+function open({ now, seed, ...place }) {
+  const random = new Random(seed);
+  clock.reset(now, () => (random.chance(0.1) ? 0.5 : random.next()));
+  session = new Session(place);
 }
 
 /** The definitions as the package resolves them now, flattened for the wire. */
@@ -216,7 +157,7 @@ function restored() {
 
 process.on("message", async (/** @type {any} */ message) => {
   if (message.open) {
-    session = new Session(message.open);
+    open(message.open);
     process.send({ ready: true });
   } else if (message.survey) {
     process.send({ found: Object.fromEntries(Object.entries(message.survey).map(([tier, directory]) => [tier, survey(directory)])) });

@@ -730,3 +730,62 @@ fn what_triggers_had_and_code_that_was_kept_is_recorded_and_replays_without_them
     let against = replay(&[&name, "--against", &serving()]).unwrap();
     assert!(against.contains("1 skipped"), "{against}");
 }
+
+#[test]
+fn a_recording_without_secrets_has_neither_the_texts_nor_the_token() {
+    let port = free_port();
+    let settings = json!({"triggers": [
+        {"http": {"port": port, "token": "sesame"}, "prompt": "The build says: {body}"},
+    ]});
+    let place = place(&settings, None);
+    let (_directory, recorded_to) = recording();
+    let mut host = TestHost::over(recorded(&recorded_to, &["--record-redact"]));
+    host.initialize(place.path(), &json!("system"));
+    start(&mut host);
+    assert_eq!(send(port, &post("sesame", "hunter2")), 200);
+    let said = comes(&mut host).concat();
+    host.result(
+        "hook/before_agent_start",
+        &json!({"event": {"prompt": said}}),
+    );
+    host.result("hook/agent_start", &json!({}));
+    assert_eq!(send(port, &post("sesame", "hunter3")), 202);
+    host.result("hook/agent_end", &json!({}));
+    comes(&mut host);
+    host.result("hook/agent_start", &json!({}));
+    assert_eq!(send(port, &post("sesame", "hunter4")), 202);
+    shut_down(&mut host);
+    drop(host);
+    let text = fs::read_to_string(&recorded_to).unwrap();
+    assert!(
+        !text.contains("hunter") && !text.contains("sesame"),
+        "{text}"
+    );
+    let told = replay(&[&recorded_to.display().to_string()]);
+    let told = told.unwrap_or_else(|told| panic!("{told}\n{text}"));
+    assert_eq!(told, "1 transcript replayed, no differences\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_way_back_is_recorded_and_replays_without_git() {
+    let place = place(&json!({"checkpoint": "git"}), None);
+    let (_directory, recorded_to) = recording();
+    let mut host = TestHost::over(recorded(&recorded_to, &[]));
+    host.initialize(place.path(), &json!("system"));
+    changed_since(&place, &mut host);
+    says_yes_to_going_back(&mut host);
+    assert!(
+        told(&host.receive()["result"])
+            .concat()
+            .contains("Code restored")
+    );
+    shut_down(&mut host);
+    drop(host);
+    drop(place);
+    let text = fs::read_to_string(&recorded_to).unwrap();
+    assert!(text.contains("\"restored\":{\"came\":\"back\""), "{text}");
+    let told = replay(&[&recorded_to.display().to_string()]);
+    let told = told.unwrap_or_else(|told| panic!("{told}\n{text}"));
+    assert_eq!(told, "1 transcript replayed, no differences\n");
+}

@@ -95,7 +95,7 @@ pub enum Came {
 }
 
 /// The checkpoints of a session's branch, and what was said about them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Checkpoints {
     kept: Vec<StoredCheckpoint>,
     /// The turn that a checkpoint is being made for.
@@ -107,7 +107,7 @@ pub(crate) struct Checkpoints {
 }
 
 /// The code is being brought back.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct GoingBack {
     id: GateId,
     /// The request that waits for it, and for how long.
@@ -116,7 +116,7 @@ struct GoingBack {
 }
 
 /// The question whether to go back.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingRestore {
     pub(crate) ticket: Ticket,
     snapshot: Snapshot,

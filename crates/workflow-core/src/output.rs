@@ -59,7 +59,9 @@ pub enum Effect {
     /// Remember that the user trusts these commands in this project.
     Trust(Vec<RunCheck>),
     /// Keep what is waited for where the user can answer it outside of the host.
-    AwaitWord(Approval),
+    AwaitWord(Awaiting),
+    /// Look what the user said of what is kept. Comes back as `Word` before anything else.
+    ReadWord(Awaiting),
     /// Forget what is kept about the word of the user that the run of this task waits for, or got.
     ForgetWord(String),
     /// Keep the code as it stands. Comes back as `CodeKept` before anything else.
@@ -79,6 +81,15 @@ pub enum Effect {
     WatchNoMore,
     /// Remember that the user trusts these triggers in this project.
     TrustTriggers(Vec<Trigger>),
+}
+
+/// A person's word that is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaiting {
+    /// What is asked.
+    pub approval: Approval,
+    /// Names this waiting among all that there were.
+    pub nonce: String,
 }
 
 /// A gate that is to be run.

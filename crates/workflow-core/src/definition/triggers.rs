@@ -122,15 +122,16 @@ pub(super) fn read_checkpoint(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Opt
     choice(reader, Severity::Error, &entry, &words)
 }
 
-/// What the settings file of a tier says under `triggers`.
+/// What the settings file of a tier says under `triggers`. Whose it is is said afterwards.
 pub(super) fn read_triggers(
     reader: &mut Reader<'_>,
     map: &mut Map<'_>,
     tier: Tier,
 ) -> Vec<Trigger> {
-    read_list(reader, map, "triggers", |reader, map, span| {
+    let read = |reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>| {
         read_trigger(reader, map, span, tier)
-    })
+    };
+    read_list(reader, map, "triggers", read).all
 }
 
 fn read_trigger(

@@ -7,28 +7,25 @@ use sha2::{Digest, Sha256};
 use crate::Session;
 use crate::diagnostic::{shown, visible};
 use crate::guard::rules::{Call, Decision, Denial, Lift, reason};
-use crate::input::{Millis, Ticket};
+use crate::input::Ticket;
 use crate::output::{Decider, Output, Question, Reply, Settled};
 use crate::session::Waiting;
 
-/// How long a person has to answer about a call: as long as somebody is away, and not for ever.
-const PATIENCE: Millis = 30 * 60 * 1000;
 /// Characters of a call's arguments that a person is shown. What is left out of more is said, as it would run as well.
 const MOST_SHOWN: usize = 16_000;
 /// The same call denied this often in a row is no misunderstanding any more.
 const STUBBORN: u32 = 3;
 
 /// A call that waits for a person.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingCall {
     pub(crate) ticket: Ticket,
     /// What the agent is told if it may not run.
     pub(crate) reason: String,
-    pub(crate) due: Millis,
 }
 
 /// A call that was denied.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Denied {
     /// Stands for the tool, its arguments and the reason.
     hash: [u8; 32],
@@ -36,13 +33,7 @@ pub(crate) struct Denied {
 }
 
 impl Session {
-    pub(crate) fn tool_called(
-        &mut self,
-        now: Millis,
-        ticket: Ticket,
-        call: &Call<'_>,
-        out: &mut Output,
-    ) {
+    pub(crate) fn tool_called(&mut self, ticket: Ticket, call: &Call<'_>, out: &mut Output) {
         self.agent_is_running(out);
         self.tool_was_used();
         let standing = self.standing().map(|(_, standing)| standing);
@@ -63,17 +54,16 @@ impl Session {
             self.denied = None;
             out.reply = block(reason);
         } else if asked {
-            self.ask_for_consent(now, ticket, call, reason, out);
+            self.ask_for_consent(ticket, call, reason, out);
         } else {
             let against = (denial.lift == Lift::Person).then(|| against(&denial));
-            self.deny(now, ticket, call, reason, against, out);
+            self.deny(ticket, call, reason, against, out);
         }
     }
 
     /// Asks a person about a call, unless the same was declined often enough.
     fn ask_for_consent(
         &mut self,
-        now: Millis,
         ticket: Ticket,
         call: &Call<'_>,
         mut reason: String,
@@ -83,7 +73,7 @@ impl Session {
         let can_ask = self.can_ask();
         if can_ask && times <= STUBBORN {
             let why = "It needs the user's consent.";
-            return self.ask_about(now, ticket, call, why, reason, out);
+            return self.ask_about(ticket, call, why, reason, out);
         }
         if !can_ask {
             reason += "\nIt needs the user's consent, and this host cannot ask for it.";
@@ -94,7 +84,6 @@ impl Session {
     /// Blocks a call by a rule; asks a person when it is always the same one, if a person may lift what it is `against`.
     fn deny(
         &mut self,
-        now: Millis,
         ticket: Ticket,
         call: &Call<'_>,
         reason: String,
@@ -107,7 +96,7 @@ impl Session {
                 let why = format!(
                     "The agent tries it for the third time in a row. A yes lets this one call run, against {against}."
                 );
-                self.ask_about(now, ticket, call, &why, reason, out);
+                self.ask_about(ticket, call, &why, reason, out);
             }
             None => out.reply = refused(reason, times),
         }
@@ -132,7 +121,6 @@ impl Session {
     /// Asks a person whether a call may run.
     fn ask_about(
         &mut self,
-        now: Millis,
         ticket: Ticket,
         call: &Call<'_>,
         why: &str,
@@ -148,19 +136,14 @@ impl Session {
             options: Vec::new(),
             show: None,
         });
-        let due = now.saturating_add(PATIENCE);
-        let call = PendingCall {
-            ticket,
-            reason,
-            due,
-        };
+        let call = PendingCall { ticket, reason };
         self.waiting.insert(id, Waiting::Call(call));
         out.reply = Reply::Later;
     }
 
     /// A person said whether a call may run.
     pub(crate) fn call_answered(&mut self, call: PendingCall, allowed: bool, out: &mut Output) {
-        let PendingCall { ticket, reason, .. } = call;
+        let PendingCall { ticket, reason } = call;
         let reply = if allowed {
             self.denied = None;
             Reply::None
@@ -174,18 +157,6 @@ impl Session {
             reply,
             actions: Vec::new(),
         });
-    }
-
-    /// Blocks the calls about which nobody answered in time.
-    pub(crate) fn give_up_waiting(&mut self, now: Millis, out: &mut Output) {
-        let is_late = |waiting: &Waiting| matches!(waiting, Waiting::Call(call) if call.due <= now);
-        while let Some(late) = self.waiting.iter().find(|(_, waiting)| is_late(waiting)) {
-            let id = *late.0;
-            if let Some(waiting) = self.waiting.remove(&id) {
-                out.settled
-                    .extend(waiting.unanswered("nobody answered in half an hour"));
-            }
-        }
     }
 
     /// The run moves: what a person is asked about a call is asked under rules that hold no longer.

@@ -1,6 +1,7 @@
 //! The engine through its border: inputs in, outputs out, no I/O.
 
 mod agent_end;
+mod broken_settings;
 mod commands;
 mod consent;
 mod context;
@@ -11,4 +12,5 @@ mod restoring;
 mod rules;
 mod step_tool;
 mod turns;
+mod ways_out;
 mod world;

@@ -150,9 +150,12 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     world.tool_call("deploy");
     assert!(world.wait(29 * 60 * 1000).is_empty());
     assert!(line(&world.wait(60 * 1000), "settled block Nobody").contains("half an hour"));
+    let late = world.answer(true);
     assert!(
-        world.answer(true).is_empty(),
-        "an answer that is late changes nothing"
+        late.len() == 1
+            && line(&late, "notify")
+                .contains("came too late and counts for nothing. The call was not allowed."),
+        "an answer that is late changes nothing, and that is said: {late:?}"
     );
     world.tool_call("deploy");
     assert!(

@@ -95,7 +95,7 @@ impl Baseline {
 
 impl FileState {
     /// How a file stands. Never waits for a pipe or a device, and reads no longer than until then.
-    fn of(path: &Path, end: Option<Instant>) -> io::Result<Self> {
+    pub(crate) fn of(path: &Path, end: Option<Instant>) -> io::Result<Self> {
         let file = match plain_file::open(path) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(Self::NoFile),

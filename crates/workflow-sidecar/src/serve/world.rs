@@ -14,6 +14,7 @@ use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Tier, Trigger};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::Paths;
+use workflow_core::input::Word;
 use workflow_core::output::{GateId, Heard};
 use workflow_core::wake::Watched;
 
@@ -21,12 +22,9 @@ use crate::approval::Approvals;
 pub(crate) use crate::approval::Awaited;
 use crate::gate::{self, Baseline, Job, Keeper, Running};
 use crate::paths::LocalPaths;
-use crate::plain_file;
+use crate::shown;
 use crate::trigger::{self, News};
 use crate::trust::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
-
-/// How much of a file is shown with a question, in bytes.
-const SHOWN: u64 = 4096;
 
 /// The world around sessions.
 pub(crate) trait World: fmt::Debug + Send + Sync {
@@ -42,8 +40,8 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
     /// The user trusts these commands of a project.
     fn trust(&self, project: &Project<'_>, commands: &[RunCheck]);
 
-    /// What the user said beforehand about leaving a phase.
-    fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String>;
+    /// What the user said outside of the host about this.
+    fn word(&self, agent_dir: &Path, awaited: &Awaited) -> Option<Word>;
 
     /// A run waits for the user, who may answer outside of the host.
     ///
@@ -55,6 +53,14 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
 
     /// The beginning of a file that is shown with a question.
     fn excerpt(&self, path: &str, cwd: &Path) -> String;
+
+    /// How such a file stands, to be compared.
+    fn shown(&self, path: &str, cwd: &Path) -> String;
+
+    /// Whether such a file still stands as it did.
+    fn is_as_shown(&self, path: &str, cwd: &Path, shown: &str) -> bool {
+        self.shown(path, cwd) == shown
+    }
 
     /// Starts the checks of a gate. What becomes of them is told on another thread; the error is what came of
     /// them if they could not be started.
@@ -91,13 +97,6 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
 pub(crate) struct Project<'a> {
     pub(crate) agent_dir: &'a Path,
     pub(crate) cwd: &'a Path,
-}
-
-/// Where a run stands, so that a word about it is about nothing else.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PhasePlace<'a> {
-    pub(crate) task_id: &'a str,
-    pub(crate) step: u64,
 }
 
 /// Which gate, or way back of the code, is told of.
@@ -311,8 +310,10 @@ impl World for Machine {
         Self::remember_trust(project, &hash_of(commands));
     }
 
-    fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String> {
-        Approvals::in_agent_dir(agent_dir).word(place.task_id, place.step)
+    fn word(&self, agent_dir: &Path, awaited: &Awaited) -> Option<Word> {
+        let show = awaited.show.as_deref();
+        let shown = show.map(|path| self.shown(path, &awaited.cwd));
+        Approvals::in_agent_dir(agent_dir).word(awaited, shown.as_deref())
     }
 
     fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
@@ -329,8 +330,11 @@ impl World for Machine {
     }
 
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        excerpt(&cwd.join(path))
-            .unwrap_or_else(|error| format!("({path} cannot be shown: {error})"))
+        shown::excerpt(path, cwd)
+    }
+
+    fn shown(&self, path: &str, cwd: &Path) -> String {
+        shown::state(path, cwd)
     }
 
     fn keep_code(&self, project: &Project<'_>) -> Result<Snapshot, NoSnapshot> {
@@ -446,19 +450,4 @@ fn in_words(progress: &gate::Progress) -> String {
     let seconds = progress.elapsed_ms / 1000;
     let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
     format!("Checking {number} of {of}: {what} ({seconds} s)")
-}
-
-/// The beginning of a file, if it is one.
-pub(crate) fn excerpt(path: &Path) -> std::io::Result<String> {
-    use std::io::Read;
-    let file = plain_file::open(path)?;
-    let file = file.ok_or_else(|| std::io::Error::other("it is no file"))?;
-    let mut bytes = Vec::new();
-    file.take(SHOWN + 1).read_to_end(&mut bytes)?;
-    let is_cut = bytes.len() as u64 > SHOWN;
-    bytes.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
-    let text = String::from_utf8_lossy(&bytes);
-    let visible = |c: char| c == '\n' || c == '\t' || !c.is_control();
-    let text: String = text.chars().filter(|&c| visible(c)).collect();
-    Ok(if is_cut { format!("{text}\n…") } else { text })
 }

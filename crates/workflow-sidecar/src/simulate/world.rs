@@ -11,11 +11,12 @@ use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Check, Gate, RunCheck, Trigger};
 use workflow_core::guard::gate::{GateVerdict, Obstacle, Report};
 use workflow_core::guard::rules::Paths;
+use workflow_core::input::Word;
 use workflow_core::wake::Watched;
 
 use super::command::Outcome;
 use crate::serve::{
-    GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, TriggerWatch, World, WorldProject,
+    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, TriggerWatch, World, WorldProject,
 };
 
 /// What is said of a check where nothing else is.
@@ -118,7 +119,7 @@ impl World for DryWorld {
 
     fn trust(&self, _: &WorldProject<'_>, _: &[RunCheck]) {}
 
-    fn word(&self, _: &Path, _: &PhasePlace<'_>) -> Option<String> {
+    fn word(&self, _: &Path, _: &Awaited) -> Option<Word> {
         None
     }
 
@@ -126,6 +127,10 @@ impl World for DryWorld {
 
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
         self.machine.excerpt(path, cwd)
+    }
+
+    fn shown(&self, path: &str, cwd: &Path) -> String {
+        self.machine.shown(path, cwd)
     }
 
     fn keep_code(&self, _: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {

@@ -13,6 +13,7 @@ use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Trigger};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::{PathForm, Paths};
+use workflow_core::input::Word;
 use workflow_core::output::GateId;
 use workflow_core::wake::Watched;
 
@@ -20,8 +21,8 @@ use super::payload::{Payload, REDACTED};
 use super::secrets::hidden;
 use crate::paths::WrittenPaths;
 use crate::serve::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, PhasePlace, TriggerName, TriggerNews,
-    TriggerWatch, World, WorldProject,
+    Awaited, GateHandle, GateJob, GateName, GateNews, TriggerName, TriggerNews, TriggerWatch,
+    World, WorldProject,
 };
 
 /// Something that the world answered, as the value of a `world` line.
@@ -36,6 +37,9 @@ pub(crate) enum Answer {
     Word(String),
     /// What a file said that was shown with a question.
     Excerpt(String),
+    /// Whether something had changed since it was shown, so that what the user said did not count. It had not,
+    /// unless it is written.
+    Changed(bool),
     /// Where a path led, unless it led where it says.
     Path(Led),
     /// Whether the user's answers were kept there, where it does not look so.
@@ -105,6 +109,14 @@ impl TriggerLine {
             text,
             problem,
         }
+    }
+
+    /// The line as it is recorded.
+    pub(super) fn recorded(mut self, payload: Payload) -> Self {
+        if payload == Payload::Redacted && self.text.is_some() {
+            self.text = Some(REDACTED.to_owned());
+        }
+        self
     }
 
     /// Which trigger, and what it had; none if that is not one thing.
@@ -285,9 +297,12 @@ impl World for WatchedWorld {
         self.inner.trust(project, commands);
     }
 
-    fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String> {
-        let word = self.inner.word(agent_dir, place)?;
-        self.note(Answer::Word(word.clone()));
+    fn word(&self, agent_dir: &Path, awaited: &Awaited) -> Option<Word> {
+        let word = self.inner.word(agent_dir, awaited)?;
+        self.note(match &word {
+            Word::Chosen(choice) => Answer::Word(choice.clone()),
+            Word::Outdated => Answer::Changed(true),
+        });
         Some(word)
     }
 
@@ -299,6 +314,18 @@ impl World for WatchedWorld {
         let excerpt = self.inner.excerpt(path, cwd);
         self.note(Answer::Excerpt(excerpt.clone()));
         excerpt
+    }
+
+    fn shown(&self, path: &str, cwd: &Path) -> String {
+        self.inner.shown(path, cwd)
+    }
+
+    fn is_as_shown(&self, path: &str, cwd: &Path, shown: &str) -> bool {
+        let is_as_shown = self.inner.is_as_shown(path, cwd, shown);
+        if !is_as_shown {
+            self.note(Answer::Changed(true));
+        }
+        is_as_shown
     }
 
     fn start_gate(&self, told: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
@@ -478,9 +505,10 @@ impl World for HeldWorld {
 
     fn trust(&self, _: &WorldProject<'_>, _: &[RunCheck]) {}
 
-    fn word(&self, _: &Path, _: &PhasePlace<'_>) -> Option<String> {
+    fn word(&self, _: &Path, _: &Awaited) -> Option<Word> {
         self.next(|answer| match answer {
-            Answer::Word(word) => Some(word.clone()),
+            Answer::Word(word) => Some(Word::Chosen(word.clone())),
+            Answer::Changed(true) => Some(Word::Outdated),
             _ => None,
         })
     }
@@ -493,6 +521,18 @@ impl World for HeldWorld {
             _ => None,
         });
         held.unwrap_or_default()
+    }
+
+    fn shown(&self, _: &str, _: &Path) -> String {
+        String::new()
+    }
+
+    fn is_as_shown(&self, _: &str, _: &Path, _: &str) -> bool {
+        let changed = self.next(|answer| match answer {
+            Answer::Changed(changed) => Some(*changed),
+            _ => None,
+        });
+        changed != Some(true)
     }
 
     fn start_gate(&self, _: GateName, _: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
@@ -625,11 +665,9 @@ mod tests {
         assert!(!world.is_trusted(&project, &[]));
         world.answer(answer(r#"{"word":"yes"}"#));
         world.forget();
-        let place = PhasePlace {
-            task_id: "t",
-            step: 0,
-        };
-        assert_eq!(world.word(here, &place), None);
+        assert!(world.is_as_shown("plan.md", here, ""));
+        world.answer(answer(r#"{"changed":true}"#));
+        assert!(!world.is_as_shown("plan.md", here, ""));
     }
 
     #[cfg(unix)]

@@ -7,11 +7,15 @@
 
 mod call;
 mod compiled;
+mod fields;
+mod meeting;
 pub(crate) mod own;
 mod paths;
 mod pattern;
+mod reach;
 mod reason;
 mod texts;
+mod touched;
 
 use std::sync::Arc;
 
@@ -49,12 +53,12 @@ pub enum Whose<'a> {
 }
 
 /// The rules of all levels, outer first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Rules {
     levels: Vec<Level>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Level {
     name: Arc<str>,
     /// Whether it is a workflow or a phase.

@@ -1,0 +1,79 @@
+/**
+ * `scripts/bench`: measures the goals and prints how they stand.
+ *
+ * @module
+ */
+
+import { parseArgs } from "node:util";
+import { draw } from "./curves.mjs";
+import { GOALS } from "./goals.mjs";
+import { Bench } from "./measure.mjs";
+import { Projects } from "./project.mjs";
+import { line, markdown, table } from "./table.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    binary: { type: "string" },
+    floor: { type: "string" },
+    only: { type: "string" },
+    rounds: { type: "string", default: "7" },
+    quick: { type: "boolean", default: false },
+    curves: { type: "string" },
+    format: { type: "string", default: "human" },
+    pinned: { type: "boolean", default: false },
+  },
+});
+
+const wanted = options.only?.split(",").map((id) => id.trim().toUpperCase());
+const unknown = wanted?.filter((id) => !GOALS.some((goal) => goal.id === id)) ?? [];
+if (unknown.length > 0) fail(`there is no goal ${unknown.join(", ")}: there are ${GOALS.map(({ id }) => id).join(", ")}`);
+if (!["human", "json", "markdown"].includes(options.format)) fail(`--format is human, json or markdown`);
+const rounds = Number(options.rounds);
+if (!Number.isInteger(rounds) || rounds < 1) fail("--rounds is a whole number from 1");
+
+const projects = new Projects();
+const bench = new Bench({ binary: options.binary, floor: options.floor, quick: options.quick, rounds, projects });
+try {
+  if (options.curves !== undefined) await draw(bench, options.curves);
+  else report(await measured());
+} finally {
+  await bench.stop();
+  projects.remove();
+}
+
+/** @returns {Promise<(import("./goals.mjs").Row & {goal: string})[]>} */
+async function measured() {
+  const rows = [];
+  for (const { id, title, rows: cases } of GOALS.filter(({ id }) => !wanted || wanted.includes(id))) {
+    progress(`${id}: ${title}`);
+    for (const case_ of cases) {
+      for await (const row of case_(bench)) rows.push({ goal: id, ...row });
+      await bench.stop();
+    }
+  }
+  return rows;
+}
+
+function report(rows) {
+  if (options.quick) {
+    console.log(`${rows.length} cases, all answers right; nothing was timed`);
+    return;
+  }
+  const missed = rows.filter((row) => row.met === false).length;
+  if (options.format === "json") {
+    console.log(JSON.stringify({ node: process.version, pinned: options.pinned, rounds, missed, rows }, null, 2));
+    return;
+  }
+  const lines = rows.map(line);
+  console.log(options.format === "markdown" ? markdown(lines) : table(lines));
+  console.log(`\n${rows.filter((row) => row.met).length} goals met, ${missed} not met; ${rounds} rounds${options.pinned ? ", on one core" : ", NOT pinned to a core: times jump"}`);
+}
+
+function progress(text) {
+  process.stderr.write(`${text} …\n`);
+}
+
+function fail(text) {
+  process.stderr.write(`scripts/bench: ${text} (see --help)\n`);
+  process.exit(2);
+}

@@ -1,0 +1,83 @@
+/**
+ * The npm package in the process of a Node host, and how long its handlers take there. Takes one
+ * order at a time from `package.mjs`.
+ *
+ * @module
+ */
+
+import { Session } from "../tests/differential/package-session.mjs";
+import { VirtualClock } from "../tests/differential/clock.mjs";
+import { prose } from "./project.mjs";
+
+console.warn = () => {};
+const clock = new VirtualClock();
+
+/** @type {Session} */
+let session;
+
+/** @type {Record<string, (order: any) => any>} */
+const ORDERS = {
+  open: ({ place }) => {
+    process.chdir(place.cwd);
+    session = new Session(place);
+    return null;
+  },
+  hook: ({ name, event }) => session.hook(name, event),
+  step: ({ action }) => session.tools.get("workflow_step").execute("call", { action }, undefined, undefined, session.context()),
+  command: ({ name, text }) => session.commands.get(name).handler(text, session.context()),
+  branch: ({ branch }) => {
+    session.branch = branch;
+    return null;
+  },
+  tree: async ({ entries, at }) => {
+    const { treeOf } = await import("./tree.mjs");
+    const tree = await treeOf(session.branch, entries, at);
+    session.context = ((plain) => () => ({ ...plain(), sessionManager: tree }))(session.context.bind(session));
+    return null;
+  },
+  virtual: () => {
+    clock.install();
+    clock.reset(1_700_000_000_000, () => 0.5);
+    return null;
+  },
+  advance: ({ ms }) => clock.advance(ms, (error) => console.error(error)),
+  effects: () => session.effects.splice(0),
+  time: async ({ what, calls, batch }) => {
+    const run = handler(what);
+    const times = [];
+    let last;
+    for (let i = 0; i < calls; i++) {
+      const start = performance.now();
+      for (let j = 0; j < batch; j++) last = run();
+      times.push(((performance.now() - start) * 1000) / batch);
+    }
+    session.effects.length = 0;
+    return { times, last: (await last) ?? null };
+  },
+};
+
+/** @param {{hook?: string, event?: any, complete?: string, agentEnd?: number}} what @returns {() => any} */
+function handler({ hook, event, complete, agentEnd }) {
+  if (complete !== undefined) {
+    const command = session.commands.get("workflow");
+    return () => command.getArgumentCompletions(complete);
+  }
+  const context = session.context();
+  const given = agentEnd === undefined ? event : { messages: messages(agentEnd) };
+  const run = session.handlers.get(hook);
+  return () => run(given, context);
+}
+
+function messages(bytes) {
+  const said = { role: "user", content: prose(1000) };
+  return [...Array.from({ length: Math.ceil(bytes / 1000) }, () => said), { role: "assistant", stopReason: "stop", content: [] }];
+}
+
+process.on("message", async (/** @type {any} */ order) => {
+  try {
+    process.send({ result: (await ORDERS[order.order](order)) ?? null });
+  } catch (error) {
+    process.send({ error: String(error?.stack ?? error) });
+  }
+});
+process.on("disconnect", () => process.exit(0));

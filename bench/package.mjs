@@ -1,0 +1,56 @@
+/**
+ * The npm package as an arm: in a Node process of its own, which takes the times itself, so that no
+ * pipe is in them.
+ *
+ * @module
+ */
+
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { quantile } from "./statistics.mjs";
+import { DESCRIPTION } from "./sidecar.mjs";
+
+const PROGRAM = fileURLToPath(new URL("./package-process.mjs", import.meta.url));
+
+export class Package {
+  /** @param {import("./project.mjs").Place} place */
+  static async begin(place) {
+    const side = new Package();
+    side.process = fork(PROGRAM, { stdio: ["ignore", "ignore", "inherit", "ipc"], serialization: "advanced" });
+    await side.order("open", { place });
+    return side;
+  }
+
+  /** @returns {Promise<any>} */
+  order(order, fields = {}) {
+    return new Promise((resolve, reject) => {
+      const ended = () => reject(new Error("the package's process ended"));
+      this.process.once("exit", ended);
+      this.process.once("message", (/** @type {any} */ told) => {
+        this.process.off("exit", ended);
+        if (told.error) reject(new Error(told.error));
+        else resolve(told.result);
+      });
+      this.process.send({ order, ...fields });
+    });
+  }
+
+  /** Starts the workflow; gives the entries it left. */
+  async run() {
+    await this.order("hook", { name: "session_start", event: {} });
+    await this.order("command", { name: "workflow", text: `run ${DESCRIPTION}` });
+    const effects = await this.order("effects");
+    return effects.filter((effect) => effect.kind === "entry").map(({ customType, data }) => ({ type: "custom", customType, data }));
+  }
+
+  /** Microseconds a call. @param {any} what @param {{calls: number, batch?: number, check?: (result: any) => boolean}} how */
+  async time(what, { calls, batch = 1, check = () => true }) {
+    const { times, last } = await this.order("time", { what, calls, batch });
+    if (!check(last)) throw new Error(`the package answered wrongly: ${JSON.stringify(last).slice(0, 500)}`);
+    return quantile(times, 0.5);
+  }
+
+  stop() {
+    this.process.disconnect();
+  }
+}
