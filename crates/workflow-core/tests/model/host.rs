@@ -7,7 +7,9 @@ use serde_json::value::RawValue;
 use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::PlainPaths;
-use workflow_core::input::{Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket};
+use workflow_core::input::{
+    Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
+};
 use workflow_core::output::{Action, Decider, Effect, GateId, Reply};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
@@ -28,6 +30,8 @@ pub(crate) struct Host {
     approval: Option<QuestionId>,
     replacement: Option<QuestionId>,
     gate: Option<GateId>,
+    /// What the person said outside of the host.
+    word: Option<Word>,
     abilities: Abilities,
 }
 
@@ -50,6 +54,7 @@ impl Host {
             approval: None,
             replacement: None,
             gate: None,
+            word: None,
             abilities,
         };
         host.happen(Event::Reload);
@@ -75,15 +80,13 @@ impl Host {
         let tool = |action| Input::Step {
             ticket,
             action: Some(action),
-            word: None,
         };
         match event {
             Event::Next => self.step(tool("next")),
-            Event::NextApproved => self.step(Input::Step {
-                ticket,
-                action: Some("next"),
-                word: Some("approve"),
-            }),
+            Event::NextApproved => {
+                self.word = Some(Word::Chosen("approve".to_owned()));
+                self.step(tool("next"));
+            }
             Event::Loop => self.step(tool("loop")),
             Event::Cancel => self.step(tool("cancel")),
             Event::CancelCommand => self.step(Input::Command {
@@ -194,10 +197,17 @@ impl Host {
                 self.approval = Some(question.id);
             }
         }
+        let mut reads_word = false;
         for effect in out.effects {
-            if let Effect::RunGate(run) = effect {
-                self.gate = Some(run.id);
+            match effect {
+                Effect::RunGate(run) => self.gate = Some(run.id),
+                Effect::ReadWord(_) => reads_word = true,
+                _ => {}
             }
+        }
+        if reads_word {
+            let word = self.word.take();
+            self.step(Input::Word { word });
         }
     }
 

@@ -141,9 +141,9 @@ impl Globs {
         if is_plain && !place.change.is_whole() {
             return Some(false);
         }
-        let reached = Reached::new(place, compiled.ignores_case);
+        let place = Reached::new(place, compiled.ignores_case);
         let mut reaches = compiled.reaches.iter();
-        Some(reaches.any(|reach| reach.meets(&reached, &compiled.roots)))
+        Some(reaches.any(|reach| reach.meets(&place, &compiled.roots)))
     }
 }
 
