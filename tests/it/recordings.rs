@@ -385,7 +385,7 @@ fn what_is_simulated_is_what_is_served() {
             .unwrap()
             .matches("\"block\":")
             .count();
-        assert_eq!(told.matches("\n  blocked\n").count(), blocked, "{told}");
+        assert_eq!(told.matches("\n  blocked").count(), blocked, "{told}");
         blocks += blocked;
     }
     assert!(blocks > 0);

@@ -239,7 +239,7 @@ fn what_holds_around_turns_names_its_lines() {
     let files = files()
         .with_settings(
             Tier::Global,
-            "{\n  triggers: [\n    { file: 'a.txt', prompt: 'A {content}' },\n  ],\n}",
+            "{\n  triggers: [\n    { file: '/a.txt', prompt: 'A {content}' },\n  ],\n}",
         )
         .with_settings(
             Tier::Project,
@@ -270,7 +270,7 @@ fn what_holds_around_turns_names_its_lines() {
     let [a, b] = &around[1..] else {
         panic!("{around:?}")
     };
-    assert_eq!(a.0, word("file a.txt: \"A {content}\""));
+    assert_eq!(a.0, word("file /a.txt: \"A {content}\""));
     assert!(a.1.starts_with("Global settings "), "{a:?}");
     assert!(a.1.ends_with(":3"), "{a:?}");
     assert_eq!(b.0, word("http port 1: \"B\""));

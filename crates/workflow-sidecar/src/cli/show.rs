@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
-use workflow_core::diagnostic::shown;
+use workflow_core::diagnostic::{shown, visible};
 use workflow_core::guard::gate::{GateVerdict, Report};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
@@ -226,7 +226,7 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
         Happened::Woken { text } => {
             writeln!(out, "{NOTABLE}a trigger{NOTABLE:#}: {}", shown(text))
         }
-        Happened::BroughtBack { said } => writeln!(out, "the code: {}", shown(said)),
+        Happened::BroughtBack { said } => writeln!(out, "the code: {}", visible(said)),
         Happened::Parked { why } => writeln!(out, "{NOTABLE}parked{NOTABLE:#}: {why}"),
         Happened::Compacted => writeln!(out, "{ASIDE}older messages became a summary{ASIDE:#}"),
         Happened::Completed { lasted } => writeln!(out, "{GOOD}complete{GOOD:#}{}", after(lasted)),

@@ -34,6 +34,7 @@ pub(crate) fn of_recording(
             }
             Recorded::In(said) => reader.heard(said),
             Recorded::Out(said) => reader.said(said),
+            Recorded::Gate(gate) => reader.brings_back = gate.restored.is_some(),
             Recorded::Trigger(trigger) => {
                 if let Some((name, TriggerNews::Text(text))) = trigger.news() {
                     reader.take(&name.session, Fact::CameIn(&text));
@@ -42,7 +43,6 @@ pub(crate) fn of_recording(
             Recorded::Note(_)
             | Recorded::Definitions(_)
             | Recorded::World(_)
-            | Recorded::Gate(_)
             | Recorded::End
             | Recorded::Torn(_) => {}
         }
@@ -58,6 +58,8 @@ struct Reader {
     asked: HashMap<String, Call>,
     /// The sessions of the questions that are not answered yet, by their ids.
     questions: HashMap<String, String>,
+    /// Whether code was brought back, and what came of it is told next.
+    brings_back: bool,
     now: Option<i64>,
     /// Whether the lines themselves say when they were said.
     is_timed: bool,
@@ -123,6 +125,9 @@ impl Reader {
         if message["method"] == "host/apply" {
             let params = &message["params"];
             let session = params["sessionId"].as_str().unwrap_or_default();
+            if std::mem::take(&mut self.brings_back) {
+                self.brought_back(session, &params["actions"]);
+            }
             return self.actions(session, &params["actions"]);
         }
         if let Some("ui/confirm" | "ui/select") = message["method"].as_str() {
@@ -179,14 +184,19 @@ impl Reader {
         // What a gate came to is a reason of what the answer says.
         self.actions(session, &result["actions"]);
         if call.method == "hook/branch" {
-            let actions = result["actions"].as_array().into_iter().flatten();
-            for said in actions.filter_map(|action| action["message"].as_str()) {
-                self.take(session, Fact::BroughtBack(said));
-            }
+            self.brought_back(session, &result["actions"]);
         }
         if call.method == "tool/execute" && result["isError"] == true {
             let answer = result["content"][0]["text"].as_str().unwrap_or_default();
             self.take(session, Fact::Refused(answer));
+        }
+    }
+
+    /// The code went back, or did not: a person is told so.
+    fn brought_back(&mut self, session: &str, actions: &Value) {
+        let actions = actions.as_array().into_iter().flatten();
+        for said in actions.filter_map(|action| action["message"].as_str()) {
+            self.take(session, Fact::BroughtBack(said));
         }
     }
 
