@@ -99,3 +99,67 @@ fn the_readmes_session_blocks_the_edit() {
     assert_eq!(answers[3]["result"]["block"]["kind"], "policy");
     assert!(sidecar.finish().is_empty());
 }
+
+/// A claim of the threat model: its row, and what holds it.
+fn claims(page: &str) -> Vec<(String, Vec<String>)> {
+    let rows = page.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix('|')?.split('|').map(str::trim).collect();
+        // What it wants, what stops it, what holds that, and nothing behind the last bar.
+        let [wants, _, held, ""] = cells[..] else {
+            panic!("a row of other columns: {line}");
+        };
+        (held != "Held by" && held != "---").then(|| (wants.to_owned(), held.to_owned()))
+    });
+    rows.map(|(wants, held)| {
+        let names = held.split('`').skip(1).step_by(2);
+        (wants, names.map(str::to_owned).collect())
+    })
+    .collect()
+}
+
+/// The text of all files with this ending below a directory.
+fn sources(directory: &Path, ending: &str, text: &mut String) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() && name != "node_modules" && name != "target" {
+            sources(&path, ending, text);
+        } else if name.ends_with(ending) {
+            text.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn each_claim_of_the_threat_model_names_tests_that_there_are() {
+    let page = fs::read_to_string(repository().join("docs/THREAT-MODEL.md")).unwrap();
+    let (mut rust, mut script) = (String::new(), String::new());
+    for directory in ["crates", "tests/it"] {
+        sources(&repository().join(directory), ".rs", &mut rust);
+    }
+    sources(
+        &repository().join("protocol/typescript/test"),
+        ".ts",
+        &mut script,
+    );
+    let is_there = |name: &str| {
+        if name.contains(' ') {
+            script.contains(&format!("test(\"{name}\""))
+        } else if name.contains('/') {
+            repository().join(name).exists()
+        } else {
+            rust.contains(&format!("fn {name}("))
+        }
+    };
+    let claims = claims(&page);
+    assert!(claims.len() > 20, "{}", claims.len());
+    for (wants, held) in claims {
+        assert!(!held.is_empty(), "nothing holds: {wants}");
+        for name in held {
+            assert!(
+                is_there(&name),
+                "there is no {name}, which is to hold: {wants}"
+            );
+        }
+    }
+}

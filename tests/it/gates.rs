@@ -39,6 +39,7 @@ fn job(gates: Vec<Gate>) -> Job {
         gates,
         cwd: std::env::temp_dir(),
         baseline: Baseline::default(),
+        agent_dir: None,
     }
 }
 
@@ -293,6 +294,7 @@ fn a_check_of_the_past_is_held_against_what_was_taken_then() {
         gates: vec![gate],
         cwd: place.path().to_path_buf(),
         baseline,
+        agent_dir: None,
     };
     let (sender, events) = channel();
     let running = start(&binary(), job, move |event| sender.send(event).unwrap());

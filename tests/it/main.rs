@@ -4,6 +4,7 @@
 
 mod connection;
 mod contract;
+mod dependencies;
 mod documents;
 mod drawn;
 mod examples;
@@ -16,6 +17,8 @@ mod footprint;
 mod gates;
 #[cfg(unix)]
 mod guarded;
+#[cfg(unix)]
+mod harmless;
 mod host;
 mod lines;
 mod page;
@@ -24,6 +27,8 @@ mod questions;
 mod ready_made;
 mod recordings;
 mod sessions;
+#[cfg(unix)]
+mod settings;
 mod time;
 mod transcripts;
 mod turns;

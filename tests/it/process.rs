@@ -115,6 +115,32 @@ fn stdout_carries_protocol_lines_only_however_much_is_logged() {
 }
 
 #[test]
+fn a_log_for_machines_is_an_object_a_line_with_how_long_each_request_and_session_took() {
+    let ran = run(&["serve", "--log-format", "json"], "debug", SESSION);
+    let told = |name: &str, field: &str, value: &str| {
+        let mut lines = ran.stderr.lines().map(|line| {
+            let line: Value = serde_json::from_str(line).expect(line);
+            line
+        });
+        let found = lines.find(|line| {
+            let span = &line["span"];
+            span["name"] == name && span[field] == value && line["fields"]["message"] == "close"
+        });
+        let found = found.unwrap_or_else(|| panic!("{name} {field} {value} in {}", ran.stderr));
+        assert!(found["fields"]["time.busy"].is_string(), "{found}");
+    };
+    told("message", "method", "hook/tool_call");
+    told("message", "id", "2");
+    told("session", "id", "");
+}
+
+#[test]
+fn what_tools_are_given_is_logged_only_where_lines_are_asked_for_by_name() {
+    let ran = run(&["serve"], "lines=trace", SESSION);
+    assert!(ran.stderr.contains("hunter2"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_host_that_stops_listening_ends_it_quietly() {
     let mut child = Process::command()
         .arg("serve")

@@ -24,7 +24,10 @@ fn place(user: &Value, project: Option<&Value>) -> TempDir {
         fs::create_dir_all(&directory).unwrap();
         fs::write(
             directory.join("workflow-sidecar.json5"),
-            settings.to_string(),
+            // The user's own settings name a whole path.
+            settings
+                .to_string()
+                .replace("$PLACE", &place.path().display().to_string()),
         )
         .unwrap();
     };
@@ -36,11 +39,14 @@ fn place(user: &Value, project: Option<&Value>) -> TempDir {
 }
 
 fn host(place: &TempDir) -> TestHost {
-    let mut host = TestHost::over(Process::spawn(
-        Process::command()
-            .arg("serve")
-            .env("TOKEN_OF_A_TEST", "sesame"),
-    ));
+    host_with(place, |_| ())
+}
+
+fn host_with(place: &TempDir, change: impl FnOnce(&mut Command)) -> TestHost {
+    let mut command = Process::command();
+    command.arg("serve").env("TOKEN_OF_A_TEST", "sesame\n");
+    change(&mut command);
+    let mut host = TestHost::over(Process::spawn(&mut command));
     host.initialize(place.path(), &json!("system"));
     host
 }
@@ -74,7 +80,21 @@ fn answer(host: &mut TestHost, question: &Value, answer: &Value) {
 }
 
 fn shut_down(host: &mut TestHost) {
-    host.result("shutdown", &json!({}));
+    let request = host.request("shutdown", &json!({}));
+    // What triggers had for nobody is told before.
+    while host.receive()["id"] != request {}
+}
+
+/// What stands in a file, once that is it or some time has passed.
+fn becomes(file: &Path, expected: &str) -> String {
+    let end = Instant::now() + Duration::from_secs(3);
+    loop {
+        let text = fs::read_to_string(file).unwrap();
+        if text == expected || Instant::now() > end {
+            return text;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn file_trigger(path: &str) -> Value {
@@ -83,15 +103,16 @@ fn file_trigger(path: &str) -> Value {
 
 #[test]
 fn what_is_written_into_a_file_wakes_the_agent_and_the_file_is_emptied() {
-    let place = place(&file_trigger("trigger.txt"), None);
+    let place = place(&file_trigger("$PLACE/trigger.txt"), None);
     let file = place.path().join("trigger.txt");
     let mut host = host(&place);
-    assert_eq!(start(&mut host), ["[workflow] Watching file trigger.txt"]);
+    let watching = format!("[workflow] Watching file {}", file.display());
+    assert_eq!(start(&mut host), [watching]);
     for text in ["Run the tests\n", "and \u{1b}[2Jagain"] {
         fs::write(&file, text).unwrap();
         let plain = text.trim().replace('\u{1b}', "");
         assert_eq!(comes(&mut host), [format!("External trigger: {plain}")]);
-        assert_eq!(fs::read_to_string(&file).unwrap(), "");
+        assert_eq!(becomes(&file, ""), "");
         host.result("hook/agent_start", &json!({}));
         host.result("hook/agent_end", &json!({}));
     }
@@ -103,8 +124,57 @@ fn what_is_written_into_a_file_wakes_the_agent_and_the_file_is_emptied() {
 }
 
 #[test]
-fn what_waits_in_the_file_and_is_too_long_is_cut() {
+fn a_path_of_the_users_settings_is_not_looked_for_in_each_project() {
     let place = place(&file_trigger("trigger.txt"), None);
+    let file = place.path().join("trigger.txt");
+    fs::write(&file, "of somebody else's").unwrap();
+    let mut host = host(&place);
+    let told = start(&mut host);
+    assert!(told.concat().contains("`file` starts nowhere"), "{told:?}");
+    assert!(host.receive_within(Duration::from_secs(2)).is_none());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "of somebody else's");
+    shut_down(&mut host);
+}
+
+#[test]
+fn what_is_added_while_it_is_handed_over_comes_next() {
+    let place = place(&file_trigger("$PLACE/trigger.txt"), None);
+    let file = place.path().join("trigger.txt");
+    let mut host = host(&place);
+    start(&mut host);
+    fs::write(&file, "1\n").unwrap();
+    let mut said = String::new();
+    let mut append = fs::File::options().append(true).open(&file).unwrap();
+    for number in 2..=40 {
+        thread::sleep(Duration::from_millis(60));
+        writeln!(append, "{number}").unwrap();
+        // The agent is never busy: everything is told at once.
+        while let Some(line) = host.receive_within(Duration::ZERO) {
+            said += &told(&line["params"])
+                .concat()
+                .replace("External trigger: ", "\n");
+            host.result("hook/agent_start", &json!({}));
+            host.result("hook/agent_end", &json!({}));
+        }
+    }
+    while let Some(line) = host.receive_within(Duration::from_millis(2500)) {
+        said += &told(&line["params"])
+            .concat()
+            .replace("External trigger: ", "\n");
+        host.result("hook/agent_start", &json!({}));
+        host.result("hook/agent_end", &json!({}));
+    }
+    let numbers: Vec<u32> = said
+        .split_whitespace()
+        .map(|n| n.parse().unwrap())
+        .collect();
+    assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
+    shut_down(&mut host);
+}
+
+#[test]
+fn what_waits_in_the_file_and_is_too_long_is_cut() {
+    let place = place(&file_trigger("$PLACE/trigger.txt"), None);
     fs::write(place.path().join("trigger.txt"), "x".repeat(70_000)).unwrap();
     let mut host = host(&place);
     start(&mut host);
@@ -120,7 +190,7 @@ fn what_waits_in_the_file_and_is_too_long_is_cut() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_plain_file_is_told_and_left_alone() {
-    let place = place(&file_trigger("trigger.txt"), None);
+    let place = place(&file_trigger("$PLACE/trigger.txt"), None);
     let precious = place.path().join("precious");
     fs::write(&precious, "do not empty").unwrap();
     let link = place.path().join("trigger.txt");
@@ -138,7 +208,7 @@ fn what_is_no_plain_file_is_told_and_left_alone() {
 
 #[test]
 fn texts_wait_while_the_agent_works_and_nothing_comes_after_the_end() {
-    let place = place(&file_trigger("trigger.txt"), None);
+    let place = place(&file_trigger("$PLACE/trigger.txt"), None);
     let file = place.path().join("trigger.txt");
     let mut host = host(&place);
     start(&mut host);
@@ -229,7 +299,7 @@ fn whoever_is_not_to_be_heard_is_told_so() {
     let place = place(&http_trigger(port), None);
     let mut host = host(&place);
     start(&mut host);
-    let head = "POST / HTTP/1.1\r\nHost: x\r\n";
+    let head = "POST / HTTP/1.1\r\nHost: localhost\r\n";
     let known = "Authorization: Bearer sesame\r\n";
     for (request, expected) in [
         (post("sesam", "x"), 401),
@@ -239,10 +309,26 @@ fn whoever_is_not_to_be_heard_is_told_so() {
             401,
         ),
         (
-            b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer sesame\r\n\r\n".to_vec(),
+            b"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sesame\r\n\r\n".to_vec(),
             405,
         ),
-        (b"OPTIONS / HTTP/1.1\r\nHost: x\r\n\r\n".to_vec(), 405),
+        (
+            format!("POST / HTTP/1.1\r\nHost: evil.example\r\n{known}Content-Length: 1\r\n\r\nx")
+                .into_bytes(),
+            403,
+        ),
+        (
+            format!("{head}{known}Host: evil.example\r\nContent-Length: 1\r\n\r\nx").into_bytes(),
+            403,
+        ),
+        (
+            format!("{head}{known}Origin: null\r\nContent-Length: 1\r\n\r\nx").into_bytes(),
+            403,
+        ),
+        (
+            b"OPTIONS / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+            405,
+        ),
         (post("sesame", &"x".repeat(65_537)), 413),
         (
             format!("{head}{known}Content-Length: 99999999999999999999999\r\n\r\n").into_bytes(),
@@ -281,7 +367,8 @@ fn the_slow_are_dismissed_and_hold_nobody_up() {
     start(&mut host);
     let began = Instant::now();
     let mut slow = connect(port);
-    slow.write_all(b"POST / HTTP/1.1\r\nHost: x\r\n").unwrap();
+    slow.write_all(b"POST / HTTP/1.1\r\nHost: localhost\r\n")
+        .unwrap();
     assert_eq!(send(port, &post("sesame", "quick")), 200);
     assert!(began.elapsed() < Duration::from_secs(4));
     assert_eq!(comes(&mut host), ["The build says: quick"]);
@@ -483,6 +570,116 @@ fn the_code_goes_back_with_the_conversation_if_a_person_says_so() {
     shut_down(&mut host);
 }
 
+/// A place whose code is kept as it was at its first turn, and has been changed since.
+#[cfg(unix)]
+fn changed_since(place: &TempDir, host: &mut TestHost) {
+    let file = place.path().join("file.txt");
+    fs::write(&file, "one").unwrap();
+    git(place.path(), &["init", "--quiet"]);
+    git(place.path(), &["add", "file.txt"]);
+    git(place.path(), &["commit", "--quiet", "--message", "one"]);
+    start(host);
+    fs::write(&file, "two").unwrap();
+    let result = host.result("hook/turn_start", &json!({"event": {"turnIndex": 0}}));
+    assert_eq!(result["actions"][0]["customType"], "workflow:checkpoint");
+    fs::write(&file, "three").unwrap();
+}
+
+#[cfg(unix)]
+fn says_yes_to_going_back(host: &mut TestHost) -> Value {
+    let params = json!({"event": {"targetTurnIndex": 0}});
+    let request = host.request("hook/branch", &params);
+    let question = host.receive();
+    let option = question["params"]["options"][0].clone();
+    answer(host, &question, &option);
+    json!(request)
+}
+
+/// A git that takes its time to change files.
+#[cfg(unix)]
+fn with_slow_git(place: &TempDir) -> impl FnOnce(&mut Command) {
+    use std::os::unix::fs::PermissionsExt;
+    let bin = place.path().join("bin");
+    let path = std::env::var("PATH").unwrap();
+    fs::create_dir(&bin).unwrap();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *'reset --hard'*) sleep 5;; esac\nPATH='{path}' exec git \"$@\"\n"
+    );
+    fs::write(bin.join("git"), script).unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    move |command| {
+        command.env("PATH", format!("{}:{path}", bin.display()));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_slow_way_back_holds_nothing_up_and_is_told_when_it_is_done() {
+    let place = place(&json!({"checkpoint": "git"}), None);
+    let slow = with_slow_git(&place);
+    let mut host = host_with(&place, slow);
+    changed_since(&place, &mut host);
+    let began = Instant::now();
+    let request = says_yes_to_going_back(&mut host);
+    host.result("session/state", &json!({}));
+    assert!(began.elapsed() < Duration::from_secs(2));
+    let mut answered = None;
+    let mut last = Vec::new();
+    while answered.is_none() || last.is_empty() {
+        let line = host.receive();
+        if line["id"] == request {
+            answered = Some((began.elapsed(), told(&line["result"])));
+        } else {
+            last = told(&line["params"]);
+        }
+    }
+    let (after, said) = answered.unwrap();
+    assert!(after < Duration::from_secs(5), "{after:?}");
+    assert!(
+        said.concat().contains("still being brought back"),
+        "{said:?}"
+    );
+    assert!(
+        last.concat().contains("Code restored to checkpoint"),
+        "{last:?}"
+    );
+    let text = fs::read_to_string(place.path().join("file.txt")).unwrap();
+    assert_eq!(text, "two");
+    shut_down(&mut host);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sidecar_that_is_to_end_brings_the_code_back_first() {
+    let place = place(&json!({"checkpoint": "git"}), None);
+    let slow = with_slow_git(&place);
+    let mut host = host_with(&place, slow);
+    changed_since(&place, &mut host);
+    says_yes_to_going_back(&mut host);
+    host.close_and_hear();
+    let text = fs::read_to_string(place.path().join("file.txt")).unwrap();
+    assert_eq!(text, "two");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_environment_of_another_git_is_not_listened_to() {
+    let place = place(&json!({"checkpoint": "git"}), None);
+    let mut host = host_with(&place, |command| {
+        command
+            .env("GIT_DIR", "/nowhere")
+            .env("GIT_INDEX_FILE", "/nowhere/index");
+    });
+    changed_since(&place, &mut host);
+    says_yes_to_going_back(&mut host);
+    assert!(
+        told(&host.receive()["result"])
+            .concat()
+            .contains("Code restored")
+    );
+    shut_down(&mut host);
+}
+
 #[test]
 fn without_a_repository_that_is_told_once() {
     let place = place(&json!({"checkpoint": "git"}), None);
@@ -501,7 +698,7 @@ fn without_a_repository_that_is_told_once() {
 fn what_triggers_had_and_code_that_was_kept_is_recorded_and_replays_without_them() {
     let settings = json!({
         "checkpoint": "git",
-        "triggers": [{"file": "trigger.txt", "prompt": "External trigger: {content}"}],
+        "triggers": [{"file": "$PLACE/trigger.txt", "prompt": "External trigger: {content}"}],
     });
     let place = place(&settings, None);
     let (_directory, recorded_to) = recording();
@@ -532,4 +729,63 @@ fn what_triggers_had_and_code_that_was_kept_is_recorded_and_replays_without_them
     assert_eq!(told, "1 transcript replayed, no differences\n");
     let against = replay(&[&name, "--against", &serving()]).unwrap();
     assert!(against.contains("1 skipped"), "{against}");
+}
+
+#[test]
+fn a_recording_without_secrets_has_neither_the_texts_nor_the_token() {
+    let port = free_port();
+    let settings = json!({"triggers": [
+        {"http": {"port": port, "token": "sesame"}, "prompt": "The build says: {body}"},
+    ]});
+    let place = place(&settings, None);
+    let (_directory, recorded_to) = recording();
+    let mut host = TestHost::over(recorded(&recorded_to, &["--record-redact"]));
+    host.initialize(place.path(), &json!("system"));
+    start(&mut host);
+    assert_eq!(send(port, &post("sesame", "hunter2")), 200);
+    let said = comes(&mut host).concat();
+    host.result(
+        "hook/before_agent_start",
+        &json!({"event": {"prompt": said}}),
+    );
+    host.result("hook/agent_start", &json!({}));
+    assert_eq!(send(port, &post("sesame", "hunter3")), 202);
+    host.result("hook/agent_end", &json!({}));
+    comes(&mut host);
+    host.result("hook/agent_start", &json!({}));
+    assert_eq!(send(port, &post("sesame", "hunter4")), 202);
+    shut_down(&mut host);
+    drop(host);
+    let text = fs::read_to_string(&recorded_to).unwrap();
+    assert!(
+        !text.contains("hunter") && !text.contains("sesame"),
+        "{text}"
+    );
+    let told = replay(&[&recorded_to.display().to_string()]);
+    let told = told.unwrap_or_else(|told| panic!("{told}\n{text}"));
+    assert_eq!(told, "1 transcript replayed, no differences\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_way_back_is_recorded_and_replays_without_git() {
+    let place = place(&json!({"checkpoint": "git"}), None);
+    let (_directory, recorded_to) = recording();
+    let mut host = TestHost::over(recorded(&recorded_to, &[]));
+    host.initialize(place.path(), &json!("system"));
+    changed_since(&place, &mut host);
+    says_yes_to_going_back(&mut host);
+    assert!(
+        told(&host.receive()["result"])
+            .concat()
+            .contains("Code restored")
+    );
+    shut_down(&mut host);
+    drop(host);
+    drop(place);
+    let text = fs::read_to_string(&recorded_to).unwrap();
+    assert!(text.contains("\"restored\":{\"came\":\"back\""), "{text}");
+    let told = replay(&[&recorded_to.display().to_string()]);
+    let told = told.unwrap_or_else(|told| panic!("{told}\n{text}"));
+    assert_eq!(told, "1 transcript replayed, no differences\n");
 }

@@ -3,12 +3,14 @@
 //! Owns which checkpoint belongs to a point of the conversation, and the question whether to go back to it. What is
 //! kept, and how, the process knows. Every checkpoint is an entry of the session, so that it goes where the session goes.
 
+use std::fmt::Write;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Session;
 use crate::definition::Checkpoint;
 use crate::input::{Answer, Entry, Millis, Ticket};
-use crate::output::{Effect, Level, Output, Question, Reply, Settled};
+use crate::output::{Action, Effect, GateId, Level, Output, Question, Reply, Settled};
 use crate::run::entry_type;
 use crate::session::{Waiting, entry, notify};
 
@@ -16,6 +18,8 @@ use crate::session::{Waiting, entry, notify};
 const VERSION: u32 = 1;
 /// How many are remembered of one session.
 const REMEMBERED: usize = 1000;
+/// How long the host waits for git before it goes back.
+const PATIENCE: Millis = 3_000;
 
 const YES: &str = "Yes, restore code to that point";
 const NO: &str = "No, keep current code";
@@ -62,30 +66,57 @@ pub enum NoSnapshot {
 }
 
 /// What came of going back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Restored {
-    /// Whether what was changed since has been put into the stash.
-    pub put_aside: bool,
+    /// Whether the files are as they were.
+    pub came: Came,
+    /// The commit in the stash that holds what was changed since, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub put_aside: Option<String>,
     /// Whether commits were made since.
     pub has_commits_since: bool,
     /// Why it did not go well, if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
+/// Whether files were brought back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Came {
+    /// There was nothing that could be brought back: no file was touched, unless it is said that something was put aside.
+    #[default]
+    Nothing,
+    /// They were as they had been.
+    Already,
+    /// What was changed then is changed again, and nothing else is.
+    Back,
+}
+
 /// The checkpoints of a session's branch, and what was said about them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Checkpoints {
     kept: Vec<StoredCheckpoint>,
     /// The turn that a checkpoint is being made for.
     turn: Option<u64>,
     /// The problem that was told last.
     told: Option<NoSnapshot>,
-    /// The request that waits for the way back.
-    going_back: Option<Ticket>,
+    /// The way back that is being gone.
+    going_back: Option<GoingBack>,
+}
+
+/// The code is being brought back.
+#[derive(Debug, Clone)]
+struct GoingBack {
+    id: GateId,
+    /// The request that waits for it, and for how long.
+    asked: Option<(Ticket, Millis)>,
+    in_widget: bool,
 }
 
 /// The question whether to go back.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingRestore {
     pub(crate) ticket: Ticket,
     snapshot: Snapshot,
@@ -105,6 +136,12 @@ impl Checkpoints {
         }
         self.forget_old();
         self.turn = None;
+    }
+
+    /// When a host that waits for git is answered all the same.
+    pub(crate) fn deadline(&self) -> Option<Millis> {
+        let (_, until) = self.going_back.as_ref()?.asked?;
+        Some(until)
     }
 
     fn forget_old(&mut self) {
@@ -162,6 +199,10 @@ impl Session {
         // Git runs what a repository's configuration says of its files.
         if !self.project_trusted {
             let why = "the project is not trusted".to_owned();
+            return self.tell_problem(NoSnapshot::Failed(why), out);
+        }
+        if self.checkpoints.going_back.is_some() {
+            let why = "the code is being brought back".to_owned();
             return self.tell_problem(NoSnapshot::Failed(why), out);
         }
         self.checkpoints.turn = turn;
@@ -222,8 +263,14 @@ impl Session {
         branch: Option<&[Entry<'_>]>,
         out: &mut Output,
     ) {
+        self.forget_restore("you were asked again", out);
         if !self.can_ask() || !self.project_trusted {
             return;
+        }
+        if self.checkpoints.going_back.is_some() {
+            let message =
+                "[workflow] The code is still being brought back, and goes nowhere else meanwhile.";
+            return out.actions.push(notify(Level::Warning, message));
         }
         let Some(snapshot) = self.checkpoints.of_point(turn, branch) else {
             return;
@@ -241,40 +288,129 @@ impl Session {
         out.reply = Reply::Later;
     }
 
+    /// The conversation goes on without an answer: one that comes late is about another state of things.
+    pub(crate) fn forget_restore(&mut self, why: &str, out: &mut Output) {
+        let asked = |waiting: &Waiting| matches!(waiting, Waiting::Restore(_));
+        let ids: Vec<_> = self
+            .waiting
+            .iter()
+            .filter(|(_, waiting)| asked(waiting))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in ids {
+            if let Some(Waiting::Restore(restore)) = self.waiting.remove(&id) {
+                let message = format!("[workflow] The code stays as it is: {why}.");
+                out.settled
+                    .push(went_on(restore.ticket, Some((Level::Info, message))));
+            }
+        }
+    }
+
     pub(crate) fn restore_answered(
         &mut self,
+        now: Millis,
         restore: PendingRestore,
         answer: Answer<'_>,
         out: &mut Output,
     ) {
         let PendingRestore { ticket, snapshot } = restore;
-        if answer == Answer::Chosen(YES) {
-            self.checkpoints.going_back = Some(ticket);
-            out.effects.push(Effect::RestoreCode(snapshot));
-        } else {
+        if answer != Answer::Chosen(YES) || !self.project_trusted {
+            return out.settled.push(went_on(ticket, None));
+        }
+        self.gates += 1;
+        let id = GateId(self.gates);
+        self.checkpoints.going_back = Some(GoingBack {
+            id,
+            asked: Some((ticket, now.saturating_add(PATIENCE))),
+            in_widget: false,
+        });
+        out.effects.push(Effect::RestoreCode { id, snapshot });
+    }
+
+    /// Shows how far the way back is.
+    pub(crate) fn restore_goes_on(&mut self, id: GateId, text: &str, out: &mut Output) {
+        let shows_widgets = self.shows_widgets();
+        let going_back = self.checkpoints.going_back.as_mut();
+        if let Some(going_back) = going_back.filter(|going_back| going_back.id == id)
+            && shows_widgets
+        {
+            going_back.in_widget = true;
+            let lines = Some(vec![format!("⏳ {text}")]);
+            out.actions.push(Action::SetWidget { lines });
+        }
+    }
+
+    /// The host waits for git no longer.
+    pub(crate) fn give_up_waiting_for_code(&mut self, now: Millis, out: &mut Output) {
+        let asked = self.checkpoints.going_back.as_mut();
+        let asked =
+            asked.and_then(|going_back| going_back.asked.take_if(|(_, until)| *until <= now));
+        if let Some((ticket, _)) = asked {
+            let message = "[workflow] The code is still being brought back: wait before you change it. You are told when it is done.";
+            let said = (Level::Warning, message.to_owned());
+            out.settled.push(went_on(ticket, Some(said)));
+        }
+    }
+
+    /// The session goes elsewhere: nobody waits for git, which goes on.
+    pub(crate) fn leave_restore(&mut self, out: &mut Output) {
+        let Some(going_back) = &mut self.checkpoints.going_back else {
+            return;
+        };
+        if let Some((ticket, _)) = going_back.asked.take() {
             out.settled.push(went_on(ticket, None));
+        }
+        if std::mem::take(&mut going_back.in_widget) {
+            out.actions.push(Action::SetWidget { lines: None });
         }
     }
 
     /// The code is as it was, or is not.
-    pub(crate) fn code_restored(&mut self, restored: &Restored, out: &mut Output) {
-        let mut aside = String::new();
-        if restored.put_aside {
-            aside.push_str(" What was changed since is kept: `git stash list` shows it.");
+    ///
+    /// Also told where the session has moved on since: the files are what they are.
+    pub(crate) fn code_restored(&mut self, id: GateId, restored: &Restored, out: &mut Output) {
+        let (level, message) = restored.in_words();
+        let going_back = &mut self.checkpoints.going_back;
+        let going_back = going_back.take_if(|going_back| going_back.id == id);
+        if going_back
+            .as_ref()
+            .is_some_and(|going_back| going_back.in_widget)
+        {
+            out.actions.push(Action::SetWidget { lines: None });
         }
-        if restored.has_commits_since {
-            aside.push_str(" Commits made since stay.");
+        match going_back.and_then(|going_back| going_back.asked) {
+            Some((ticket, _)) => out.settled.push(went_on(ticket, Some((level, message)))),
+            None => out.actions.push(notify(level, message)),
         }
-        let said = match &restored.problem {
-            None => (Level::Info, format!("Code restored to checkpoint.{aside}")),
-            Some(problem) => {
-                let message = format!("The code could not be restored: {problem}.{aside}");
-                (Level::Error, message)
-            }
+    }
+}
+
+impl Restored {
+    /// What a person is told of it.
+    fn in_words(&self) -> (Level, String) {
+        let mut text = match (&self.problem, self.came) {
+            (Some(problem), _) => format!("The code could not be restored: {problem}."),
+            (None, Came::Already) => "The code is as it was at the checkpoint already: nothing was changed.".to_owned(),
+            (None, Came::Nothing) => "Nothing was restored: there were no uncommitted changes at the checkpoint, and there are none now.".to_owned(),
+            (None, Came::Back) if self.has_commits_since => "What was not committed is restored to checkpoint.".to_owned(),
+            (None, Came::Back) => "Code restored to checkpoint.".to_owned(),
         };
-        if let Some(ticket) = self.checkpoints.going_back.take() {
-            out.settled.push(went_on(ticket, Some(said)));
+        if let Some(commit) = &self.put_aside {
+            let short = commit.get(..12).unwrap_or(commit);
+            let _ = write!(
+                text,
+                " What was changed since is kept: `git stash list` shows it, `git stash apply {short}` brings it back."
+            );
         }
+        if self.has_commits_since {
+            text.push_str(" Commits made since stay.");
+        }
+        let level = match (&self.problem, self.came) {
+            (Some(_), _) => Level::Error,
+            (None, Came::Nothing) => Level::Warning,
+            (None, Came::Already | Came::Back) => Level::Info,
+        };
+        (level, text)
     }
 }
 

@@ -7,15 +7,15 @@ use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
 use crate::ending;
 use crate::guard::Pace;
 use crate::input::{Millis, Ticket};
-use crate::leaving::foreign_commands;
 use crate::output::{Action, Level, Output, Question, Reply, Settled, message_type};
 use crate::run::{MAX_TIME, cancel, first_phase, start};
 use crate::session::{Run, Waiting, notify};
+use crate::trust::Foreign;
 use crate::white_space;
 use crate::{template, text};
 
 /// A start that waits for the person to confirm it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingStart {
     pub(crate) ticket: Ticket,
     loaded: Arc<Loaded>,
@@ -140,6 +140,7 @@ impl Session {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
         let state = start(workflow, &catalog, task_id, &description, started_at);
         let standing = crate::standing::Standing::of(&state, &catalog, &loaded.settings);
+        let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&loaded.settings);
         self.pushed = None;
         self.forget_word(out);
@@ -151,12 +152,17 @@ impl Session {
             pace: Pace::default(),
             stored_pace: Pace::default(),
             definition_stored: false,
-            foreign_commands: foreign_commands(&workflow_key, &catalog, &loaded.index),
+            foreign: Foreign::of(&workflow_key, &catalog, &loaded.index),
             baseline: None,
+            awaits: None,
+            stored_awaits: None,
         });
         // The new run has not been moved yet, whatever this response did to the old one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.enter(state, out);
+        if self.settings.triggers != triggers {
+            self.watch_triggers(out);
+        }
         out.actions.push(Action::SetSessionName {
             name: session_name(workflow, &description),
         });
@@ -176,6 +182,7 @@ impl Session {
         };
         self.agent_is_running(out);
         self.stop_leaving("the run was cancelled", out);
+        self.call_off_calls(out);
         self.pushed = None;
         run.state = cancel(&run.state);
         run.state.completion_notified = true;

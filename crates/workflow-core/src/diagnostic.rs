@@ -194,13 +194,21 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// Whether a character would move the cursor, end the line or turn the text around.
+/// Whether a character would move the cursor, end the line, turn the text around or not be seen at all.
+///
+/// What joins characters (`U+200C`, `U+200D`) is none of these: emoji are made with it.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
-    let turns_around =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns_around = matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
     let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
-    c.is_control() || turns_around || breaks_line
+    let has_no_width = matches!(
+        c,
+        '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+    );
+    c.is_control() || turns_around || breaks_line || has_no_width
 }
 
 /// Appends a character; one that is hidden is escaped.

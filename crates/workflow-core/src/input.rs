@@ -86,8 +86,10 @@ pub enum Input<'a> {
         /// What, or why nothing.
         kept: Result<Snapshot, NoSnapshot>,
     },
-    /// The code was brought back.
+    /// The code was brought back, or could not be.
     CodeRestored {
+        /// Which way back.
+        id: GateId,
         /// What came of it.
         restored: Restored,
     },
@@ -103,14 +105,22 @@ pub enum Input<'a> {
     },
     /// The host replaced older messages by a summary.
     Compacted,
+    /// The settings were read again, in the middle of a session.
+    Settings {
+        /// What the files say now. Workflows are taken over only where a run starts or is restored.
+        loaded: &'a Loaded,
+    },
     /// The agent runs `workflow_step`.
     Step {
         /// Names the request, should its answer have to wait.
         ticket: Ticket,
         /// The `action` argument, where it is a string.
         action: Option<&'a str>,
-        /// What the user said beforehand about leaving the phase.
-        word: Option<&'a str>,
+    },
+    /// What the user said outside of the host about leaving the phase.
+    Word {
+        /// The word; none if nothing was said.
+        word: Option<Word>,
     },
     /// The host does not want the answer to a `workflow_step` any more.
     StepCancelled {
@@ -127,9 +137,9 @@ pub enum Input<'a> {
         /// The gate.
         gate: GateId,
     },
-    /// A gate is still being run.
+    /// A gate is still being run, or the code brought back.
     GateProgress {
-        /// The gate.
+        /// The gate, or the way back.
         gate: GateId,
         /// What runs, as people read it.
         text: String,
@@ -166,8 +176,19 @@ pub enum Answer<'a> {
     Confirmed(bool),
     /// One of the options.
     Chosen(&'a str),
+    /// Something about what does not stand any more: what was shown with the question has changed since.
+    Outdated,
     /// Nothing: the dialog was dismissed or failed.
     Dismissed,
+}
+
+/// What a person said outside of the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// One of the choices.
+    Chosen(String),
+    /// One of them, and what was shown has changed since.
+    Outdated,
 }
 
 /// Who submitted a text.

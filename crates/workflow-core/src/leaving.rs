@@ -7,75 +7,139 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::Session;
-use crate::definition::{
-    Approval, Catalog, Check, Gate, Listing, Outcome, PhaseEntry, RunCheck, Tier,
-};
-use crate::guard::Parked;
+use crate::approval::{PendingApproval, Unsaid};
+use crate::definition::{Check, Gate, RunCheck};
 use crate::guard::gate::{GateVerdict, Obstacle, Report, not_passed};
-use crate::input::{Answer, Ticket};
+use crate::input::{Answer, Millis, Ticket};
 use crate::output::{
-    Action, AnswerKind, Effect, GateId, GateRun, Output, Question, Reply, Settled, ToolAnswer,
+    Action, AnswerKind, Effect, GateId, GateRun, Output, Reply, Settled, ToolAnswer,
 };
-use crate::run::{StoredGate, entry_type, reachable};
+use crate::run::{StoredGate, entry_type};
 use crate::session::{Waiting, entry};
 
-/// A `next` that is not answered yet.
-#[derive(Debug)]
+/// A `next` that is on its way and waits for the process.
+#[derive(Debug, Clone)]
 pub(crate) struct Leaving {
     ticket: Ticket,
-    gate: GateId,
-    in_widget: bool,
+    step: Step,
+}
+
+/// What the process does for it.
+#[derive(Debug, Clone)]
+enum Step {
+    /// It runs the gate.
+    Gate {
+        id: GateId,
+        /// Whether the user has approved already, and only the checks are to be run again.
+        approved: bool,
+        in_widget: bool,
+    },
+    /// It looks what the user said outside of the host.
+    Word(PendingApproval, Unsaid),
 }
 
 /// A question about the way out of a phase.
-#[derive(Debug)]
-pub(crate) struct PendingLeave {
-    pub(crate) ticket: Ticket,
-    about: About,
+#[derive(Debug, Clone)]
+pub(crate) enum PendingLeave {
+    /// Whether these commands may run.
+    Trust {
+        ticket: Ticket,
+        commands: Vec<RunCheck>,
+        approved: bool,
+    },
+    /// Whether the phase may be left.
+    Approval(PendingApproval),
 }
 
-#[derive(Debug)]
-enum About {
-    /// Whether the commands may run.
-    Trust,
-    /// Whether the phase may be left.
-    Approval(Vec<Report>),
+impl PendingLeave {
+    /// The request that waits for it.
+    pub(crate) fn ticket(&self) -> Ticket {
+        match self {
+            Self::Trust { ticket, .. } => *ticket,
+            Self::Approval(pending) => pending.ticket,
+        }
+    }
+
+    /// What holds if nobody's answer counts.
+    pub(crate) fn without(&self) -> &'static str {
+        match self {
+            Self::Trust { .. } => "Nothing was trusted, and no command was run.",
+            Self::Approval(_) => "It approved nothing.",
+        }
+    }
+}
+
+impl Leaving {
+    /// Waits until it is known what the user said outside of the host.
+    pub(crate) fn reads_word(pending: PendingApproval, unsaid: Unsaid) -> Self {
+        Self {
+            ticket: pending.ticket,
+            step: Step::Word(pending, unsaid),
+        }
+    }
+
+    /// What waits for the user's word, if it is that.
+    pub(crate) fn into_word(self) -> Result<(PendingApproval, Unsaid), Self> {
+        match self.step {
+            Step::Word(pending, unsaid) => Ok((pending, unsaid)),
+            Step::Gate { .. } => Err(self),
+        }
+    }
+
+    fn is_gate(&self, gate: GateId) -> bool {
+        matches!(self.step, Step::Gate { id, .. } if id == gate)
+    }
 }
 
 impl Session {
     /// Starts on the way out of the phase, if it has one that takes long.
-    ///
-    /// `word` is what a person said about it beforehand, outside of the host.
-    pub(crate) fn leave(
-        &mut self,
-        ticket: Ticket,
-        word: Option<&str>,
-        out: &mut Output,
-    ) -> Option<Reply> {
+    pub(crate) fn leave(&mut self, now: Millis, ticket: Ticket, out: &mut Output) -> Option<Reply> {
         if self.leaving.is_some() || self.waiting.values().any(Waiting::is_about_leaving) {
             return Some(Reply::Tool(still_leaving()));
         }
-        let (run, standing) = self.standing()?;
-        if standing.phase.gate.is_empty() {
-            let approval = standing.phase.approve.clone()?;
-            return Some(self.ask_approval(ticket, &approval, word, Vec::new(), out));
+        let (_, standing) = self.standing()?;
+        if !standing.phase.gate.is_empty() {
+            return Some(self.start_gate(ticket, false, out));
         }
-        let commands = run.foreign_commands.clone();
-        self.said_before = word.map(str::to_owned);
-        self.run_gate(ticket, commands, out);
-        Some(Reply::Later)
+        standing.phase.approve.as_ref()?;
+        let pending = PendingApproval {
+            ticket,
+            reports: Vec::new(),
+            checked: now,
+        };
+        Some(self.need_word(pending, out))
+    }
+
+    /// Has the gate run, once its commands are trusted.
+    pub(crate) fn start_gate(&mut self, ticket: Ticket, approved: bool, out: &mut Output) -> Reply {
+        let commands = self.commands_to_trust();
+        self.run_gate(ticket, approved, commands, out)
+    }
+
+    /// The commands that the user must trust before the gate runs, where it runs any.
+    fn commands_to_trust(&self) -> Vec<RunCheck> {
+        let Some((run, standing)) = self.standing() else {
+            return Vec::new();
+        };
+        let is_command = |gate: &Gate| matches!(gate.check, Check::Run(_));
+        if standing.phase.gate.iter().any(is_command) {
+            run.foreign.commands_of(&standing.workflow_key).to_vec()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Has the gate run; `commands` are those that need the user's trust.
-    fn run_gate(&mut self, ticket: Ticket, commands: Vec<RunCheck>, out: &mut Output) {
+    fn run_gate(
+        &mut self,
+        ticket: Ticket,
+        approved: bool,
+        commands: Vec<RunCheck>,
+        out: &mut Output,
+    ) -> Reply {
         let Some((run, standing)) = self.standing() else {
-            return;
+            return called_off(ticket, NOWHERE).reply;
         };
-        let has_commands = standing
-            .phase
-            .gate
-            .iter()
-            .any(|gate| matches!(gate.check, Check::Run(_)));
         let (gates, baseline) = (standing.phase.gate.clone(), run.baseline.clone());
         self.gates += 1;
         let id = GateId(self.gates);
@@ -83,69 +147,85 @@ impl Session {
             id,
             gates,
             baseline,
-            commands: if has_commands { commands } else { Vec::new() },
+            commands,
         }));
-        self.leaving = Some(Leaving {
-            ticket,
-            gate: id,
+        let step = Step::Gate {
+            id,
+            approved,
             in_widget: false,
-        });
+        };
+        self.leaving = Some(Leaving { ticket, step });
+        Reply::Later
+    }
+
+    /// Takes the way out whose gate this is.
+    fn take_gate(&mut self, gate: GateId, out: &mut Output) -> Option<(Ticket, bool)> {
+        let leaving = self.leaving.take_if(|leaving| leaving.is_gate(gate))?;
+        let Step::Gate {
+            approved,
+            in_widget,
+            ..
+        } = leaving.step
+        else {
+            return None;
+        };
+        if in_widget {
+            out.actions.push(Action::SetWidget { lines: None });
+        }
+        Some((leaving.ticket, approved))
     }
 
     /// The commands of the gate are not trusted: a person is asked, or nothing is run.
-    pub(crate) fn gate_untrusted(&mut self, gate: GateId, out: &mut Output) {
-        let Some(leaving) = self.leaving.take_if(|leaving| leaving.gate == gate) else {
+    pub(crate) fn gate_untrusted(&mut self, now: Millis, gate: GateId, out: &mut Output) {
+        let Some((ticket, approved)) = self.take_gate(gate, out) else {
             return;
         };
-        let Some((run, _)) = self.standing() else {
-            return;
+        let why = if !self.project_trusted {
+            "the user does not trust the project in this host"
+        } else if !self.can_ask() {
+            "this host cannot ask"
+        } else {
+            let commands = self.commands_to_trust();
+            let listed: Vec<String> = commands.iter().map(RunCheck::in_full).collect();
+            let pending = PendingLeave::Trust {
+                ticket,
+                commands,
+                approved,
+            };
+            return self.ask_for_trust(
+                "Run commands of this project?",
+                "A workflow of this project wants to run these commands, now and whenever it comes to them:",
+                &listed,
+                Waiting::Leave(pending),
+                out,
+            );
         };
-        let commands: Vec<String> = run
-            .foreign_commands
-            .iter()
-            .map(|run| format!("  {}", run.in_full()))
-            .collect();
-        let ticket = leaving.ticket;
-        if !self.project_trusted {
-            let why = "the user does not trust the project in this host";
-            return self.gate_ended(ticket, self.not_trusted(why), out);
-        }
-        if !self.can_ask() {
-            return self.gate_ended(ticket, self.not_trusted("this host cannot ask"), out);
-        }
-        let message = format!(
-            "A workflow of this project wants to run these commands, now and whenever it comes to them:\n{}",
-            commands.join("\n")
-        );
-        let id = self.next_question();
-        out.questions.push(Question {
-            id,
-            title: "Run commands of this project?".to_owned(),
-            message,
-            options: Vec::new(),
-            show: None,
-        });
-        let about = About::Trust;
-        self.waiting
-            .insert(id, Waiting::Leave(PendingLeave { ticket, about }));
+        self.gate_ended(now, ticket, false, self.not_trusted(why), out);
     }
 
     fn not_trusted(&self, why: &str) -> Vec<Report> {
-        let gates = self
-            .standing()
-            .map(|(_, standing)| &*standing.phase.gate)
-            .unwrap_or_default();
-        let untrusted = gates.iter().find_map(|gate| match &gate.check {
-            Check::Run(run) => Some((run, &gate.source)),
-            Check::File(_) | Check::Git(_) => None,
-        });
-        let report = untrusted.map(|(run, source)| Report {
-            what: run.in_words(),
-            source: source.clone(),
-            verdict: GateVerdict::CouldNotRun(Obstacle::NotTrusted),
-            reason: format!(
-                "the commands of this project are not trusted, and {why}; the user can trust them with `workflow-sidecar trust`"
-            ),
+        let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
+        let reason = format!(
+            "the commands of this project are not trusted, and {why}; the user can trust them with `workflow-sidecar trust`"
+        );
+        self.could_not_run(is_command, Obstacle::NotTrusted, reason)
+    }
+
+    /// A report on the first check of the gate that is meant.
+    fn could_not_run(
+        &self,
+        is_meant: impl FnMut(&&Gate) -> bool,
+        obstacle: Obstacle,
+        reason: String,
+    ) -> Vec<Report> {
+        let (_, standing) = self.standing().unzip();
+        let gates = standing.map(|standing| &*standing.phase.gate);
+        let gate = gates.unwrap_or_default().iter().find(is_meant);
+        let report = gate.map(|gate| Report {
+            what: gate.check.in_words(),
+            source: gate.source.clone(),
+            verdict: GateVerdict::CouldNotRun(obstacle),
+            reason,
             exit: None,
             signal: None,
             duration_ms: 0,
@@ -157,29 +237,49 @@ impl Session {
     /// Shows how far the gate is.
     pub(crate) fn gate_goes_on(&mut self, gate: GateId, text: &str, out: &mut Output) {
         let shows_widgets = self.shows_widgets();
-        let Some(leaving) = self.leaving.as_mut().filter(|leaving| leaving.gate == gate) else {
+        let leaving = self
+            .leaving
+            .as_mut()
+            .filter(|leaving| leaving.is_gate(gate));
+        let Some(Step::Gate { in_widget, .. }) = leaving.map(|leaving| &mut leaving.step) else {
             return;
         };
         if shows_widgets {
-            leaving.in_widget = true;
+            *in_widget = true;
             let lines = Some(vec![format!("⏳ {text}")]);
             out.actions.push(Action::SetWidget { lines });
         }
     }
 
     /// The gate has been run.
-    pub(crate) fn gate_over(&mut self, gate: GateId, reports: Vec<Report>, out: &mut Output) {
-        let Some(leaving) = self.leaving.take_if(|leaving| leaving.gate == gate) else {
+    pub(crate) fn gate_over(
+        &mut self,
+        now: Millis,
+        gate: GateId,
+        mut reports: Vec<Report>,
+        out: &mut Output,
+    ) {
+        let Some((ticket, approved)) = self.take_gate(gate, out) else {
             return;
         };
-        if leaving.in_widget {
-            out.actions.push(Action::SetWidget { lines: None });
+        // A gate of which nothing is known has not passed.
+        if reports.is_empty() {
+            let reason = "it ended, and nobody said how".to_owned();
+            reports = self.could_not_run(|_| true, Obstacle::Start, reason);
         }
-        self.gate_ended(leaving.ticket, reports, out);
+        self.gate_ended(now, ticket, approved, reports, out);
     }
 
-    fn gate_ended(&mut self, ticket: Ticket, reports: Vec<Report>, out: &mut Output) {
+    fn gate_ended(
+        &mut self,
+        now: Millis,
+        ticket: Ticket,
+        approved: bool,
+        reports: Vec<Report>,
+        out: &mut Output,
+    ) {
         let Some((run, standing)) = self.standing() else {
+            out.settled.push(called_off(ticket, NOWHERE));
             return;
         };
         // A host may keep the newest entry only: it says everything about the phase.
@@ -187,19 +287,24 @@ impl Session {
             baseline: run.baseline.clone(),
             ..StoredGate::of_reports(&run.state, &standing.phase.id, &reports)
         };
-        let (name, approval) = (standing.phase.name.clone(), standing.phase.approve.clone());
+        let needs_word = standing.phase.approve.is_some() && !approved;
+        let name = standing.phase.name.clone();
         let mut settled = Output::default();
         settled.actions.push(entry(entry_type::GATE, &stored));
-        let has_passed = reports.iter().all(Report::has_passed);
+        let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         let reply = if !has_passed {
             Reply::Tool(ToolAnswer {
                 text: not_passed(&name, &reports),
                 details: json!({ "active": true, "advanced": false, "gate": reports }),
                 kind: Some(AnswerKind::Error),
             })
-        } else if let Some(approval) = approval {
-            let word = self.said_before.take();
-            self.ask_approval(ticket, &approval, word.as_deref(), reports, &mut settled)
+        } else if needs_word {
+            let pending = PendingApproval {
+                ticket,
+                reports,
+                checked: now,
+            };
+            self.need_word(pending, &mut settled)
         } else {
             Reply::Tool(self.advance_now(&reports, &mut settled))
         };
@@ -207,9 +312,10 @@ impl Session {
     }
 
     /// Answers an earlier request, unless its answer still has to wait.
-    fn settle(ticket: Ticket, reply: Reply, mut settled: Output, out: &mut Output) {
+    pub(crate) fn settle(ticket: Ticket, reply: Reply, mut settled: Output, out: &mut Output) {
         out.questions.append(&mut settled.questions);
         out.effects.append(&mut settled.effects);
+        out.settled.append(&mut settled.settled);
         if let Reply::Later = reply {
             out.actions.append(&mut settled.actions);
             return;
@@ -221,123 +327,56 @@ impl Session {
         });
     }
 
-    /// Asks whether the phase may be left, or takes what was said beforehand.
-    fn ask_approval(
-        &mut self,
-        ticket: Ticket,
-        approval: &Approval,
-        word: Option<&str>,
-        reports: Vec<Report>,
-        out: &mut Output,
-    ) -> Reply {
-        if let Some(word) = word.filter(|word| approval.choices.iter().any(|choice| choice == word))
-        {
-            return Reply::Tool(self.take_word(approval, Answer::Chosen(word), &reports, out));
-        }
-        if !self.can_ask() {
-            return Reply::Tool(self.wait_for_word(approval, "This host cannot ask the user", out));
-        }
-        let id = self.next_question();
-        out.questions.push(Question {
-            id,
-            title: approval.ask.clone(),
-            message: String::new(),
-            options: approval.choices.clone(),
-            show: approval.show.clone(),
-        });
-        let about = About::Approval(reports);
-        self.waiting
-            .insert(id, Waiting::Leave(PendingLeave { ticket, about }));
-        Reply::Later
-    }
-
     /// A person answered about the way out.
     pub(crate) fn leave_answered(
         &mut self,
+        now: Millis,
         leave: PendingLeave,
         answer: Answer<'_>,
         out: &mut Output,
     ) {
-        let PendingLeave { ticket, about } = leave;
+        let ticket = leave.ticket();
         let mut settled = Output::default();
-        let reply = match about {
-            About::Trust if answer == Answer::Confirmed(true) => {
-                let Some((run, _)) = self.standing() else {
-                    return;
+        let reply = match leave {
+            PendingLeave::Trust {
+                commands, approved, ..
+            } if answer == Answer::Confirmed(true) => {
+                // The yes is about what was shown: commands that have changed since are asked about again.
+                let wanted = self.commands_to_trust();
+                let asked = if wanted == commands {
+                    Vec::new()
+                } else {
+                    wanted
                 };
-                out.effects
-                    .push(Effect::Trust(run.foreign_commands.clone()));
-                return self.run_gate(ticket, Vec::new(), out);
+                settled.effects.push(Effect::Trust(commands));
+                self.run_gate(ticket, approved, asked, &mut settled)
             }
-            About::Trust => {
-                return self.gate_ended(ticket, self.not_trusted("the user did not agree"), out);
+            PendingLeave::Trust { .. } => {
+                let reports = self.not_trusted("the user did not agree");
+                return self.gate_ended(now, ticket, false, reports, out);
             }
-            About::Approval(reports) => {
-                let approval = self
-                    .standing()
-                    .and_then(|(_, standing)| standing.phase.approve.clone());
-                let Some(approval) = approval else { return };
-                Reply::Tool(self.take_word(&approval, answer, &reports, &mut settled))
-            }
+            PendingLeave::Approval(pending) => self.take_word(now, pending, answer, &mut settled),
         };
         Self::settle(ticket, reply, settled, out);
     }
 
-    /// Does what a person chose: the first choice approves.
-    fn take_word(
+    /// Nobody answered about the way out in time.
+    pub(crate) fn leave_unanswered(
         &mut self,
-        approval: &Approval,
-        answer: Answer<'_>,
-        reports: &[Report],
+        now: Millis,
+        leave: PendingLeave,
+        why: &str,
         out: &mut Output,
-    ) -> ToolAnswer {
-        let chosen = match answer {
-            Answer::Chosen(chosen) => approval.choices.iter().find(|choice| *choice == chosen),
-            Answer::Confirmed(_) | Answer::Dismissed => None,
-        };
-        match chosen {
-            None => self.wait_for_word(approval, "Nobody answered", out),
-            Some(chosen) if *chosen == approval.choices[0] => self.advance_now(reports, out),
-            Some(chosen) => {
-                self.forget_word(out);
-                ToolAnswer {
-                    text: format!(
-                        "The user was asked \"{}\" and chose \"{chosen}\": the phase goes on. Ask what to change if it is not clear, and call \
-                         workflow_step with action='next' again when it is done.",
-                        approval.ask
-                    ),
-                    details: json!({ "active": true, "advanced": false, "approval": chosen }),
-                    kind: Some(AnswerKind::Error),
-                }
+    ) {
+        match leave {
+            PendingLeave::Trust { ticket, .. } => {
+                self.gate_ended(now, ticket, false, self.not_trusted(why), out);
             }
-        }
-    }
-
-    /// The run rests until a person says something.
-    fn wait_for_word(&mut self, approval: &Approval, why: &str, out: &mut Output) -> ToolAnswer {
-        if let Some(run) = &mut self.run {
-            run.pace.parked = Some(Parked::Approval);
-            run.store_pace(out);
-        }
-        out.effects.push(Effect::AwaitWord(approval.clone()));
-        ToolAnswer {
-            text: format!(
-                "⏸ The phase needs the user's word: \"{}\" {why}. Stop here and wait. The user answers with `workflow-sidecar approve`, or in \
-                 this session, after which you call workflow_step with action='next' again.",
-                approval.ask
-            ),
-            details: json!({ "active": true, "advanced": false, "waiting": "approval" }),
-            kind: Some(AnswerKind::Error),
-        }
-    }
-
-    /// The phase is left, or its question answered: nobody waits for a word about it any more.
-    pub(crate) fn forget_word(&self, out: &mut Output) {
-        if let Some((run, standing)) = self.standing()
-            && standing.phase.approve.is_some()
-        {
-            let task_id = run.state.task_id.clone();
-            out.effects.push(Effect::ForgetWord(task_id));
+            PendingLeave::Approval(pending) => {
+                let (ticket, mut settled) = (pending.ticket, Output::default());
+                let reply = self.unanswered(pending, UNANSWERED, &mut settled);
+                Self::settle(ticket, reply, settled, out);
+            }
         }
     }
 
@@ -346,7 +385,7 @@ impl Session {
         let asked = self
             .waiting
             .values()
-            .any(|waiting| matches!(waiting, Waiting::Leave(leave) if leave.ticket == ticket));
+            .any(|waiting| matches!(waiting, Waiting::Leave(leave) if leave.ticket() == ticket));
         asked
             || self
                 .leaving
@@ -368,12 +407,15 @@ impl Session {
             .collect();
         out.settled.extend(asked);
         if let Some(leaving) = self.leaving.take() {
-            out.effects.push(Effect::StopGate(leaving.gate));
-            if leaving.in_widget {
-                out.actions.push(Action::SetWidget { lines: None });
+            if let Step::Gate { id, in_widget, .. } = leaving.step {
+                out.effects.push(Effect::StopGate(id));
+                if in_widget {
+                    out.actions.push(Action::SetWidget { lines: None });
+                }
             }
             out.settled.push(called_off(leaving.ticket, why));
         }
+        self.forget_dialog(out);
     }
 
     /// Notes how things stand where a phase was entered.
@@ -387,6 +429,10 @@ impl Session {
         out.actions.push(entry(entry_type::GATE, &stored));
     }
 }
+
+/// Why a way out leads nowhere.
+const NOWHERE: &str = "the run stands in no phase any more";
+const UNANSWERED: &str = "Nobody answered in half an hour.";
 
 /// The answer to a `next` that came to nothing.
 pub(crate) fn called_off(ticket: Ticket, why: &str) -> Settled {
@@ -417,39 +463,4 @@ pub(crate) fn needs_baseline(gates: &[Gate]) -> bool {
         Check::Git(git) => *git == GitCheck::NewCommit,
         Check::Run(_) => false,
     })
-}
-
-/// The commands of a run that do not come from the user's own workflows.
-pub(crate) fn foreign_commands(root: &str, catalog: &Catalog, index: &[Listing]) -> Vec<RunCheck> {
-    let commands = foreign_gates(root, catalog, index);
-    commands.map(|(run, _)| run.clone()).collect()
-}
-
-/// The commands of a run that run only if the user trusts them, each with its place: those of the
-/// workflow of this key and of all it refers to, but for the user's own workflows.
-pub fn foreign_gates<'c>(
-    root: &str,
-    catalog: &'c Catalog,
-    index: &[Listing],
-) -> impl Iterator<Item = (&'c RunCheck, &'c str)> {
-    let is_own = move |key: &str| {
-        index.iter().any(|listing| {
-            listing.key == key && listing.tier == Tier::Global && listing.outcome == Outcome::Loaded
-        })
-    };
-    let foreign = reachable(root, catalog)
-        .into_iter()
-        .filter(move |workflow| !is_own(&workflow.key));
-    let phases = foreign
-        .flat_map(|workflow| &workflow.phases)
-        .filter_map(|entry| match entry {
-            PhaseEntry::Phase(phase) => Some(phase),
-            PhaseEntry::Subworkflow(_) => None,
-        });
-    phases
-        .flat_map(|phase| &phase.gate)
-        .filter_map(|gate| match &gate.check {
-            Check::Run(run) => Some((run, &*gate.source)),
-            Check::File(_) | Check::Git(_) => None,
-        })
 }

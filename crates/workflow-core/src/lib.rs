@@ -6,6 +6,7 @@
 //!
 //! Start reading at [`session`], then `hook/`, then [`run`]; [`definition`] is a world of its own.
 
+mod approval;
 pub mod checkpoint;
 pub mod command;
 mod context;
@@ -25,11 +26,13 @@ mod standing;
 pub mod template;
 mod text;
 mod tool;
+mod trust;
 pub mod view;
+mod waiting;
 pub mod wake;
 pub mod white_space;
 
 pub use input::Input;
-pub use leaving::foreign_gates;
 pub use output::Output;
 pub use session::Session;
+pub use trust::foreign_gates;

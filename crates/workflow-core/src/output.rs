@@ -59,13 +59,21 @@ pub enum Effect {
     /// Remember that the user trusts these commands in this project.
     Trust(Vec<RunCheck>),
     /// Keep what is waited for where the user can answer it outside of the host.
-    AwaitWord(Approval),
+    AwaitWord(Awaiting),
+    /// Look what the user said of what is kept. Comes back as `Word` before anything else.
+    ReadWord(Awaiting),
     /// Forget what is kept about the word of the user that the run of this task waits for, or got.
     ForgetWord(String),
     /// Keep the code as it stands. Comes back as `CodeKept` before anything else.
     KeepCode,
-    /// Bring the code back to how it stood. Comes back as `CodeRestored` before anything else.
-    RestoreCode(Snapshot),
+    /// Bring the code back to how it stood. Comes back as `GateProgress` and once as `CodeRestored`, also if the session
+    /// has gone elsewhere meanwhile.
+    RestoreCode {
+        /// Comes back with what became of it.
+        id: GateId,
+        /// How it stood.
+        snapshot: Snapshot,
+    },
     /// Watch these triggers and no others; those of the project only if the user trusts them. Comes back as
     /// `Watched` before anything else, and as `Triggered` whenever one has something.
     Watch(Vec<Trigger>),
@@ -73,6 +81,15 @@ pub enum Effect {
     WatchNoMore,
     /// Remember that the user trusts these triggers in this project.
     TrustTriggers(Vec<Trigger>),
+}
+
+/// A person's word that is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaiting {
+    /// What is asked.
+    pub approval: Approval,
+    /// Names this waiting among all that there were.
+    pub nonce: String,
 }
 
 /// A gate that is to be run.
@@ -88,7 +105,7 @@ pub struct GateRun {
     pub commands: Vec<RunCheck>,
 }
 
-/// Names a gate that runs.
+/// Names a gate that runs, or a way back of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GateId(pub u64);
 

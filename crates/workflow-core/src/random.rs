@@ -18,16 +18,24 @@ impl Random {
 
     /// `wf-{milliseconds}-{six base-36 characters}` (A17: always six).
     pub(crate) fn task_id(&mut self, now: u64) -> String {
+        format!("wf-{now}-{}", self.characters(6))
+    }
+
+    /// Twelve base-36 characters that name something once.
+    pub(crate) fn nonce(&mut self) -> String {
+        self.characters(12)
+    }
+
+    fn characters(&mut self, count: usize) -> String {
         const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
         let mut value = self.next();
-        let tail: String = std::iter::repeat_with(|| {
+        std::iter::repeat_with(|| {
             let digit = DIGITS[usize::try_from(value % 36).unwrap_or_default()];
             value /= 36;
             char::from(digit)
         })
-        .take(6)
-        .collect();
-        format!("wf-{now}-{tail}")
+        .take(count)
+        .collect()
     }
 }
 

@@ -11,24 +11,26 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::checkpoint::{Checkpoints, PendingRestore, went_on};
 use crate::command::PendingStart;
-use crate::definition::{Catalog, RunCheck, Settings};
+use crate::definition::{Catalog, Settings, Trigger};
 use crate::guard::Pace;
 use crate::guard::results::Results;
 use crate::guard::rules::{Call, Rules};
 use crate::hook::{Countdown, Denied, PendingCall, Pushed};
-use crate::input::{Answer, Author, Command, Input, Millis, QuestionId};
+use crate::input::{Author, Command, Input, Millis, QuestionId};
 use crate::leaving::{Leaving, PendingLeave, called_off, needs_baseline};
 use crate::output::{Action, Decider, Effect, Level, Output, Reply, Settled};
 use crate::random::Random;
 use crate::run::{RunState, Stale, StoredDefinition, StoredRun, entry_type};
 use crate::standing::{Standing, settings_levels};
+use crate::trust::Foreign;
+use crate::waiting::Asked;
 use crate::wake::Wake;
 
 /// One session of a host: what happens goes in, what must be done comes out.
 ///
 /// Reads no clock, no file, no randomness; starts nothing and waits for nothing. The caller
 /// gives the time with every input and sends [`Input::Tick`] when [`Session::deadline`] is due.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Session {
     abilities: Abilities,
     /// Whether there is an interface, as far as the host told of this session.
@@ -45,14 +47,14 @@ pub struct Session {
     pub(crate) pushed: Option<Pushed>,
     /// Whether the model has the full context of where the run stands.
     pub(crate) context_given: bool,
-    /// The `next` that waits for its gate.
+    /// The `next` that is on its way out of the phase, and waits for no person.
     pub(crate) leaving: Option<Leaving>,
-    /// What the user said beforehand about the phase that is being left.
-    pub(crate) said_before: Option<String>,
     /// Gates run so far.
     pub(crate) gates: u64,
     /// What waits for a person's answer.
     pub(crate) waiting: BTreeMap<QuestionId, Waiting>,
+    /// The questions to it, and those that nobody waits for any more.
+    pub(crate) asked: Asked,
     /// What the settings say of tool calls outside of a run.
     pub(crate) rules: Rules,
     /// What the settings say of results outside of a run.
@@ -69,7 +71,7 @@ pub struct Session {
 }
 
 /// A run in memory: its state, and what follows from it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) state: RunState,
     pub(crate) catalog: Arc<Catalog>,
@@ -80,14 +82,18 @@ pub(crate) struct Run {
     /// What the session's entries hold, to append only what changed.
     pub(crate) stored_pace: Pace,
     pub(crate) definition_stored: bool,
-    /// The commands of its gates that do not come from the user's own workflows.
-    pub(crate) foreign_commands: Vec<RunCheck>,
+    /// What of it does not come from the user's own workflows.
+    pub(crate) foreign: Foreign,
     /// How things stood when the phase was entered, if its gate asks for it.
     pub(crate) baseline: Option<Box<RawValue>>,
+    /// The waiting for a person's word about the phase, if there is one: no word about another counts.
+    pub(crate) awaits: Option<String>,
+    /// The same, as the session's entries hold it.
+    pub(crate) stored_awaits: Option<String>,
 }
 
 /// What waits for a person's answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Waiting {
     /// A run that would take the place of another.
     Start(PendingStart),
@@ -97,19 +103,11 @@ pub(crate) enum Waiting {
     Leave(PendingLeave),
     /// Whether the code goes back as well.
     Restore(PendingRestore),
-    /// Whether the project's triggers may be watched.
-    Triggers,
+    /// Whether these triggers of the project may be watched.
+    Triggers(Vec<Trigger>),
 }
 
 impl Waiting {
-    /// When nobody's answer is waited for any more.
-    fn due(&self) -> Option<Millis> {
-        match self {
-            Self::Start(_) | Self::Leave(_) | Self::Restore(_) | Self::Triggers => None,
-            Self::Call(call) => Some(call.due),
-        }
-    }
-
     pub(crate) fn is_about_leaving(&self) -> bool {
         matches!(self, Self::Leave(_))
     }
@@ -118,9 +116,9 @@ impl Waiting {
     pub(crate) fn unanswered(self, why: &str) -> Option<Settled> {
         let (ticket, reply) = match self {
             Self::Start(start) => (start.ticket, Reply::None),
-            Self::Leave(leave) => return Some(called_off(leave.ticket, why)),
+            Self::Leave(leave) => return Some(called_off(leave.ticket(), why)),
             Self::Restore(restore) => return Some(went_on(restore.ticket, None)),
-            Self::Triggers => return None,
+            Self::Triggers(_) => return None,
             Self::Call(call) => {
                 let reason = format!("{}\nNobody could be asked about it: {why}.", call.reason);
                 let by = Decider::Nobody;
@@ -160,9 +158,9 @@ impl Session {
             pushed: None,
             context_given: false,
             leaving: None,
-            said_before: None,
             gates: 0,
             waiting: BTreeMap::new(),
+            asked: Asked::default(),
             rules: Rules::default(),
             results: Results::default(),
             denied: None,
@@ -204,21 +202,35 @@ impl Session {
         !(self.rules.is_empty() && self.results.is_empty())
     }
 
+    /// Whether a settings file could not be read as it stands: it is worth looking at again.
+    #[must_use]
+    pub fn misses_settings(&self) -> bool {
+        !(self.settings.user.reading.is_whole() && self.settings.project.reading.is_whole())
+    }
+
     /// When [`Input::Tick`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let countdown = self.countdown.as_ref().map(Countdown::deadline);
-        let calls = self.waiting.values().filter_map(Waiting::due);
+        let questions = self.questions_due();
         let texts = self.wake.deadline();
-        countdown.into_iter().chain(calls).chain(texts).min()
+        let code = self.checkpoints.deadline();
+        let all = countdown.into_iter().chain(questions).chain(texts);
+        all.chain(code).min()
     }
 
     /// Takes what happened, gives what must be done.
     pub fn step(&mut self, now: Millis, input: Input<'_>) -> Output {
         let mut out = Output::default();
         self.note_agent(now, &input);
+        if begins_to_work(&input) {
+            self.forget_restore("the agent went on before you answered", &mut out);
+        }
         match input {
-            Input::Session { entries, loaded } => self.session_changed(&entries, &loaded, &mut out),
+            Input::Session { entries, loaded } => {
+                self.session_changed(&entries, &loaded, &mut out);
+                self.wake.moved(now);
+            }
             Input::Shutdown => self.session_over(&mut out),
             Input::BeforeAgentStart { prompt } => self.before_agent_start(prompt, &mut out),
             // A text of nobody's may be our own reminder: the counts wait until the agent starts on it.
@@ -233,7 +245,7 @@ impl Session {
                 tool,
                 input,
                 paths,
-            } => self.tool_called(now, ticket, &Call::new(tool, input, paths), &mut out),
+            } => self.tool_called(ticket, &Call::new(tool, input, paths), &mut out),
             Input::ToolResult {
                 tool,
                 content,
@@ -246,25 +258,26 @@ impl Session {
                 author: Some(Author::Person),
             } => self.user_spoke(&mut out),
             Input::Compacted => self.context_given = false,
+            Input::Settings { loaded } => self.settings_changed(loaded, &mut out),
             Input::Branch {
                 ticket,
                 turn,
                 entries,
             } => self.goes_back(ticket, turn, entries.as_deref(), &mut out),
             Input::CodeKept { kept } => self.code_kept(now, kept, &mut out),
-            Input::CodeRestored { restored } => self.code_restored(&restored, &mut out),
+            Input::CodeRestored { id, restored } => self.code_restored(id, &restored, &mut out),
             Input::Watched { watched } => self.watched(&watched, &mut out),
             Input::Triggered { text } => self.triggered(now, text, &mut out),
-            Input::Step {
-                ticket,
-                action,
-                word,
-            } => self.step_tool(ticket, action, word, &mut out),
+            Input::Step { ticket, action } => self.step_tool(now, ticket, action, &mut out),
+            Input::Word { word } => self.word_read(now, word, &mut out),
             Input::StepCancelled { ticket } => self.step_cancelled(ticket, &mut out),
             Input::Baseline { baseline } => self.baseline_taken(baseline, &mut out),
-            Input::GateUntrusted { gate } => self.gate_untrusted(gate, &mut out),
-            Input::GateProgress { gate, text } => self.gate_goes_on(gate, &text, &mut out),
-            Input::GateOver { gate, reports } => self.gate_over(gate, reports, &mut out),
+            Input::GateUntrusted { gate } => self.gate_untrusted(now, gate, &mut out),
+            Input::GateProgress { gate, text } => {
+                self.gate_goes_on(gate, &text, &mut out);
+                self.restore_goes_on(gate, &text, &mut out);
+            }
+            Input::GateOver { gate, reports } => self.gate_over(now, gate, reports, &mut out),
             Input::Command {
                 ticket,
                 command: Command::Workflow { arguments, loaded },
@@ -281,8 +294,10 @@ impl Session {
                 self.give_next(now, &mut out);
                 self.time_passed(now, &mut out);
                 self.give_up_waiting(now, &mut out);
+                self.give_up_waiting_for_code(now, &mut out);
             }
         }
+        self.note_questions(now, &out.questions);
         if out.says_something() {
             self.wake.spoken_to(now);
         }
@@ -338,25 +353,6 @@ impl Session {
         self.settings = settings.clone();
     }
 
-    /// The host answered a question.
-    fn answered(
-        &mut self,
-        now: Millis,
-        question: QuestionId,
-        answer: Answer<'_>,
-        out: &mut Output,
-    ) {
-        let confirmed = answer == Answer::Confirmed(true);
-        match self.waiting.remove(&question) {
-            None => {}
-            Some(Waiting::Start(start)) => self.start_answered(now, start, confirmed, out),
-            Some(Waiting::Call(call)) => self.call_answered(call, confirmed, out),
-            Some(Waiting::Leave(leave)) => self.leave_answered(leave, answer, out),
-            Some(Waiting::Restore(restore)) => self.restore_answered(restore, answer, out),
-            Some(Waiting::Triggers) => self.triggers_answered(answer, out),
-        }
-    }
-
     pub(crate) fn next_question(&mut self) -> QuestionId {
         self.questions += 1;
         QuestionId(self.questions)
@@ -383,6 +379,7 @@ impl Session {
     pub(crate) fn enter(&mut self, state: RunState, out: &mut Output) {
         self.agent_is_running(out);
         self.stop_leaving("the run moved on meanwhile", out);
+        self.call_off_calls(out);
         self.context_given = false;
         if self.run.as_ref().is_some_and(|run| run.state != state) {
             self.forget_word(out);
@@ -392,6 +389,7 @@ impl Session {
         run.state = state;
         run.cancel_pending = false;
         run.pace = Pace::default();
+        run.awaits = None;
         run.baseline = None;
         run.store(out);
         if let Some(standing) = run.standing.as_ref().ok().filter(|_| run.state.active)
@@ -431,12 +429,26 @@ impl Run {
 
     /// Appends how far pushing went, unless the session holds it.
     pub(crate) fn store_pace(&mut self, out: &mut Output) {
-        if self.pace != self.stored_pace {
-            let stored = StoredRun::of(&self.state.task_id, self.pace);
+        // What nobody is parked for is not waited for any longer than the session lives.
+        let awaits = self.awaits.clone().filter(|_| self.pace.parked.is_some());
+        if self.pace != self.stored_pace || awaits != self.stored_awaits {
+            let stored = StoredRun {
+                awaits: awaits.clone(),
+                ..StoredRun::of(&self.state.task_id, self.pace)
+            };
             out.actions.push(entry(entry_type::RUN, &stored));
-            self.stored_pace = self.pace;
+            (self.stored_pace, self.stored_awaits) = (self.pace, awaits);
         }
     }
+}
+
+/// Whether the agent begins on something.
+fn begins_to_work(input: &Input<'_>) -> bool {
+    use Input::{AgentStart, BeforeAgentStart, TurnStart};
+    matches!(
+        input,
+        BeforeAgentStart { .. } | AgentStart | TurnStart { .. }
+    )
 }
 
 /// An entry to append. Our entries have string keys only, so that they always are JSON.

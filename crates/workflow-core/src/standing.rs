@@ -16,12 +16,14 @@ use crate::run::{Position, RunState, Stale, advance};
 use crate::{context, template, text};
 
 /// What holds where a run stands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Standing {
     /// The root workflow's name.
     pub(crate) workflow_name: String,
     /// The names from the root to the innermost scope.
     pub(crate) breadcrumb: Vec<Crumb>,
+    /// The key of the workflow that the phase stands in.
+    pub(crate) workflow_key: String,
     /// The phase that holds; its instructions with their variables resolved (B05).
     pub(crate) phase: Phase,
     /// The place in the innermost scope, from 1, and how many entries it has.
@@ -76,6 +78,13 @@ impl Standing {
         Ok(Self {
             workflow_name: root.name.clone(),
             breadcrumb: breadcrumb(&position),
+            workflow_key: position
+                .drilled
+                .last()
+                .map_or(innermost, |level| *level)
+                .workflow
+                .key
+                .clone(),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
             status: status(&position, catalog),
             rules: Rules::new(levels(&position, settings, &level_names(&position))),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::Session;
 use crate::guard::gate::{Report, passed};
-use crate::input::Ticket;
+use crate::input::{Millis, Ticket};
 use crate::output::{AnswerKind, Output, Reply, ToolAnswer};
 use crate::run::{TransitionError, advance, cancel, repeat};
 use crate::session::Run;
@@ -16,9 +16,9 @@ const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description
 impl Session {
     pub(crate) fn step_tool(
         &mut self,
+        now: Millis,
         ticket: Ticket,
         action: Option<&str>,
-        word: Option<&str>,
         out: &mut Output,
     ) {
         self.agent_is_running(out);
@@ -29,7 +29,7 @@ impl Session {
         let answer = match action {
             Some("status") => self.step_status(),
             Some("next") => {
-                out.reply = self.step_next(ticket, word, out);
+                out.reply = self.step_next(now, ticket, out);
                 return;
             }
             Some("loop") => self.step_loop(out),
@@ -68,12 +68,12 @@ impl Session {
         }
     }
 
-    fn step_next(&mut self, ticket: Ticket, word: Option<&str>, out: &mut Output) -> Reply {
+    fn step_next(&mut self, now: Millis, ticket: Ticket, out: &mut Output) -> Reply {
         if let Some((_, standing)) = self.standing() {
             if self.turn_moved == Some(true) {
                 return Reply::Tool(read_first(standing));
             }
-            if let Some(reply) = self.leave(ticket, word, out) {
+            if let Some(reply) = self.leave(now, ticket, out) {
                 return reply;
             }
         }

@@ -38,8 +38,6 @@ pub struct PlaceView<'a> {
     pub progress: (usize, usize),
     /// The status line.
     pub status: &'a str,
-    /// Whether the user's word is needed before the phase is left.
-    pub needs_approval: bool,
     /// Pushes in a row without an advance.
     pub max: Bound,
     /// Pushes in a row in which the agent called no tool.
@@ -80,7 +78,6 @@ fn place_view(standing: &Standing) -> PlaceView<'_> {
         phase_emoji: &standing.phase.emoji,
         progress: standing.progress,
         status: &standing.status,
-        needs_approval: standing.phase.approve.is_some(),
         max: standing.auto_continue.max,
         max_stale: standing.auto_continue.max_stale,
         waits: standing.auto_continue.wait,

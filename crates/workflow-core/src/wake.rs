@@ -8,8 +8,11 @@ use std::collections::VecDeque;
 use crate::Session;
 use crate::definition::{Tier, Trigger};
 use crate::input::{Answer, Millis};
-use crate::output::{Action, Effect, Heard, Level, Output, Question, Reply};
+use crate::output::{Action, Effect, Heard, Level, Output, Reply};
 use crate::session::{Waiting, notify};
+
+/// How a text begins that says what nobody was given.
+pub const NOT_GIVEN: &str = "[workflow] The session ends before the agent was told: ";
 
 /// How many texts wait while the agent is busy.
 const WAITING: usize = 16;
@@ -17,7 +20,7 @@ const WAITING: usize = 16;
 const WAKING: Millis = 10_000;
 
 /// What the agent does, and what waits for it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Wake {
     agent: Agent,
     queue: VecDeque<String>,
@@ -84,6 +87,17 @@ impl Wake {
         self.agent = Agent::Rests(now);
     }
 
+    /// Another conversation is open, or another branch of it. What waits is for whoever is there; what the agent did
+    /// in the other one says nothing.
+    pub(crate) fn moved(&mut self, now: Millis) {
+        self.agent = Agent::Rests(now);
+    }
+
+    /// The texts that nobody was given, as the session ends.
+    pub(crate) fn not_given(&mut self) -> impl Iterator<Item = String> {
+        std::mem::take(&mut self.queue).into_iter()
+    }
+
     /// The agent was spoken to.
     pub(crate) fn spoken_to(&mut self, now: Millis) {
         if !matches!(self.agent, Agent::Works) {
@@ -131,42 +145,39 @@ impl Session {
     }
 
     fn ask_about_triggers(&mut self, out: &mut Output) {
-        let has_asked = |waiting: &Waiting| matches!(waiting, Waiting::Triggers);
+        let has_asked = |waiting: &Waiting| matches!(waiting, Waiting::Triggers(_));
         if self.waiting.values().any(has_asked) {
             return;
         }
         if !self.can_ask() {
             return self.triggers_declined("this host cannot ask", out);
         }
-        let lines: Vec<String> = self
-            .project_triggers()
-            .map(|trigger| format!("  {}", trigger.listed()))
-            .collect();
-        let message = format!(
-            "The settings of this project want to wake the agent when something comes in here. A file is emptied when it was read:\n{}",
-            lines.join("\n")
+        let shown: Vec<Trigger> = self.project_triggers().cloned().collect();
+        let listed: Vec<String> = shown.iter().map(Trigger::listed).collect();
+        self.ask_for_trust(
+            "Watch the triggers of this project?",
+            "The settings of this project want to wake the agent when something comes in here. A file is emptied when it was read:",
+            &listed,
+            Waiting::Triggers(shown),
+            out,
         );
-        let id = self.next_question();
-        out.questions.push(Question {
-            id,
-            title: "Watch the triggers of this project?".to_owned(),
-            message,
-            options: Vec::new(),
-            show: None,
-        });
-        self.waiting.insert(id, Waiting::Triggers);
     }
 
-    pub(crate) fn triggers_answered(&mut self, answer: Answer<'_>, out: &mut Output) {
+    /// The answer is about what was shown: triggers that have changed since are asked about again.
+    pub(crate) fn triggers_answered(
+        &mut self,
+        shown: Vec<Trigger>,
+        answer: Answer<'_>,
+        out: &mut Output,
+    ) {
         if answer != Answer::Confirmed(true) {
             return self.triggers_declined("you did not agree", out);
         }
-        let project = self.project_triggers().cloned().collect();
-        out.effects.push(Effect::TrustTriggers(project));
+        out.effects.push(Effect::TrustTriggers(shown));
         self.watch_triggers(out);
     }
 
-    fn triggers_declined(&mut self, why: &str, out: &mut Output) {
+    pub(crate) fn triggers_declined(&mut self, why: &str, out: &mut Output) {
         self.wake.declined = true;
         let message = format!(
             "[workflow] The triggers of this project are not watched: {why}. `workflow-sidecar trust` allows them."

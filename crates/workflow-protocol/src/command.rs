@@ -34,7 +34,11 @@ session_bound! {
 
 answer! {
     /// What the command makes the host do.
-    pub struct CommandRunResult {}
+    pub struct CommandRunResult {
+        /// Whether rules hold even while no workflow is active, if that has become another.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub guarded: Option<bool>,
+    }
 
     /// What the command's argument could be.
     pub struct CommandCompleteResult {

@@ -191,11 +191,11 @@ events! {
 answer! {
     /// What a hook makes the host do.
     pub struct HookResult {
-        /// Whether rules hold even while no workflow is active; said where a session starts or moves. As long as the
-        /// sidecar cannot be asked, such a session's tool calls must not run.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        #[ts(optional, as = "Option<_>")]
-        pub guarded: bool,
+        /// Whether rules hold even while no workflow is active. As long as the sidecar cannot be asked, such a
+        /// session's tool calls must not run. Where a session starts or moves, what is left out is false; afterwards it
+        /// is said when it becomes another.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub guarded: Option<bool>,
     }
 
     /// What the agent is told before it starts.

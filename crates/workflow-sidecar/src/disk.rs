@@ -145,7 +145,14 @@ impl Disk {
     /// The user's own settings may be a link to anywhere; a project's may not lead out of it.
     fn real_settings(&self, path: &FilePath) -> Result<PathBuf, FileProblem> {
         let canonical = |path: &Path| fs::canonicalize(path).map_err(|error| problem(&error));
-        let real = canonical(&self.wanted(path))?;
+        let wanted = self.wanted(path);
+        let real = canonical(&wanted).map_err(|problem| match problem {
+            // Somebody says something here: it is not as if there were no settings.
+            FileProblem::Missing if wanted.is_symlink() => {
+                FileProblem::Unreadable("it is a link that leads nowhere".to_owned())
+            }
+            problem => problem,
+        })?;
         match path.tier() {
             Tier::Global => Ok(real),
             Tier::Project if real.starts_with(canonical(&self.cwd)?) => Ok(real),
@@ -197,7 +204,8 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        let (real, metadata) = self.real(path)?;
+        let found = self.real(path);
+        let (real, metadata) = found.map_err(|problem| of_link(problem, &self.wanted(path)))?;
         // Looked at before it is opened: opening a pipe would wait for someone to write to it.
         if !metadata.is_file() {
             return Err(FileProblem::NotAFile);
@@ -251,6 +259,17 @@ fn tier_entry(name: &OsStr, kept: Result<(), FileProblem>) -> TierEntry {
             name: lossy(),
             problem,
         },
+    }
+}
+
+/// A link to what is not there was meant to be a file: its workflow must not be missing in silence.
+fn of_link(problem: FileProblem, path: &Path) -> FileProblem {
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    match problem {
+        FileProblem::Missing if is_link() => {
+            FileProblem::Unreadable("it is a link to what is not there".to_owned())
+        }
+        problem => problem,
     }
 }
 

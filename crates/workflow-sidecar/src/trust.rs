@@ -26,6 +26,8 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
+use crate::private::create_private;
+
 const DIRECTORY: &str = "workflow-sidecar";
 const FILE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
@@ -348,23 +350,6 @@ fn put_aside(file: &Path) -> io::Result<PathBuf> {
     let aside = free.unwrap_or_else(|| file.with_extension("damaged.json"));
     fs::rename(file, &aside)?;
     Ok(aside)
-}
-
-#[cfg(unix)]
-fn create_private(directory: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    if let Some(parent) = directory.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    match fs::DirBuilder::new().mode(0o700).create(directory) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => Ok(()),
-        created => created,
-    }
-}
-
-#[cfg(windows)]
-fn create_private(directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(directory)
 }
 
 #[cfg(test)]

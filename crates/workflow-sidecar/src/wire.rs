@@ -145,7 +145,7 @@ pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
 
 pub(crate) fn hook_result(output: Output) -> protocol::HookResult {
     protocol::HookResult {
-        guarded: false,
+        guarded: None,
         diagnostics: diagnostics(&output.diagnostics),
         actions: actions(output.actions),
     }
@@ -267,6 +267,7 @@ pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult
 
 pub(crate) fn command_run_result(output: Output) -> protocol::CommandRunResult {
     protocol::CommandRunResult {
+        guarded: None,
         diagnostics: diagnostics(&output.diagnostics),
         actions: actions(output.actions),
     }

@@ -46,6 +46,8 @@ export interface RequestOptions {
 
 interface Pending {
   sessionId: string;
+  /** When a question was answered that may have been asked on its account: the sidecar has the whole deadline from there on. */
+  answeredAt: number;
   resolve: (result: unknown) => void;
   reject: (error: SidecarError) => void;
 }
@@ -65,9 +67,8 @@ export class Connection {
   readonly #pending = new Map<number, Pending>();
   readonly #over = new AbortController();
   #ids = 0;
-  #questions = 0;
-  /** When the last of them was answered: the sidecar has the whole deadline from there on. */
-  #answeredAt = 0;
+  /** The open questions of the sidecar, each with the last call that was made before it. */
+  readonly #questions = new Set<{ after: number }>();
   #noises = MAX_NOISE;
   #end: SidecarError | undefined;
   #settleEnd!: (error: SidecarError) => void;
@@ -111,21 +112,25 @@ export class Connection {
       const onDeadline = () => {
         const late = () => fail(new SidecarError("late", `${method} was not answered within ${options.deadlineMs} ms`));
         const wait = () => (timer = setTimeout(onDeadline, options.deadlineMs));
-        if (this.#questions > 0 || Date.now() - this.#answeredAt < options.deadlineMs) wait();
+        // A dialog that was open already has nothing to do with this call, however long nobody answers it.
+        const asks = [...this.#questions].some(({ after }) => after >= id);
+        if (asks || Date.now() - pending.answeredAt < options.deadlineMs) wait();
         else if (options.patient) this.#probe(options.deadlineMs).then(() => this.#pending.has(id) && wait(), late);
         else late();
       };
       let timer = setTimeout(onDeadline, options.deadlineMs);
       signal?.addEventListener("abort", onAbort, { once: true });
       const sessionId = (params as { sessionId?: string }).sessionId ?? "";
-      this.#pending.set(id, {
+      const pending: Pending = {
         sessionId,
+        answeredAt: 0,
         reject: fail,
         resolve: (result) => {
           finish();
           resolve(result);
         },
-      });
+      };
+      this.#pending.set(id, pending);
       this.#holdOpen(true);
       this.#write({ id, method, params });
     }) as Promise<Methods[M]["result"]>;
@@ -245,14 +250,15 @@ export class Connection {
       this.#write({ id, error: { code: -32601, message: `this host does not answer ${method}` } });
       return;
     }
-    this.#questions += 1;
+    const question = { after: this.#ids };
+    this.#questions.add(question);
     try {
       this.#write({ id, result: (await handler(params, this.#over.signal)) ?? null });
     } catch (error) {
       this.#write({ id, error: { code: -32603, message: error instanceof Error ? error.message : String(error) } });
     } finally {
-      this.#questions -= 1;
-      this.#answeredAt = Date.now();
+      this.#questions.delete(question);
+      for (const [id, pending] of this.#pending) if (id <= question.after) pending.answeredAt = Date.now();
     }
   }
 

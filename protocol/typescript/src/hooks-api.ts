@@ -14,7 +14,8 @@ import { type BranchEntry, isActive, newestOf } from "./branch.ts";
 import { Client, type Request } from "./client.ts";
 import { isObject, SidecarError } from "./error.ts";
 import { type HookEvent, returned, select } from "./events.ts";
-import { type OfflineCommand, type OfflineManifest, holds, undecided, withheld, withOffline } from "./offline.ts";
+import { Guarded } from "./guarded.ts";
+import { ACTIVE, type OfflineCommand, type OfflineManifest, undecided, withheld, withOffline } from "./offline.ts";
 import { manifest } from "./pi/manifest.ts";
 import type { Action, Manifest, Methods, ToolDeclaration } from "./types.ts";
 
@@ -89,8 +90,8 @@ class Hook {
   #opening: Opening = { hook: "session_start", reason: "startup" };
   #running = false;
   #complained = false;
-  /** Whether rules hold without an active workflow, as far as a sidecar said so. */
-  #guarded = false;
+  /** Whether rules hold without an active workflow. */
+  readonly #guarded = new Guarded();
   /** What the agent has to know and has not been told. */
   #untold = "";
 
@@ -123,8 +124,9 @@ class Hook {
     pi.on("tool_result", (event, ctx) => this.#result(event, ctx));
   }
 
-  get #holds() {
-    return holds(this.#active, this.#guarded);
+  /** Why nothing may go unasked; `undefined` if it may. */
+  get #holds(): string | undefined {
+    return this.#active ? ACTIVE : this.#guarded.why;
   }
 
   get #active(): boolean {
@@ -142,10 +144,12 @@ class Hook {
     this.#opening = opening;
     this.#store = new Store(file);
     this.#untold = "";
+    this.#guarded.begin({ cwd: ctx.cwd, env: this.#options.env });
     try {
       await this.#client.resync();
       this.#manifest = withOffline(this.#client.manifest as Manifest);
     } catch (error) {
+      this.#guarded.failed(error);
       this.#complain(error);
     }
   }
@@ -153,8 +157,7 @@ class Hook {
   async #restore(request: Request): Promise<void> {
     const { hook, reason } = this.#opening;
     const context = { cwd: this.#ctx?.cwd ?? null, hasUI: false, sessionFile: this.#store.session, branch: this.#entries() };
-    const { guarded = false } = await request(`hook/${hook}`, { event: { reason }, context });
-    this.#guarded = guarded;
+    this.#guarded.begun(await request(`hook/${hook}`, { event: { reason }, context }));
   }
 
   async #forward(name: string, event: HookEvent, ctx: HookContext): Promise<object | undefined> {
@@ -182,8 +185,8 @@ class Hook {
       const decided = (await this.#forward("tool_call", { ...event }, ctx)) as { reason: string } | undefined;
       return decided && { block: true, reason: this.#withUntold(decided.reason) };
     } catch (error) {
-      const wayOut = this.#active ? this.#wayOut() : "";
-      return this.#holds && { block: true, reason: undecided(event.toolName, this.#holds, words(error), wayOut) };
+      const [held, wayOut] = [this.#holds, this.#active ? this.#wayOut() : ""];
+      return held === undefined ? undefined : { block: true, reason: undecided(event.toolName, held, words(error), wayOut) };
     }
   }
 
@@ -247,9 +250,11 @@ class Hook {
   async #ask<M extends keyof Methods>(method: M, params: Methods[M]["params"], patient = false): Promise<Methods[M]["result"]> {
     try {
       const result = await this.#client.request(method, params, { patient });
+      this.#guarded.answered(result ?? {});
       this.#complained = false;
       return result;
     } catch (error) {
+      this.#guarded.failed(error);
       this.#complain(error);
       throw error;
     }

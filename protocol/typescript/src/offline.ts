@@ -57,16 +57,13 @@ function fill<T extends object, K extends string, V>(into: T, member: K, value: 
 /** The commands that work without a sidecar. */
 export const waysOut = (manifest: OfflineManifest): string[] => manifest.commands.filter((command) => command.offline).map((command) => `/${command.name}`);
 
-/** Why nothing may go unasked; `undefined` if it may. */
-export type Holds = "a workflow is active" | "the settings have rules on tools" | undefined;
-
-export const holds = (isActive: boolean, isGuarded: boolean): Holds =>
-  isActive ? "a workflow is active" : isGuarded ? "the settings have rules on tools" : undefined;
+/** Why nothing may go unasked while a workflow is active. */
+export const ACTIVE = "a workflow is active";
 
 /** What the agent is told of a tool call that nobody could decide. */
-export const undecided = (tool: unknown, holds: Holds, why: string, wayOut: string): string =>
+export const undecided = (tool: unknown, holds: string, why: string, wayOut: string): string =>
   `The tool "${String(tool)}" is blocked: ${holds}, and the sidecar cannot be asked whether the tool may run (${why}). Stop and tell the user. ${wayOut}`.trim();
 
 /** What the agent reads in place of a result of which nobody could say what it may read. */
-export const withheld = (tool: unknown, holds: Holds, why: string): string =>
+export const withheld = (tool: unknown, holds: string, why: string): string =>
   `The tool "${String(tool)}" has run, but what it said is withheld: ${holds}, and the sidecar cannot be asked what of it may be read (${why}). Stop and tell the user.`;

@@ -345,6 +345,8 @@ export type CommandRunParams = {
 
 /** What the command makes the host do. */
 export type CommandRunResult = {
+  /** Whether rules hold even while no workflow is active, if that has become another. */
+  guarded?: boolean;
   /** What the host has to do, in this order. */
   actions?: Array<Action>;
   /** What is wrong with the definitions, or was noticed on the way. */
@@ -469,8 +471,9 @@ export type ExecutionMode = "sequential" | "parallel";
 /** What a hook makes the host do. */
 export type HookResult = {
   /**
-   * Whether rules hold even while no workflow is active; said where a session starts or moves. As long as the
-   * sidecar cannot be asked, such a session's tool calls must not run.
+   * Whether rules hold even while no workflow is active. As long as the sidecar cannot be asked, such a
+   * session's tool calls must not run. Where a session starts or moves, what is left out is false; afterwards it
+   * is said when it becomes another.
    */
   guarded?: boolean;
   /** What the host has to do, in this order. */

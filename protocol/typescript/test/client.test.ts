@@ -161,6 +161,17 @@ test("the deadline does not run while the sidecar waits for a person", async (t)
   assert.equal(at.calls().find(({ id }) => id === "s1")?.result, true);
 });
 
+test("a dialog that nobody answers stops no deadline of what comes after it", async (t) => {
+  const question = { id: "s1", method: "ui/confirm", params: { title: "Sure?", message: "" } };
+  const raw = { "hook/tool_call": `${JSON.stringify(question)}\n` };
+  const at = place(t, { raw, hang: ["hook/turn_end"] });
+  const client = clientOf(t, at, { handlers: { "ui/confirm": () => new Promise<boolean>(() => {}) } });
+  await client.start();
+  client.request("hook/tool_call", toolCall).catch(() => {});
+  await sleep(100);
+  await assert.rejects(client.request("hook/turn_end", { event: {} }, { deadlineMs: 300 }), kindOf("late"));
+});
+
 test("questions are answered, refused, and failed as the host says", async (t) => {
   const ask = (id: string, method: string) => ({ id, method, params: { title: "", options: [] } });
   const at = place(t, { before: { "hook/turn_end": [ask("s1", "ui/select"), ask("s2", "ui/input"), ask("s3", "host/exec")] } });

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, test, type TestContext } from "node:test";
 import { extension, type ShimOptions } from "../src/pi/extension.ts";
 import { manifest } from "../src/pi/manifest.ts";
@@ -302,6 +304,56 @@ for (const generation of generations) {
     assert.match(content[0].text, /"bash" has run, but what it said is withheld: the settings have rules/);
     assert.deepEqual(content.slice(1), [image]);
     assert.equal(await pi.emit("tool_result", { ...result, toolName: "workflow_step" }), undefined);
+  });
+
+  on("what an answer says of rules counts from then on", async (t) => {
+    const answers = { "command/run": { guarded: true }, "hook/turn_end": { guarded: false } };
+    const { pi } = await started(t, generation, { answers, errors: { "hook/tool_call": { code: -32603, message: "broken" } } });
+    assert.equal(await pi.emit("tool_call", edit), undefined);
+    await pi.run("workflow", "demo");
+    assert.match((await pi.emit("tool_call", edit)).reason, /the settings have rules/);
+    await pi.emit("turn_end");
+    assert.equal(await pi.emit("tool_call", edit), undefined);
+  });
+
+  on("as long as no sidecar has said whether there are rules, settings that are there hold tools", async (t) => {
+    const { pi, at } = load(t, generation, { die: ["hook/session_start"] });
+    pi.cwd = at.directory;
+    const settings = join(at.directory, ".pi", "workflow-sidecar.json5");
+    mkdirSync(dirname(settings));
+    await pi.emit("session_start", { reason: "startup" });
+    assert.equal(await pi.emit("tool_call", edit), undefined);
+    writeFileSync(settings, "{}");
+    const { reason } = await pi.emit("tool_call", edit);
+    assert.ok(reason.includes(`"edit" is blocked: ${settings} may have rules on tools`), reason);
+    assert.match((await pi.emit("tool_result", result)).content[0].text, /withheld/);
+    assert.equal(await pi.emit("tool_call", { ...edit, toolName: "workflow_step" }), undefined);
+  });
+
+  on("settings of a project that is not trusted hold nothing, and neither do any where there is no binary", async (t) => {
+    for (const [trusted, options] of [[false, {}], [true, missing]] as const) {
+      const { pi, at } = load(t, generation, { die: ["hook/session_start"] }, options);
+      if (!trusted && generation === "old") continue; // such a pi does not say
+      pi.cwd = at.directory;
+      pi.trusted = trusted;
+      mkdirSync(join(at.directory, ".pi"));
+      writeFileSync(join(at.directory, ".pi", "workflow-sidecar.json5"), "{}");
+      await pi.emit("session_start", { reason: "startup" });
+      for (let times = 0; times < 3; times += 1) assert.equal(await pi.emit("tool_call", edit), undefined);
+    }
+  });
+
+  on("an entry that came when the context was stale makes the sidecar start over from the session", async (t) => {
+    const answers = { "command/run": { actions: [stateEntry(active), stateEntry(active)] } };
+    const { pi, at } = await started(t, generation, { answers });
+    const running = pi.run("workflow", "demo");
+    pi.stale = true;
+    await running;
+    pi.stale = false;
+    await pi.emit("turn_end");
+    assert.deepEqual(methods(at).slice(-2), ["hook/session_start", "hook/turn_end"]);
+    await pi.emit("turn_end");
+    assert.deepEqual(methods(at).slice(-1), ["hook/turn_end"]);
   });
 
   on("without rules and without a workflow a lost sidecar blocks and withholds nothing", async (t) => {

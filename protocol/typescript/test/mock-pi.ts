@@ -40,6 +40,7 @@ export class MockPi {
   idle = true;
   hasUI = true;
   mode = "tui";
+  cwd = "/project";
   trusted = true;
   stale = false;
   abort: AbortController | undefined;
@@ -114,7 +115,7 @@ export class MockPi {
         return guard(mock.hasUI);
       },
       get cwd() {
-        return guard("/project");
+        return guard(mock.cwd);
       },
       get sessionManager() {
         return guard({

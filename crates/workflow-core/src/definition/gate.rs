@@ -20,7 +20,7 @@ const USUAL: u32 = 10 * 60;
 
 /// What a phase says under `gate`.
 pub(super) fn read_gate(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Vec<Gate> {
-    read_list(reader, map, "gate", read_check)
+    read_list(reader, map, "gate", read_check).all
 }
 
 fn read_check(reader: &mut Reader<'_>, mut map: Map<'_>, span: Option<Span>) -> Option<Gate> {

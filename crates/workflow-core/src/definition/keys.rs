@@ -6,6 +6,7 @@
 use super::findings::{Finding, Reader};
 use super::language::Level;
 use super::node::{Entry, Kind, Map};
+use super::source::Span;
 use crate::diagnostic::{Code, shown};
 
 /// Guards that later versions know: dropping one would be to run without it.
@@ -22,6 +23,30 @@ pub(super) fn check(reader: &mut Reader<'_>, level: Level, map: &Map<'_>) -> boo
         }
     }
     all_known
+}
+
+/// The keys without a meaning in a map that may have been meant to say something about tools, each as what it
+/// resembles: `tools` or `results`.
+pub(super) fn lost_guards<'m>(
+    level: Level,
+    map: &'m Map<'_>,
+) -> impl Iterator<Item = (&'static str, Option<Span>)> + 'm {
+    let unknown = map
+        .entries
+        .iter()
+        .filter(move |entry| names(level).all(|known| known != entry.key));
+    unknown.filter_map(|entry| {
+        let meant = if FUTURE_GUARDS.contains(&&*entry.key) {
+            "tools"
+        } else {
+            match resembled_guard(&entry.key)? {
+                "results" => "results",
+                "tools" | "blacklist" | "whitelist" | "rules" => "tools",
+                _ => return None,
+            }
+        };
+        Some((meant, entry.key_span))
+    })
 }
 
 fn unknown(level: Level, entry: &Entry<'_>) -> Finding {

@@ -10,9 +10,9 @@ use super::json5;
 use super::model::{Catalog, Limits, Settings, Show, Tier};
 use super::node::{Node, TreeLimits};
 use super::references::settle;
-use super::settings::{ReadSettings, merged, read_settings};
+use super::settings::{TierSettings, merged, read_settings};
 use super::source::Source;
-use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
+use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown, visible};
 
 /// What the files say, and all that is wrong with them.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,11 +23,24 @@ pub struct Loaded {
     pub index: Vec<Listing>,
     /// The settings in force.
     pub settings: Settings,
+    /// What they are made of: the user's settings and the project's.
+    pub tiers: [TierSettings; 2],
     /// Everything that is wrong: settings, then workflow by workflow, then what they are to each other.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Loaded {
+    /// Puts what a tier's settings said before in the place of what cannot be read of them now.
+    pub fn hold_to(&mut self, tier: Tier, before: TierSettings) {
+        self.tiers[tier as usize] = before.held_to();
+        let limits = self.settings.limits;
+        self.settings = Settings {
+            // By these it has been loaded.
+            limits,
+            ..merged(&self.tiers)
+        };
+    }
+
     /// The errors of the workflows that were left out and that a person would start by this name:
     /// their command name, or their key where that could not be read.
     pub fn problems_of(&self, name: &str) -> impl Iterator<Item = &Diagnostic> {
@@ -85,7 +98,9 @@ pub enum Outcome {
 #[must_use]
 pub fn load(files: &dyn Files) -> Loaded {
     let mut diagnostics = Vec::new();
-    let settings = load_settings(files, &mut diagnostics);
+    let tiers = [Tier::Global, Tier::Project]
+        .map(|tier| load_settings_of(files, tier, &mut diagnostics).unwrap_or_default());
+    let settings = merged(&tiers);
     let files = Metered::new(files, settings.limits.max_total_bytes);
     let [global, project] = [Tier::Global, Tier::Project]
         .map(|tier| load_tier(&files, tier, &settings.limits, &mut diagnostics));
@@ -99,22 +114,17 @@ pub fn load(files: &dyn Files) -> Loaded {
         catalog: Arc::new(Catalog::new(workflows.collect())),
         index,
         settings,
+        tiers,
         diagnostics,
     }
 }
 
-fn load_settings(files: &dyn Files, diagnostics: &mut Vec<Diagnostic>) -> Settings {
-    let [global, project] = [Tier::Global, Tier::Project]
-        .map(|tier| load_settings_of(files, tier, diagnostics).unwrap_or_default());
-    merged(&global, &project)
-}
-
-/// What the settings file of a tier says; `None` if there is none that can be read.
+/// What the settings file of a tier says; `None` if there is none.
 pub(super) fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<ReadSettings> {
+) -> Option<TierSettings> {
     let limits = Limits::default();
     let path = FilePath::settings(tier);
     let bytes = match files.read(&path, limits.max_file_bytes) {
@@ -124,11 +134,13 @@ pub(super) fn load_settings_of(
             let message = format!("the settings file {problem}");
             let place = Place::file(&files.shown(&path));
             let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Error, message).at(place);
-            diagnostics.push(match problem {
+            let diagnostic = match problem {
                 FileProblem::TooLarge { .. } => diagnostic.with_help("make it smaller"),
                 _ => diagnostic,
-            });
-            return None;
+            };
+            let closed = TierSettings::closed(&visible(&files.shown(&path)), &diagnostic);
+            diagnostics.push(diagnostic);
+            return Some(closed);
         }
     };
     let source = Source::new(&files.shown(&path), bytes);
@@ -139,9 +151,19 @@ pub(super) fn load_settings_of(
         findings: &mut findings,
     };
     let settings = read_map(reader, "the settings file", "`{}`, or remove it", node)
-        .map(|(map, _)| read_settings(reader, map));
-    diagnostics.extend(findings.finish());
-    settings
+        .map(|(map, _)| read_settings(reader, map, tier));
+    let found = findings.finish();
+    let closed = found
+        .iter()
+        .find(|found| leaves_nothing(found) || settings.is_none())
+        .map(|found| TierSettings::closed(source.file(), found));
+    diagnostics.extend(found);
+    closed.or(settings)
+}
+
+/// Whether something is wrong with a file that leaves no word of it certain.
+fn leaves_nothing(found: &Diagnostic) -> bool {
+    matches!(found.code, Code::NotUtf8 | Code::DuplicateKey)
 }
 
 /// What stands in a settings file.

@@ -19,6 +19,7 @@
 //! assert_eq!(loaded.catalog.get("fix").unwrap().phases.len(), 1);
 //! ```
 
+mod closed;
 mod continue_rule;
 mod directory;
 mod document;
@@ -58,5 +59,6 @@ pub use model::{
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
 pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};
-pub use rules::{Guards, ResultKind, ResultRule, Rule, Verdict};
+pub use rules::{Guards, Reading, ResultKind, ResultRule, Rule, Verdict};
+pub use settings::TierSettings;
 pub use triggers::{Checkpoint, Token, Trigger, TriggerOn};

@@ -17,6 +17,30 @@ pub struct Guards {
     pub rules: Vec<Rule>,
     /// What becomes of results.
     pub results: Vec<ResultRule>,
+    /// How far the file could be read.
+    #[serde(skip_serializing_if = "Reading::is_whole")]
+    pub reading: Reading,
+}
+
+/// How far a settings file could be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reading {
+    /// Nothing of its guards is missing, or there is no file.
+    #[default]
+    Whole,
+    /// Not as it stands: what it said before holds.
+    Earlier,
+    /// Not as it stands, and what it said before is not known: what is missing is taken for a ban.
+    Never,
+}
+
+impl Reading {
+    /// Whether the guards are those of the file as it stands.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        *self == Self::Whole
+    }
 }
 
 /// A rule on single tool calls: it matches a call that all of its conditions match.
@@ -80,6 +104,9 @@ pub struct ResultRule {
     /// What is put behind the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append: Option<String>,
+    /// Whether it cannot be read what is to be redacted: then no text is let through.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unread: bool,
     /// Where it stands, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
@@ -90,7 +117,9 @@ impl ResultRule {
     #[must_use]
     pub fn in_words(&self) -> String {
         let mut does = Vec::new();
-        if !self.redact.is_empty() {
+        if self.unread {
+            does.push("withhold, as what to redact cannot be read".to_owned());
+        } else if !self.redact.is_empty() {
             does.push(format!("redact `{}`", self.redact.join("`, `")));
         }
         if let Some(most) = self.max_chars {

@@ -1,21 +1,23 @@
 //! Reads `tools` and `results`, which mean the same in the settings, a workflow and a phase.
 //!
-//! Both are guards: whatever is wrong is an error. Of a settings file, which holds in spite of its mistakes,
-//! a rule that forbids is kept without the condition that is wrong, and so forbids more; one that allows is not.
+//! Both are guards: whatever is wrong is an error. A settings file holds in spite of its mistakes, so what is wrong
+//! in it forbids more: a rule that forbids is kept without the condition that is wrong, one that allows is
+//! not, and where it cannot be told what is forbidden, all is (`closed`).
 
+use super::closed;
 use super::findings::{Finding, Reader};
 use super::keys::{self, listed};
 use super::language::Level;
 use super::model::ToolAccess;
 use super::node::{Entry, Kind, Map, Node};
-use super::rules::{ResultKind, ResultRule, Rule, Verdict};
+use super::rules::{Reading, ResultKind, ResultRule, Rule, Verdict};
 use super::source::Span;
 use super::values::{
-    choice, flag, given, given_text, one_or_more, place_of, present, texts, whole_number,
-    wrong_type,
+    choice, flag, given, given_text, one_or_more, place_of, present, sound_ones, texts,
+    whole_number, wrong_type,
 };
 use crate::diagnostic::{Code, Severity, shown};
-use crate::guard::rules::{check_glob, regex};
+use crate::guard::rules::{check_glob, names_match, regex};
 use crate::white_space::trim;
 
 /// What a level says under `tools`.
@@ -23,6 +25,19 @@ use crate::white_space::trim;
 pub(super) struct ReadTools {
     pub(super) access: Option<ToolAccess>,
     pub(super) rules: Vec<Rule>,
+    /// Whether nothing is missing in it, but for what its rules say of themselves.
+    pub(super) reading: Reading,
+}
+
+impl ReadTools {
+    /// Bans what was not banned by what could be read.
+    pub(super) fn close(&mut self, reader: &Reader<'_>, span: Option<Span>) {
+        let file = reader.source.file();
+        let why = "what is said there of tools cannot be read";
+        self.rules
+            .extend(closed::rules(file, &place_of(reader, span), why));
+        self.reading = Reading::Never;
+    }
 }
 
 /// What a map says under `tools` (B33, B56).
@@ -30,33 +45,64 @@ pub(super) fn read_tools(reader: &mut Reader<'_>, map: &mut Map<'_>) -> ReadTool
     let Some(entry) = present(reader, map, "tools") else {
         return ReadTools::default();
     };
+    let mut read = ReadTools::default();
     let span = entry.value.span;
     let Kind::Map(mut tools) = entry.value.kind else {
         let expected = "a map with `blacklist`, `whitelist` or `rules`";
         let kind = &entry.value.kind;
         reader.report(wrong_type(Severity::Error, "tools", expected, kind, span));
-        return ReadTools::default();
+        read.close(reader, span);
+        return read;
     };
-    keys::check(reader, Level::Tools, &tools);
+    let mut lost = Vec::new();
+    if !keys::check(reader, Level::Tools, &tools) {
+        lost.push(entry.key_span);
+    }
     if tools.entries.is_empty() {
         let message = "`tools` has no list: all tools are allowed";
         reader.report(Finding::warning(Code::NoValue, entry.key_span, message));
     }
-    ReadTools {
-        access: read_access(reader, &mut tools),
-        rules: read_list(reader, &mut tools, "rules", read_rule),
+    read.access = read_access(reader, &mut tools, &mut lost);
+    let rules = read_list(reader, &mut tools, "rules", read_rule);
+    read.rules = rules.all;
+    lost.extend(rules.lost);
+    if let Some(&span) = lost.first() {
+        read.close(reader, span);
     }
+    read
 }
 
-fn read_access(reader: &mut Reader<'_>, tools: &mut Map<'_>) -> Option<ToolAccess> {
-    match (tools.take("blacklist"), tools.take("whitelist")) {
-        (Some(_), Some(whitelist)) => {
-            let message = "cannot set both `blacklist` and `whitelist`";
-            reader.report(Finding::error(Code::BothLists, whitelist.key_span, message));
-            None
+/// What the lists say; what is lost of them is noted.
+fn read_access(
+    reader: &mut Reader<'_>,
+    tools: &mut Map<'_>,
+    lost: &mut Vec<Option<Span>>,
+) -> Option<ToolAccess> {
+    let (blacklist, whitelist) = (tools.take("blacklist"), tools.take("whitelist"));
+    if let (Some(_), Some(whitelist)) = (&blacklist, &whitelist) {
+        let message = "cannot set both `blacklist` and `whitelist`";
+        reader.report(Finding::error(Code::BothLists, whitelist.key_span, message));
+    }
+    let mut names = |list: Entry<'_>| {
+        let span = list.value.span;
+        let names = read_tool_names(reader, list);
+        if names.is_none() {
+            lost.push(span);
         }
-        (Some(list), None) => read_tool_names(reader, list).map(ToolAccess::Blacklist),
-        (None, Some(list)) => read_tool_names(reader, list).map(ToolAccess::Whitelist),
+        names
+    };
+    // Of a name with white space around it a blacklist means the tool.
+    let blacklist = blacklist.and_then(&mut names).map(|names| -> Vec<String> {
+        let trimmed = names.iter().map(|name| trim(name).to_owned());
+        trimmed.collect()
+    });
+    match (blacklist, whitelist.and_then(names)) {
+        (Some(blocked), Some(mut allowed)) => {
+            allowed.retain(|name| !blocked.contains(name));
+            Some(ToolAccess::Whitelist(allowed))
+        }
+        (Some(blocked), None) => Some(ToolAccess::Blacklist(blocked)),
+        (None, Some(allowed)) => Some(ToolAccess::Whitelist(allowed)),
         (None, None) => None,
     }
 }
@@ -103,6 +149,11 @@ fn meant_otherwise(name: &str, span: Option<Span>) -> Option<Finding> {
         let finding = Finding::warning(Code::IdleRule, span, message);
         return Some(finding.help("write each tool's name as the host does"));
     }
+    misspelt(name, span)
+}
+
+/// A name that differs little from one of the usual tools.
+fn misspelt(name: &str, span: Option<Span>) -> Option<Finding> {
     if USUAL_TOOLS.contains(&name) {
         return None;
     }
@@ -118,6 +169,45 @@ fn meant_otherwise(name: &str, span: Option<Span>) -> Option<Finding> {
     Some(finding.help(format!("did you mean `{near}`?")))
 }
 
+/// Tells of tools that a rule names in another case. A pattern that is about none of the usual tools, but would be in
+/// small letters, is not what was meant.
+fn tell_of_case(reader: &mut Reader<'_>, entry: &Entry<'_>) {
+    let items = match &entry.value.kind {
+        Kind::List(items) => &**items,
+        _ => std::slice::from_ref(&entry.value),
+    };
+    for item in items {
+        let Kind::Text(name) = &item.kind else {
+            continue;
+        };
+        let finding = if name.contains('*') {
+            other_case(name, item.span)
+        } else {
+            misspelt(name, item.span)
+        };
+        if let Some(finding) = finding {
+            reader.report(finding);
+        }
+    }
+}
+
+fn other_case(pattern: &str, span: Option<Span>) -> Option<Finding> {
+    let lower = [pattern.to_lowercase()];
+    let is_about = |patterns: &[String], tool: &&str| names_match(patterns, tool);
+    let as_written = [pattern.to_owned()];
+    let mut usual = USUAL_TOOLS.iter();
+    if usual.clone().any(|tool| is_about(&as_written, tool)) {
+        return None;
+    }
+    let near = usual.find(|tool| is_about(&lower, tool))?;
+    let message = format!(
+        "`{}` is not about the tool `{near}`: names differ by case, too",
+        shown(pattern)
+    );
+    let finding = Finding::warning(Code::IdleRule, span, message);
+    Some(finding.help(format!("did you mean `{}`?", shown(&lower[0]))))
+}
+
 fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {
     if !name.is_empty() && trim(name).len() == name.len() {
         return None;
@@ -130,15 +220,25 @@ fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {
     })
 }
 
+/// What could be read of a list, and where what could not be stands.
+pub(super) struct List<T> {
+    pub(super) all: Vec<T>,
+    lost: Vec<Option<Span>>,
+}
+
 /// The maps of a list under a key of a guard.
 pub(super) fn read_list<'s, T>(
     reader: &mut Reader<'_>,
     map: &mut Map<'s>,
     key: &str,
     read: impl Fn(&mut Reader<'_>, Map<'s>, Option<Span>) -> Option<T>,
-) -> Vec<T> {
+) -> List<T> {
+    let (mut all, mut lost) = (Vec::new(), Vec::new());
+    let without_value = map.entries.iter().find(|entry| entry.key == key);
+    let without_value = without_value.map(|entry| entry.key_span);
     let Some(entry) = given(reader, map, key) else {
-        return Vec::new();
+        lost.extend(without_value);
+        return List { all, lost };
     };
     let Kind::List(items) = entry.value.kind else {
         let (kind, span) = (&entry.value.kind, entry.value.span);
@@ -149,19 +249,20 @@ pub(super) fn read_list<'s, T>(
             kind,
             span,
         ));
-        return Vec::new();
+        lost.push(span);
+        return List { all, lost };
     };
-    let mut all = Vec::new();
     for item in items {
         match item.kind {
             Kind::Map(entry) => all.extend(read(reader, entry, item.span)),
             kind => {
                 let message = format!("an entry of `{key}` must be a map, not {}", kind.words());
                 reader.report(Finding::error(Code::WrongType, item.span, message));
+                lost.push(item.span);
             }
         }
     }
-    all
+    List { all, lost }
 }
 
 fn read_rule(reader: &mut Reader<'_>, mut map: Map<'_>, span: Option<Span>) -> Option<Rule> {
@@ -221,7 +322,9 @@ fn given_or<'s>(
     entry
 }
 
-/// `allow`, `ask` or `block`, and the tools it is about.
+/// `allow`, `ask` or `block`, and the tools it is about; `None` is one that allows and cannot be read.
+///
+/// Where it cannot be told what is forbidden, or for which tools, it is forbidden for all.
 fn read_verdict(
     reader: &mut Reader<'_>,
     map: &mut Map<'_>,
@@ -243,17 +346,30 @@ fn read_verdict(
         let finding = Finding::error(Code::MissingKey, span, message);
         reader
             .report(finding.help("write what it does and to which tools: `block: [edit, write]`"));
-        return None;
+        return Some((Verdict::Block, vec!["*".to_owned()]));
     };
     if many {
         let message = "a rule has only one of `allow`, `ask` and `block`";
         let finding = Finding::error(Code::BothLists, entry.key_span, message);
         reader.report(finding.help("make a rule of each"));
     }
-    for (_, entry) in heads {
-        one_or_more(reader, entry, no_tool);
+    tell_of_case(reader, &entry);
+    let (mut tools, mut sound) = sound_ones(reader, entry, no_tool);
+    // The strictest stands first.
+    for (other, entry) in heads {
+        let (names, _) = sound_ones(reader, entry, no_tool);
+        sound = false;
+        if other != Verdict::Allow {
+            tools.extend(names);
+        }
     }
-    Some((verdict, one_or_more(reader, entry, no_tool)?))
+    if verdict == Verdict::Allow {
+        return sound.then_some((verdict, tools));
+    }
+    if tools.is_empty() {
+        tools.push("*".to_owned());
+    }
+    Some((verdict, tools))
 }
 
 /// What is wrong with a pattern, if something is.
@@ -337,9 +453,12 @@ fn read_fields(
     all
 }
 
-/// What a map says under `results`.
+/// What a map says under `results`. What is lost of it withholds every result.
 pub(super) fn read_results(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Vec<ResultRule> {
-    read_list(reader, map, "results", read_result)
+    let List { mut all, lost } = read_list(reader, map, "results", read_result);
+    let lost = lost.first();
+    all.extend(lost.map(|&span| closed::results(place_of(reader, span))));
+    all
 }
 
 #[expect(
@@ -352,25 +471,32 @@ fn read_result(
     span: Option<Span>,
 ) -> Option<ResultRule> {
     const DOES: [&str; 3] = ["redact", "maxChars", "append"];
-    keys::check(reader, Level::Result, &map);
+    let all_known = keys::check(reader, Level::Result, &map);
     let span = map.first_key().or(span);
+    let redacts = map.entries.iter().any(|entry| entry.key == "redact");
     if !map.entries.iter().any(|entry| DOES.contains(&&*entry.key)) {
         let message = format!("an entry of `results` needs one of {}", listed(DOES));
         let finding = Finding::error(Code::MissingKey, span, message);
         reader.report(finding.help("say what becomes of the results"));
     }
     let tools = match given(reader, &mut map, "tool") {
-        Some(entry) => one_or_more(reader, entry, no_tool),
+        Some(entry) => {
+            tell_of_case(reader, &entry);
+            one_or_more(reader, entry, no_tool)
+        }
         None => Some(vec!["*".to_owned()]),
     };
     let kinds = [("error", ResultKind::Error), ("ok", ResultKind::Ok)];
     let on = given(reader, &mut map, "on")
         .and_then(|entry| choice(reader, Severity::Error, &entry, &kinds));
-    let redact = given(reader, &mut map, "redact")
-        .and_then(|entry| one_or_more(reader, entry, |text, span| invalid(text, span, check_regex)))
-        .unwrap_or_default();
+    let redact = given(reader, &mut map, "redact").and_then(|entry| {
+        one_or_more(reader, entry, |text, span| invalid(text, span, check_regex))
+    });
+    // A pattern that is none, or a key that may have been meant to name some.
+    let unread = redact.is_none() && (redacts || !all_known);
+    let redact = redact.unwrap_or_default();
     let with = given_text(reader, &mut map, "with");
-    if let Some(with) = with.as_ref().filter(|_| redact.is_empty()) {
+    if let Some(with) = with.as_ref().filter(|_| !redacts) {
         let message = "`with` has no effect without `redact`";
         reader.report(Finding::warning(Code::IdleRule, with.span, message));
     }
@@ -395,6 +521,7 @@ fn read_result(
         with: with.map(|text| text.value.into_owned()),
         max_chars,
         append: append.map(|text| text.value.into_owned()),
+        unread,
         source: place_of(reader, span),
     })
 }

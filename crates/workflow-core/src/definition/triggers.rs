@@ -99,6 +99,12 @@ impl Trigger {
         visible(&line)
     }
 
+    /// Whether both watch for the same and tell the agent the same, wherever they stand.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.on, &self.prompt, self.tier) == (&other.on, &other.prompt, other.tier)
+    }
+
     /// What the agent is told when this came in.
     #[must_use]
     pub fn told(&self, came_in: &str) -> String {
@@ -116,16 +122,28 @@ pub(super) fn read_checkpoint(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Opt
     choice(reader, Severity::Error, &entry, &words)
 }
 
-/// What a settings file says under `triggers`. Whose it is is said afterwards.
-pub(super) fn read_triggers(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Vec<Trigger> {
-    read_list(reader, map, "triggers", read_trigger)
+/// What the settings file of a tier says under `triggers`. Whose it is is said afterwards.
+pub(super) fn read_triggers(
+    reader: &mut Reader<'_>,
+    map: &mut Map<'_>,
+    tier: Tier,
+) -> Vec<Trigger> {
+    let read = |reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>| {
+        read_trigger(reader, map, span, tier)
+    };
+    read_list(reader, map, "triggers", read).all
 }
 
-fn read_trigger(reader: &mut Reader<'_>, mut map: Map<'_>, span: Option<Span>) -> Option<Trigger> {
+fn read_trigger(
+    reader: &mut Reader<'_>,
+    mut map: Map<'_>,
+    span: Option<Span>,
+    tier: Tier,
+) -> Option<Trigger> {
     keys::check(reader, Level::Trigger, &map);
     let span = map.first_key().or(span);
     let has_one = needs_one_of(reader, &map, ["file", "http"], "a trigger", span);
-    let file = filled_text(reader, &mut map, "file").map(|text| text.value.into_owned());
+    let file = read_file(reader, &mut map, tier);
     let http = read_http(reader, &mut map);
     let prompt = required_text(reader, &mut map, Level::Trigger, "prompt", span);
     if let Some(prompt) = &prompt {
@@ -135,8 +153,52 @@ fn read_trigger(reader: &mut Reader<'_>, mut map: Map<'_>, span: Option<Span>) -
     Some(Trigger {
         on,
         prompt: prompt?.value.into_owned(),
-        tier: Tier::Global,
+        tier,
         source: place_of(reader, span),
+    })
+}
+
+/// The user's settings hold in every project, so that a path from the working directory would let each of them wake the
+/// agent; a project's own word reaches no further than the project.
+fn read_file(reader: &mut Reader<'_>, map: &mut Map<'_>, tier: Tier) -> Option<String> {
+    let text = filled_text(reader, map, "file")?;
+    let (message, help) = match tier {
+        Tier::Global if !is_rooted(&text.value) => (
+            "`file` starts nowhere: in each project it would be another one",
+            "write the whole path, or `~/…`; a file of one project is for its `.pi/workflow-sidecar.json5`",
+        ),
+        Tier::Project if is_rooted(&text.value) || leads_out(&text.value) => (
+            "`file` is not in this project",
+            "name a file of the project, or move the trigger into your own settings",
+        ),
+        Tier::Global | Tier::Project => return Some(text.value.into_owned()),
+    };
+    reader.report(Finding::error(Code::InvalidValue, text.span, message).help(help));
+    None
+}
+
+/// Whether a path starts at the root of a file system, or at the user's home.
+fn is_rooted(path: &str) -> bool {
+    let has_drive = path.as_bytes().get(1) == Some(&b':');
+    path.starts_with(['/', '\\']) || path.starts_with("~/") || has_drive
+}
+
+/// Whether a path goes up further than it went down.
+fn leads_out(path: &str) -> bool {
+    let mut depth = 0_usize;
+    path.split(['/', '\\']).any(|part| match part {
+        "" | "." => false,
+        ".." => match depth.checked_sub(1) {
+            Some(up) => {
+                depth = up;
+                false
+            }
+            None => true,
+        },
+        _ => {
+            depth += 1;
+            false
+        }
     })
 }
 

@@ -146,6 +146,16 @@ pub(super) fn one_or_more(
     entry: Entry<'_>,
     wrong: impl Fn(&str, Option<Span>) -> Option<Finding>,
 ) -> Option<Vec<String>> {
+    let (all, sound) = sound_ones(reader, entry, wrong);
+    sound.then_some(all)
+}
+
+/// What is as it should be of a text or a list of texts, in a guard, and whether that is all of it.
+pub(super) fn sound_ones(
+    reader: &mut Reader<'_>,
+    entry: Entry<'_>,
+    wrong: impl Fn(&str, Option<Span>) -> Option<Finding>,
+) -> (Vec<String>, bool) {
     let span = entry.value.span;
     let items = match entry.value.kind {
         Kind::List(items) => items,
@@ -159,13 +169,13 @@ pub(super) fn one_or_more(
                 span,
             );
             reader.report(finding);
-            return None;
+            return (Vec::new(), false);
         }
     };
     if items.is_empty() {
         let message = format!("`{}` is empty", entry.key);
         reader.report(Finding::error(Code::MissingKey, span, message).help("name at least one"));
-        return None;
+        return (Vec::new(), false);
     }
     let mut sound = true;
     let mut all = Vec::with_capacity(items.len());
@@ -190,7 +200,7 @@ pub(super) fn one_or_more(
         reader.report(finding);
         sound = false;
     }
-    sound.then_some(all)
+    (all, sound)
 }
 
 /// A place in the source as people read it: `file:line`.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::definition::{
     Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Loaded, Origins, Settings,
-    SettingsOrigin, ToolAccess, WorkflowOrigin,
+    SettingsOrigin, ToolAccess, Workflow, WorkflowOrigin,
 };
 use crate::guard::rules::Whose;
 use crate::run::{Level, Path, Position, RunState};
@@ -103,14 +103,32 @@ impl<'a> Here<'a> {
         if get(&self.position.phase.auto_continue).is_some() {
             return Some(self.phase(&key));
         }
-        let mut scopes = self.scopes.iter().rev();
-        let scope = scopes.find(|(level, _)| get(&level.workflow.auto_continue).is_some());
-        if let Some((level, origin)) = scope {
-            return Some(workflow(*level, origin.as_deref(), &key));
+        let (_, origin) = self.scope_or_settings(
+            false,
+            &key,
+            |workflow| get(&workflow.auto_continue),
+            |settings| get(&settings.auto_continue),
+        )?;
+        Some(origin)
+    }
+
+    /// What is said around the phase, and who says it first: the scopes from the innermost one, or the root
+    /// alone, then the settings.
+    pub(super) fn scope_or_settings<T>(
+        &self,
+        root_only: bool,
+        key: &[&str],
+        of_workflow: impl Fn(&Workflow) -> Option<T>,
+        of_settings: impl Fn(&Settings) -> Option<T>,
+    ) -> Option<(T, Origin)> {
+        let asked = if root_only { 1 } else { self.scopes.len() };
+        for (level, origin) in self.scopes.iter().take(asked).rev() {
+            if let Some(said) = of_workflow(level.workflow) {
+                return Some((said, workflow(*level, origin.as_deref(), key)));
+            }
         }
         let mut files = self.origins.settings().iter();
-        let file = files.find(|file| get(&file.said.auto_continue).is_some())?;
-        Some(settings(file, &key))
+        files.find_map(|file| Some((of_settings(&file.said)?, settings(file, key))))
     }
 
     /// A level around the phase says which tools may run.

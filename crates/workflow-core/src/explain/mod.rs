@@ -28,6 +28,7 @@ mod names;
 mod places;
 mod row;
 mod rows;
+mod turns;
 
 pub use names::NotFound;
 pub use places::{Place, Places, What, places};

@@ -31,19 +31,22 @@ pub enum Section {
     Continue,
     /// Where `next` and `loop` lead.
     Moves,
+    /// What is kept of the code, and what wakes the agent.
+    Turns,
     /// How the end of a run is announced.
     End,
 }
 
 impl Section {
     /// All of them, in order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Start,
         Self::Phase,
         Self::Tools,
         Self::Context,
         Self::Continue,
         Self::Moves,
+        Self::Turns,
         Self::End,
     ];
 
@@ -57,6 +60,7 @@ impl Section {
             Self::Context => "context",
             Self::Continue => "continue",
             Self::Moves => "moves",
+            Self::Turns => "turns",
             Self::End => "end",
         }
     }
@@ -71,6 +75,7 @@ impl Section {
             Self::Context => "What the agent is told when it starts",
             Self::Continue => "When the agent stops early",
             Self::Moves => "The way on",
+            Self::Turns => "Checkpoints and triggers",
             Self::End => "When the run ends",
         }
     }
@@ -109,6 +114,8 @@ pub struct Origin {
 pub enum Said {
     /// Nobody: it is so unless something else is said.
     Default,
+    /// Nobody: it is so whatever is said.
+    BuiltIn,
     /// A settings file.
     Settings(Tier),
     /// The workflow of this key.
@@ -123,6 +130,7 @@ impl Said {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Default => "default",
+            Self::BuiltIn => "built-in",
             Self::Settings(_) => "settings",
             Self::Workflow(_) => "workflow",
             Self::Phase => "phase",

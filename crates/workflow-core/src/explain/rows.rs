@@ -7,7 +7,7 @@ use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
 use crate::diagnostic::Place;
 use crate::ending;
-use crate::guard::rules::{LevelRules, Whose, in_words};
+use crate::guard::rules::{LevelRules, Whose, in_words, own};
 use crate::guard::{STEP_TOOL, ToolGuard};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
 use crate::standing::{all_profiles, level_names, levels};
@@ -15,10 +15,20 @@ use crate::text;
 
 use super::here::Here;
 use super::row::{Origin, Row, Said, Section, Value};
+use super::turns;
 
 /// What holds in a phase.
 pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {
-    let sections = [phase, tools, context, auto_continue, way_out, moves, end];
+    let sections = [
+        phase,
+        tools,
+        context,
+        auto_continue,
+        way_out,
+        moves,
+        turns::of_phase,
+        end,
+    ];
     sections.iter().flat_map(|section| section(here)).collect()
 }
 
@@ -27,12 +37,24 @@ pub(super) fn of_workflow(here: &Here<'_>) -> Vec<Row> {
     let everywhere = |row: &Row| match row.section {
         Section::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
         Section::Start | Section::End => true,
-        Section::Phase | Section::Tools | Section::Continue | Section::Moves => false,
+        Section::Tools => is_said_around(row, &here.position.root().key),
+        Section::Phase | Section::Continue | Section::Moves | Section::Turns => false,
     };
     let mut rows = start(here);
+    rows.extend(tools(here).into_iter().filter(everywhere));
     rows.extend(context(here).into_iter().filter(everywhere));
+    rows.extend(turns::of_workflow(here));
     rows.extend(end(here));
     rows
+}
+
+/// Whether the settings or the workflow of this key say so, whatever the phase.
+fn is_said_around(row: &Row, root: &str) -> bool {
+    match row.origin.as_ref().map(|origin| &origin.said) {
+        Some(Said::BuiltIn | Said::Settings(_)) => true,
+        Some(Said::Workflow(key)) => key == root && row.key != "blockReason",
+        Some(Said::Default | Said::Phase) | None => false,
+    }
 }
 
 fn row(
@@ -179,6 +201,7 @@ fn tools(here: &Here<'_>) -> Vec<Row> {
         ));
     }
     rows.extend(outer_lists(here));
+    rows.push(own_rule());
     rows.extend(rules(here));
     rows.extend(results(here));
     rows
@@ -200,6 +223,16 @@ fn outer_lists(here: &Here<'_>) -> Vec<Row> {
         ))
     });
     listed.collect()
+}
+
+/// The rule that stands before all levels.
+fn own_rule() -> Row {
+    let origin = Origin {
+        said: Said::BuiltIn,
+        place: None,
+    };
+    let value = Value::Word(own::FORBIDS.to_owned());
+    row(Section::Tools, "block", value, origin)
 }
 
 /// The rules of all levels, outer first: the strictest level decides.
@@ -257,7 +290,7 @@ fn results(here: &Here<'_>) -> Vec<Row> {
 }
 
 /// A level says so, at this `file:line`.
-fn said_by(whose: Whose<'_>, source: &str) -> Origin {
+pub(super) fn said_by(whose: Whose<'_>, source: &str) -> Origin {
     Origin {
         said: match whose {
             Whose::Settings(tier) => Said::Settings(tier),

@@ -1,5 +1,6 @@
 //! What holds a run to its definition: which tools may run, and how often the agent is pushed on.
 
+mod alternatives;
 mod auto_continue;
 pub mod gate;
 pub mod results;

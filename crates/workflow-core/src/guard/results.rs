@@ -15,12 +15,12 @@ use crate::definition::{ResultKind, ResultRule};
 const REDACTED: &str = "[redacted]";
 
 /// The rules on results of all levels, outer first. All that fit are applied, in order.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Results {
     rules: Vec<CompiledRule>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct CompiledRule {
     rule: ResultRule,
     /// `None` is a pattern that is none: nothing of the text is kept.
@@ -56,12 +56,17 @@ impl Results {
         rules.peek()?;
         let Ok(before) = serde_json::from_str::<Value>(content.get()) else {
             // Half a character, say. What cannot be looked through for secrets is not let through.
-            let redacts = rules.any(|rule| !rule.rule.redact.is_empty());
+            let redacts = rules.any(|rule| rule.rule.unread || !rule.rule.redact.is_empty());
             return redacts.then(unread).flatten();
         };
+        let rules: Vec<&CompiledRule> = rules.collect();
         let mut after = before.clone();
-        for rule in rules {
-            rule.apply(&mut after);
+        // Half of a secret fits no pattern: nothing is cut before all levels have looked for theirs.
+        for rule in &rules {
+            rule.redact(&mut after);
+        }
+        for rule in &rules {
+            rule.shape(&mut after);
         }
         (after != before).then(|| to_raw_value(&after).ok())?
     }
@@ -77,10 +82,14 @@ impl CompiledRule {
         names_match(&self.rule.tools, tool) && self.rule.on.is_none_or(|on| on == kind)
     }
 
-    fn apply(&self, content: &mut Value) {
+    fn redact(&self, content: &mut Value) {
         for text in texts(content) {
-            self.redact(text);
+            self.redact_text(text);
         }
+    }
+
+    /// Cuts, and appends.
+    fn shape(&self, content: &mut Value) {
         if let Some(most) = self.rule.max_chars {
             let mut left = most as usize;
             for text in texts(content) {
@@ -92,7 +101,14 @@ impl CompiledRule {
         }
     }
 
-    fn redact(&self, text: &mut String) {
+    fn redact_text(&self, text: &mut String) {
+        if self.rule.unread {
+            *text = format!(
+                "[withheld: {} says in a way that cannot be read what is to be redacted here]",
+                self.rule.source
+            );
+            return;
+        }
         let compile = || {
             self.rule
                 .redact
@@ -226,6 +242,27 @@ mod tests {
             applied(&[json!({"maxChars": 40})], "bash", &json!(text), false),
             None
         );
+    }
+
+    #[test]
+    fn no_level_cuts_before_all_have_redacted() {
+        let rules = [
+            json!({"maxChars": 9}),
+            json!({"redact": ["sk-[0-9]{8}"], "with": "*"}),
+        ];
+        let text = format!("abcd sk-12345678 {}", "z".repeat(20));
+        let found = applied(&rules, "bash", &json!(text), false).expect("it is changed");
+        assert!(!found.to_string().contains("sk-"), "{found}");
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_read_withholds_the_text_and_nothing_else() {
+        let rules = [json!({"unread": true, "source": "f:3"})];
+        let content = json!([{"type": "text", "text": "sk-1"}, {"type": "image", "data": "i"}]);
+        let found = applied(&rules, "bash", &content, false).expect("it is changed");
+        let text = found[0]["text"].as_str().expect("it is text");
+        assert!(text.contains("f:3") && !text.contains("sk-1"), "{text}");
+        assert_eq!(found[1], content[1]);
     }
 
     #[test]

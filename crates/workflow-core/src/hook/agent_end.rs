@@ -11,7 +11,7 @@ use crate::session::notify;
 use crate::standing::Standing;
 
 /// The grace period before the agent is pushed on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Countdown {
     pub(crate) seconds_left: u32,
     /// Whether it is seen in a widget, which has to be cleared.
@@ -45,6 +45,7 @@ impl Session {
 
     /// Case A. One entry makes sure that the end is never announced twice, for a cancelled run too (A01, A02).
     fn announce_end(&mut self, out: &mut Output) -> Mutation {
+        self.call_off_calls(out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };
@@ -95,7 +96,10 @@ impl Session {
                     "The workflow is cancelled: {}.",
                     reason(run.pace.pushes, why)
                 );
-                run.state = cancel(&run.state);
+                self.forget_word(out);
+                if let Some(run) = &mut self.run {
+                    run.state = cancel(&run.state);
+                }
                 let mutation = self.announce_end(out);
                 out.actions.push(notify(Level::Warning, why));
                 return mutation;

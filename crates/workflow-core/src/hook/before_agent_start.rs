@@ -5,12 +5,12 @@
 
 use crate::Session;
 use crate::definition::ContextMode;
-use crate::guard::Pace;
+use crate::guard::{Pace, Parked};
 use crate::output::{Output, Reply, message_type};
 use crate::white_space;
 
 /// What became of a push.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Pushed {
     /// Whether the agent started on it.
     pub(crate) started: bool,
@@ -62,12 +62,17 @@ impl Session {
         }
     }
 
-    /// Any word of the user stops the countdown, starts the counts anew, and resumes a parked run.
+    /// Any word of the user stops the countdown, starts the counts anew, and resumes a parked run, but for one
+    /// that waits for the user's word about its phase.
     pub(crate) fn user_spoke(&mut self, out: &mut Output) {
         self.agent_is_running(out);
         self.pushed = None;
         if let Some(run) = self.run.as_mut().filter(|run| run.state.active) {
-            run.pace = Pace::default();
+            let parked = run.pace.parked.filter(|why| *why == Parked::Approval);
+            run.pace = Pace {
+                parked,
+                ..Pace::default()
+            };
             run.store_pace(out);
         }
     }

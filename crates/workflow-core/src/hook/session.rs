@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use crate::Session;
 use crate::checkpoint::Checkpoints;
-use crate::definition::{Catalog, Loaded};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::definition::{Catalog, Loaded, Reading, Settings};
+use crate::diagnostic::{Code, Diagnostic, Severity, visible};
 use crate::input::Entry;
-use crate::leaving::foreign_commands;
-use crate::output::{Action, Level, Output};
+use crate::leaving::needs_baseline;
+use crate::output::{Action, Effect, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
 use crate::standing::Standing;
-use crate::wake::Wake;
+use crate::trust::Foreign;
+use crate::wake::{NOT_GIVEN, Wake};
 
 /// How many problems are told in one notification.
 const PROBLEMS_TOLD: usize = 5;
+/// How many characters of a text that nobody was given.
+const TEXT_TOLD: usize = 200;
 
 impl Session {
     /// Takes the session's entries for the truth, whatever was in memory.
@@ -25,6 +28,7 @@ impl Session {
         loaded: &Loaded,
         out: &mut Output,
     ) {
+        let before = self.run.as_ref().and_then(Run::awaited);
         self.session_closed(out);
         self.adopt_settings(&loaded.settings);
         self.checkpoints.adopt(entries);
@@ -35,6 +39,8 @@ impl Session {
         if let Some(run) = &mut self.run {
             run.store_definition(out);
         }
+        self.forget_words_of_elsewhere(before, out);
+        self.make_up_for_baseline(out);
         self.show_problems(out);
         out.actions.push(Action::SetStatus {
             text: self.status(),
@@ -42,18 +48,65 @@ impl Session {
         self.watch_triggers(out);
     }
 
+    /// The settings say something else than before: it holds from here on, in a run as well.
+    pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Output) {
+        let missed = self.misses_settings();
+        let triggers = std::mem::take(&mut self.settings.triggers);
+        self.adopt_settings(&loaded.settings);
+        if let Some(run) = &mut self.run {
+            run.standing = Standing::of(&run.state, &run.catalog, &self.settings);
+        }
+        out.diagnostics.clone_from(&loaded.diagnostics);
+        self.show_problems(out);
+        if missed && !self.misses_settings() {
+            let message = "[workflow] The settings can be read again, and hold as they stand.";
+            out.actions.push(notify(Level::Info, message));
+        }
+        if triggers != self.settings.triggers {
+            self.watch_triggers(out);
+        }
+    }
+
+    /// Has noted how things stand now, where the gate compares and nobody knows how they stood.
+    fn make_up_for_baseline(&mut self, out: &mut Output) {
+        let Some((run, standing)) = self.standing() else {
+            return;
+        };
+        if run.baseline.is_some() || !needs_baseline(&standing.phase.gate) {
+            return;
+        }
+        let message = format!(
+            "[workflow] How things stood when {} was entered is not known: its gate compares with how they stand now.",
+            standing.phase.name
+        );
+        let gate = standing.phase.gate.clone();
+        out.actions.push(notify(Level::Warning, message));
+        out.effects.push(Effect::TakeBaseline(gate));
+    }
+
     /// The session is closed: nothing of it goes on.
     pub(crate) fn session_over(&mut self, out: &mut Output) {
         self.session_closed(out);
         self.watch_no_more(out);
+        self.tell_not_given(out);
         self.wake = Wake::default();
         self.checkpoints = Checkpoints::default();
+    }
+
+    /// Says what triggers had for an agent that is not there any more.
+    fn tell_not_given(&mut self, out: &mut Output) {
+        for text in self.wake.not_given() {
+            let beginning: String = text.chars().take(TEXT_TOLD).collect();
+            let message = format!("{NOT_GIVEN}{}", visible(&beginning));
+            out.actions.push(notify(Level::Warning, message));
+        }
     }
 
     /// Lets go of everything that belongs to the session as it was.
     pub(crate) fn session_closed(&mut self, out: &mut Output) {
         self.agent_is_running(out);
         self.stop_leaving("the session ended", out);
+        self.leave_restore(out);
         self.run = None;
         self.turn_moved = None;
         self.pushed = None;
@@ -80,6 +133,15 @@ impl Session {
         if lines.len() > PROBLEMS_TOLD {
             told = format!("{told}\n… and {} more", lines.len() - PROBLEMS_TOLD);
         }
+        let Settings { user, project, .. } = &self.settings;
+        for (whose, guards) in [("your", user), ("the project's", project)] {
+            let meanwhile = match guards.reading {
+                Reading::Whole => continue,
+                Reading::Earlier => "what it said before holds",
+                Reading::Never => "what cannot be read of it counts as forbidden",
+            };
+            told += &format!("\nUntil {whose} settings file is corrected, {meanwhile}.");
+        }
         if !told.is_empty() && told != self.problems_shown {
             out.actions
                 .push(notify(Level::Warning, format!("[workflow] {told}")));
@@ -102,6 +164,7 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         state,
         definition,
         pace,
+        awaits,
         baseline,
         ..
     } = restored;
@@ -131,7 +194,7 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         problems.push(lost(&state, stale));
     }
     Some(Run {
-        foreign_commands: foreign_commands(&state.workflow_key, &catalog, index),
+        foreign: Foreign::of(&state.workflow_key, &catalog, index),
         baseline,
         state,
         catalog,
@@ -139,6 +202,8 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         cancel_pending: false,
         pace,
         stored_pace: pace,
+        stored_awaits: awaits.clone(),
+        awaits,
         definition_stored,
     })
 }

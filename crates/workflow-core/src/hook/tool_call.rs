@@ -6,30 +6,26 @@ use sha2::{Digest, Sha256};
 
 use crate::Session;
 use crate::diagnostic::{shown, visible};
-use crate::guard::results::cut;
-use crate::guard::rules::{Call, Decision, reason};
-use crate::input::{Millis, Ticket};
+use crate::guard::rules::{Call, Decision, Denial, Lift, reason};
+use crate::input::Ticket;
 use crate::output::{Decider, Output, Question, Reply, Settled};
 use crate::session::Waiting;
 
-/// How long a person has to answer about a call: as long as somebody is away, and not for ever.
-const PATIENCE: Millis = 30 * 60 * 1000;
-/// Characters of a call's arguments that a person is shown; what is left out is said.
-const LONGEST_SHOWN: usize = 4000;
+/// Characters of a call's arguments that a person is shown. What is left out of more is said, as it would run as well.
+const MOST_SHOWN: usize = 16_000;
 /// The same call denied this often in a row is no misunderstanding any more.
 const STUBBORN: u32 = 3;
 
 /// A call that waits for a person.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PendingCall {
     pub(crate) ticket: Ticket,
     /// What the agent is told if it may not run.
     pub(crate) reason: String,
-    pub(crate) due: Millis,
 }
 
 /// A call that was denied.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Denied {
     /// Stands for the tool, its arguments and the reason.
     hash: [u8; 32],
@@ -37,56 +33,72 @@ pub(crate) struct Denied {
 }
 
 impl Session {
-    pub(crate) fn tool_called(
-        &mut self,
-        now: Millis,
-        ticket: Ticket,
-        call: &Call<'_>,
-        out: &mut Output,
-    ) {
+    pub(crate) fn tool_called(&mut self, ticket: Ticket, call: &Call<'_>, out: &mut Output) {
         self.agent_is_running(out);
         self.tool_was_used();
         let standing = self.standing().map(|(_, standing)| standing);
         let rules = standing.map_or(&self.rules, |standing| &standing.rules);
         let (denial, asked) = match rules.decide(call) {
-            Decision::Allowed => return,
+            Decision::Allowed => {
+                self.denied = None;
+                return;
+            }
             Decision::Asked(denial) => (denial, true),
             Decision::Blocked(denial) => (denial, false),
         };
-        let is_list = denial.rule.is_none();
         let reason = match standing {
             Some(standing) => standing.denial_reason(&denial, call.tool()),
             None => reason(&denial, call.tool(), None),
         };
-        if is_list {
+        if denial.rule.is_none() {
+            self.denied = None;
             out.reply = block(reason);
         } else if asked {
-            let why = "It needs the user's consent";
-            self.ask_about(now, ticket, call, why, reason, out);
+            self.ask_for_consent(ticket, call, reason, out);
         } else {
-            self.deny(now, ticket, call, reason, out);
+            let against = (denial.lift == Lift::Person).then(|| against(&denial));
+            self.deny(ticket, call, reason, against, out);
         }
     }
 
-    /// Blocks a call by a rule; asks a person when it is always the same one.
-    fn deny(
+    /// Asks a person about a call, unless the same was declined often enough.
+    fn ask_for_consent(
         &mut self,
-        now: Millis,
         ticket: Ticket,
         call: &Call<'_>,
-        reason: String,
+        mut reason: String,
         out: &mut Output,
     ) {
         let times = self.denied_again(call, &reason);
-        if times < STUBBORN {
-            out.reply = block(reason);
-        } else if times == STUBBORN && self.can_ask() {
-            let why = "The agent tries it for the third time in a row";
-            self.ask_about(now, ticket, call, why, reason, out);
-        } else {
-            out.reply = block(format!(
-                "{reason}\nThis same call was refused {times} times in a row. Stop trying it: the answer will not change."
-            ));
+        let can_ask = self.can_ask();
+        if can_ask && times <= STUBBORN {
+            let why = "It needs the user's consent.";
+            return self.ask_about(ticket, call, why, reason, out);
+        }
+        if !can_ask {
+            reason += "\nIt needs the user's consent, and this host cannot ask for it.";
+        }
+        out.reply = refused(reason, times);
+    }
+
+    /// Blocks a call by a rule; asks a person when it is always the same one, if a person may lift what it is `against`.
+    fn deny(
+        &mut self,
+        ticket: Ticket,
+        call: &Call<'_>,
+        reason: String,
+        against: Option<String>,
+        out: &mut Output,
+    ) {
+        let times = self.denied_again(call, &reason);
+        match against.filter(|_| times == STUBBORN && self.can_ask()) {
+            Some(against) => {
+                let why = format!(
+                    "The agent tries it for the third time in a row. A yes lets this one call run, against {against}."
+                );
+                self.ask_about(ticket, call, &why, reason, out);
+            }
+            None => out.reply = refused(reason, times),
         }
     }
 
@@ -106,46 +118,32 @@ impl Session {
         times
     }
 
-    /// Asks a person whether a call may run; where nobody can be asked, it may not.
+    /// Asks a person whether a call may run.
     fn ask_about(
         &mut self,
-        now: Millis,
         ticket: Ticket,
         call: &Call<'_>,
         why: &str,
         reason: String,
         out: &mut Output,
     ) {
-        if !self.can_ask() {
-            out.reply = block(format!(
-                "{reason}\nIt needs the user's consent, and this host cannot ask for it."
-            ));
-            return;
-        }
         let id = self.next_question();
-        let mut input = visible(call.input_text());
-        cut(&mut input, LONGEST_SHOWN);
-        let what = format!("{} {input}", shown(call.tool()));
+        let (tool, input) = (shown(call.tool()), in_full(call.input_text()));
         out.questions.push(Question {
             id,
-            title: format!("Allow {}?", shown(call.tool())),
-            message: format!("{what}\n\n{why}.\n{reason}"),
+            title: format!("Allow {tool}?"),
+            message: format!("{tool} {input}\n\n{why}\n{reason}"),
             options: Vec::new(),
             show: None,
         });
-        let due = now.saturating_add(PATIENCE);
-        let call = PendingCall {
-            ticket,
-            reason,
-            due,
-        };
+        let call = PendingCall { ticket, reason };
         self.waiting.insert(id, Waiting::Call(call));
         out.reply = Reply::Later;
     }
 
     /// A person said whether a call may run.
     pub(crate) fn call_answered(&mut self, call: PendingCall, allowed: bool, out: &mut Output) {
-        let PendingCall { ticket, reason, .. } = call;
+        let PendingCall { ticket, reason } = call;
         let reply = if allowed {
             self.denied = None;
             Reply::None
@@ -161,14 +159,15 @@ impl Session {
         });
     }
 
-    /// Blocks the calls about which nobody answered in time.
-    pub(crate) fn give_up_waiting(&mut self, now: Millis, out: &mut Output) {
-        let is_late = |waiting: &Waiting| matches!(waiting, Waiting::Call(call) if call.due <= now);
-        while let Some(late) = self.waiting.iter().find(|(_, waiting)| is_late(waiting)) {
-            let id = *late.0;
+    /// The run moves: what a person is asked about a call is asked under rules that hold no longer.
+    pub(crate) fn call_off_calls(&mut self, out: &mut Output) {
+        self.denied = None;
+        let is_call = |waiting: &Waiting| matches!(waiting, Waiting::Call(_));
+        while let Some(asked) = self.waiting.iter().find(|(_, waiting)| is_call(waiting)) {
+            let id = *asked.0;
+            let why = "the run moved on meanwhile, so other rules may hold; try again if it is still needed";
             if let Some(waiting) = self.waiting.remove(&id) {
-                out.settled
-                    .extend(waiting.unanswered("nobody answered in half an hour"));
+                out.settled.extend(waiting.unanswered(why));
             }
         }
     }
@@ -186,6 +185,48 @@ impl Session {
             out.reply = Reply::Content(content);
         }
     }
+}
+
+/// What a call would run against: the level, and where its rule is written.
+fn against(denial: &Denial<'_>) -> String {
+    let source = denial.rule.map_or("", |rule| &rule.source);
+    if source.is_empty() {
+        denial.level.to_owned()
+    } else {
+        format!("{} ({source})", denial.level)
+    }
+}
+
+/// Blocks a call that was denied so often in a row.
+fn refused(mut reason: String, times: u32) -> Reply {
+    if times >= STUBBORN {
+        let stop = format!(
+            "\nThis same call was refused {times} times in a row. Stop trying it: the answer will not change."
+        );
+        reason += &stop;
+    }
+    block(reason)
+}
+
+/// A text as a person is asked about it: all of it, or as much as anybody reads and how much that is not.
+fn in_full(text: &str) -> String {
+    let text = visible(text);
+    let length = text.chars().count();
+    if length <= MOST_SHOWN {
+        return text;
+    }
+    let place = |index: usize| {
+        text.char_indices()
+            .nth(index)
+            .map_or(text.len(), |(at, _)| at)
+    };
+    let (head, tail) = (place(MOST_SHOWN / 2), place(length - MOST_SHOWN / 2));
+    let hidden = length - MOST_SHOWN;
+    format!(
+        "{}\n\n[{hidden} CHARACTERS ARE NOT SHOWN HERE, AND A YES IS ABOUT THEM AS WELL]\n\n{}",
+        &text[..head],
+        &text[tail..]
+    )
 }
 
 fn block(reason: String) -> Reply {

@@ -22,6 +22,8 @@ pub struct Restored {
     pub definition: Option<(Catalog, String)>,
     /// How far pushing went in it.
     pub pace: Pace,
+    /// Names the waiting for a person's word, if it is parked for it.
+    pub awaits: Option<String>,
     /// How things stood when its phase was entered, if its gate asks for it.
     pub baseline: Option<Box<RawValue>>,
     /// What could not be used.
@@ -45,7 +47,14 @@ pub fn restore(entries: &[Entry<'_>]) -> Restored {
     });
     if let Some(task_id) = restored.state.as_ref().map(|state| state.task_id.clone()) {
         restored.definition = last_definition(entries, &task_id, &mut restored.diagnostics);
-        restored.pace = last_pace(entries, &task_id, &mut restored.diagnostics);
+        let run: Option<StoredRun> = last_of_run(
+            entries,
+            entry_type::RUN,
+            &task_id,
+            &mut restored.diagnostics,
+        );
+        (restored.pace, restored.awaits) =
+            run.map_or_else(Default::default, |run| (run.pace, run.awaits));
         let step = restored
             .state
             .as_ref()
@@ -76,11 +85,6 @@ fn last_definition(
         diagnostics.push(damaged(entry_type::DEFINITION));
     }
     Some((catalog?, stored.hash))
-}
-
-fn last_pace(entries: &[Entry<'_>], task_id: &str, diagnostics: &mut Vec<Diagnostic>) -> Pace {
-    let stored: Option<StoredRun> = last_of_run(entries, entry_type::RUN, task_id, diagnostics);
-    stored.map(|stored| stored.pace).unwrap_or_default()
 }
 
 /// How things stood at this step of a run. One that cannot be read is as none: the checks that need it say so.

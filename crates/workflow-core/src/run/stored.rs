@@ -40,6 +40,7 @@ impl StoredRun {
             version: VERSION,
             task_id: task_id.to_owned(),
             pace,
+            awaits: None,
         }
     }
 }
@@ -83,6 +84,9 @@ pub struct StoredRun {
     /// The counts, and why the run is parked if it is.
     #[serde(flatten)]
     pub pace: Pace,
+    /// Names the waiting for a person's word, if the run is parked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaits: Option<String>,
 }
 
 /// What a gate came to, or how things stood when its phase was entered.

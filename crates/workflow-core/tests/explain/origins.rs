@@ -74,12 +74,17 @@ fn told(origin: Option<&Origin>) -> String {
     };
     let said = match &origin.said {
         Said::Default => "default".to_owned(),
+        Said::BuiltIn => "built in".to_owned(),
         Said::Settings(tier) => format!("{tier:?} settings"),
         Said::Workflow(key) => format!("workflow {key}"),
         Said::Phase => "phase".to_owned(),
     };
     match &origin.place {
-        Some(place) => format!("{said} {}:{}", place.file, place.line().unwrap()),
+        Some(place) => match place.line() {
+            Some(line) => format!("{said} {}:{line}", place.file),
+            // That of a guard is one text.
+            None => format!("{said} {}", place.file),
+        },
         None => said,
     }
 }
@@ -227,4 +232,47 @@ fn files_that_are_gone_leave_who_said_it() {
     let explained = Explained::of(&state, &loaded, &origins).unwrap();
     let row = explained.row(Section::Tools, "allowed").unwrap();
     assert_eq!(told(row.origin.as_ref()), "phase");
+}
+
+#[test]
+fn what_holds_around_turns_names_its_lines() {
+    let files = files()
+        .with_settings(
+            Tier::Global,
+            "{\n  triggers: [\n    { file: 'a.txt', prompt: 'A {content}' },\n  ],\n}",
+        )
+        .with_settings(
+            Tier::Project,
+            "{\n  checkpoint: 'git',\n  triggers: [{ http: { port: 1, tokenEnv: 'T' }, prompt: 'B' }],\n}",
+        )
+        .with(
+            Tier::Project,
+            "fix/look.md",
+            LOOK.replace("emoji: l\n", "emoji: l\ncheckpoint: off\n"),
+        );
+    let kept = |place| origin_in(&files, place, Section::Turns, "checkpoint");
+    let word = |text: &str| Value::Word(text.to_owned());
+    assert_eq!(
+        kept("look"),
+        (word("off"), "phase .pi/workflows/fix/look.md:5".to_owned())
+    );
+    let settings = "Project settings .pi/workflow-sidecar.json5:2".to_owned();
+    assert_eq!(kept("mend"), (word("git"), settings.clone()));
+    let loaded = load(&files);
+    let origins = Origins::new(&files, &loaded);
+    let fix = loaded.catalog.get("fix").unwrap();
+    let around: Vec<(Value, String)> = everywhere(fix, &loaded, &origins)
+        .into_iter()
+        .filter(|row| row.section == Section::Turns)
+        .map(|row| (row.value, told(row.origin.as_ref())))
+        .collect();
+    assert_eq!(around[0], (word("git"), settings));
+    let [a, b] = &around[1..] else {
+        panic!("{around:?}")
+    };
+    assert_eq!(a.0, word("file a.txt: \"A {content}\""));
+    assert!(a.1.starts_with("Global settings "), "{a:?}");
+    assert!(a.1.ends_with(":3"), "{a:?}");
+    assert_eq!(b.0, word("http port 1: \"B\""));
+    assert!(b.1.ends_with(":3"), "{b:?}");
 }

@@ -132,7 +132,13 @@ fn an_answer_after_the_session_changed_starts_nothing() {
     let mut world = World::started(vec![workflow("w", &["a"]), workflow("v", &["x"])]);
     world.command("v other");
     assert!(world.reload().contains(&"settled".to_owned()));
-    assert!(world.answer(true).is_empty());
+    assert_eq!(
+        world.answer(true),
+        [
+            "notify Warning [workflow] Your answer to \"Workflow already active\" came too late and counts for nothing. No \
+          workflow was started. The workflow is in A."
+        ]
+    );
 }
 
 #[test]

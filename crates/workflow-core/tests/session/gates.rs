@@ -3,7 +3,7 @@
 use serde_json::json;
 use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry};
 use workflow_core::guard::gate::Report;
-use workflow_core::input::{Input, Ticket};
+use workflow_core::input::{Input, Ticket, Word};
 
 use crate::world::{World, line, phase, workflow};
 
@@ -170,7 +170,10 @@ fn a_person_approves_or_has_it_revised() {
         ..phase("a")
     };
     let mut world = world_with(first());
-    assert_eq!(world.tool("next"), ["later", "ask Plan OK?: "]);
+    assert_eq!(
+        world.tool("next"),
+        ["later", "ask Plan OK?: ", "await Plan OK?"]
+    );
     let lines = world.choose(Some("revise"));
     assert!(line(&lines, "settled tool").contains("chose \"revise\""));
     world.tool("next");
@@ -183,11 +186,11 @@ fn nobodys_word_parks_the_run() {
         approve: Some(approval()),
         ..phase("a")
     });
-    world.tool("next");
+    let lines = world.tool("next");
+    assert!(lines.contains(&"await Plan OK?".to_owned()), "{lines:?}");
     let lines = world.choose(None);
     assert!(line(&lines, "settled tool").contains("Nobody answered"));
     assert!(lines.contains(&"entry workflow:run".to_owned()));
-    assert!(lines.contains(&"await Plan OK?".to_owned()), "{lines:?}");
     assert!(world.stop("stop").is_empty(), "auto-continue rests");
 }
 
@@ -228,11 +231,11 @@ fn a_word_given_beforehand_is_used_once() {
         approve: Some(approval()),
         ..phase("a")
     });
-    world.step(Input::Step {
-        ticket: Ticket(99),
-        action: Some("next"),
-        word: Some("approve"),
-    });
+    world.tool("next");
+    over(&mut world, &json!("passed"));
+    world.choose(None);
+    world.word = Some(Word::Chosen("approve".to_owned()));
+    world.tool("next");
     let lines = over(&mut world, &json!("passed"));
     assert!(line(&lines, "settled tool").contains("Advanced"));
     assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");

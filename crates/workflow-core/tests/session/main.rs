@@ -1,12 +1,16 @@
 //! The engine through its border: inputs in, outputs out, no I/O.
 
 mod agent_end;
+mod broken_settings;
 mod commands;
+mod consent;
 mod context;
 mod gates;
 mod navigation;
+mod own_rule;
 mod restoring;
 mod rules;
 mod step_tool;
 mod turns;
+mod ways_out;
 mod world;

@@ -78,6 +78,24 @@ fn a_list_holds_where_no_rule_matches() {
 }
 
 #[test]
+fn a_rule_that_allows_paths_allows_nothing_that_names_none() {
+    let mut work = workflow("w", &[]);
+    let mut only = guarded("a", &["bash", "fetch"]);
+    only.rules = vec![rule(
+        &json!({"verdict": "allow", "tools": ["bash", "fetch"], "path": ["docs/**"]}),
+    )];
+    work.phases = vec![PhaseEntry::Phase(only)];
+    let mut world = World::started(vec![work]);
+    let mut bash = |line: &str| world.call("bash", &json!({"command": line}));
+    assert!(bash("echo x > docs/a").is_empty());
+    assert!(line(&bash("echo x > docs/a > src/a"), "block").contains("bash"));
+    assert!(line(&bash("npm test"), "block").contains("bash"));
+    assert!(line(&bash(""), "block").contains("bash"));
+    let fetch = world.call("fetch", &json!({"url": "docs/a"}));
+    assert!(line(&fetch, "block").contains("fetch"));
+}
+
+#[test]
 fn settings_hold_without_a_run_and_in_one() {
     let mut world = World::new(vec![workflow("w", &["a"])]);
     world.settings.project = Guards {
@@ -132,9 +150,12 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     world.tool_call("deploy");
     assert!(world.wait(29 * 60 * 1000).is_empty());
     assert!(line(&world.wait(60 * 1000), "settled block Nobody").contains("half an hour"));
+    let late = world.answer(true);
     assert!(
-        world.answer(true).is_empty(),
-        "an answer that is late changes nothing"
+        late.len() == 1
+            && line(&late, "notify")
+                .contains("came too late and counts for nothing. The call was not allowed."),
+        "an answer that is late changes nothing, and that is said: {late:?}"
     );
     world.tool_call("deploy");
     assert!(
@@ -185,25 +206,35 @@ fn verdict() -> impl Strategy<Value = Verdict> {
     prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Block])
 }
 
+/// What a level says: its list, and its rules.
+type Level = (Option<ToolAccess>, Vec<Rule>);
+
 fn any_rule() -> impl Strategy<Value = Rule> {
     let tools = prop::sample::select(vec!["write", "edit", "bash", "*", "w*"]);
     let path = prop::option::of(prop::sample::select(vec![
         "docs/**", "*.md", ".env", "/etc/**",
     ]));
+    let command = prop::option::weighted(0.2, prop::sample::select(vec!["git *", "npm test", "*"]));
     let writes = prop::option::of(any::<bool>());
-    (verdict(), tools, path, writes).prop_map(|(verdict, tools, path, writes)| Rule {
-        verdict,
-        tools: vec![tools.to_owned()],
-        path: path.into_iter().map(str::to_owned).collect(),
-        command: Vec::new(),
-        writes,
-        input: Vec::new(),
-        reason: None,
-        source: String::new(),
-    })
+    let input = prop::option::weighted(0.2, prop::sample::select(vec!["key", "a", "("]));
+    (verdict(), tools, path, command, writes, input).prop_map(
+        |(verdict, tools, path, command, writes, input)| Rule {
+            verdict,
+            tools: vec![tools.to_owned()],
+            path: path.into_iter().map(str::to_owned).collect(),
+            command: command.into_iter().map(str::to_owned).collect(),
+            writes,
+            input: input
+                .into_iter()
+                .map(|pattern| ("content".to_owned(), pattern.to_owned()))
+                .collect(),
+            reason: None,
+            source: String::new(),
+        },
+    )
 }
 
-fn any_level() -> impl Strategy<Value = (Option<ToolAccess>, Vec<Rule>)> {
+fn any_level() -> impl Strategy<Value = Level> {
     let names = prop::collection::vec(prop::sample::select(vec!["write", "edit", "bash"]), 0..3);
     let list = (any::<bool>(), names).prop_map(|(black, names)| {
         let names = names.into_iter().map(str::to_owned).collect();
@@ -219,8 +250,69 @@ fn any_level() -> impl Strategy<Value = (Option<ToolAccess>, Vec<Rule>)> {
     )
 }
 
+/// A command for the shell with a file, or a tool with one.
+fn any_call() -> impl Strategy<Value = (&'static str, Value)> {
+    let path = prop::sample::select(vec![
+        "docs/a.md",
+        "src/a.rs",
+        ".env",
+        "/etc/passwd",
+        "a/../.env",
+        "docs",
+        "",
+    ]);
+    let command = prop::sample::select(vec![
+        "echo x > docs/a.md",
+        "cat docs/a.md",
+        "npm test",
+        "git push --force",
+        "ls > $OUT",
+        "(",
+        "true && cp a .env",
+    ]);
+    let tool = prop::sample::select(vec!["write", "edit", "read", "fetch"]);
+    prop_oneof![
+        (tool, path).prop_map(|(tool, path)| (tool, json!({"path": path, "content": "key"}))),
+        command.prop_map(|command| ("bash", json!({"command": command}))),
+        Just(("bash", json!(["no", "map"]))),
+    ]
+}
+
+/// What becomes of a call where these levels hold, outer first: the user's settings, the project's, a workflow,
+/// a workflow in it, the phase. 0 is allowed, 1 asked, 2 blocked.
+fn in_a_session(levels: &[Level; 5], call: &(&str, Value)) -> u8 {
+    let guards = |level: &Level| Guards {
+        tools: level.0.clone(),
+        rules: level.1.clone(),
+        ..Guards::default()
+    };
+    let [user, project, outer, inner, own] = levels;
+    let mut only = phase("a");
+    (only.tools, only.rules) = own.clone();
+    let mut inside = workflow("inner", &[]);
+    inside.phases = vec![PhaseEntry::Phase(only)];
+    (inside.tools, inside.rules) = inner.clone();
+    let mut work = workflow("w", &["{inner}"]);
+    (work.tools, work.rules) = outer.clone();
+    let mut world = World::new(vec![work, inside]);
+    (world.settings.user, world.settings.project) = (guards(user), guards(project));
+    world.reload();
+    world.command("w the task");
+    let said = world.call(call.0, &call.1);
+    match said
+        .iter()
+        .map(String::as_str)
+        .find(|line| *line != "later")
+    {
+        None => 0,
+        Some(line) if line.starts_with("ask ") => 1,
+        Some(line) if line.starts_with("block ") => 2,
+        Some(line) => panic!("{line}"),
+    }
+}
+
 /// How strict a decision is.
-fn strictness(levels: &[(Option<ToolAccess>, Vec<Rule>)], call: &Call<'_>) -> u8 {
+fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
     let levels = levels.iter().map(|(tools, rules)| LevelRules {
         name: "a level",
         whose: Whose::Phase,
@@ -255,5 +347,34 @@ proptest! {
             let outer = strictness(&levels[..more], &call);
             prop_assert!(outer <= all, "an inner level only adds");
         }
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_a_session_the_strictest_of_the_five_levels_decides(
+        levels in prop::array::uniform5(any_level()),
+        call in any_call(),
+        shift in 1..5_usize,
+    ) {
+        let all = in_a_session(&levels, &call);
+        let nothing = || <[Level; 5]>::default();
+        let alone = |at: usize| {
+            let mut only = nothing();
+            only[at] = levels[at].clone();
+            in_a_session(&only, &call)
+        };
+        let strictest = (0..5).map(alone).max();
+        prop_assert_eq!(Some(all), strictest, "no level undoes another");
+        // Whose word it is makes no difference to what it forbids.
+        let mut moved = levels.clone();
+        moved.rotate_left(shift);
+        prop_assert_eq!(in_a_session(&moved, &call), all, "in any order");
+        let mut outer = nothing();
+        outer[..shift].clone_from_slice(&levels[..shift]);
+        prop_assert!(in_a_session(&outer, &call) <= all, "an inner level only adds");
     }
 }

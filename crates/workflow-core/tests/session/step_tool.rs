@@ -37,8 +37,7 @@ fn an_unknown_action_is_an_error_with_the_known_ones() {
         line(
             &world.step(Input::Step {
                 ticket: Ticket(1),
-                action: None,
-                word: None
+                action: None
             }),
             "tool"
         )

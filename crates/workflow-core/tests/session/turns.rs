@@ -3,7 +3,7 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 use workflow_core::Session;
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::checkpoint::{Came, NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{
     Checkpoint, PhaseEntry, Tier, Token, Trigger, TriggerOn, Workflow,
 };
@@ -13,6 +13,7 @@ use workflow_core::wake::Watched;
 
 use crate::world::{World, line, phase, user_messages, workflow};
 
+const YES: &str = "Yes, restore code to that point";
 const HEAD: &str = "0123456789012345678901234567890123456789";
 
 fn turn(world: &mut World, index: u64) -> Vec<String> {
@@ -55,6 +56,19 @@ fn back(world: &mut World, turn: Option<u64>, entries: Option<usize>) -> Vec<Str
         turn,
         entries,
     })
+}
+
+fn come_back(world: &mut World, restored: Restored) -> Vec<String> {
+    let id = world.gate;
+    world.step(Input::CodeRestored { id, restored })
+}
+
+fn going_back() -> World {
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    back(&mut world, Some(0), None);
+    world.choose(Some(YES));
+    world
 }
 
 #[test]
@@ -140,7 +154,7 @@ fn going_back_asks_and_only_yes_restores() {
         (Some("No, keep current code"), false),
         (None, false),
         (Some("Yes"), false),
-        (Some("Yes, restore code to that point"), true),
+        (Some(YES), true),
     ] {
         let asked = back(&mut world, Some(0), None);
         assert_eq!(asked, ["later", "ask Restore code state?: "]);
@@ -151,12 +165,14 @@ fn going_back_asks_and_only_yes_restores() {
             assert_eq!(lines, ["settled"]);
         }
     }
-    let restored = Restored {
-        put_aside: true,
-        has_commits_since: false,
-        problem: None,
-    };
-    let lines = world.step(Input::CodeRestored { restored });
+    let lines = come_back(
+        &mut world,
+        Restored {
+            came: Came::Back,
+            put_aside: Some(HEAD.to_owned()),
+            ..Restored::default()
+        },
+    );
     assert_eq!(lines[0], "settled");
     assert!(lines[1].starts_with("notify Info Code restored to checkpoint"));
     assert!(lines[1].contains("git stash list"));
@@ -167,15 +183,105 @@ fn what_goes_wrong_with_going_back_is_told() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);
-    world.choose(Some("Yes, restore code to that point"));
-    let restored = Restored {
-        put_aside: false,
-        has_commits_since: true,
-        problem: Some("it conflicts in a.txt".to_owned()),
-    };
-    let lines = world.step(Input::CodeRestored { restored });
+    world.choose(Some(YES));
+    let lines = come_back(
+        &mut world,
+        Restored {
+            has_commits_since: true,
+            problem: Some("it conflicts in a.txt".to_owned()),
+            ..Restored::default()
+        },
+    );
     assert!(line(&lines, "notify Error").contains("conflicts in a.txt"));
     assert!(line(&lines, "notify Error").contains("Commits made since stay"));
+}
+
+#[test]
+fn what_was_not_restored_is_not_said_to_be() {
+    let told = |came, has_commits_since| {
+        let restored = Restored {
+            came,
+            has_commits_since,
+            ..Restored::default()
+        };
+        come_back(&mut going_back(), restored)
+    };
+    let nothing = told(Came::Nothing, true);
+    assert!(
+        line(&nothing, "notify Warning Nothing was restored").ends_with("Commits made since stay.")
+    );
+    let already = told(Came::Already, false);
+    assert!(line(&already, "notify Info").contains("nothing was changed"));
+    let partly = told(Came::Back, true);
+    assert!(
+        line(&partly, "notify Info What was not committed").ends_with("Commits made since stay.")
+    );
+}
+
+#[test]
+fn a_host_waits_for_git_for_a_moment_only() {
+    let mut world = going_back();
+    assert!(world.wait(2_999).is_empty());
+    let lines = world.wait(1);
+    assert_eq!(lines[0], "settled");
+    assert!(line(&lines, "notify Warning").contains("still being brought back"));
+    let (gate, text) = (world.gate, "putting aside".to_owned());
+    assert_eq!(
+        world.step(Input::GateProgress { gate, text }),
+        ["widget ⏳ putting aside"]
+    );
+    // Meanwhile it is neither kept nor brought elsewhere.
+    assert!(line(&turn(&mut world, 1), "notify Warning").contains("is being brought back"));
+    assert!(line(&back(&mut world, Some(0), None), "notify Warning").contains("still"));
+    let restored = Restored {
+        came: Came::Back,
+        ..Restored::default()
+    };
+    assert_eq!(
+        come_back(&mut world, restored),
+        ["widget -", "notify Info Code restored to checkpoint."]
+    );
+    assert_eq!(turn(&mut world, 2), ["keep code"]);
+}
+
+#[test]
+fn what_came_of_going_back_is_told_where_the_session_went() {
+    let mut world = going_back();
+    assert_eq!(line(&world.reload(), "settled"), "settled");
+    let lines = come_back(&mut world, Restored::default());
+    assert!(line(&lines, "notify Warning").contains("Nothing was restored"));
+}
+
+#[test]
+fn a_word_about_the_code_that_comes_late_does_nothing() {
+    let begins: [fn() -> Input<'static>; 4] = [
+        || Input::BeforeAgentStart { prompt: None },
+        || Input::AgentStart,
+        || Input::TurnStart { index: None },
+        || Input::Branch {
+            ticket: Ticket(78),
+            turn: None,
+            entries: None,
+        },
+    ];
+    for begin in begins {
+        let mut world = keeping();
+        keep(&mut world, 0, Some("zero"));
+        back(&mut world, Some(0), None);
+        let lines = world.step(begin());
+        assert!(lines.contains(&"settled".to_owned()), "{lines:?}");
+        assert!(line(&lines, "notify Info").contains("The code stays as it is"));
+        assert!(world.choose(Some(YES)).is_empty());
+    }
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    back(&mut world, Some(0), None);
+    world.reload();
+    assert!(world.choose(Some(YES)).is_empty());
+    keep(&mut world, 1, Some("one"));
+    back(&mut world, Some(1), None);
+    world.session.set_project_trusted(false);
+    assert_eq!(world.choose(Some(YES)), ["settled"]);
 }
 
 #[test]
@@ -186,15 +292,9 @@ fn a_point_has_the_first_checkpoint_after_it() {
     }
     for (entries, restored) in [(0, "one"), (1, "two"), (2, "three")] {
         back(&mut world, None, Some(entries));
-        let lines = world.choose(Some("Yes, restore code to that point"));
+        let lines = world.choose(Some(YES));
         assert_eq!(lines, [format!("restore {restored}")]);
-        world.step(Input::CodeRestored {
-            restored: Restored {
-                put_aside: false,
-                has_commits_since: false,
-                problem: None,
-            },
-        });
+        come_back(&mut world, Restored::default());
     }
     // A copy of the session as it stands goes back past nothing.
     assert!(back(&mut world, None, Some(3)).is_empty());
@@ -219,10 +319,7 @@ fn checkpoints_come_back_from_the_session() {
     );
     world.reload();
     back(&mut world, None, Some(1));
-    assert_eq!(
-        world.choose(Some("Yes, restore code to that point")),
-        ["restore two"]
-    );
+    assert_eq!(world.choose(Some(YES)), ["restore two"]);
     // A host may keep the newest only: then the last one before is as near as it gets.
     let all = world.branch.clone();
     world.branch = vec![all[2].clone()];
@@ -230,10 +327,7 @@ fn checkpoints_come_back_from_the_session() {
     world.reload();
     world.branch = all;
     back(&mut world, None, Some(1));
-    assert_eq!(
-        world.choose(Some("Yes, restore code to that point")),
-        ["restore one"]
-    );
+    assert_eq!(world.choose(Some(YES)), ["restore one"]);
 }
 
 #[test]
@@ -370,6 +464,20 @@ fn while_the_agent_works_texts_wait_in_their_order() {
     world.step(Input::AgentStart);
     world.stop("stop");
     assert_eq!(world.wait(0), ["user two"]);
+}
+
+#[test]
+fn what_waits_goes_to_the_conversation_that_is_open_then() {
+    let mut world = watching(Vec::new());
+    world.step(Input::AgentStart);
+    triggered(&mut world, "one");
+    triggered(&mut world, "two");
+    // The agent of the other conversation never says that it stopped.
+    world.reload();
+    assert_eq!(world.wait(0), ["user one"]);
+    let lines = world.step(Input::Shutdown);
+    assert!(line(&lines, "notify Warning").ends_with("before the agent was told: two"));
+    assert!(world.step(Input::Shutdown).is_empty());
 }
 
 #[test]

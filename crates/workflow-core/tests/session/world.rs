@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use workflow_core::definition::{
-    Catalog, Loaded, Phase, PhaseEntry, Settings, Show, ToolAccess, Workflow,
+    Catalog, Listing, Loaded, Outcome, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
+    Workflow,
 };
 use workflow_core::guard::rules::PlainPaths;
-use workflow_core::input::{Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket};
+use workflow_core::input::{
+    Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
+};
 use workflow_core::output::{Action, Effect, GateId, Reply, ToolAnswer};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
@@ -62,11 +65,15 @@ pub(crate) struct World {
     pub(crate) now: u64,
     pub(crate) workflows: Vec<Workflow>,
     pub(crate) settings: Settings,
+    /// The keys of those workflows that are the user's own.
+    pub(crate) own: Vec<String>,
     pub(crate) branch: Vec<(String, Box<RawValue>)>,
     /// The questions that wait for an answer.
     pub(crate) asked: Vec<QuestionId>,
     /// The gate that was run last.
     pub(crate) gate: GateId,
+    /// What the person said outside of the host.
+    pub(crate) word: Option<Word>,
     tickets: u64,
 }
 
@@ -84,9 +91,11 @@ impl World {
             now: NOW,
             workflows,
             settings: Settings::default(),
+            own: Vec::new(),
             branch: Vec::new(),
             asked: Vec::new(),
             gate: GateId(0),
+            word: None,
             tickets: 0,
         };
         world.reload();
@@ -102,7 +111,19 @@ impl World {
     }
 
     pub(crate) fn loaded(&self) -> Arc<Loaded> {
+        let listing = |key: &String| Listing {
+            key: key.clone(),
+            tier: Tier::Global,
+            source: String::new(),
+            name: String::new(),
+            command_name: String::new(),
+            show: Show::User,
+            phases: 0,
+            shadows: false,
+            outcome: Outcome::Loaded,
+        };
         Arc::new(Loaded {
+            index: self.own.iter().map(listing).collect(),
             catalog: Arc::new(Catalog::new(self.workflows.clone())),
             settings: self.settings.clone(),
             ..Loaded::default()
@@ -147,6 +168,7 @@ impl World {
             });
             self.take(settled.actions, &mut lines);
         }
+        let mut reads_word = false;
         for effect in out.effects {
             lines.push(match effect {
                 Effect::RunGate(run) => {
@@ -163,16 +185,25 @@ impl World {
                 Effect::StopGate(_) => "stop gate".to_owned(),
                 Effect::TakeBaseline(gates) => format!("baseline of {}", gates.len()),
                 Effect::Trust(commands) => format!("trust {}", commands.len()),
-                Effect::AwaitWord(approval) => format!("await {}", approval.ask),
+                Effect::AwaitWord(awaiting) => format!("await {}", awaiting.approval.ask),
+                Effect::ReadWord(awaiting) => {
+                    reads_word = true;
+                    format!("read word about {}", awaiting.approval.ask)
+                }
                 Effect::ForgetWord(_) => "forget word".to_owned(),
                 Effect::KeepCode => "keep code".to_owned(),
-                Effect::RestoreCode(snapshot) => {
+                Effect::RestoreCode { id, snapshot } => {
+                    self.gate = id;
                     format!("restore {}", snapshot.reference.unwrap_or(snapshot.head))
                 }
                 Effect::Watch(triggers) => format!("watch {}", triggers.len()),
                 Effect::WatchNoMore => "watch no more".to_owned(),
                 Effect::TrustTriggers(triggers) => format!("trust triggers {}", triggers.len()),
             });
+        }
+        if reads_word {
+            let word = self.word.take();
+            lines.extend(self.step(Input::Word { word }));
         }
         lines
     }
@@ -260,7 +291,6 @@ impl World {
         self.step(Input::Step {
             ticket: Ticket(self.tickets),
             action: Some(action),
-            word: None,
         })
     }
 

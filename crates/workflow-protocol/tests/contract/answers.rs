@@ -145,7 +145,7 @@ fn hook_results() -> Vec<Written> {
         written(
             "hook/session_start",
             &HookResult {
-                guarded: true,
+                guarded: Some(true),
                 actions: actions(),
                 diagnostics: vec![diagnostic],
             },

@@ -9,8 +9,8 @@ use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
 use super::outcome::Outcome;
 use super::person;
 use super::project::Own;
-use crate::approval::{Approvals, Awaited};
-use crate::serve::excerpt;
+use crate::approval::{Approvals, Awaited, Waits};
+use crate::shown;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,7 +19,8 @@ Examples:
   workflow-sidecar approve --choice revise            the answer at once
   workflow-sidecar approve --list                     what waits
 
-Your answer is used when the agent calls workflow_step with action='next' again: tell it to go on.
+Your answer is used when the agent calls workflow_step with action='next' again: tell it to go on, or close the
+dialog in which the host asks the same. It is about what you were shown: when that changes you are asked again.
 Only a person can answer, in a terminal. Exits with 3 if something still waits.";
 
 /// Answer what a run waits for: may the phase be left?
@@ -46,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let approvals = Approvals::in_agent_dir(&arguments.own.directory());
     let task = arguments.task.as_deref().unwrap_or_default();
     let mut waiting = approvals.all()?;
-    waiting.retain(|awaited| awaited.task_id.starts_with(task));
+    waiting.retain(|waits| waits.awaited.task_id.starts_with(task));
     if arguments.list {
         return list(&waiting, arguments.format);
     }
@@ -57,13 +58,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             return Ok(Outcome::Well);
         }
         0 => bail!("no run `{}` waits for your word", shown(task)),
-        1 => waiting.remove(0),
+        1 => waiting.remove(0).awaited,
         several => {
             list(&waiting, Format::Human)?;
             bail!("{several} runs wait: say which one");
         }
     };
-    tell(&awaited)?;
+    let stood = tell(&awaited)?;
     let said = match &arguments.choice {
         Some(word) => Some(word.clone()),
         None => ask(&awaited)?,
@@ -76,7 +77,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let said = shown(&said);
         bail!("`{said}` cannot be chosen: {}", choices(&awaited));
     };
-    if !approvals.choose(awaited, &choice)? {
+    if how_it_stands(&awaited) != stood {
+        let show = visible(awaited.show.as_deref().unwrap_or_default());
+        bail!("{show} has changed since it was shown to you: nothing was noted, look at it again");
+    }
+    if !approvals.choose(&awaited, &choice, stood)? {
         bail!("the run has gone on, and waits for this no more");
     }
     let mut out = anstream::stdout();
@@ -88,24 +93,24 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Well)
 }
 
-fn list(waiting: &[Awaited], format: Format) -> anyhow::Result<Outcome> {
+fn list(waiting: &[Waits], format: Format) -> anyhow::Result<Outcome> {
     match format {
         Format::Json => json(&waiting)?,
         Format::Human => tell_all(waiting)?,
     }
-    let waits = waiting.iter().any(|awaited| awaited.choice.is_none());
+    let waits = waiting.iter().any(|waits| waits.choice.is_none());
     Ok(if waits { Outcome::Waits } else { Outcome::Well })
 }
 
-fn tell_all(waiting: &[Awaited]) -> io::Result<()> {
+fn tell_all(waiting: &[Waits]) -> io::Result<()> {
     let mut out = anstream::stdout();
     if waiting.is_empty() {
         writeln!(out, "Nothing waits for your word.")?;
     }
-    for awaited in waiting {
+    for Waits { awaited, choice } in waiting {
         title(&mut out, awaited)?;
         writeln!(out, "  {}", visible(&awaited.ask))?;
-        match &awaited.choice {
+        match choice {
             None => writeln!(out, "  {NOTABLE}waits{NOTABLE:#}")?,
             Some(choice) => writeln!(
                 out,
@@ -133,17 +138,24 @@ fn title(out: &mut impl Write, awaited: &Awaited) -> io::Result<()> {
     writeln!(out, "  {ASIDE}{task_id} in {cwd}{ASIDE:#}")
 }
 
-/// What is to be decided.
-fn tell(awaited: &Awaited) -> io::Result<()> {
+/// Says what is to be decided, and gives how the file stood that was shown.
+fn tell(awaited: &Awaited) -> io::Result<Option<String>> {
     let mut out = anstream::stdout();
     title(&mut out, awaited)?;
+    // Looked at first: what changes before it is shown counts as a change.
+    let shown = how_it_stands(awaited);
     if let Some(show) = &awaited.show {
         writeln!(out, "\n{}", visible(show))?;
-        let text = excerpt(&awaited.cwd.join(show));
-        let text = text.unwrap_or_else(|error| format!("(it cannot be shown: {error})"));
+        let text = shown::excerpt(show, &awaited.cwd);
         block(&mut out, "  ", text.trim_end())?;
     }
-    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&awaited.ask))
+    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&awaited.ask))?;
+    Ok(shown)
+}
+
+fn how_it_stands(awaited: &Awaited) -> Option<String> {
+    let show = awaited.show.as_deref()?;
+    Some(shown::state(show, &awaited.cwd))
 }
 
 fn ask(awaited: &Awaited) -> io::Result<Option<String>> {

@@ -199,7 +199,33 @@ impl Line<'_> {
             Some(max) => reminders(max),
             None => String::new(),
         };
-        format!("{tools}; {pushing}")
+        let mut parts = vec![format!("{tools}{}", self.rules())];
+        parts.extend(self.way_out().map(str::to_owned));
+        parts.push(pushing);
+        parts.join("; ")
+    }
+
+    /// How many rules of its own the phase has besides its list.
+    fn rules(&self) -> String {
+        match self.place.what {
+            What::Phase(phase) if !phase.rules.is_empty() => {
+                format!(", {}", count(phase.rules.len(), "rule"))
+            }
+            What::Phase(_) | What::Subworkflow(_) => String::new(),
+        }
+    }
+
+    /// What stands between the phase and the next one.
+    fn way_out(&self) -> Option<&'static str> {
+        let What::Phase(phase) = self.place.what else {
+            return None;
+        };
+        match (phase.gate.is_empty(), phase.approve.is_some()) {
+            (false, true) => Some("gate, approval"),
+            (false, false) => Some("gate"),
+            (true, true) => Some("approval"),
+            (true, false) => None,
+        }
     }
 }
 
@@ -291,6 +317,7 @@ fn from(origin: &Origin) -> String {
             None => place.file.to_string(),
         },
         (None, Said::Default) => "default".to_owned(),
+        (None, Said::BuiltIn) => "built in".to_owned(),
         (None, Said::Settings(_)) => "settings".to_owned(),
         (None, Said::Workflow(key)) => format!("workflow {}", shown(key)),
         (None, Said::Phase) => "the phase".to_owned(),
@@ -358,7 +385,15 @@ impl Serialize for OneSection<'_> {
 }
 
 /// What there may be many of: a list, however many there are.
-const REPEATED: [&str; 6] = ["allowedAround", "allow", "ask", "block", "results", "gate"];
+const REPEATED: [&str; 7] = [
+    "allowedAround",
+    "allow",
+    "ask",
+    "block",
+    "results",
+    "gate",
+    "trigger",
+];
 
 /// The file and the line of a place; that of a guard is one text.
 fn file_and_line(place: &FilePlace) -> (&str, Option<u32>) {
@@ -418,6 +453,9 @@ impl Serialize for Line<'_> {
                 map.serialize_entry("emoji", &phase.emoji)?;
                 map.serialize_entry("allowed", &self.allowed.as_ref().map(OneValue))?;
                 map.serialize_entry("blocked", &self.blocked.as_ref().map(OneValue))?;
+                map.serialize_entry("rules", &phase.rules.len())?;
+                map.serialize_entry("checks", &phase.gate.len())?;
+                map.serialize_entry("approval", &phase.approve.is_some())?;
                 map.serialize_entry("waits", &self.waits)?;
                 map.serialize_entry("max", &self.max.as_ref().map(OneValue))?;
             }

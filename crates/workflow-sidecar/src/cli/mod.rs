@@ -1,6 +1,6 @@
 //! The command line: one variant a command, one file each.
 //!
-//! Owns arguments, logging and what is printed where: what was asked for on stdout, in colour only
+//! Owns arguments and what is printed where: what was asked for on stdout, in colour only
 //! on a terminal; logs and what went wrong on stderr.
 
 mod approve;
@@ -33,16 +33,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use outcome::{FAILED, Outcome, TABLE, UNREAD};
-use tracing_subscriber::Layer;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 use workflow_core::diagnostic::visible;
 
 pub(crate) use self::serve::RECORD_VARIABLE;
-
-/// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
-pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
+use crate::log;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,7 +86,8 @@ enum Command {
 #[must_use]
 pub fn run() -> ExitCode {
     let serving = serving();
-    log_to_stderr();
+    let format = serving.as_ref().map(|arguments| arguments.log_format);
+    log::begin(format.unwrap_or_default());
     let is_serving = serving.is_some();
     let done = match serving {
         Some(arguments) => serve::run(&arguments).map(|()| Outcome::Well),
@@ -175,28 +170,6 @@ fn fit_for_a_terminal(text: &str) -> String {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let cause = error.root_cause().downcast_ref::<io::Error>();
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// Stdout carries the protocol and nothing else.
-///
-/// The filter is a list of targets and levels without patterns: those of `EnvFilter` bring a
-/// regular expression engine, which an idle process would carry about in memory.
-fn log_to_stderr() {
-    let wanted = std::env::var(LOG_VARIABLE).unwrap_or_default();
-    let filter = match wanted.parse::<Targets>() {
-        Ok(filter) if !wanted.is_empty() => filter,
-        Ok(_) => Targets::new().with_default(LevelFilter::WARN),
-        Err(problem) => {
-            eprintln!("workflow-sidecar: {LOG_VARIABLE}={wanted}: {problem}; warnings are logged");
-            Targets::new().with_default(LevelFilter::WARN)
-        }
-    };
-    let layer = tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
-        .with_ansi(false);
-    tracing_subscriber::registry()
-        .with(layer.with_filter(filter))
-        .init();
 }
 
 #[cfg(test)]

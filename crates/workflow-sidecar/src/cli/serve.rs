@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::builder::{FalseyValueParser, RangedU64ValueParser};
 use clap::{Args, Command, FromArgMatches};
 
+use crate::log::{FORMAT_VARIABLE, Format};
 use crate::serve::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE, serve};
 use crate::transcript::{DEFAULT_LIMIT, Extent, Payload, Recorder};
 
@@ -27,6 +28,7 @@ Examples:
   workflow-sidecar serve                       what a host spawns
   workflow-sidecar serve --max-line 1048576    refuse lines over a megabyte
   workflow-sidecar serve --record session.jsonl --record-redact
+  WORKFLOW_SIDECAR_LOG=debug workflow-sidecar serve --log-format json
   WORKFLOW_SIDECAR_RECORD=recordings/ pi \"/workflow bugfix\"    a file a session, if it is a directory
 
 `workflow-sidecar replay` plays a recording again.";
@@ -47,6 +49,9 @@ pub(super) struct Arguments {
     /// How many bytes the recording may have
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_LIMIT, value_parser = record_limit())]
     record_limit: u64,
+    /// How the log on stderr is written: for people, or a JSON object a line
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, env = FORMAT_VARIABLE)]
+    pub(super) log_format: Format,
 }
 
 impl Default for Arguments {
@@ -56,6 +61,7 @@ impl Default for Arguments {
             record: None,
             record_redact: false,
             record_limit: DEFAULT_LIMIT,
+            log_format: Format::default(),
         }
     }
 }
@@ -75,7 +81,8 @@ impl Arguments {
     /// Where the environment says nothing either, nothing is parsed: the code that is run for it would stay in
     /// memory as long as the host lives.
     pub(super) fn of_the_environment() -> Self {
-        if std::env::var_os(RECORD_VARIABLE).is_none() {
+        let says = |variable| std::env::var_os(variable).is_some();
+        if ![RECORD_VARIABLE, FORMAT_VARIABLE].into_iter().any(says) {
             return Self::default();
         }
         let command = Self::augment_args(Command::new("serve"));

@@ -223,6 +223,10 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
             writeln!(out, "{NOTABLE}told to go on{NOTABLE:#}, {times} in a row")
         }
         Happened::Spoke { text } => writeln!(out, "a person: {}", shown(text)),
+        Happened::Woken { text } => {
+            writeln!(out, "{NOTABLE}a trigger{NOTABLE:#}: {}", shown(text))
+        }
+        Happened::BroughtBack { said } => writeln!(out, "the code: {}", shown(said)),
         Happened::Parked { why } => writeln!(out, "{NOTABLE}parked{NOTABLE:#}: {why}"),
         Happened::Compacted => writeln!(out, "{ASIDE}older messages became a summary{ASIDE:#}"),
         Happened::Completed { lasted } => writeln!(out, "{GOOD}complete{GOOD:#}{}", after(lasted)),
@@ -265,9 +269,13 @@ fn gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
 fn totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
     let number =
         |number: u64, noun: &str| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let kept = match totals.checkpoints {
+        0 => String::new(),
+        kept => format!(", {}", number(kept, "checkpoint")),
+    };
     writeln!(
         out,
-        "{}, {}, {}",
+        "{}, {}, {}{kept}",
         number(totals.tool_calls, "tool call"),
         number(totals.denials, "denial"),
         number(totals.pushes, "reminder"),

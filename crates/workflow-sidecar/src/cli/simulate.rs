@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use workflow_core::definition::{Catalog, Show, Workflow, load};
+use workflow_core::definition::{Catalog, Origins, Show, Workflow, load};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
@@ -14,7 +14,9 @@ use super::list::uses;
 use super::named;
 use super::outcome::Outcome;
 use super::project::Project;
-use crate::simulate::{Command, HELP, Level, Recorder, Simulation, Start, Step, Told};
+use crate::simulate::{
+    Changed, Command, Guards, HELP, Level, Recorder, Simulation, Start, Step, Told,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,6 +59,7 @@ fn indented(text: &str) -> String {
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let disk = arguments.project.disk()?;
     let loaded = Arc::new(load(&disk));
+    let origins = Origins::new(&disk, &loaded);
     let workflow = named::workflow(&loaded, &arguments.workflow)?;
     starts(workflow, &loaded.catalog)?;
     let (mut lines, name, typed) = source(arguments)?;
@@ -75,6 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     })?;
     let mut walk = Walk {
         simulation,
+        guards: Guards::new(&loaded, &origins),
         out: anstream::stdout().lock(),
         typed,
         name,
@@ -132,8 +136,9 @@ fn source(arguments: &Arguments) -> Result<(Box<dyn BufRead>, String, bool)> {
 }
 
 /// A simulation, and whom it is told to.
-struct Walk<W> {
+struct Walk<'a, W> {
     simulation: Simulation,
+    guards: Guards<'a>,
     out: W,
     /// Whether somebody types, and so sees what was typed.
     typed: bool,
@@ -154,7 +159,7 @@ enum Next {
     End,
 }
 
-impl<W: Write> Walk<W> {
+impl<W: Write> Walk<'_, W> {
     fn begin(&mut self, command: &str, told: &[Told]) -> Result<()> {
         if self.typed {
             writeln!(
@@ -220,6 +225,8 @@ impl<W: Write> Walk<W> {
             | Command::Answer(_)
             | Command::Gate(_)
             | Command::Result { .. }
+            | Command::Trigger { .. }
+            | Command::Back(_)
             | Command::Run { .. }
             | Command::Compact
             | Command::Reload => {}
@@ -280,8 +287,11 @@ impl<W: Write> Walk<W> {
                 writeln!(out, "  the agent starts on: {}", first_line(prompt))?;
             }
             Told::Allowed => writeln!(out, "  {GOOD}allowed{GOOD:#}")?,
-            Told::Blocked { reason } => {
-                writeln!(out, "  {BAD}blocked{BAD:#}")?;
+            Told::Blocked { tool, reason } => {
+                let state = self.simulation.state_of_run();
+                let list = state.and_then(|state| self.guards.list(&state, tool, reason));
+                let by = list.map_or(String::new(), |line| format!("  {ASIDE}{line}{ASIDE:#}"));
+                writeln!(out, "  {BAD}blocked{BAD:#}{by}")?;
                 block(out, "    ", reason)?;
             }
             Told::Answer { text, is_error } => {
@@ -336,10 +346,14 @@ impl<W: Write> Walk<W> {
                 message,
                 choices,
             } => {
+                let state = self.simulation.state_of_run();
+                let by = state.filter(|_| !choices.is_empty());
+                let by = by.and_then(|state| self.guards.approval(&state, title));
+                let by = by.map_or(String::new(), |line| format!("  {ASIDE}{line}{ASIDE:#}"));
                 let (title, more) = title.split_once('\n').unwrap_or((title, ""));
                 writeln!(
                     out,
-                    "  {NOTABLE}asked{NOTABLE:#}: {} ({})",
+                    "  {NOTABLE}asked{NOTABLE:#}: {} ({}){by}",
                     visible(title),
                     choices_of(choices)
                 )?;
@@ -357,23 +371,61 @@ impl<W: Write> Walk<W> {
             Told::Gate { checks } => {
                 writeln!(out, "  {NOTABLE}the gate would check{NOTABLE:#}")?;
                 for (what, source) in checks {
-                    writeln!(
-                        out,
-                        "    │ {}  {ASIDE}{}{ASIDE:#}",
-                        visible(what),
-                        visible(source)
-                    )?;
+                    guard(out, "    │ ", what, source)?;
                 }
             }
-            Told::Read { text, is_changed } => {
-                let how = if *is_changed { "" } else { " as it is" };
+            Told::Read { text, changed } => {
+                let how = if changed.is_some() { "" } else { " as it is" };
                 writeln!(out, "  read by the model{how}")?;
                 block(out, "    ", text)?;
+                if let Some(Changed {
+                    tool,
+                    said,
+                    is_error,
+                }) = changed
+                {
+                    let state = self.simulation.state_of_run();
+                    let rules = self.guards.results(state.as_ref(), tool, said, *is_error);
+                    for (what, source) in rules {
+                        guard(out, "    by ", &what, &source)?;
+                    }
+                }
             }
+            Told::Guard { what, source } => guard(out, "  ", what, source)?,
+            Told::Kept { number } => {
+                let state = self.simulation.state_of_run();
+                let source = self.guards.checkpoint(state.as_ref()).unwrap_or_default();
+                let what = format!("checkpoint {number}: git would keep the code");
+                guard(out, "  ", &what, &source)?;
+            }
+            Told::Queued => writeln!(out, "  it waits until the agent has stopped")?,
+            Told::NoTrigger(names) if names.is_empty() => {
+                writeln!(out, "  {ASIDE}the settings have no triggers{ASIDE:#}")?;
+            }
+            Told::NoTrigger(names) => writeln!(
+                out,
+                "  {ASIDE}there is no such trigger: there are {}{ASIDE:#}",
+                visible(&names.join(", "))
+            )?,
+            Told::NoCheckpoint(kept) => writeln!(
+                out,
+                "  {ASIDE}there is no such checkpoint: {} so far{ASIDE:#}",
+                count(*kept, "checkpoint")
+            )?,
             Told::Nothing(why) => writeln!(out, "  {ASIDE}{why}{ASIDE:#}")?,
         }
         Ok(())
     }
+}
+
+/// What a guard does, and where it stands.
+fn guard(out: &mut impl Write, before: &str, what: &str, source: &str) -> io::Result<()> {
+    writeln!(
+        out,
+        "{before}{}  {ASIDE}{}{ASIDE:#}",
+        visible(what),
+        visible(source)
+    )
 }
 
 /// What a question can be answered with.

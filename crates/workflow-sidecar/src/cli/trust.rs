@@ -1,5 +1,5 @@
 //! `trust`: a person says whether the commands at the gates of a project's workflows may run, and whether
-//! its triggers may be watched.
+//! its triggers may be watched, and what its repository has git run.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,6 +13,7 @@ use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
 use super::person;
 use super::project::Own;
+use crate::gate::drivers;
 use crate::trust::{CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers};
 
 const EXAMPLES: &str = "\
@@ -54,7 +55,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Well);
     }
     let loaded = load(&disk);
-    let wants = Wants::of(&loaded, project, &store)?;
+    let drivers = drivers(project).unwrap_or_else(|why| {
+        tracing::debug!(why, "what the repository has git run cannot be told");
+        Vec::new()
+    });
+    let wants = Wants::of(&loaded, &drivers, project, &store)?;
     if wants.is_empty() {
         writeln!(
             out,
@@ -88,6 +93,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 struct Wants<'l> {
     commands: Lines<'l>,
     triggers: Lines<'l>,
+    /// What the repository's own configuration has git run.
+    drivers: Lines<'l>,
     /// What must be trusted for all of it: a run asks for the commands of its workflow and of all that
     /// belong to it, a session for the triggers.
     new: Vec<CommandsHash>,
@@ -102,10 +109,16 @@ struct Line<'l> {
 }
 
 impl<'l> Wants<'l> {
-    fn of(loaded: &'l Loaded, project: &Path, store: &TrustStore) -> Result<Self, TrustError> {
+    fn of(
+        loaded: &'l Loaded,
+        drivers: &[RunCheck],
+        project: &Path,
+        store: &TrustStore,
+    ) -> Result<Self, TrustError> {
         let mut wants = Self {
             commands: Lines::new(),
             triggers: Lines::new(),
+            drivers: Lines::new(),
             new: Vec::new(),
         };
         for workflow in loaded.catalog.startable() {
@@ -133,11 +146,16 @@ impl<'l> Wants<'l> {
                 add(&mut wants.triggers, visible(&what), place, is_trusted);
             }
         }
+        for driver in drivers {
+            let is_trusted = wants.is_trusted(hash_of([driver]), project, store)?;
+            let place = "the configuration of the repository";
+            add(&mut wants.drivers, driver.in_full(), place, is_trusted);
+        }
         Ok(wants)
     }
 
     fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.triggers.is_empty()
+        self.commands.is_empty() && self.triggers.is_empty() && self.drivers.is_empty()
     }
 
     /// Whether this is trusted; what is not is noted.
@@ -170,6 +188,14 @@ impl<'l> Wants<'l> {
                 "The settings of this project wake the agent by {number}:"
             )?;
             tell(out, &self.triggers)?;
+        }
+        if !self.drivers.is_empty() {
+            let number = count(self.drivers.len(), "setting");
+            writeln!(
+                out,
+                "Where gates and checkpoints ask git, {number} of the repository have it run something:"
+            )?;
+            tell(out, &self.drivers)?;
         }
         Ok(())
     }

@@ -215,7 +215,12 @@ mod links {
         assert_eq!(project.read("in.md").unwrap(), "shared");
         assert_eq!(project.read("out.md"), Err(FileProblem::Escapes));
         assert_eq!(project.read("up/secret.md"), Err(FileProblem::Escapes));
-        assert_eq!(project.read("dangling.md"), Err(FileProblem::Missing));
+        assert_eq!(
+            project.read("dangling.md"),
+            Err(FileProblem::Unreadable(
+                "it is a link to what is not there".to_owned()
+            ))
+        );
         assert_eq!(project.read("root"), Err(FileProblem::Escapes));
     }
 
@@ -245,6 +250,19 @@ mod links {
             &entries[1],
             TierEntry::Skipped { name, problem: FileProblem::Unreadable(_) } if name == "b"
         ));
+    }
+
+    #[test]
+    fn a_definition_that_is_a_link_to_nothing_is_said() {
+        let project = Project::new().with("project/.pi/workflows/w/notes.md", "");
+        symlink(
+            "/nowhere/at/all",
+            project.workflows().join("w/workflow.yaml"),
+        )
+        .unwrap();
+        let loaded = load(&project.disk());
+        let said = &loaded.diagnostics[0];
+        assert!(said.message.contains("link"), "{said:?}");
     }
 
     #[test]

@@ -3,11 +3,11 @@
 //! Owns what is remembered of a file, and how two such memories compare.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -17,7 +17,10 @@ use super::Obstacle;
 use super::git::{self, Found, Head};
 use super::output::one_line;
 use super::watch::Watch;
+use crate::plain_file;
 
+/// How long looking may take: the host waits for it. What is not read by then counts as too long to be read.
+const TIME: Duration = Duration::from_secs(2);
 /// How much of a file is read. Of a longer one its length and the time of its last change are compared.
 const READ: u64 = 16 * 1024 * 1024;
 
@@ -56,20 +59,26 @@ pub enum FileState {
 
 impl Baseline {
     /// Looks at what the checks will be held against. Starts git if one asks for a new commit,
-    /// reads at most 16 MiB of each file; otherwise does nothing.
+    /// reads at most 16 MiB of each file; otherwise does nothing. Takes two seconds at most, as far as files
+    /// can be opened at all.
     #[must_use]
     pub fn take(gates: &[Gate], cwd: &Path) -> Self {
+        Self::take_until(Instant::now() + TIME, gates, cwd)
+    }
+
+    pub(super) fn take_until(end: Instant, gates: &[Gate], cwd: &Path) -> Self {
         let mut baseline = Self::default();
         for gate in gates {
             match &gate.check {
                 Check::File(FileCheck { path, changed }) if changed.is_some() => {
-                    let state = FileState::of(&cwd.join(path));
+                    let state = FileState::of(&cwd.join(path), Some(end));
                     let state = state.unwrap_or(FileState::Unreadable);
                     baseline.files.insert(path.clone(), state);
                 }
                 Check::Git(GitCheck::NewCommit) if baseline.head.is_none() => {
                     let over = AtomicBool::new(false);
-                    baseline.head = git::head(cwd, &mut Watch::new(&over, &mut |_| ()));
+                    let time = end.saturating_duration_since(Instant::now());
+                    baseline.head = git::head(time, cwd, &mut Watch::new(&over, &mut |_| ()));
                 }
                 Check::Run(_) | Check::File(_) | Check::Git(_) => {}
             }
@@ -85,34 +94,37 @@ impl Baseline {
 }
 
 impl FileState {
-    /// How a file stands. Never waits for a pipe or a device.
-    fn of(path: &Path) -> io::Result<Self> {
-        let metadata = match path.metadata() {
-            Ok(metadata) => metadata,
+    /// How a file stands. Never waits for a pipe or a device, and reads no longer than until then.
+    pub(crate) fn of(path: &Path, end: Option<Instant>) -> io::Result<Self> {
+        let file = match plain_file::open(path) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(Self::NoFile),
             Err(error) if is_absence(&error) => return Ok(Self::Absent),
             Err(error) => return Err(error),
         };
-        if !metadata.is_file() {
-            return Ok(Self::NoFile);
-        }
-        let file = open(path)?;
         let metadata = file.metadata()?;
-        // Another one may have taken its place since it was looked at.
-        if !metadata.is_file() {
-            return Ok(Self::NoFile);
-        }
         let hash = if metadata.len() <= READ {
-            hash(file)?
+            hash(file, end)?
         } else {
             None
         };
-        Ok(match hash {
-            Some(hash) => Self::Content(hash),
-            None => Self::Long {
-                length: metadata.len(),
-                changed: nanoseconds(&metadata),
-            },
-        })
+        Ok(hash.map_or_else(|| Self::long(&metadata), Self::Content))
+    }
+
+    /// How a file stands, told so that it can be compared with how it stood.
+    fn like(before: Option<&Self>, path: &Path) -> io::Result<Self> {
+        let now = Self::of(path, None)?;
+        if let (Some(Self::Long { .. }), Self::Content(_)) = (before, &now) {
+            return Ok(Self::long(&path.metadata()?));
+        }
+        Ok(now)
+    }
+
+    fn long(metadata: &Metadata) -> Self {
+        Self::Long {
+            length: metadata.len(),
+            changed: nanoseconds(metadata),
+        }
     }
 }
 
@@ -121,18 +133,21 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-fn nanoseconds(metadata: &std::fs::Metadata) -> u128 {
+fn nanoseconds(metadata: &Metadata) -> u128 {
     let changed = metadata.modified().ok();
     let since = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| since.as_nanos())
 }
 
-/// What a file says, unless it is too long.
-fn hash(file: File) -> io::Result<Option<String>> {
+/// What a file says, unless it is too long, or reading it takes too long.
+fn hash(file: File, end: Option<Instant>) -> io::Result<Option<String>> {
     let mut file = file.take(READ + 1);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return Ok(None);
+        }
         match file.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => hasher.update(&buffer[..count]),
@@ -144,23 +159,11 @@ fn hash(file: File) -> io::Result<Option<String>> {
     Ok(is_whole.then(|| format!("{:x}", hasher.finalize())))
 }
 
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let flags = i32::try_from(flags.bits()).unwrap_or_default();
-    File::options().read(true).custom_flags(flags).open(path)
-}
-
-#[cfg(windows)]
-fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
-}
-
 /// Whether a file is there, and has changed or not, as is expected.
 pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> Found {
     let name = one_line(&check.path);
-    let now = match FileState::of(&cwd.join(&check.path)) {
+    let before = baseline.files.get(&check.path);
+    let now = match FileState::like(before, &cwd.join(&check.path)) {
         Ok(state) => state,
         Err(error) => {
             let reason = format!("{name} cannot be read: {error}");
@@ -168,7 +171,6 @@ pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> 
         }
     };
     let failed = |reason: String| Found::failed(reason, String::new());
-    let before = baseline.files.get(&check.path);
     match (check.changed, before, &now) {
         (None | Some(true), _, FileState::Absent) => failed(format!("there is no {name}")),
         (None | Some(true), _, FileState::NoFile) => failed(format!("{name} is no regular file")),

@@ -36,6 +36,9 @@ pub struct Job {
     pub cwd: PathBuf,
     /// How things stood when the phase was entered.
     pub baseline: Baseline,
+    /// Where the user's trust is kept; `None` where nothing of the project is trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_dir: Option<PathBuf>,
 }
 
 /// Runs one check.
@@ -47,7 +50,10 @@ pub(super) fn check(gate: &Gate, job: &Job, watch: &mut Watch<'_>) -> Report {
         match &gate.check {
             Check::Run(expected) => run_command(gate, expected, &job.cwd, watch),
             Check::File(expected) => found(gate, check_file(expected, &job.baseline, &job.cwd)),
-            Check::Git(GitCheck::Clean) => found(gate, git::is_clean(&job.cwd, watch)),
+            Check::Git(GitCheck::Clean) => found(
+                gate,
+                git::is_clean(&job.cwd, job.agent_dir.as_deref(), watch),
+            ),
             Check::Git(GitCheck::NewCommit) => {
                 let before = job.baseline.head.as_ref();
                 found(gate, git::has_new_commit(before, &job.cwd, watch))
@@ -82,6 +88,7 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, watch: &mut Watch<'
         timeout: Duration::from_secs(expected.timeout.into()),
         stdout_bound: if pattern.is_some() { STDOUT } else { 0 },
         environment: &[],
+        is_hidden: |_| false,
     };
     let ran = match run(&order, watch) {
         Ok(ran) => ran,

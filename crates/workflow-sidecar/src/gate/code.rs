@@ -2,8 +2,8 @@
 //!
 //! Owns what is asked of git. Keeping changes nothing that anybody sees: not the work tree, not the index (a copy of it is
 //! used), no reference. What is made are commits that nothing refers to; git keeps such ones for two weeks
-//! (`gc.pruneExpire`). Bringing back puts what was changed since into the stash, so that nothing is lost. Files that git
-//! does not know are in neither.
+//! (`gc.pruneExpire`). Bringing back puts what was changed since into the stash first, under a name, and only then touches
+//! a file: whenever it is cut short, everything is in the files or in the stash. Files that git does not know are in neither.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -11,17 +11,22 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use tempfile::TempPath;
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::checkpoint::{Came, NoSnapshot, Restored, Snapshot};
+
+pub(super) mod restoring;
 
 use super::Obstacle;
-use super::git::{ENVIRONMENT, Said, ask_within};
+use super::drivers::{Errand, allowed};
+use super::git::{Said, ask};
 use super::output::one_line;
 use super::watch::Watch;
 
 /// How long keeping may take: the agent waits for it, and the host for the answer.
-const TIME_TO_KEEP: Duration = Duration::from_secs(4);
-/// How long one step of bringing back may take.
-const TIME_TO_RESTORE: Duration = Duration::from_secs(30);
+const TIME_TO_KEEP: Duration = Duration::from_millis(2500);
+/// How long one step of bringing back may take, which nothing else waits for.
+const TIME_TO_RESTORE: Duration = Duration::from_secs(300);
+/// Under what the stash has what was changed since.
+const ASIDE: &str = "workflow-sidecar: before the code went back to a checkpoint";
 
 /// A commit of git's own needs a name, which a user need not have set.
 const IDENTITY: [(&str, &str); 4] = [
@@ -34,7 +39,7 @@ const IDENTITY: [(&str, &str); 4] = [
 /// Git, in a directory and with the time it has.
 struct Git<'a> {
     cwd: &'a Path,
-    time: Duration,
+    end: Instant,
     environment: Vec<(&'a str, &'a str)>,
 }
 
@@ -42,8 +47,8 @@ impl<'a> Git<'a> {
     fn new(cwd: &'a Path, time: Duration) -> Self {
         Self {
             cwd,
-            time,
-            environment: [&ENVIRONMENT[..], &IDENTITY].concat(),
+            end: Instant::now() + time,
+            environment: IDENTITY.to_vec(),
         }
     }
 
@@ -51,7 +56,20 @@ impl<'a> Git<'a> {
         let over = AtomicBool::new(false);
         let mut told = |_| {};
         let watch = &mut Watch::new(&over, &mut told);
-        ask_within(self.time, &self.environment, arguments, self.cwd, watch)
+        ask(self.left(), &self.environment, arguments, self.cwd, watch)
+    }
+
+    fn left(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether all that git would run for this is the user's, or trusted.
+    fn may(&self, errand: Errand, agent_dir: &Path) -> Result<(), String> {
+        let over = AtomicBool::new(false);
+        let mut told = |_| {};
+        let watch = &mut Watch::new(&over, &mut told);
+        let allowed = allowed(errand, self.cwd, Some(agent_dir), self.left(), watch);
+        allowed.map_err(|(_, reason)| reason)
     }
 
     /// What git says, trimmed; whatever it ends with but success is why it would not.
@@ -64,9 +82,8 @@ impl<'a> Git<'a> {
     }
 }
 
-/// Keeps the code as it stands.
-pub fn keep_code(cwd: &Path) -> Result<Snapshot, NoSnapshot> {
-    let began = Instant::now();
+/// Keeps the code as it stands. The user's trust is kept in `agent_dir`.
+pub fn keep_code(cwd: &Path, agent_dir: &Path) -> Result<Snapshot, NoSnapshot> {
     let mut git = Git::new(cwd, TIME_TO_KEEP);
     let said = git.ask(&["rev-parse", "HEAD", "--git-path", "index"]);
     let said = said.map_err(|(_, reason)| NoSnapshot::Failed(reason))?;
@@ -76,11 +93,12 @@ pub fn keep_code(cwd: &Path) -> Result<Snapshot, NoSnapshot> {
         _ if has_no_commit(&said) => return Err(NoSnapshot::NoRepository),
         _ => return Err(NoSnapshot::Failed(said.refusal().1)),
     };
+    git.may(Errand::Compare, agent_dir)
+        .map_err(NoSnapshot::Failed)?;
     let copy = copied(&index)
         .map_err(|error| NoSnapshot::Failed(format!("the index of git cannot be read: {error}")))?;
     let path = copy.to_string_lossy().into_owned();
     git.environment.push(("GIT_INDEX_FILE", &path));
-    git.time = TIME_TO_KEEP.saturating_sub(began.elapsed());
     let made = git.succeed(&["stash", "create", "workflow-sidecar: a turn begins"]);
     let made = made.map_err(NoSnapshot::Failed)?;
     Ok(Snapshot {
@@ -112,55 +130,121 @@ fn copied(index: &Path) -> io::Result<TempPath> {
     }
 }
 
-/// Brings the code back to how it stood.
+/// Brings the code back to how it stood; says meanwhile what is being done.
 #[must_use]
-pub fn restore_code(snapshot: &Snapshot, cwd: &Path) -> Restored {
-    let mut restored = Restored {
-        put_aside: false,
-        has_commits_since: false,
-        problem: None,
+pub(super) fn restore_code(
+    snapshot: &Snapshot,
+    cwd: &Path,
+    agent_dir: &Path,
+    told: &dyn Fn(&'static str),
+) -> Restored {
+    let mut restored = Restored::default();
+    let way = Way {
+        cwd,
+        agent_dir,
+        told,
     };
-    restored.problem = bring_back(snapshot, cwd, &mut restored).err();
+    match way.bring_back(snapshot, &mut restored) {
+        Ok(came) => restored.came = came,
+        Err(problem) => restored.problem = Some(problem),
+    }
     restored
 }
 
-fn bring_back(snapshot: &Snapshot, cwd: &Path, restored: &mut Restored) -> Result<(), String> {
-    let Snapshot { reference, head } = snapshot;
-    let names = [Some(head), reference.as_ref()];
-    if !names.into_iter().flatten().all(|name| is_commit_name(name)) {
-        return Err("the checkpoint is damaged".to_owned());
+/// The way back.
+struct Way<'a> {
+    cwd: &'a Path,
+    agent_dir: &'a Path,
+    told: &'a dyn Fn(&'static str),
+}
+
+impl Way<'_> {
+    /// A step, which has its own time.
+    fn step(&self, what: &'static str) -> Git<'_> {
+        (self.told)(what);
+        Git::new(self.cwd, TIME_TO_RESTORE)
     }
-    let git = Git::new(cwd, TIME_TO_RESTORE);
-    let target = reference.as_ref().unwrap_or(head);
-    let exists = git.succeed(&["cat-file", "-e", &format!("{target}^{{commit}}")]);
-    exists.map_err(|_| "git does not have the checkpoint any more".to_owned())?;
-    restored.has_commits_since = git.succeed(&["rev-parse", "HEAD"])? != *head;
-    let is_as_it_was = git.ask(&["diff", "--quiet", target, "--"]);
-    if is_as_it_was.is_ok_and(|said| said.code == 0) {
-        return Ok(());
+
+    fn bring_back(&self, snapshot: &Snapshot, restored: &mut Restored) -> Result<Came, String> {
+        let Snapshot { reference, head } = snapshot;
+        let names = [Some(head), reference.as_ref()];
+        if !names.into_iter().flatten().all(|name| is_commit_name(name)) {
+            return Err("the checkpoint is damaged".to_owned());
+        }
+        let git = self.step("looking at what changed");
+        git.may(Errand::Restore, self.agent_dir)?;
+        let target = reference.as_ref().unwrap_or(head);
+        let exists = git.succeed(&["cat-file", "-e", &format!("{target}^{{commit}}")]);
+        exists.map_err(|_| "git does not have the checkpoint any more".to_owned())?;
+        restored.has_commits_since = git.succeed(&["rev-parse", "HEAD"])? != *head;
+        if git.is_as_in(target)? {
+            return Ok(Came::Already);
+        }
+        let is_changed = self.put_aside(restored)?;
+        let Some(reference) = reference else {
+            return Ok(if is_changed {
+                Came::Back
+            } else {
+                Came::Nothing
+            });
+        };
+        let git = self.step("bringing back what was changed then");
+        let Err(why) = git.succeed(&["stash", "apply", "--quiet", reference]) else {
+            return Ok(Came::Back);
+        };
+        let conflicts = Git::new(self.cwd, TIME_TO_RESTORE);
+        let conflicts = conflicts.succeed(&["diff", "--name-only", "--diff-filter=U"]);
+        let conflicts = conflicts.unwrap_or_default();
+        Err(match &*conflicts.lines().collect::<Vec<_>>() {
+            [] => why,
+            files => format!("it conflicts in {}", one_line(&files.join(", "))),
+        })
     }
-    let changed = git.succeed(&["status", "--porcelain=v1", "--untracked-files=no"])?;
-    if !changed.is_empty() {
-        git.succeed(&[
-            "stash",
-            "push",
-            "--message",
-            "before the code went back to a checkpoint",
-        ])?;
-        restored.put_aside = true;
+
+    /// Puts what is changed into the stash and out of the files, in this order, and says whether anything was.
+    fn put_aside(&self, restored: &mut Restored) -> Result<bool, String> {
+        let git = self.step("putting aside what was changed since");
+        let made = git.succeed(&["stash", "create", ASIDE])?;
+        if made.is_empty() {
+            return Ok(false);
+        }
+        git.succeed(&["stash", "store", "--message", ASIDE, &made])?;
+        restored.put_aside = Some(made.clone());
+        let git = self.step("putting aside what was changed since");
+        // Nothing is taken out of the files that is not in the stash.
+        let now = git.succeed(&["stash", "create", ASIDE])?;
+        let trees =
+            [&*made, &now].map(|commit| git.succeed(&["rev-parse", &format!("{commit}^{{tree}}")]));
+        let [Ok(kept), Ok(there)] = &trees else {
+            return Err("files were changed while they were put aside".to_owned());
+        };
+        if kept != there {
+            return Err("files were changed while they were put aside".to_owned());
+        }
+        git.succeed(&["reset", "--hard", "--quiet", "HEAD"])?;
+        Ok(true)
     }
-    let Some(reference) = reference else {
-        return Ok(());
-    };
-    let Err(why) = git.succeed(&["stash", "apply", reference]) else {
-        return Ok(());
-    };
-    let conflicts = git.succeed(&["diff", "--name-only", "--diff-filter=U"]);
-    let conflicts = conflicts.unwrap_or_default();
-    Err(match &*conflicts.lines().collect::<Vec<_>>() {
-        [] => why,
-        files => format!("it conflicts in {}", one_line(&files.join(", "))),
-    })
+}
+
+impl Git<'_> {
+    /// Whether the files that git knows are as in a commit.
+    fn is_as_in(&self, commit: &str) -> Result<bool, String> {
+        let diff = [
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=dirty",
+            "--quiet",
+            commit,
+            "--",
+        ];
+        let said = self.ask(&diff).map_err(|(_, reason)| reason)?;
+        match said.code {
+            0 => Ok(true),
+            1 => Ok(false),
+            _ => Err(said.refusal().1),
+        }
+    }
 }
 
 /// It comes from an entry of the session, and goes onto a command line.

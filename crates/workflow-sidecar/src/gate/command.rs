@@ -3,6 +3,7 @@
 //! Owns the time it has, and that nothing of it is left: a command that hangs, forks, floods, stops
 //! itself or keeps its pipes open ends all the same. Must not know what was expected of it.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -30,6 +31,8 @@ pub(super) struct Order<'a> {
     pub(super) stdout_bound: usize,
     /// What is set beyond the environment that is there.
     pub(super) environment: &'a [(&'a str, &'a str)],
+    /// Which variables of the environment that is there are not passed on.
+    pub(super) is_hidden: fn(&OsStr) -> bool,
 }
 
 /// How a command is written.
@@ -115,6 +118,9 @@ fn spawn(order: &Order<'_>, output: &Output) -> Result<Child, (Obstacle, String)
     let failed = |error: io::Error| obstacle(order.words.first(), order.cwd, &error);
     let mut command = order.words.command(order.cwd);
     command.current_dir(order.cwd).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| (order.is_hidden)(name)) {
+        command.env_remove(name);
+    }
     command.envs(order.environment.iter().copied());
     ProcessGroup::prepare(&mut command);
     let (pipe, stdout) = io::pipe().map_err(failed)?;

@@ -1,8 +1,10 @@
 //! What the repository says.
 //!
-//! Owns how git is asked, so that it neither waits for a person nor runs what a repository's
-//! configuration names: no monitor, no pager, no prompt, no fetching. One thing stays possible: a
-//! filter that the configuration sets up for a file (as Git LFS does) runs when git compares that file.
+//! Owns how git is asked, so that it neither waits for a person nor runs what a repository's configuration names: no
+//! monitor, no hook, no pager, no prompt, no external diff, no fetching, and no look into submodules, whose
+//! configuration nobody knows. What remains are filters, which git needs to compare files, and merge drivers:
+//! `drivers.rs` asks whether they may run. Where another repository is than the directory says, as the environment of
+//! a hook would have it, is not listened to.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::command::{End, Order, Ran, Words, run};
+use super::drivers::{Errand, allowed};
 use super::output::one_line;
 use super::watch::Watch;
 use super::{Obstacle, Verdict};
@@ -20,21 +23,42 @@ const BOUND: usize = 256 * 1024;
 /// How git says that it cannot even begin.
 const FATAL: i32 = 128;
 
-pub(super) const ENVIRONMENT: [(&str, &str); 5] = [
+const ENVIRONMENT: [(&str, &str); 7] = [
     // Another git may be at work, and must find no lock of ours.
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
+    // The name of no way to fetch: older versions of git do not know the line above.
+    ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_PAGER", "cat"),
+    ("GIT_EDITOR", "true"),
     ("LC_ALL", "C"),
 ];
 
-const BEFORE: [&str; 5] = [
+/// What the user may say to every git, and is meant when we ask.
+const INHERITED: [&str; 6] = [
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_EXEC_PATH",
+];
+
+const BEFORE: [&str; 13] = [
     "--no-pager",
     "-c",
     "core.fsmonitor=false",
     "-c",
     "core.hooksPath=/dev/null",
+    "-c",
+    "diff.external=",
+    "-c",
+    "diff.ignoreSubmodules=dirty",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "commit.gpgSign=false",
 ];
 
 /// Where a repository stood.
@@ -82,9 +106,15 @@ impl Found {
 }
 
 /// Whether all changes are committed. A file that git does not know counts as a change.
-pub(super) fn is_clean(cwd: &Path, watch: &mut Watch<'_>) -> Found {
-    let status = ["status", "--porcelain=v1", "--untracked-files=normal"];
-    let said = match ask(&status, cwd, watch) {
+pub(super) fn is_clean(cwd: &Path, agent_dir: Option<&Path>, watch: &mut Watch<'_>) -> Found {
+    let status = [
+        "status",
+        "--porcelain=v1",
+        "--untracked-files=normal",
+        "--ignore-submodules=dirty",
+    ];
+    let allowed = allowed(Errand::Compare, cwd, agent_dir, TIMEOUT, watch);
+    let said = match allowed.and_then(|()| ask(TIMEOUT, &[], &status, cwd, watch)) {
         Ok(said) => said,
         Err(problem) => return Found::could_not_run(problem),
     };
@@ -111,7 +141,7 @@ pub(super) fn has_new_commit(before: Option<&Head>, cwd: &Path, watch: &mut Watc
         let reason = "where the repository stood when the phase was entered is not known";
         return Found::could_not_run((Obstacle::NoBaseline, reason.to_owned()));
     };
-    let now = match ask_head(cwd, watch) {
+    let now = match ask_head(TIMEOUT, cwd, watch) {
         Ok(Asked::Head(head)) => head,
         Ok(Asked::NoRepository(problem)) | Err(problem) => return Found::could_not_run(problem),
     };
@@ -141,19 +171,16 @@ fn compare(
         return Ok(none());
     }
     let excluded = format!("^{before}");
-    let new = ask(
-        &["rev-list", "--max-count=1", now, &excluded, "--"],
-        cwd,
-        watch,
-    )?;
+    let list = ["rev-list", "--max-count=1", now, &excluded, "--"];
+    let new = ask(TIMEOUT, &[], &list, cwd, watch)?;
     // Where the old commit is not to be found any more, the new one is all that is known.
     let is_old = new.code == 0 && new.text.trim().is_empty();
     Ok(if is_old { none() } else { Found::passed() })
 }
 
-/// Where the repository stands, if that can be told.
-pub(super) fn head(cwd: &Path, watch: &mut Watch<'_>) -> Option<Head> {
-    match ask_head(cwd, watch) {
+/// Where the repository stands, if that can be told in this time.
+pub(super) fn head(time: Duration, cwd: &Path, watch: &mut Watch<'_>) -> Option<Head> {
+    match ask_head(time, cwd, watch) {
         Ok(Asked::Head(head)) => Some(head),
         Ok(Asked::NoRepository(_)) => Some(Head::NoCommit),
         Err((_, reason)) => {
@@ -168,8 +195,13 @@ enum Asked {
     NoRepository((Obstacle, String)),
 }
 
-fn ask_head(cwd: &Path, watch: &mut Watch<'_>) -> Result<Asked, (Obstacle, String)> {
-    let said = ask(&["rev-parse", "--verify", "--quiet", "HEAD"], cwd, watch)?;
+fn ask_head(
+    time: Duration,
+    cwd: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<Asked, (Obstacle, String)> {
+    let parse = ["rev-parse", "--verify", "--quiet", "HEAD"];
+    let said = ask(time, &[], &parse, cwd, watch)?;
     match said.code {
         0 => Ok(Asked::Head(Head::Commit(said.text.trim().to_owned()))),
         FATAL if said.tail.contains("not a git repository") => {
@@ -184,7 +216,7 @@ fn ask_head(cwd: &Path, watch: &mut Watch<'_>) -> Result<Asked, (Obstacle, Strin
 pub(super) struct Said {
     pub(super) code: i32,
     pub(super) text: String,
-    is_cut: bool,
+    pub(super) is_cut: bool,
     pub(super) tail: String,
 }
 
@@ -203,24 +235,25 @@ impl Said {
     }
 }
 
-fn ask(arguments: &[&str], cwd: &Path, watch: &mut Watch<'_>) -> Result<Said, (Obstacle, String)> {
-    ask_within(TIMEOUT, &ENVIRONMENT, arguments, cwd, watch)
-}
-
-/// Asks git with less time, or in another environment.
-pub(super) fn ask_within(
+/// Asks git, with more in its environment if need be.
+pub(super) fn ask(
     timeout: Duration,
     environment: &[(&str, &str)],
     arguments: &[&str],
     cwd: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Said, (Obstacle, String)> {
+    let environment = [&ENVIRONMENT, environment].concat();
     let order = Order {
         words: Words::Program("git", [&BEFORE, arguments].concat()),
         cwd,
         timeout,
         stdout_bound: BOUND,
-        environment,
+        environment: &environment,
+        is_hidden: |name| {
+            let name = name.to_string_lossy();
+            name.starts_with("GIT_") && !INHERITED.contains(&&*name)
+        },
     };
     let Ran { end, stdout, tail } = run(&order, watch)?;
     let (code, is_cut) = match end {
@@ -230,10 +263,10 @@ pub(super) fn ask_within(
         },
         End::TooMuchOutput => (0, true),
         End::Timeout => {
-            let seconds = timeout.as_secs();
+            let seconds = timeout.as_secs_f32();
             return Err((
                 Obstacle::Timeout,
-                format!("git did not end within {seconds} s"),
+                format!("git did not end within {seconds:.0} s"),
             ));
         }
         End::CalledOff => return Err((Obstacle::Ended, super::check::CALLED_OFF.to_owned())),

@@ -26,12 +26,13 @@
 //! Beside that `code.rs` asks git to keep the code, and to bring it back: a person's errand, not a check.
 //!
 //! Must not know of sessions and runs, nor decide whether a project's commands may run: see
-//! [`crate::trust`].
+//! [`crate::trust`]. Only what git would run by itself is looked up here, in `drivers.rs`.
 
 mod baseline;
 mod check;
 mod code;
 mod command;
+mod drivers;
 mod git;
 mod keeper;
 mod name;
@@ -46,7 +47,9 @@ mod watch;
 
 pub use baseline::{Baseline, FileState};
 pub use check::Job;
-pub use code::{keep_code, restore_code};
+pub use code::keep_code;
+pub(crate) use code::restoring::{OnTheWayBack, start_restore};
+pub(crate) use drivers::drivers;
 pub use git::Head;
 pub(crate) use keeper::keep;
 pub use name::{could_not_run, what};

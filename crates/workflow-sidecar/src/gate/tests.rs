@@ -30,6 +30,8 @@ fn could_not(obstacle: Obstacle) -> Verdict {
 /// A directory in which checks run.
 struct Place {
     directory: TempDir,
+    /// Where the user's trust is kept.
+    agent_dir: TempDir,
     baseline: Baseline,
 }
 
@@ -40,6 +42,7 @@ impl Place {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap();
         Self {
             directory: tempfile::tempdir().unwrap(),
+            agent_dir: tempfile::tempdir().unwrap(),
             baseline: Baseline::default(),
         }
     }
@@ -79,6 +82,7 @@ impl Place {
             gates: vec![gate.clone()],
             cwd: self.path().to_path_buf(),
             baseline: self.baseline.clone(),
+            agent_dir: Some(self.agent_dir.path().to_path_buf()),
         };
         check(&gate, &job, &mut Watch::new(over, &mut |_| ()))
     }

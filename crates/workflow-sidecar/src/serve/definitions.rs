@@ -2,11 +2,12 @@
 //!
 //! Owns which directories are looked into, and when. Must not know what stands in the files.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use workflow_core::definition::{Loaded, load};
+use workflow_core::definition::{Loaded, Tier, TierSettings, load};
 use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
 
 use crate::disk::{Disk, user_agent_dir};
@@ -43,6 +44,8 @@ pub(super) struct Definitions {
     cwd: PathBuf,
     loader: Arc<dyn Loader>,
     last: Option<Last>,
+    /// What the settings files of these directories said when they could last be read.
+    settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
 
 /// Whose project is looked into.
@@ -72,6 +75,7 @@ impl Definitions {
             cwd: PathBuf::from(cwd),
             loader,
             last: None,
+            settings: HashMap::new(),
         }
     }
 
@@ -97,7 +101,9 @@ impl Definitions {
     /// The definitions as the files stand now.
     pub(super) fn load(&mut self, project: &ProjectOf<'_>) -> Arc<Loaded> {
         let cwd = self.directory(project).to_path_buf();
-        let mut loaded = Arc::new(self.loader.load(&self.agent, &cwd));
+        let mut loaded = self.loader.load(&self.agent, &cwd);
+        self.hold_to_settings(&cwd, &mut loaded);
+        let mut loaded = Arc::new(loaded);
         // Sessions of a project whose files have not changed share what they say.
         if let Some(last) = self.last.take()
             && last.loaded == loaded
@@ -110,6 +116,19 @@ impl Definitions {
             loaded: Arc::clone(&loaded),
         });
         loaded
+    }
+
+    /// A settings file that breaks under a session takes none of its guards away: what it said before holds.
+    fn hold_to_settings(&mut self, cwd: &Path, loaded: &mut Loaded) {
+        for (tier, directory) in [(Tier::Global, &*self.agent), (Tier::Project, cwd)] {
+            let key = (tier, directory.to_path_buf());
+            let now = &loaded.tiers[tier as usize];
+            if now.is_whole() {
+                self.settings.insert(key, now.clone());
+            } else if let Some(before) = self.settings.get(&key) {
+                loaded.hold_to(tier, before.clone());
+            }
+        }
     }
 
     /// The definitions as the files stood a moment ago, for what is asked at every keystroke.

@@ -3,7 +3,6 @@
 //! Owns the method table and the order of what is written. Must not know methods one by one, or
 //! where lines come from and go.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,6 +11,8 @@ use jsonrpsee::types::{ErrorObjectOwned, Id, Params};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
 use serde::Deserialize;
 use tokio::sync::Notify;
+use tracing::field::Empty;
+use tracing::{Level, Span};
 use workflow_core::input::Millis;
 use workflow_core::output::Heard;
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method};
@@ -22,6 +23,7 @@ use super::outbox::Outbox;
 use super::server::{Server, Surroundings, not_initialized};
 use super::usual::glance;
 use super::world::{GateName, GateNews, TriggerName, TriggerNews};
+use crate::log::LINES;
 use crate::wire;
 
 /// The methods, and what they work on.
@@ -51,6 +53,14 @@ impl Dispatch {
 
     /// Takes a line; what is to be written because of it is added to `out`.
     pub(super) fn take(&self, line: &[u8], out: &mut Outbox) {
+        let _taken = tracing::debug_span!(
+            "message",
+            bytes = line.len(),
+            id = Empty,
+            method = Empty,
+            session = Empty
+        )
+        .entered();
         let line = match std::str::from_utf8(line) {
             Ok(line) => line,
             Err(error) => {
@@ -61,7 +71,9 @@ impl Dispatch {
         if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
             return;
         }
+        tracing::trace!(target: LINES, line, "from the host");
         if let Some((id, call)) = glance(line) {
+            note(id, &call);
             let response = self.call(&call);
             // Nothing was done where there is an error, unless it is that doing it failed.
             let has_failed = response.as_error_code() == Some(Kind::Internal.code());
@@ -74,8 +86,14 @@ impl Dispatch {
 
     fn take_in_full(&self, line: &str, out: &mut Outbox) {
         match classify(line) {
-            Message::Request { id, call } => self.answer(id, &self.call(&call), out),
-            Message::Notification(call) => self.hear(&call, out),
+            Message::Request { id, call } => {
+                note(id, &call);
+                self.answer(id, &self.call(&call), out);
+            }
+            Message::Notification(call) => {
+                note("", &call);
+                self.hear(&call, out);
+            }
             Message::Response { id, result } => self.answered(id, result, out),
             Message::Invalid { id, why } => refuse(id, why, out),
         }
@@ -187,8 +205,9 @@ impl Dispatch {
 
     /// Does what no request is answered with. A panic costs no more than that.
     fn do_or_log(&self, step: impl FnOnce(&mut Server), failed: &str, out: &mut Outbox) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(&mut self.server()))) {
-            tracing::error!(panic = panic_text(&*panic), "{failed}");
+        if catch_unwind(AssertUnwindSafe(|| step(&mut self.server()))).is_err() {
+            tracing::error!("{failed}");
+            self.server().forget_call();
         }
         out.append(&mut self.server().outbox);
     }
@@ -200,9 +219,10 @@ impl Dispatch {
             return error_response(&Error::new(Kind::MethodNotFound, unknown));
         };
         let params = Params::new(call.params);
-        let call = || callback(Id::Null, params, usize::MAX, Extensions::new());
-        catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
-            tracing::error!(panic = panic_text(&*panic), "a call failed");
+        let called = || callback(Id::Null, params, usize::MAX, Extensions::new());
+        catch_unwind(AssertUnwindSafe(called)).unwrap_or_else(|_| {
+            tracing::error!(method = &*call.method, "a call failed");
+            self.server().forget_call();
             error_response(&Error::new(
                 Kind::Internal,
                 "the sidecar failed at this call and lives on",
@@ -280,15 +300,19 @@ fn error_response(error: &Error) -> MethodResponse {
     MethodResponse::error(Id::Null, wire::error(error))
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("no text")
+/// Says in the log which message this is.
+fn note(id: &str, call: &Call<'_>) {
+    if tracing::enabled!(Level::DEBUG) {
+        let span = Span::current();
+        span.record("id", id).record("method", &*call.method);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
+
+    use workflow_core::input::Ticket;
 
     use super::super::clock::Clock;
     use super::*;
@@ -337,6 +361,22 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":4,"method":"session/state"}"#,
         );
         assert!(lives.contains(r#""active":false"#), "{lives}");
+    }
+
+    #[test]
+    fn what_a_call_left_behind_that_panicked_answers_no_other() {
+        let mut dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
+        let amid = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
+            lock(server).begin_call(Ticket(1));
+            panicking(params, server, extensions);
+        };
+        dispatch.methods.register_method("test/amid", amid).unwrap();
+        let dispatch = introduced(dispatch);
+        send(
+            &dispatch,
+            r#"{"jsonrpc":"2.0","id":3,"method":"test/amid"}"#,
+        );
+        assert!(!dispatch.server().is_in_progress(Ticket(1)));
     }
 
     #[test]

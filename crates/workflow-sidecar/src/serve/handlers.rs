@@ -118,6 +118,7 @@ impl Handlers for Server {
         &mut self,
         params: protocol::BeforeAgentStartParams<'_>,
     ) -> Answer<protocol::BeforeAgentStartResult> {
+        self.look_again_for_settings(&params)?;
         let prompt = params.event.prompt.as_deref();
         let output = self.step(&params, Input::BeforeAgentStart { prompt })?;
         now(wire::before_agent_start_result(output))
@@ -142,6 +143,7 @@ impl Handlers for Server {
         &mut self,
         params: protocol::ToolCallParams<'_>,
     ) -> Answer<protocol::ToolCallResult> {
+        self.look_again_for_settings(&params)?;
         let places = self.places_of(&params)?;
         let paths = self.world.paths(&places.project());
         let ticket = self.next_ticket();
@@ -232,15 +234,8 @@ impl Handlers for Server {
         let action = action.as_deref();
         self.known(&params)?;
         let session = params.session_id();
-        let word = (action == Some("next"))
-            .then(|| self.word(session))
-            .flatten();
         let ticket = self.next_ticket();
-        let input = Input::Step {
-            ticket,
-            action,
-            word: word.as_deref(),
-        };
+        let input = Input::Step { ticket, action };
         let output = self.step_or_wait(&params, ticket, input)?;
         if matches!(output.reply, Reply::Later) {
             let call = params.tool_call_id.to_string();
@@ -279,7 +274,7 @@ impl Handlers for Server {
             self.defer(ticket, Asking::Command);
             return Ok(Answered::Later);
         }
-        now(wire::command_run_result(output))
+        now(self.command_result(&params.session_id, output))
     }
 
     fn command_complete(
@@ -349,7 +344,10 @@ impl Server {
         input: Input<'_>,
     ) -> Answer<protocol::HookResult> {
         let output = self.step(params, input)?;
-        now(wire::hook_result(output))
+        now(protocol::HookResult {
+            guarded: self.guarded_news(params.session_id()),
+            ..wire::hook_result(output)
+        })
     }
 
     fn begin_session(
@@ -365,10 +363,14 @@ impl Server {
         if malformed > 0 {
             output.diagnostics.push(not_entries(malformed));
         }
-        let slot = self.sessions.get(&*params.session_id);
-        let is_guarded = slot.is_some_and(|slot| slot.session.is_guarded());
+        // What is left out is false here, whatever was told before.
+        let slot = self.sessions.get_mut(&*params.session_id);
+        let guarded = slot.map(|slot| {
+            slot.guarded_news();
+            slot.guarded_told
+        });
         now(protocol::HookResult {
-            guarded: is_guarded,
+            guarded: guarded.filter(|&guarded| guarded),
             ..wire::hook_result(output)
         })
     }

@@ -64,8 +64,13 @@ impl Memory {
         self.lines(Dispatch::finish)
     }
 
+    /// Whether the host asked for the end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.dispatch.is_over()
+    }
+
     fn lines(&self, step: impl FnOnce(&Dispatch, &mut Outbox)) -> Vec<String> {
-        if self.dispatch.is_over() {
+        if self.is_over() {
             return Vec::new();
         }
         let mut out = Outbox::default();

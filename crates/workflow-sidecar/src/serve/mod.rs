@@ -30,6 +30,6 @@ pub(crate) use envelope::{Flaw, flaw};
 pub(crate) use server::Surroundings;
 pub(crate) use stdio::serve;
 pub(crate) use world::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project as WorldProject,
-    TriggerName, TriggerNews, TriggerWatch, World, excerpt,
+    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, Project as WorldProject,
+    TriggerName, TriggerNews, TriggerWatch, World,
 };

@@ -14,6 +14,16 @@ pub(super) struct Asked {
     pub(super) question: QuestionId,
     /// Whether it is answered with one of a few options, or with yes or no.
     pub(super) has_options: bool,
+    /// The file that was shown with it.
+    pub(super) shown: Option<Shown>,
+}
+
+/// A file that was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) path: String,
+    /// How it stood.
+    pub(super) state: String,
 }
 
 /// The questions the host has not answered.
@@ -52,6 +62,7 @@ mod tests {
             session: session.to_owned(),
             question: QuestionId(question),
             has_options: false,
+            shown: None,
         }
     }
 

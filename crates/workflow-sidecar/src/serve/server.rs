@@ -13,21 +13,25 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use workflow_core::definition::{Approval, Loaded, Trigger};
 use workflow_core::input::{Answer, Millis, Ticket};
-use workflow_core::output::{Action, Effect, GateId, Heard, Output, Question, Reply, Settled};
+use workflow_core::output::{
+    Action, Awaiting, Effect, GateId, Heard, Output, Question, Reply, Settled,
+};
 use workflow_core::session::Abilities;
 use workflow_core::wake::Watched;
 use workflow_core::{Input, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
-use workflow_protocol::{Context, Error, HostApplyParams, Kind, SessionBound, Text};
+use workflow_protocol::{
+    CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
+};
 
 use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::outbox::Outbox;
-use super::peer::{Asked, Peer};
+use super::peer::{Asked, Peer, Shown};
 use super::session::Slot;
 use super::world::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, Project, TriggerName,
-    TriggerNews, TriggerWatch, World,
+    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, Project, TriggerName, TriggerNews,
+    TriggerWatch, World,
 };
 use crate::wire;
 
@@ -115,6 +119,8 @@ struct Waiting {
     /// Its id, as it came.
     id: String,
     deferred: Deferred,
+    /// Ends in the log when the answer is given.
+    _span: tracing::Span,
 }
 
 /// A call whose answer comes later.
@@ -211,7 +217,7 @@ impl Server {
         ticket: Ticket,
         input: Input<'_>,
     ) -> Result<Output, Error> {
-        self.in_progress = Some(ticket);
+        self.begin_call(ticket);
         let output = self.step(params, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
@@ -228,8 +234,42 @@ impl Server {
         let id = params.session_id();
         let slot = self.sessions.get_mut(id);
         let slot = slot.ok_or_else(|| unknown_session(id))?;
-        slot.note(params.context());
-        Ok(slot)
+        if slot.note(params.context()) {
+            self.read_settings_again(id)?;
+        }
+        self.sessions.get(id).ok_or_else(|| unknown_session(id))
+    }
+
+    /// Reads the settings of a call's session again, if they could not be read: they may have been corrected.
+    pub(super) fn look_again_for_settings<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+    ) -> Result<(), Error> {
+        if self.known(params)?.session.misses_settings() {
+            self.read_settings_again(params.session_id())?;
+        }
+        Ok(())
+    }
+
+    /// Has a session take over what its settings say now.
+    fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
+        let loaded = self.definitions(id, &Context::default())?;
+        let output = self.step_session(id, Input::Settings { loaded: &loaded });
+        self.apply(id, output.actions);
+        Ok(())
+    }
+
+    /// Whether a session's settings hold without a run, if the host was told otherwise.
+    pub(super) fn guarded_news(&mut self, id: &str) -> Option<bool> {
+        self.sessions.get_mut(id)?.guarded_news()
+    }
+
+    /// The answer to a command.
+    pub(super) fn command_result(&mut self, id: &str, output: Output) -> CommandRunResult {
+        CommandRunResult {
+            guarded: self.guarded_news(id),
+            ..wire::command_run_result(output)
+        }
     }
 
     /// Steps a session that is new, or starts anew from what the host ships.
@@ -241,15 +281,20 @@ impl Server {
     ) -> Result<Output, Error> {
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
+        if !self.sessions.contains_key(id) {
+            // What a session of this name asked that is gone, nobody waits for.
+            self.peer.forget(id);
+        }
         let mut slot = self.sessions.remove(id).unwrap_or_else(|| {
             let mut session = Session::new(host.abilities, host.seed.of(id));
             // A gate of a session that was open under this id before may still be told of.
             session.number_gates_from(self.opened * GATES_OF_A_SESSION);
             self.opened += 1;
-            Slot::new(session)
+            Slot::new(id, session)
         });
         slot.note(context);
-        self.peer.forget(id);
+        let span = slot.logged(id);
+        let _worked_on = span.enter();
         // Nobody holds the session while it takes up its run: should that fail, it is unknown,
         // rather than a session without a run and its guards.
         let now = self.now();
@@ -313,6 +358,8 @@ impl Server {
         let Some(slot) = self.sessions.get_mut(id) else {
             return Output::default();
         };
+        let span = slot.logged(id);
+        let _worked_on = span.enter();
         let output = slot.session.step(now, input);
         self.follow_up(id, output)
     }
@@ -389,27 +436,39 @@ impl Server {
                     gates: &run.gates,
                     cwd: &places.cwd,
                     baseline: run.baseline.as_deref(),
+                    agent_dir: places.is_trusted.then_some(&*places.agent_dir),
                 };
-                let handle = world.start_gate(name, job);
-                self.hold_gate(id, Some((run.id, handle)));
+                match world.start_gate(name, job) {
+                    Ok(handle) => self.hold_gate(id, Some((run.id, handle))),
+                    Err(reports) => {
+                        let gate = run.id;
+                        return Some(Input::GateOver { gate, reports });
+                    }
+                }
             }
             Effect::StopGate(gate) => self.stop_gate(id, gate),
             Effect::Trust(commands) => world.trust(&project, &commands),
-            Effect::AwaitWord(approval) => {
-                if let Some(awaited) = self.awaited(id, approval, &places.cwd) {
+            Effect::AwaitWord(awaiting) => {
+                if let Some(awaited) = self.awaited(id, awaiting, &places.cwd) {
                     world.await_word(&places.agent_dir, &awaited);
                 }
+            }
+            Effect::ReadWord(awaiting) => {
+                let awaited = self.awaited(id, awaiting, &places.cwd);
+                return Some(Input::Word {
+                    word: awaited.and_then(|awaited| world.word(&places.agent_dir, &awaited)),
+                });
             }
             Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
             Effect::KeepCode => {
                 return Some(Input::CodeKept {
-                    kept: world.keep_code(&places.cwd),
+                    kept: world.keep_code(&project),
                 });
             }
-            Effect::RestoreCode(snapshot) => {
-                return Some(Input::CodeRestored {
-                    restored: world.restore_code(&snapshot, &places.cwd),
-                });
+            Effect::RestoreCode { id: gate, snapshot } => {
+                let session = id.to_owned();
+                let at_once = world.restore_code(GateName { session, gate }, &snapshot, &project);
+                return at_once.map(|restored| Input::CodeRestored { id: gate, restored });
             }
             Effect::Watch(triggers) => {
                 return Some(Input::Watched {
@@ -495,21 +554,29 @@ impl Server {
                 self.stop_gate(session, gate);
                 Input::GateOver { gate, reports }
             }
+            GateNews::Restored(restored) => {
+                if !self.sessions.contains_key(session) {
+                    tracing::warn!(?restored, "code went back for a session that is gone");
+                }
+                Input::CodeRestored { id: gate, restored }
+            }
         };
         let output = self.step_session(session, input);
         self.apply(session, output.actions);
     }
 
     /// What a session waits for, as it is kept for the user.
-    fn awaited(&self, id: &str, approval: Approval, cwd: &Path) -> Option<Awaited> {
+    fn awaited(&self, id: &str, awaiting: Awaiting, cwd: &Path) -> Option<Awaited> {
         let view = self.sessions.get(id)?.session.view()?;
         let place = view.place.as_ref()?;
+        let Awaiting { approval, nonce } = awaiting;
         let Approval {
             ask, choices, show, ..
         } = approval;
         Some(Awaited {
             task_id: view.state.task_id.clone(),
             step: view.state.global_step_count,
+            nonce,
             workflow: place.workflow_name.to_owned(),
             phase: place.phase_name.to_owned(),
             task: view.state.task_description.clone(),
@@ -517,23 +584,7 @@ impl Server {
             ask,
             choices,
             show,
-            choice: None,
         })
-    }
-
-    /// What the user said beforehand about leaving the phase in which a session is.
-    pub(super) fn word(&self, id: &str) -> Option<String> {
-        let view = self.sessions.get(id)?.session.view()?;
-        let place = view
-            .place
-            .as_ref()
-            .filter(|place| place.needs_approval)
-            .map(|_| PhasePlace {
-                task_id: &view.state.task_id,
-                step: view.state.global_step_count,
-            })?;
-        let agent_dir = self.host.as_ref()?.definitions.agent_dir();
-        self.world.word(agent_dir, &place)
     }
 
     /// The host does not want the answer to a call of a tool any more.
@@ -617,6 +668,7 @@ impl Server {
             session,
             question,
             has_options,
+            shown,
         }) = self.peer.answered(id)
         else {
             tracing::warn!(id, "the host answered what was not asked, or not any more");
@@ -636,9 +688,21 @@ impl Server {
                 Answer::Dismissed
             }
         };
+        let is_outdated = matches!(answer, Answer::Chosen(_))
+            && shown.is_some_and(|shown| !self.is_as_shown(&session, &shown));
+        let answer = if is_outdated {
+            Answer::Outdated
+        } else {
+            answer
+        };
         let input = Input::Answer { question, answer };
         let output = self.step_session(&session, input);
         self.apply(&session, output.actions);
+    }
+
+    fn is_as_shown(&self, session: &str, Shown { path, state }: &Shown) -> bool {
+        self.places(session)
+            .is_some_and(|places| self.world.is_as_shown(path, &places.cwd, state))
     }
 
     /// Sends actions that no answer carries.
@@ -659,14 +723,19 @@ impl Server {
             options,
             show,
         } = question;
+        let show = show.zip(self.places(session));
+        // How it stands is looked at first: what changes before it is shown counts as a change.
+        let shown = show.as_ref().map(|(path, places)| Shown {
+            path: path.clone(),
+            state: self.world.shown(path, &places.cwd),
+        });
         let asked = Asked {
             session: session.to_owned(),
             question: id,
             has_options: !options.is_empty(),
+            shown,
         };
-        let excerpt = show
-            .zip(self.places(session))
-            .map(|(path, places)| self.world.excerpt(&path, &places.cwd));
+        let excerpt = show.map(|(path, places)| self.world.excerpt(&path, &places.cwd));
         let message = [message, excerpt.unwrap_or_default()]
             .join("\n")
             .trim()
@@ -688,7 +757,7 @@ impl Server {
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
     fn settle(&mut self, session: &str, settled: Settled) {
-        if self.in_progress == Some(settled.ticket) {
+        if self.is_in_progress(settled.ticket) {
             self.at_once = Some(settled);
             return;
         }
@@ -697,7 +766,7 @@ impl Server {
             reply,
             actions,
         } = settled;
-        let Some(Waiting { id, deferred }) = self.waiting.remove(&ticket) else {
+        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&ticket) else {
             return self.apply(session, actions);
         };
         let output = Output {
@@ -706,7 +775,10 @@ impl Server {
             ..Output::default()
         };
         match deferred.what {
-            Asking::Command => self.outbox.result(&id, &wire::command_run_result(output)),
+            Asking::Command => {
+                let result = self.command_result(session, output);
+                self.outbox.result(&id, &result);
+            }
             Asking::Branch => self.outbox.result(&id, &wire::branch_result(output)),
             Asking::ToolCall => self.outbox.result(&id, &wire::tool_call_result(output)),
             Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),
@@ -718,6 +790,24 @@ impl Server {
         self.deferred = Some(Deferred { ticket, what });
     }
 
+    /// A call may be answered at once, or later under this ticket.
+    pub(super) fn begin_call(&mut self, ticket: Ticket) {
+        self.at_once = None;
+        self.in_progress = Some(ticket);
+    }
+
+    /// Whether what settles this ticket is the answer to the call in progress.
+    pub(super) fn is_in_progress(&self, ticket: Ticket) -> bool {
+        self.in_progress == Some(ticket)
+    }
+
+    /// The call in progress panicked, and has been answered: whatever comes of it is the answer to nothing.
+    pub(super) fn forget_call(&mut self) {
+        self.in_progress = None;
+        self.at_once = None;
+        self.deferred = None;
+    }
+
     /// Whether the call that just returned is answered later.
     pub(super) fn take_deferred(&mut self) -> Option<Deferred> {
         self.deferred.take()
@@ -725,9 +815,13 @@ impl Server {
 
     /// Keeps the id under which a call is answered.
     pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: &str) {
-        let id = id.to_owned();
-        self.waiting
-            .insert(deferred.ticket, Waiting { id, deferred });
+        let ticket = deferred.ticket;
+        let waiting = Waiting {
+            id: id.to_owned(),
+            deferred,
+            _span: tracing::Span::current(),
+        };
+        self.waiting.insert(ticket, waiting);
     }
 }
 

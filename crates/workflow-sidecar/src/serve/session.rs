@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use tracing::{Level, Span};
 use workflow_core::Session;
 use workflow_core::input::Millis;
 use workflow_core::output::GateId;
@@ -17,28 +18,50 @@ pub(super) struct Slot {
     pub(super) cwd: Option<PathBuf>,
     /// Whether the user trusts what is in it, as far as the host knows.
     pub(super) is_trusted: bool,
+    /// Whether its settings hold without a run, as the host was told last.
+    pub(super) guarded_told: bool,
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
     /// The gate that runs.
     pub(super) gate: Option<(GateId, GateHandle)>,
     /// The triggers that are watched.
     pub(super) triggers: TriggerWatch,
+    /// Its life in the log, and how much of it was work.
+    pub(super) span: Span,
 }
 
 impl Slot {
-    pub(super) fn new(session: Session) -> Self {
+    pub(super) fn new(id: &str, session: Session) -> Self {
         Self {
+            span: tracing::info_span!(parent: None, "session", id),
             session,
             cwd: None,
             is_trusted: true,
+            guarded_told: false,
             deadline: None,
             gate: None,
             triggers: TriggerWatch::default(),
         }
     }
 
-    /// Takes over what the host knows of the session now.
-    pub(super) fn note(&mut self, context: &Context<'_>) {
+    /// The session's span, to be entered while it is worked on. The message that caused it is told so.
+    pub(super) fn logged(&self, id: &str) -> Span {
+        if tracing::enabled!(Level::DEBUG) {
+            Span::current().record("session", id);
+        }
+        self.span.clone()
+    }
+
+    /// Whether its settings hold without a run, if the host was told otherwise.
+    pub(super) fn guarded_news(&mut self) -> Option<bool> {
+        let is_guarded = self.session.is_guarded();
+        let before = std::mem::replace(&mut self.guarded_told, is_guarded);
+        (before != is_guarded).then_some(is_guarded)
+    }
+
+    /// Takes over what the host knows of the session now, and says whether other files are to be read.
+    pub(super) fn note(&mut self, context: &Context<'_>) -> bool {
+        let before = (self.cwd.clone(), self.is_trusted);
         if let Some(cwd) = &context.cwd {
             self.cwd = Some(PathBuf::from(cwd.as_str()));
         }
@@ -49,5 +72,6 @@ impl Slot {
         if let Some(has_ui) = context.has_ui {
             self.session.set_has_ui(has_ui);
         }
+        before != (self.cwd.clone(), self.is_trusted)
     }
 }

@@ -78,6 +78,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     let frames = Frames::new(standard_input()?, max_line);
     let served = speak(&dispatch, frames, max_line, &pen);
     drop(alarm);
+    machine.finish();
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         served => served,

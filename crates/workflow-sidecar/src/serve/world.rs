@@ -6,13 +6,15 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Tier, Trigger};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::Paths;
+use workflow_core::input::Word;
 use workflow_core::output::{GateId, Heard};
 use workflow_core::wake::Watched;
 
@@ -20,11 +22,9 @@ use crate::approval::Approvals;
 pub(crate) use crate::approval::Awaited;
 use crate::gate::{self, Baseline, Job, Keeper, Running};
 use crate::paths::LocalPaths;
+use crate::shown;
 use crate::trigger::{self, News};
 use crate::trust::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
-
-/// How much of a file is shown with a question, in bytes.
-const SHOWN: u64 = 4096;
 
 /// The world around sessions.
 pub(crate) trait World: fmt::Debug + Send + Sync {
@@ -40,8 +40,8 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
     /// The user trusts these commands of a project.
     fn trust(&self, project: &Project<'_>, commands: &[RunCheck]);
 
-    /// What the user said beforehand about leaving a phase.
-    fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String>;
+    /// What the user said outside of the host about this.
+    fn word(&self, agent_dir: &Path, awaited: &Awaited) -> Option<Word>;
 
     /// A run waits for the user, who may answer outside of the host.
     ///
@@ -54,14 +54,29 @@ pub(crate) trait World: fmt::Debug + Send + Sync {
     /// The beginning of a file that is shown with a question.
     fn excerpt(&self, path: &str, cwd: &Path) -> String;
 
-    /// Starts the checks of a gate. What becomes of them is told on another thread.
-    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle;
+    /// How such a file stands, to be compared.
+    fn shown(&self, path: &str, cwd: &Path) -> String;
+
+    /// Whether such a file still stands as it did.
+    fn is_as_shown(&self, path: &str, cwd: &Path, shown: &str) -> bool {
+        self.shown(path, cwd) == shown
+    }
+
+    /// Starts the checks of a gate. What becomes of them is told on another thread; the error is what came of
+    /// them if they could not be started.
+    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>>;
 
     /// Keeps the code as it stands.
-    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot>;
+    fn keep_code(&self, project: &Project<'_>) -> Result<Snapshot, NoSnapshot>;
 
-    /// Brings the code back to how it stood.
-    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored;
+    /// Begins to bring the code back to how it stood. What becomes of it is told on another thread, unless it is
+    /// given back at once.
+    fn restore_code(
+        &self,
+        told: GateName,
+        snapshot: &Snapshot,
+        project: &Project<'_>,
+    ) -> Option<Restored>;
 
     /// Watches these triggers, and none of a session's others; those of the project only if the user trusts them.
     /// What one has is told on another thread.
@@ -84,14 +99,7 @@ pub(crate) struct Project<'a> {
     pub(crate) cwd: &'a Path,
 }
 
-/// Where a run stands, so that a word about it is about nothing else.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PhasePlace<'a> {
-    pub(crate) task_id: &'a str,
-    pub(crate) step: u64,
-}
-
-/// Which gate is told of.
+/// Which gate, or way back of the code, is told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GateName {
     pub(crate) session: String,
@@ -104,6 +112,8 @@ pub(crate) struct GateJob<'a> {
     pub(crate) gates: &'a [Gate],
     pub(crate) cwd: &'a Path,
     pub(crate) baseline: Option<&'a RawValue>,
+    /// Where the user's trust is kept; `None` where nothing of the project is trusted.
+    pub(crate) agent_dir: Option<&'a Path>,
 }
 
 /// A gate that runs; it is called off when this is dropped.
@@ -126,6 +136,8 @@ pub(crate) enum GateNews {
     Progress(String),
     /// It is over.
     Over(Vec<Report>),
+    /// It was a way back of the code, and this came of it.
+    Restored(Restored),
 }
 
 /// Which trigger has something.
@@ -180,6 +192,8 @@ pub(crate) struct Machine {
     listener: Arc<Mutex<Option<Listener>>>,
     trigger_listener: Arc<Mutex<Option<TriggerListener>>>,
     triggers: AtomicU64,
+    /// Where code is being brought back.
+    restoring: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl fmt::Debug for Machine {
@@ -201,6 +215,35 @@ impl Machine {
     ) {
         let listeners = &self.trigger_listener;
         *listeners.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
+    }
+
+    /// Takes what is told of a gate to who listens.
+    fn tell_of(&self, name: GateName) -> impl Fn(GateNews) + Clone + Send + Sync + 'static {
+        let listener = Arc::clone(&self.listener);
+        move |news| {
+            let listener = listener
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone();
+            if let Some(listener) = listener {
+                listener(name.clone(), news);
+            }
+        }
+    }
+
+    /// Waits until no code is being brought back: it would be left half way.
+    pub(super) fn finish(&self) {
+        let restoring = std::mem::take(&mut *self.restoring());
+        for thread in restoring {
+            // Whether it panicked it has said itself.
+            let _ = thread.join();
+        }
+    }
+
+    fn restoring(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.restoring
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn watch_one(
@@ -267,8 +310,10 @@ impl World for Machine {
         Self::remember_trust(project, &hash_of(commands));
     }
 
-    fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String> {
-        Approvals::in_agent_dir(agent_dir).word(place.task_id, place.step)
+    fn word(&self, agent_dir: &Path, awaited: &Awaited) -> Option<Word> {
+        let show = awaited.show.as_deref();
+        let shown = show.map(|path| self.shown(path, &awaited.cwd));
+        Approvals::in_agent_dir(agent_dir).word(awaited, shown.as_deref())
     }
 
     fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
@@ -285,16 +330,47 @@ impl World for Machine {
     }
 
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        excerpt(&cwd.join(path))
-            .unwrap_or_else(|error| format!("({path} cannot be shown: {error})"))
+        shown::excerpt(path, cwd)
     }
 
-    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot> {
-        gate::keep_code(cwd)
+    fn shown(&self, path: &str, cwd: &Path) -> String {
+        shown::state(path, cwd)
     }
 
-    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored {
-        gate::restore_code(snapshot, cwd)
+    fn keep_code(&self, project: &Project<'_>) -> Result<Snapshot, NoSnapshot> {
+        gate::keep_code(project.cwd, project.agent_dir)
+    }
+
+    fn restore_code(
+        &self,
+        told: GateName,
+        snapshot: &Snapshot,
+        project: &Project<'_>,
+    ) -> Option<Restored> {
+        let tell = self.tell_of(told);
+        let started = gate::start_restore(
+            snapshot.clone(),
+            project.cwd,
+            project.agent_dir,
+            move |event| {
+                tell(match event {
+                    gate::OnTheWayBack::Still { step, elapsed_ms } => {
+                        let seconds = elapsed_ms / 1000;
+                        GateNews::Progress(format!("Bringing the code back: {step} ({seconds} s)"))
+                    }
+                    gate::OnTheWayBack::Over(restored) => GateNews::Restored(restored),
+                });
+            },
+        );
+        match started {
+            Ok(thread) => {
+                let mut restoring = self.restoring();
+                restoring.retain(|thread| !thread.is_finished());
+                restoring.push(thread);
+                None
+            }
+            Err(restored) => Some(restored),
+        }
     }
 
     fn watch(
@@ -320,14 +396,17 @@ impl World for Machine {
             .filter(|trigger| !untrusted || trigger.tier == Tier::Global);
         // What ends gives its port free before another begins.
         let is_wanted = |running: &WatchedTrigger| {
-            running.cwd == project.cwd && wanted.clone().any(|wanted| *wanted == running.trigger)
+            running.cwd == project.cwd
+                && wanted
+                    .clone()
+                    .any(|wanted| wanted.is_same(&running.trigger))
         };
         watch.watched.retain(is_wanted);
         for trigger in wanted.clone() {
             if watch
                 .watched
                 .iter()
-                .any(|running| running.trigger == *trigger)
+                .any(|running| running.trigger.is_same(trigger))
             {
                 continue;
             }
@@ -346,17 +425,8 @@ impl World for Machine {
         Self::remember_trust(project, &hash_of_triggers(triggers));
     }
 
-    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle {
-        let listener = Arc::clone(&self.listener);
-        let tell = move |news| {
-            let listener = listener
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
-            if let Some(listener) = listener {
-                listener(told.clone(), news);
-            }
-        };
+    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
+        let tell = self.tell_of(told);
         let baseline = job
             .baseline
             .and_then(|baseline| serde_json::from_str(baseline.get()).ok());
@@ -364,22 +434,15 @@ impl World for Machine {
             gates: job.gates.to_vec(),
             cwd: job.cwd.to_path_buf(),
             baseline: baseline.unwrap_or_default(),
+            agent_dir: job.agent_dir.map(Path::to_path_buf),
         };
-        let at_once = tell.clone();
         let started = gate::start(&Keeper::this_binary(), job, move |event| {
             tell(match event {
                 gate::Event::Progress(progress) => GateNews::Progress(in_words(&progress)),
                 gate::Event::Over(reports) => GateNews::Over(reports),
             });
         });
-        match started {
-            Ok(running) => GateHandle(Some(running)),
-            Err(reports) => {
-                // Whoever asked holds the pen: told by another thread, it is heard afterwards.
-                std::thread::spawn(move || at_once(GateNews::Over(reports)));
-                GateHandle::none()
-            }
-        }
+        started.map(|running| GateHandle(Some(running)))
     }
 }
 
@@ -387,22 +450,4 @@ fn in_words(progress: &gate::Progress) -> String {
     let seconds = progress.elapsed_ms / 1000;
     let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
     format!("Checking {number} of {of}: {what} ({seconds} s)")
-}
-
-/// The beginning of a file, if it is one.
-pub(crate) fn excerpt(path: &Path) -> std::io::Result<String> {
-    use std::io::Read;
-    if !path.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is no file"));
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?
-        .take(SHOWN + 1)
-        .read_to_end(&mut bytes)?;
-    let is_cut = bytes.len() as u64 > SHOWN;
-    bytes.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
-    let text = String::from_utf8_lossy(&bytes);
-    let visible = |c: char| c == '\n' || c == '\t' || !c.is_control();
-    let text: String = text.chars().filter(|&c| visible(c)).collect();
-    Ok(if is_cut { format!("{text}\n…") } else { text })
 }

@@ -29,6 +29,10 @@ pub(super) enum Fact<'a> {
     Said(&'a str),
     /// Said to the agent in the person's place.
     SaidByUs(&'a str),
+    /// A trigger had this for the agent, who is told now or later.
+    CameIn(&'a str),
+    /// What came of bringing the code back.
+    BroughtBack(&'a str),
     /// Older messages were replaced by a summary.
     Compacted,
 }

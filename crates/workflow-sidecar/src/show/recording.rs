@@ -10,6 +10,7 @@ use workflow_core::guard::STEP_TOOL;
 use workflow_core::input::Entry;
 
 use super::{Fact, Timeline};
+use crate::serve::TriggerNews;
 use crate::transcript::{Entry as Recorded, Said, Transcript};
 
 /// The timelines of a recording's sessions, by their ids.
@@ -33,11 +34,15 @@ pub(crate) fn of_recording(
             }
             Recorded::In(said) => reader.heard(said),
             Recorded::Out(said) => reader.said(said),
+            Recorded::Trigger(trigger) => {
+                if let Some((name, TriggerNews::Text(text))) = trigger.news() {
+                    reader.take(&name.session, Fact::CameIn(&text));
+                }
+            }
             Recorded::Note(_)
             | Recorded::Definitions(_)
             | Recorded::World(_)
             | Recorded::Gate(_)
-            | Recorded::Trigger(_)
             | Recorded::End
             | Recorded::Torn(_) => {}
         }
@@ -173,6 +178,12 @@ impl Reader {
         }
         // What a gate came to is a reason of what the answer says.
         self.actions(session, &result["actions"]);
+        if call.method == "hook/branch" {
+            let actions = result["actions"].as_array().into_iter().flatten();
+            for said in actions.filter_map(|action| action["message"].as_str()) {
+                self.take(session, Fact::BroughtBack(said));
+            }
+        }
         if call.method == "tool/execute" && result["isError"] == true {
             let answer = result["content"][0]["text"].as_str().unwrap_or_default();
             self.take(session, Fact::Refused(answer));

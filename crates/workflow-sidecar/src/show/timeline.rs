@@ -34,6 +34,9 @@ pub(crate) struct Timeline {
     /// The questions that wait: their ids, and their events.
     #[serde(skip)]
     asked: Vec<(String, usize)>,
+    /// What triggers had that the agent was not told yet.
+    #[serde(skip)]
+    came_in: Vec<String>,
     /// The latest time that was told.
     #[serde(skip)]
     now: Option<i64>,
@@ -81,6 +84,10 @@ pub(crate) enum Happened {
     Pushed { times: u32 },
     /// A person spoke.
     Spoke { text: String },
+    /// A trigger woke the agent with this.
+    Woken { text: String },
+    /// The code was brought back to a checkpoint, or was not.
+    BroughtBack { said: String },
     /// The run waits for a person.
     Parked { why: &'static str },
     /// Older messages were replaced by a summary.
@@ -108,6 +115,8 @@ pub(crate) struct Totals {
     pub(crate) tool_calls: u64,
     pub(crate) denials: u64,
     pub(crate) pushes: u64,
+    /// How often the code was kept.
+    pub(crate) checkpoints: u64,
 }
 
 impl Timeline {
@@ -162,7 +171,12 @@ impl Timeline {
                 self.totals.context_characters += characters(text);
             }
             Fact::Said(text) => self.said(text, false),
-            Fact::SaidByUs(text) => self.said(text, true),
+            Fact::SaidByUs(text) => self.said_by_us(text),
+            Fact::CameIn(text) => self.came_in.push(text.to_owned()),
+            Fact::BroughtBack(said) => {
+                let said = said.to_owned();
+                self.push(Happened::BroughtBack { said });
+            }
             Fact::Compacted => {
                 if self.is_active() {
                     self.push(Happened::Compacted);
@@ -199,6 +213,17 @@ impl Timeline {
         });
     }
 
+    /// A text of ours to the agent: one that a trigger had, or our own.
+    fn said_by_us(&mut self, text: &str) {
+        match self.came_in.iter().position(|came_in| came_in == text) {
+            Some(at) => {
+                let text = self.came_in.remove(at);
+                self.push(Happened::Woken { text });
+            }
+            None => self.said(text, true),
+        }
+    }
+
     /// A text to the agent: ours, if it is what we say here, or a person's.
     fn said(&mut self, text: &str, is_ours: bool) {
         let explained = self
@@ -230,6 +255,7 @@ impl Timeline {
             entry_type::DEFINITION => self.defined(entry),
             entry_type::RUN => self.paced(entry),
             entry_type::GATE => self.checked(entry),
+            entry_type::CHECKPOINT => self.totals.checkpoints += 1,
             _ => {}
         }
     }

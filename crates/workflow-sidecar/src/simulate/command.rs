@@ -17,6 +17,8 @@ yes, no              a person answers the open question
 choose WORD          a person chooses one of the answers; `dismiss` answers nothing
 pass, fail [TEXT]    what the gate that would run comes to; `norun [TEXT]`: it could not be checked
 result TOOL TEXT     what the model reads of a tool's result; `error TOOL TEXT`: of a call that failed
+trigger NAME TEXT    this comes in at the file or the port that a trigger waits for
+back NUMBER          the conversation goes back to where this checkpoint of the code was made
 /workflow NAME TEXT  a person starts another workflow; `/cancel-workflow` ends the run
 compact, reload      the host shortens the conversation; the session is loaded anew
 help, quit
@@ -25,6 +27,7 @@ A line of a script may say what must come of it, in upper or lower case: `tool e
   a call       allowed, blocked, refused; asks, if a run is to be cancelled; gate, asked: it waits
   a stop       countdown, pushed, waits, parked and why: max, maxStale, error, question
   a result     changed, unchanged
+  a trigger    woken, queued
   the run      the name or the id of the phase it is in then; done, cancelled, gate, asked
 Empty lines and lines that start with # are passed over.";
 
@@ -64,6 +67,13 @@ pub(crate) enum Command {
         text: String,
         is_error: bool,
     },
+    /// Something comes in at a trigger, which is named by its file or its port.
+    Trigger {
+        name: String,
+        text: String,
+    },
+    /// The conversation goes back to where a checkpoint was made.
+    Back(u64),
     /// A person runs a command of ours.
     Run {
         name: String,
@@ -129,10 +139,10 @@ fn instead(near: Option<&str>) -> String {
 }
 
 /// The commands that stand alone or begin a line.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 25] = [
     "tool", "next", "loop", "status", "cancel", "stop", "start", "say", "wait", "yes", "no",
     "compact", "reload", "help", "quit", "exit", "choose", "dismiss", "pass", "fail", "norun",
-    "result", "error",
+    "result", "error", "trigger", "back",
 ];
 
 /// The commands that a person runs in a host.
@@ -189,6 +199,11 @@ impl Command {
             "norun" => Ok(Self::Gate(Outcome::CouldNotRun(rest.to_owned()))),
             "result" => result("result", rest),
             "error" => result("error", rest),
+            "trigger" => trigger(rest),
+            "back" => rest
+                .parse()
+                .map(Self::Back)
+                .map_err(|_| Unknown::Argument("back", "a checkpoint's number", "back 1")),
             "say" if !rest.is_empty() => Ok(Self::Say(rest.to_owned())),
             "say" => Err(Unknown::Argument("say", "a text", "say Go on.")),
             "wait" => rest
@@ -259,6 +274,22 @@ fn result(command: &'static str, rest: &str) -> Result<Command, Unknown> {
     })
 }
 
+fn trigger(rest: &str) -> Result<Command, Unknown> {
+    let (name, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if name.is_empty() {
+        let example = "trigger wake.txt run the tests";
+        return Err(Unknown::Argument(
+            "trigger",
+            "a file or a port, and a text",
+            example,
+        ));
+    }
+    Ok(Command::Trigger {
+        name: name.to_owned(),
+        text: text.trim().to_owned(),
+    })
+}
+
 fn stop(why: &str) -> Result<Command, Unknown> {
     Ok(Command::Stop(match why {
         "error" => Stop::Error,
@@ -319,6 +350,14 @@ mod tests {
                 is_error: true
             }
         );
+        assert_eq!(
+            read("trigger 3333 red build => woken").command,
+            Command::Trigger {
+                name: "3333".to_owned(),
+                text: "red build".to_owned()
+            }
+        );
+        assert_eq!(read("back 2").command, Command::Back(2));
         let arguments = "fix the total".to_owned();
         assert_eq!(
             read("/workflow fix the total").command,
@@ -363,6 +402,8 @@ mod tests {
         assert!(unknown("next now").contains("there is no command `next now`"));
         assert!(unknown("say").contains("a text"));
         assert!(unknown("choose").contains("choose approve"));
+        assert!(unknown("trigger").contains("a file or a port"));
+        assert!(unknown("back then").contains("back 1"));
         assert!(unknown("result").contains("a tool and a text"));
     }
 }

@@ -8,6 +8,8 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
+use workflow_core::checkpoint::StoredCheckpoint;
+use workflow_core::definition::{Trigger, TriggerOn};
 use workflow_core::input::Entry;
 use workflow_core::run::entry_type;
 
@@ -15,7 +17,7 @@ use super::command::{Answer, Outcome};
 use super::record::Recorder;
 use super::told::{Level, Told};
 use super::world::{DryGate, DryWorld};
-use crate::serve::{Memory, Surroundings, World};
+use crate::serve::{Memory, Surroundings, TriggerName, TriggerNews, World};
 
 /// The moment at which every simulation takes place.
 pub(crate) const NOW: u64 = 1_767_225_600_000;
@@ -211,6 +213,43 @@ impl Host {
         self.hear(heard)
     }
 
+    /// The trigger of a file or a port has this for the agent; what is not told at once waits.
+    pub(super) fn come_in(&mut self, name: &str, text: &str) -> Result<()> {
+        let triggers = self.world.triggers();
+        let Some(trigger) = triggers.iter().find(|trigger| called(trigger) == name) else {
+            let names = triggers.iter().map(called).collect();
+            self.told.push(Told::NoTrigger(names));
+            return Ok(());
+        };
+        self.tell(Told::Guard {
+            what: format!("trigger {}", trigger.in_words()),
+            source: trigger.source.clone(),
+        });
+        let of = TriggerName {
+            session: String::new(),
+            number: 0,
+        };
+        let news = TriggerNews::Text(trigger.told(text));
+        let heard = self.sidecar.hear_of_trigger(&of, news.clone());
+        if let Some(recorder) = &mut self.recorder {
+            recorder.trigger(self.now, &of, &news, &heard);
+        }
+        let is_told = !heard.is_empty();
+        self.hear(heard)?;
+        if !is_told {
+            self.tell(Told::Queued);
+        }
+        Ok(())
+    }
+
+    /// The checkpoints of the code, in order.
+    pub(super) fn checkpoints(&self) -> Vec<StoredCheckpoint> {
+        let entries = self.branch.iter();
+        let kept = entries.filter(|entry| entry.custom_type == entry_type::CHECKPOINT);
+        kept.filter_map(|entry| serde_json::from_str(entry.data.as_ref()?.get()).ok())
+            .collect()
+    }
+
     /// Sends a line and takes what follows.
     fn send(&mut self, line: &str) -> Result<()> {
         let heard = self.sidecar.send(line);
@@ -270,7 +309,11 @@ impl Host {
                         custom_type: text(&action["customType"]),
                         data: to_raw_value(&action["data"]).ok(),
                     });
-                    continue;
+                    let number = action["data"]["number"].as_u64();
+                    match number.filter(|_| action["customType"] == entry_type::CHECKPOINT) {
+                        Some(number) => Told::Kept { number },
+                        None => continue,
+                    }
                 }
                 "setStatus" => {
                     let status = action["text"].as_str().map(str::to_owned);
@@ -343,6 +386,14 @@ impl Host {
                 data: entry.data.as_deref(),
             })
             .collect()
+    }
+}
+
+/// What a script calls a trigger: its file or its port.
+fn called(trigger: &Trigger) -> String {
+    match &trigger.on {
+        TriggerOn::File(path) => path.clone(),
+        TriggerOn::Http { port, .. } => port.to_string(),
     }
 }
 

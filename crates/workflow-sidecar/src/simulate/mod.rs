@@ -5,6 +5,7 @@
 //! answers. Must not know how it is shown.
 
 mod command;
+mod guards;
 mod host;
 mod record;
 mod simulation;
@@ -12,6 +13,7 @@ mod told;
 mod world;
 
 pub(crate) use command::{Command, HELP, Step};
+pub(crate) use guards::Guards;
 pub(crate) use record::Recorder;
 pub(crate) use simulation::{Simulation, Start};
-pub(crate) use told::{Level, Told};
+pub(crate) use told::{Changed, Level, Told};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 
 use super::host::{NOW, SEED};
-use crate::serve::{GateName, GateNews, Loader, World};
+use crate::serve::{GateName, GateNews, Loader, TriggerName, TriggerNews, World};
 use crate::transcript::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
 
 /// A transcript being written.
@@ -47,6 +47,19 @@ impl Recorder {
     pub(super) fn gate(&mut self, at: u64, name: &GateName, news: &GateNews, heard: &[String]) {
         let heard = heard.join("\n");
         self.0.write(at, Cause::Gate(name, news), heard.as_bytes());
+    }
+
+    /// What a trigger had, and what followed.
+    pub(super) fn trigger(
+        &mut self,
+        at: u64,
+        name: &TriggerName,
+        news: &TriggerNews,
+        heard: &[String],
+    ) {
+        let heard = heard.join("\n");
+        self.0
+            .write(at, Cause::Trigger(name, news), heard.as_bytes());
     }
 
     /// A line of the host and what it heard.

@@ -9,11 +9,12 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
 use workflow_core::guard::STEP_TOOL;
+use workflow_core::run::{RunState, restore};
 
 use super::command::{Command, Stop};
 use super::host::{Host, text};
 use super::record::Recorder;
-use super::told::{Told, Words};
+use super::told::{Changed, Told, Words};
 use crate::rest::{Rest, rest, taken_up};
 
 /// What a person says who has nothing else to say.
@@ -25,6 +26,8 @@ pub(crate) struct Simulation {
     is_running: bool,
     calls: u64,
     turns: u64,
+    /// How many texts of triggers wait until the agent has stopped.
+    queued: u64,
     /// A call that waits for a person or a gate.
     waiting: Option<Waiting>,
     /// What the files said at the start.
@@ -76,6 +79,7 @@ impl Simulation {
             is_running: false,
             calls: 0,
             turns: 0,
+            queued: 0,
             waiting: None,
             loaded: start.loaded,
         };
@@ -139,6 +143,11 @@ impl Simulation {
                 text,
                 is_error,
             } => self.result(tool, text, *is_error),
+            Command::Trigger { name, text } => self.come_in(name, text),
+            Command::Back(number) => {
+                self.back(*number)?;
+                Ok(Vec::new())
+            }
             Command::Run { name, arguments } => {
                 self.run_command(name, arguments)?;
                 Ok(Vec::new())
@@ -242,7 +251,7 @@ impl Simulation {
                 Call::Tool { id, name, input } => match answer["block"]["reason"].as_str() {
                     Some(reason) => {
                         let reason = reason.to_owned();
-                        self.host.tell_at(at, Told::Blocked { reason });
+                        self.host.tell_at(at, Told::Blocked { tool: name, reason });
                         vec!["blocked".to_owned()]
                     }
                     None if name == STEP_TOOL => {
@@ -289,10 +298,42 @@ impl Simulation {
             }
             None => said.to_owned(),
         };
-        let is_changed = changed.is_some();
-        self.host.tell(Told::Read { text, is_changed });
-        let word = if is_changed { "changed" } else { "unchanged" };
+        let word = if changed.is_some() {
+            "changed"
+        } else {
+            "unchanged"
+        };
+        let changed = changed.map(|_| Changed {
+            tool: tool.to_owned(),
+            said: said.to_owned(),
+            is_error,
+        });
+        self.host.tell(Told::Read { text, changed });
         Ok(vec![word.to_owned()])
+    }
+
+    fn come_in(&mut self, name: &str, said: &str) -> Result<Vec<String>> {
+        self.host.come_in(name, said)?;
+        let word = if self.is_agent_told() {
+            "woken"
+        } else if self.host.has_told(|told| matches!(told, Told::Queued)) {
+            self.queued += 1;
+            "queued"
+        } else {
+            return Ok(Vec::new());
+        };
+        Ok(vec![word.to_owned()])
+    }
+
+    /// A person takes the conversation back to where a checkpoint was made.
+    fn back(&mut self, number: u64) -> Result<()> {
+        let kept = self.host.checkpoints();
+        let Some(to) = kept.iter().find(|kept| kept.number == number) else {
+            self.host.tell(Told::NoCheckpoint(kept.len()));
+            return Ok(());
+        };
+        self.hook("branch", &json!({ "targetTurnIndex": to.turn_index }))?;
+        Ok(())
     }
 
     /// What `workflow_step` answered.
@@ -330,12 +371,20 @@ impl Simulation {
             "content": [{ "type": "text", "text": says }],
         });
         self.hook("agent_end", &json!({ "messages": [message] }))?;
+        let mut woken = false;
+        if self.queued > 0 {
+            // What waited comes by itself, at once.
+            self.host.wait(0)?;
+            woken = self.takes_queued();
+        }
         let state = self.state()?;
         let mut words = Vec::new();
         if let Some(parked) = state["parked"].as_str() {
             words.extend(["parked".to_owned(), parked.to_owned()]);
         } else if state["countdown"].is_number() {
             words.push("countdown".to_owned());
+        } else if woken {
+            words.push("woken".to_owned());
         } else if self.host.prompt.is_some() {
             words.push("pushed".to_owned());
         } else if state["active"] == true {
@@ -352,14 +401,26 @@ impl Simulation {
 
     fn wait(&mut self, seconds: u64) -> Result<Vec<String>> {
         self.host.wait(seconds.saturating_mul(1000))?;
-        let pushed = self
-            .host
-            .has_told(|told| matches!(told, Told::ToAgent { .. }));
-        Ok(if pushed {
-            vec!["pushed".to_owned()]
+        let word = if self.takes_queued() {
+            "woken"
+        } else if self.is_agent_told() {
+            "pushed"
         } else {
-            Vec::new()
-        })
+            return Ok(Vec::new());
+        };
+        Ok(vec![word.to_owned()])
+    }
+
+    fn is_agent_told(&self) -> bool {
+        let is_told = |told: &Told| matches!(told, Told::ToAgent { .. });
+        self.host.has_told(is_told)
+    }
+
+    /// Whether the agent was told something now that had waited for it.
+    fn takes_queued(&mut self) -> bool {
+        let takes = self.queued > 0 && self.is_agent_told();
+        self.queued -= u64::from(takes);
+        takes
     }
 
     fn state(&mut self) -> Result<Value> {
@@ -391,6 +452,11 @@ impl Simulation {
         }
         words.dedup();
         Ok(words)
+    }
+
+    /// The state of the run that there is, or was last.
+    pub(crate) fn state_of_run(&self) -> Option<RunState> {
+        restore(&self.host.entries()).state
     }
 
     /// How the run stands now, and where if it is not over.

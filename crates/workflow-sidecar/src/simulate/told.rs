@@ -8,7 +8,7 @@ pub(crate) enum Told {
     /// A tool may run.
     Allowed,
     /// A tool may not run.
-    Blocked { reason: String },
+    Blocked { tool: String, reason: String },
     /// What `workflow_step` answered.
     Answer { text: String, is_error: bool },
     /// Put into the model's context.
@@ -34,11 +34,33 @@ pub(crate) enum Told {
     /// These checks would run now, each with where it stands.
     Gate { checks: Vec<(String, String)> },
     /// What the model reads of a tool's result.
-    Read { text: String, is_changed: bool },
+    Read {
+        text: String,
+        /// What it was before, if it is another one.
+        changed: Option<Changed>,
+    },
+    /// A guard did it: what it does, and where it stands.
+    Guard { what: String, source: String },
+    /// The code would be kept, under this number.
+    Kept { number: u64 },
+    /// What came in waits until the agent has stopped.
+    Queued,
+    /// There is no such trigger: these there are.
+    NoTrigger(Vec<String>),
+    /// There is no such checkpoint: so many there are.
+    NoCheckpoint(usize),
     /// That is none of these.
     NoChoice(Vec<String>),
     /// Nothing came of it, and why.
     Nothing(&'static str),
+}
+
+/// A result that the model does not read as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) tool: String,
+    pub(crate) said: String,
+    pub(crate) is_error: bool,
 }
 
 /// What an expectation may say of what came of a command.

@@ -1,6 +1,7 @@
 //! The world of a dry run: the project as it stands, in which everything is trusted and no command runs.
 //!
-//! Owns what a gate would run, and what it is said to have come to. Must not know lines.
+//! Owns what a gate would run and what it is said to have come to, and what triggers would be watched. Must not know
+//! lines.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -10,11 +11,12 @@ use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Check, Gate, RunCheck, Trigger};
 use workflow_core::guard::gate::{GateVerdict, Obstacle, Report};
 use workflow_core::guard::rules::Paths;
+use workflow_core::input::Word;
 use workflow_core::wake::Watched;
 
 use super::command::Outcome;
 use crate::serve::{
-    GateHandle, GateJob, GateName, GateNews, Machine, PhasePlace, TriggerWatch, World, WorldProject,
+    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, TriggerWatch, World, WorldProject,
 };
 
 /// What is said of a check where nothing else is.
@@ -25,6 +27,8 @@ const SAID: &str = "so says the dry run";
 pub(super) struct DryWorld {
     machine: Machine,
     started: Mutex<Option<DryGate>>,
+    /// What would be watched.
+    triggers: Mutex<Vec<Trigger>>,
 }
 
 /// A gate that would run.
@@ -39,6 +43,12 @@ impl DryWorld {
     pub(super) fn started(&self) -> Option<DryGate> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         started.take()
+    }
+
+    /// What would be watched.
+    pub(super) fn triggers(&self) -> Vec<Trigger> {
+        let triggers = self.triggers.lock().unwrap_or_else(PoisonError::into_inner);
+        triggers.clone()
     }
 }
 
@@ -109,7 +119,7 @@ impl World for DryWorld {
 
     fn trust(&self, _: &WorldProject<'_>, _: &[RunCheck]) {}
 
-    fn word(&self, _: &Path, _: &PhasePlace<'_>) -> Option<String> {
+    fn word(&self, _: &Path, _: &Awaited) -> Option<Word> {
         None
     }
 
@@ -119,28 +129,48 @@ impl World for DryWorld {
         self.machine.excerpt(path, cwd)
     }
 
-    fn keep_code(&self, _: &Path) -> Result<Snapshot, NoSnapshot> {
-        Err(NoSnapshot::NoRepository)
+    fn shown(&self, path: &str, cwd: &Path) -> String {
+        self.machine.shown(path, cwd)
     }
 
-    fn restore_code(&self, _: &Snapshot, _: &Path) -> Restored {
-        Restored {
-            put_aside: false,
-            has_commits_since: false,
+    fn keep_code(&self, _: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
+        // As if there were a repository in which nothing has changed.
+        Ok(Snapshot {
+            reference: None,
+            head: "0".repeat(40),
+        })
+    }
+
+    fn restore_code(&self, _: GateName, _: &Snapshot, _: &WorldProject<'_>) -> Option<Restored> {
+        Some(Restored {
             problem: Some("a dry run touches no files".to_owned()),
-        }
+            ..Restored::default()
+        })
     }
 
-    fn watch(&self, _: &str, _: &WorldProject<'_>, _: &[Trigger], _: &mut TriggerWatch) -> Watched {
-        Watched::default()
+    fn watch(
+        &self,
+        _: &str,
+        _: &WorldProject<'_>,
+        triggers: &[Trigger],
+        watch: &mut TriggerWatch,
+    ) -> Watched {
+        watch.tell();
+        let mut watched = self.triggers.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *watched, triggers.to_vec());
+        let begun = triggers.iter().filter(|trigger| !before.contains(trigger));
+        Watched {
+            begun: begun.map(Trigger::in_words).collect(),
+            ..Watched::default()
+        }
     }
 
     fn trust_triggers(&self, _: &WorldProject<'_>, _: &[Trigger]) {}
 
-    fn start_gate(&self, name: GateName, job: GateJob<'_>) -> GateHandle {
+    fn start_gate(&self, name: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
         let gates = job.gates.to_vec();
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         *started = Some(DryGate { name, gates });
-        GateHandle::none()
+        Ok(GateHandle::none())
     }
 }

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{FilePath, FileProblem, SETTINGS_FILE, TierEntry};
 
+use super::secrets::without_tokens;
+
 /// The project itself, seen from the directory of its definitions.
 pub(super) const PROJECT: &str = "..";
 /// What all workflows of a directory start with.
@@ -78,6 +80,21 @@ pub(crate) enum Problem {
     /// What the system says.
     #[serde(untagged)]
     System(String),
+}
+
+impl Directory {
+    /// Leaves out what requests to triggers must show, wherever settings say it.
+    pub(super) fn hide_tokens(&mut self) {
+        let Some(settings) = self.0.get_mut(SETTINGS_FILE) else {
+            return;
+        };
+        match settings {
+            Content::Text(text) => *text = without_tokens(text).into_owned(),
+            // Nobody knows what stands in it.
+            Content::Bytes(bytes) => bytes.hex.clear(),
+            Content::Unreadable(_) | Content::Empty(()) => {}
+        }
+    }
 }
 
 impl Content {

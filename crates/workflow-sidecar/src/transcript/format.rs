@@ -221,7 +221,7 @@ impl Transcript {
 
 /// What is wrong with a line.
 #[derive(Debug, thiserror::Error)]
-enum Wrong {
+pub(super) enum Wrong {
     #[error("the line ends amid its JSON")]
     Unfinished,
     #[error("the line is not UTF-8")]
@@ -268,7 +268,7 @@ impl From<serde_json::Error> for Wrong {
 }
 
 impl Line {
-    fn parse(number: usize, line: &[u8]) -> Result<Self, Wrong> {
+    pub(super) fn parse(number: usize, line: &[u8]) -> Result<Self, Wrong> {
         let Ok(text) = std::str::from_utf8(line) else {
             // Where the writing stopped amid a character, it also stopped amid the JSON.
             let is_torn = std::str::from_utf8(line).is_err_and(|error| error.error_len().is_none());

@@ -90,8 +90,8 @@ impl Process {
             // It may say anything, and several of them speak at once.
             .stderr(Stdio::piped());
         // What a transcript does on purpose is not worth a warning.
-        if std::env::var_os(crate::cli::LOG_VARIABLE).is_none() {
-            command.env(crate::cli::LOG_VARIABLE, "error");
+        if std::env::var_os(crate::log::LOG_VARIABLE).is_none() {
+            command.env(crate::log::LOG_VARIABLE, "error");
         }
         let mut child = command.spawn().map_err(Trouble::Start)?;
         let complaints = Complaints::of(child.stderr.take());

@@ -5,7 +5,7 @@
 //! change what is answered: what cannot be written is told once, and the session goes on without.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
@@ -184,6 +184,14 @@ impl Recorder {
                 } else {
                     payload
                 };
+                let without_texts;
+                let line = match line {
+                    HostLine::Line(bytes) if payload == Payload::Redacted => {
+                        without_texts = self.secrets.without_texts(bytes);
+                        HostLine::Line(&without_texts)
+                    }
+                    line => line,
+                };
                 is_whole = push_host_line(at, line, payload, &mut text);
             }
             Cause::Gate(name, news) => {
@@ -192,7 +200,7 @@ impl Recorder {
                 let _ = writeln!(text, "{{\"at\":{at},\"gate\":{json}}}");
             }
             Cause::Trigger(name, news) => {
-                let line = TriggerLine::of(name, news);
+                let line = TriggerLine::of(name, news).recorded(payload);
                 let json = serde_json::to_string(&line).expect("names are strings");
                 let _ = writeln!(text, "{{\"at\":{at},\"trigger\":{json}}}");
             }
@@ -226,7 +234,11 @@ impl Recorder {
             return;
         }
         self.noted.extend(changed.iter().cloned());
-        let definitions = Definitions::Embedded(changed.into_iter().collect());
+        let mut changed: BTreeMap<String, Directory> = changed.into_iter().collect();
+        if self.extent.payload == Payload::Redacted {
+            changed.values_mut().for_each(Directory::hide_tokens);
+        }
+        let definitions = Definitions::Embedded(changed);
         let json = serde_json::to_string(&definitions).expect("names are strings");
         let _ = writeln!(text, "{{\"at\":{at},\"definitions\":{json}}}");
     }

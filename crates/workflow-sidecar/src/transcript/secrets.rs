@@ -1,5 +1,5 @@
 //! What a redacted recording hides of what the sidecar says: the ends of what gates printed, files shown
-//! with questions, and decisions that hang on what tools were given or gave back.
+//! with questions, what triggers had for the agent, and decisions that hang on what tools were given or gave back.
 //!
 //! Text is hidden where it stands, as it is in the lines that it comes from, so that the recording still
 //! replays. What would come out otherwise where the text is not known becomes a line that is not compared.
@@ -8,12 +8,15 @@
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 
+use regex::Regex;
+use workflow_core::wake::NOT_GIVEN;
+
 use super::format::UNKNOWN;
 use super::json_text::{member, quoted, string, strings, with_replaced};
 use super::payload::REDACTED;
 use super::recorder::{Cause, HostLine};
 use super::world::Answer;
-use crate::serve::GateNews;
+use crate::serve::{GateNews, TriggerNews};
 
 /// How many texts are looked for: a report is told again when the run moves on, and not for ever.
 const MOST: usize = 64;
@@ -34,6 +37,8 @@ pub(super) fn hidden(tail: &str) -> &'static str {
 pub(super) struct Secrets {
     tails: VecDeque<String>,
     excerpts: VecDeque<String>,
+    /// What triggers had for the agent.
+    texts: VecDeque<String>,
     /// The ids of calls whose answers hang on what is left out.
     calls: HashSet<String>,
     /// Whether the line that is answered now is such a call.
@@ -57,12 +62,13 @@ impl Secrets {
                     keep(&mut self.tails, &report.tail);
                 }
             }
+            Cause::Trigger(_, TriggerNews::Text(text)) => keep(&mut self.texts, text),
             Cause::Host {
                 line: HostLine::Line(line),
                 hangs_on_payload: true,
             } => self.learn_call(&String::from_utf8_lossy(line)),
-            Cause::Gate(_, GateNews::Progress(_))
-            | Cause::Trigger(..)
+            Cause::Gate(_, GateNews::Progress(_) | GateNews::Restored(_))
+            | Cause::Trigger(_, TriggerNews::Problem(_))
             | Cause::Host { .. }
             | Cause::Time => {}
         }
@@ -79,6 +85,28 @@ impl Secrets {
         }
     }
 
+    /// A line of the host, which tells what the agent was told, without what triggers had.
+    pub(super) fn without_texts<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let Ok(text) = std::str::from_utf8(line) else {
+            return Cow::Borrowed(line);
+        };
+        let is_told = |literal: &&str| string(literal).is_some_and(|text| self.is_text(&text));
+        let told: Vec<_> = if self.texts.is_empty() {
+            Vec::new()
+        } else {
+            strings(text).into_iter().filter(is_told).collect()
+        };
+        if told.is_empty() {
+            return Cow::Borrowed(line);
+        }
+        let hidden = told.into_iter().map(|literal| (literal, quoted(REDACTED)));
+        Cow::Owned(with_replaced(text, hidden.collect()).into_bytes())
+    }
+
+    fn is_text(&self, text: &str) -> bool {
+        self.texts.iter().any(|told| told == text)
+    }
+
     /// A line of the sidecar as it is recorded.
     pub(super) fn hidden_in<'l>(&mut self, line: &'l str) -> Cow<'l, str> {
         let is_request = member(line, "method").is_some();
@@ -87,7 +115,7 @@ impl Secrets {
         if is_answer || is_question {
             return Cow::Borrowed(UNKNOWN);
         }
-        if self.tails.is_empty() && self.excerpts.is_empty() {
+        if self.tails.is_empty() && self.excerpts.is_empty() && self.texts.is_empty() {
             return Cow::Borrowed(line);
         }
         let replaced = strings(line).into_iter();
@@ -104,6 +132,12 @@ impl Secrets {
     fn without(&self, text: &str, before: &str) -> String {
         if before.ends_with("\"tail\":") && self.tails.iter().any(|tail| tail == text) {
             return hidden(text).to_owned();
+        }
+        if before.ends_with("\"content\":") && self.is_text(text) {
+            return REDACTED.to_owned();
+        }
+        if text.starts_with(NOT_GIVEN) {
+            return format!("{NOT_GIVEN}{REDACTED}");
         }
         let is_question = ["\"message\":", "\"title\":"]
             .iter()
@@ -127,6 +161,15 @@ impl Secrets {
     }
 }
 
+/// The text of a settings file without what requests to triggers must show. It may be no settings at all.
+pub(super) fn without_tokens(text: &str) -> Cow<'_, str> {
+    const GAP: &str = r"(?:\s|/\*.*?\*/|//[^\n]*\n)*";
+    const TEXT: &str = r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"#;
+    let pattern = format!(r#"(?s)(\btoken["']?{GAP}:{GAP})(?:{TEXT})"#);
+    let pattern = Regex::new(&pattern).expect("it is a regular expression");
+    pattern.replace_all(text, format!("${{1}}\"{REDACTED}\""))
+}
+
 fn keep(texts: &mut VecDeque<String>, text: &str) {
     if texts.iter().any(|kept| kept == text) {
         return;
@@ -143,7 +186,7 @@ mod tests {
     use workflow_core::output::GateId;
 
     use super::*;
-    use crate::serve::GateName;
+    use crate::serve::{GateName, TriggerName};
 
     fn hear_of_gate(secrets: &mut Secrets, tail: &str) {
         let name = GateName {
@@ -210,6 +253,42 @@ mod tests {
             secrets.hidden_in(r#"{"id":7,"result":{}}"#),
             r#"{"id":7,"result":{}}"#
         );
+    }
+
+    #[test]
+    fn what_a_trigger_had_is_hidden_where_the_agent_is_told() {
+        let mut secrets = Secrets::default();
+        let name = TriggerName {
+            session: String::new(),
+            number: 1,
+        };
+        let news = TriggerNews::Text("It says: S".to_owned());
+        secrets.learn(Cause::Trigger(&name, &news), &[]);
+        let line = r#"{"content":"It says: S","x":"It says: S"}"#;
+        let expected = r#"{"content":"[redacted]","x":"It says: S"}"#;
+        assert_eq!(secrets.hidden_in(line), expected);
+        let line = format!(r#"{{"message":"{NOT_GIVEN}It says"}}"#);
+        let expected = format!(r#"{{"message":"{NOT_GIVEN}[redacted]"}}"#);
+        assert_eq!(secrets.hidden_in(&line), expected);
+    }
+
+    #[test]
+    fn a_token_of_a_trigger_is_left_out_however_it_is_written() {
+        for (text, expected) in [
+            (
+                r#"{token: 'S', tokenEnv: 'E'}"#,
+                r#"{token: "[redacted]", tokenEnv: 'E'}"#,
+            ),
+            (r#"{"token" : "a\"S"}"#, r#"{"token" : "[redacted]"}"#),
+            (
+                "{'token': /* S */ // S\n'S\\\nS'}",
+                "{'token': /* S */ // S\n\"[redacted]\"}",
+            ),
+            ("{ broken token: 'S'", "{ broken token: \"[redacted]\""),
+            ("{maxTokens: 1}", "{maxTokens: 1}"),
+        ] {
+            assert_eq!(without_tokens(text), expected);
+        }
     }
 
     #[test]

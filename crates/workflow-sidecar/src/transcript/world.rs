@@ -13,6 +13,7 @@ use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Trigger};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::{PathForm, Paths};
+use workflow_core::input::Word;
 use workflow_core::output::GateId;
 use workflow_core::wake::Watched;
 
@@ -20,8 +21,8 @@ use super::payload::{Payload, REDACTED};
 use super::secrets::hidden;
 use crate::paths::WrittenPaths;
 use crate::serve::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, PhasePlace, TriggerName, TriggerNews,
-    TriggerWatch, World, WorldProject,
+    Awaited, GateHandle, GateJob, GateName, GateNews, TriggerName, TriggerNews, TriggerWatch,
+    World, WorldProject,
 };
 
 /// Something that the world answered, as the value of a `world` line.
@@ -36,6 +37,9 @@ pub(crate) enum Answer {
     Word(String),
     /// What a file said that was shown with a question.
     Excerpt(String),
+    /// Whether something had changed since it was shown, so that what the user said did not count. It had not,
+    /// unless it is written.
+    Changed(bool),
     /// Where a path led, unless it led where it says.
     Path(Led),
     /// Whether the user's answers were kept there, where it does not look so.
@@ -44,8 +48,10 @@ pub(crate) enum Answer {
     Snapshot(Snapshot),
     /// Why the code was not kept: what failed, or that there is no repository.
     NoSnapshot(Option<String>),
-    /// What came of bringing the code back.
-    Restored(Back),
+    /// Why the code could not be brought back at all; else that is told later.
+    Restored(Restored),
+    /// Why a gate could not be started; else what becomes of it is told later.
+    NotStarted(Vec<Report>),
     /// What came of watching triggers.
     Watched(Watch),
     /// Whether names that differ only in case were the same file. They are not, unless it is written.
@@ -66,16 +72,6 @@ pub(crate) struct Led {
 pub(crate) struct Kept {
     absolute: String,
     held: bool,
-}
-
-/// [`Restored`] as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Back {
-    put_aside: bool,
-    has_commits_since: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
 }
 
 /// [`Watched`] as it is written.
@@ -115,6 +111,14 @@ impl TriggerLine {
         }
     }
 
+    /// The line as it is recorded.
+    pub(super) fn recorded(mut self, payload: Payload) -> Self {
+        if payload == Payload::Redacted && self.text.is_some() {
+            self.text = Some(REDACTED.to_owned());
+        }
+        self
+    }
+
     /// Which trigger, and what it had; none if that is not one thing.
     pub(crate) fn news(&self) -> Option<(TriggerName, TriggerNews)> {
         let name = TriggerName {
@@ -141,14 +145,14 @@ struct Form {
     in_home: Option<String>,
 }
 
-/// What was told of a gate, as the value of a `gate` line.
+/// What was told of a gate, or of a way back of the code, as the value of a `gate` line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GateLine {
     /// The session, which may have no name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) session: String,
-    /// Which of its gates, counted from 1.
+    /// Which of them, counted from 1.
     pub(crate) gate: u64,
     /// It goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,6 +160,9 @@ pub(crate) struct GateLine {
     /// It is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reports: Option<Vec<Report>>,
+    /// The code is back, or is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) restored: Option<Restored>,
 }
 
 impl Answer {
@@ -174,16 +181,19 @@ impl Answer {
 
 impl GateLine {
     pub(super) fn of(name: &GateName, news: &GateNews) -> Self {
-        let (progress, reports) = match news {
-            GateNews::Progress(text) => (Some(text.clone()), None),
-            GateNews::Over(reports) => (None, Some(reports.clone())),
-        };
-        Self {
+        let mut line = Self {
             session: name.session.clone(),
             gate: name.gate.0,
-            progress,
-            reports,
+            progress: None,
+            reports: None,
+            restored: None,
+        };
+        match news {
+            GateNews::Progress(text) => line.progress = Some(text.clone()),
+            GateNews::Over(reports) => line.reports = Some(reports.clone()),
+            GateNews::Restored(restored) => line.restored = Some(restored.clone()),
         }
+        line
     }
 
     /// The line as it is recorded.
@@ -202,10 +212,11 @@ impl GateLine {
             session: self.session.clone(),
             gate: GateId(self.gate),
         };
-        let news = match (&self.progress, &self.reports) {
-            (Some(text), None) => GateNews::Progress(text.clone()),
-            (None, Some(reports)) => GateNews::Over(reports.clone()),
-            (Some(_), Some(_)) | (None, None) => return None,
+        let news = match (&self.progress, &self.reports, &self.restored) {
+            (Some(text), None, None) => GateNews::Progress(text.clone()),
+            (None, Some(reports), None) => GateNews::Over(reports.clone()),
+            (None, None, Some(restored)) => GateNews::Restored(restored.clone()),
+            _ => return None,
         };
         Some((name, news))
     }
@@ -286,9 +297,12 @@ impl World for WatchedWorld {
         self.inner.trust(project, commands);
     }
 
-    fn word(&self, agent_dir: &Path, place: &PhasePlace<'_>) -> Option<String> {
-        let word = self.inner.word(agent_dir, place)?;
-        self.note(Answer::Word(word.clone()));
+    fn word(&self, agent_dir: &Path, awaited: &Awaited) -> Option<Word> {
+        let word = self.inner.word(agent_dir, awaited)?;
+        self.note(match &word {
+            Word::Chosen(choice) => Answer::Word(choice.clone()),
+            Word::Outdated => Answer::Changed(true),
+        });
         Some(word)
     }
 
@@ -302,16 +316,32 @@ impl World for WatchedWorld {
         excerpt
     }
 
-    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> GateHandle {
-        self.inner.start_gate(told, job)
+    fn shown(&self, path: &str, cwd: &Path) -> String {
+        self.inner.shown(path, cwd)
+    }
+
+    fn is_as_shown(&self, path: &str, cwd: &Path, shown: &str) -> bool {
+        let is_as_shown = self.inner.is_as_shown(path, cwd, shown);
+        if !is_as_shown {
+            self.note(Answer::Changed(true));
+        }
+        is_as_shown
+    }
+
+    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
+        let started = self.inner.start_gate(told, job);
+        if let Err(reports) = &started {
+            self.note(Answer::NotStarted(reports.clone()));
+        }
+        started
     }
 
     fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
         self.inner.await_word(agent_dir, awaited);
     }
 
-    fn keep_code(&self, cwd: &Path) -> Result<Snapshot, NoSnapshot> {
-        let kept = self.inner.keep_code(cwd);
+    fn keep_code(&self, project: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
+        let kept = self.inner.keep_code(project);
         self.note(match &kept {
             Ok(snapshot) => Answer::Snapshot(snapshot.clone()),
             Err(NoSnapshot::NoRepository) => Answer::NoSnapshot(None),
@@ -320,14 +350,15 @@ impl World for WatchedWorld {
         kept
     }
 
-    fn restore_code(&self, snapshot: &Snapshot, cwd: &Path) -> Restored {
-        let restored = self.inner.restore_code(snapshot, cwd);
-        self.note(Answer::Restored(Back {
-            put_aside: restored.put_aside,
-            has_commits_since: restored.has_commits_since,
-            problem: restored.problem.clone(),
-        }));
-        restored
+    fn restore_code(
+        &self,
+        told: GateName,
+        snapshot: &Snapshot,
+        project: &WorldProject<'_>,
+    ) -> Option<Restored> {
+        let restored = self.inner.restore_code(told, snapshot, project)?;
+        self.note(Answer::Restored(restored.clone()));
+        Some(restored)
     }
 
     fn watch(
@@ -474,9 +505,10 @@ impl World for HeldWorld {
 
     fn trust(&self, _: &WorldProject<'_>, _: &[RunCheck]) {}
 
-    fn word(&self, _: &Path, _: &PhasePlace<'_>) -> Option<String> {
+    fn word(&self, _: &Path, _: &Awaited) -> Option<Word> {
         self.next(|answer| match answer {
-            Answer::Word(word) => Some(word.clone()),
+            Answer::Word(word) => Some(Word::Chosen(word.clone())),
+            Answer::Changed(true) => Some(Word::Outdated),
             _ => None,
         })
     }
@@ -491,11 +523,27 @@ impl World for HeldWorld {
         held.unwrap_or_default()
     }
 
-    fn start_gate(&self, _: GateName, _: GateJob<'_>) -> GateHandle {
-        GateHandle::none()
+    fn shown(&self, _: &str, _: &Path) -> String {
+        String::new()
     }
 
-    fn keep_code(&self, _: &Path) -> Result<Snapshot, NoSnapshot> {
+    fn is_as_shown(&self, _: &str, _: &Path, _: &str) -> bool {
+        let changed = self.next(|answer| match answer {
+            Answer::Changed(changed) => Some(*changed),
+            _ => None,
+        });
+        changed != Some(true)
+    }
+
+    fn start_gate(&self, _: GateName, _: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
+        let held = self.next(|answer| match answer {
+            Answer::NotStarted(reports) => Some(reports.clone()),
+            _ => None,
+        });
+        held.map_or_else(|| Ok(GateHandle::none()), Err)
+    }
+
+    fn keep_code(&self, _: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
         let held = self.next(|answer| match answer {
             Answer::Snapshot(snapshot) => Some(Ok(snapshot.clone())),
             Answer::NoSnapshot(Some(why)) => Some(Err(NoSnapshot::Failed(why.clone()))),
@@ -505,26 +553,11 @@ impl World for HeldWorld {
         held.unwrap_or(Err(NoSnapshot::NoRepository))
     }
 
-    fn restore_code(&self, _: &Snapshot, _: &Path) -> Restored {
-        let held = self.next(|answer| match answer {
-            Answer::Restored(back) => Some(back.clone()),
+    fn restore_code(&self, _: GateName, _: &Snapshot, _: &WorldProject<'_>) -> Option<Restored> {
+        self.next(|answer| match answer {
+            Answer::Restored(restored) => Some(restored.clone()),
             _ => None,
-        });
-        let unknown = || Back {
-            put_aside: false,
-            has_commits_since: false,
-            problem: Some("the transcript does not tell what came of it".to_owned()),
-        };
-        let Back {
-            put_aside,
-            has_commits_since,
-            problem,
-        } = held.unwrap_or_else(unknown);
-        Restored {
-            put_aside,
-            has_commits_since,
-            problem,
-        }
+        })
     }
 
     fn watch(
@@ -632,11 +665,9 @@ mod tests {
         assert!(!world.is_trusted(&project, &[]));
         world.answer(answer(r#"{"word":"yes"}"#));
         world.forget();
-        let place = PhasePlace {
-            task_id: "t",
-            step: 0,
-        };
-        assert_eq!(world.word(here, &place), None);
+        assert!(world.is_as_shown("plan.md", here, ""));
+        world.answer(answer(r#"{"changed":true}"#));
+        assert!(!world.is_as_shown("plan.md", here, ""));
     }
 
     #[cfg(unix)]

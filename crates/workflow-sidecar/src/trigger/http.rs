@@ -9,16 +9,17 @@
 //! | 202 | it is told when it has stopped |
 //! | 400, 408, 411 | it was no request, took too long, or did not say how long it is |
 //! | 401 | it did not show the token |
+//! | 403 | a web page sent it, or it was sent to another name than this machine's |
 //! | 405 | it was no POST |
 //! | 413 | it was longer than 64 KiB |
 //! | 429 | too much waits for the agent already |
 //! | 503 | there is no session any more, or too many requests at once |
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
@@ -28,6 +29,10 @@ use super::{LONGEST, News, Tell, as_text};
 
 /// How long a request may take, from the first byte to the last.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take to show the token: until then it is anybody's.
+const PATIENCE_WITH_STRANGERS: Duration = Duration::from_secs(2);
+/// For how long a port may still be another trigger's that has just ended.
+const CHANGE_OF_HANDS: Duration = Duration::from_millis(500);
 /// How much stands before a body at most.
 const LONGEST_HEAD: usize = 16 * 1024;
 /// How many headers.
@@ -41,7 +46,7 @@ type Secret = [u8; 32];
 #[derive(Debug)]
 pub(super) struct Webhook {
     is_over: Arc<AtomicBool>,
-    doors: Vec<(SocketAddr, Option<JoinHandle<()>>)>,
+    doors: Vec<TcpListener>,
 }
 
 impl Webhook {
@@ -58,34 +63,63 @@ impl Webhook {
             at_once: AtomicUsize::new(0),
         });
         for listener in listeners {
-            let address = listener.local_addr();
-            let address = address.map_err(|error| not_listening(port, &error))?;
+            let door = listener.try_clone();
+            webhook
+                .doors
+                .push(door.map_err(|error| not_listening(port, &error))?);
             let (desk, is_over) = (Arc::clone(&desk), Arc::clone(&is_over));
             let thread = thread::Builder::new().name("webhook".to_owned());
-            let thread = thread.spawn(move || accept(&listener, &desk, &is_over));
-            let thread = thread.map_err(|error| not_listening(port, &error))?;
-            webhook.doors.push((address, Some(thread)));
+            let spawned = thread.spawn(move || accept(&listener, &desk, &is_over));
+            spawned.map_err(|error| not_listening(port, &error))?;
         }
         Ok(webhook)
     }
 }
 
 impl Drop for Webhook {
-    /// The port is free when this is done.
+    /// Nobody is let in any more when this is done. Waits for nothing.
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        for (address, thread) in &mut self.doors {
-            // Whoever waits for a visitor sees only then that it is over.
-            let knocked = TcpStream::connect_timeout(address, Duration::from_secs(1));
-            if let (Ok(_), Some(thread)) = (knocked, thread.take()) {
-                let _ = thread.join();
+        for door in self.doors.drain(..) {
+            let address = door.local_addr();
+            if !is_shut(door)
+                && let Ok(address) = address
+            {
+                // Whoever waits for a visitor sees only then that it is over.
+                let _ = TcpStream::connect_timeout(&address, Duration::from_millis(50));
             }
         }
     }
 }
 
-/// Listens on this machine only. A name like `localhost` may mean either address, so both must be ours.
+/// Stops listening at once, and wakes who waits for a visitor, where the system can do that.
+#[cfg(unix)]
+fn is_shut(door: TcpListener) -> bool {
+    // The standard library shuts down streams only; to the system both are sockets.
+    let socket = TcpStream::from(std::os::fd::OwnedFd::from(door));
+    socket.shutdown(std::net::Shutdown::Both).is_ok()
+}
+
+#[cfg(windows)]
+fn is_shut(_: TcpListener) -> bool {
+    false
+}
+
+/// Listens on this machine only, perhaps after another trigger has let go of the port.
 fn listen(port: u16) -> io::Result<Vec<TcpListener>> {
+    let end = Instant::now() + CHANGE_OF_HANDS;
+    loop {
+        match listen_at_once(port) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < end => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            listening => return listening,
+        }
+    }
+}
+
+/// A name like `localhost` may mean either address, so both must be ours.
+fn listen_at_once(port: u16) -> io::Result<Vec<TcpListener>> {
     let old = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
     match TcpListener::bind((IpAddr::V6(Ipv6Addr::LOCALHOST), port)) {
         Ok(new) => Ok(vec![old, new]),
@@ -138,13 +172,14 @@ impl Desk {
     }
 
     fn attend(&self, mut visitor: TcpStream) {
-        let end = Instant::now() + PATIENCE;
+        let now = Instant::now();
+        let end = now + PATIENCE;
         let _ = visitor.set_write_timeout(Some(PATIENCE));
         let mut line = Line {
             visitor: &mut visitor,
-            end,
+            end: now + PATIENCE_WITH_STRANGERS,
         };
-        let answer = match request(&mut line, &self.secret) {
+        let answer = match request(&mut line, end, &self.secret) {
             Ok(text) => match (self.tell)(News::Text(text)) {
                 Some(Heard::Delivered) => Answer(200, "delivered"),
                 Some(Heard::Queued) => Answer(202, "queued: the agent is busy"),
@@ -208,12 +243,15 @@ impl Answer {
     const TOO_MANY: Self = Self(503, "too many requests at once");
     const NO_REQUEST: Self = Self(400, "this is no request");
     const TOO_LONG: Self = Self(413, "at most 65536 bytes");
+    const WEB_PAGE: Self = Self(403, "web pages are not heard");
+    const OTHER_NAME: Self = Self(403, "send it to localhost, 127.0.0.1 or [::1]");
 
     fn bytes(self) -> Vec<u8> {
         let Self(status, text) = self;
         let reason = match status {
             200 => "OK",
             202 => "Accepted",
+            403 => "Forbidden",
             401 => "Unauthorized\r\nWWW-Authenticate: Bearer",
             405 => "Method Not Allowed\r\nAllow: POST",
             408 => "Request Timeout",
@@ -248,7 +286,7 @@ struct Head {
 }
 
 /// The body of a request that may come in.
-fn request(line: &mut Line<'_>, secret: &Secret) -> Result<String, Answer> {
+fn request(line: &mut Line<'_>, end: Instant, secret: &Secret) -> Result<String, Answer> {
     let mut read = Vec::new();
     let mut buffer = [0; 4096];
     let head = loop {
@@ -263,6 +301,7 @@ fn request(line: &mut Line<'_>, secret: &Secret) -> Result<String, Answer> {
             return Err(Answer::NO_REQUEST);
         }
     };
+    line.end = end;
     if head.waits {
         line.visitor.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
@@ -292,6 +331,17 @@ fn head(read: &[u8], secret: &Secret) -> Result<Option<Head>, Answer> {
         let mut headers = request.headers.iter();
         headers.find(|header| header.name.eq_ignore_ascii_case(name))
     };
+    // A page on the web can have a browser send what it likes to any port, also under a name of its own.
+    if named("Origin").is_some() {
+        return Err(Answer::WEB_PAGE);
+    }
+    let mut hosts = request
+        .headers
+        .iter()
+        .filter(|header| header.name.eq_ignore_ascii_case("Host"));
+    if !hosts.all(|host| is_this_machine(host.value)) {
+        return Err(Answer::OTHER_NAME);
+    }
     let shown = named("Authorization").and_then(|header| bearer(header.value));
     if !shown.is_some_and(|token| is_secret(token, secret)) {
         return Err(Answer(
@@ -323,6 +373,20 @@ fn head(read: &[u8], secret: &Secret) -> Result<Option<Head>, Answer> {
     }))
 }
 
+/// Whether a name, with a port or without, is one of this machine's for itself.
+fn is_this_machine(host: &[u8]) -> bool {
+    let Ok(host) = std::str::from_utf8(host.trim_ascii()) else {
+        return false;
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+}
+
 fn bearer(value: &[u8]) -> Option<&[u8]> {
     const SCHEME: &[u8] = b"bearer ";
     let (scheme, token) = value.split_at_checked(SCHEME.len())?;
@@ -337,4 +401,53 @@ fn is_secret(token: &[u8], secret: &Secret) -> bool {
         .zip(secret)
         .fold(0, |all, (a, b)| all | (a ^ b));
     differences == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_meant() {
+        for host in [
+            "localhost",
+            "LocalHost:80",
+            "127.0.0.1:3333",
+            "[::1]",
+            "[::1]:3333",
+        ] {
+            assert!(is_this_machine(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "",
+            "x",
+            "localhost.evil.example:3333",
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "::1",
+            "localhost:80:x",
+            "\u{e9}",
+        ] {
+            assert!(!is_this_machine(host.as_bytes()), "{host}");
+        }
+    }
+
+    #[test]
+    fn whoever_ends_waits_for_nobody_and_the_port_changes_hands() {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let start = || Webhook::start(port, "t", Box::new(|_| None)).unwrap();
+        let first = start();
+        // Somebody who says nothing is at the desk, and others stand in line.
+        let visitors: Vec<_> = (0..20)
+            .map(|_| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap())
+            .collect();
+        let began = Instant::now();
+        drop(first);
+        assert!(began.elapsed() < Duration::from_millis(100));
+        assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
+        drop(start());
+        drop(visitors);
+    }
 }

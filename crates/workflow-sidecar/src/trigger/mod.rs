@@ -9,8 +9,10 @@ mod http;
 
 use std::path::{Path, PathBuf};
 
-use workflow_core::definition::{Token, Trigger, TriggerOn};
+use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
 use workflow_core::output::Heard;
+
+use file::Place;
 
 /// How much is taken of what comes in, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -52,7 +54,10 @@ pub(crate) fn start(
         })
     });
     let watching = match &trigger.on {
-        TriggerOn::File(path) => Watching::File(file::Watcher::start(place(path, cwd), tell)?),
+        TriggerOn::File(path) => {
+            let place = place(path, trigger.tier, cwd)?;
+            Watching::File(file::Watcher::start(place, tell)?)
+        }
         TriggerOn::Http { port, token } => {
             let secret = secret(token, *port)?;
             Watching::Http(http::Webhook::start(*port, &secret, tell)?)
@@ -61,20 +66,47 @@ pub(crate) fn start(
     Ok(Running(watching))
 }
 
-/// Where the file of a trigger is.
-fn place(path: &str, cwd: &Path) -> PathBuf {
-    match path.strip_prefix("~/") {
-        Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
-        None => cwd.join(path),
+/// Where the file of a trigger is, and what it must not leave.
+///
+/// The user's settings hold in every project, and a project's in the project only.
+fn place(path: &str, tier: Tier, cwd: &Path) -> Result<Place, String> {
+    let problem = |why: &str| format!("The trigger {path:?} is not watched: {why}.");
+    match tier {
+        Tier::Global => {
+            let whole = match path.strip_prefix("~/") {
+                Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
+                None => PathBuf::from(path),
+            };
+            if !whole.is_absolute() {
+                return Err(problem(
+                    "your settings must name it by its whole path, or `~/…`",
+                ));
+            }
+            Ok(Place {
+                path: whole,
+                within: None,
+            })
+        }
+        Tier::Project => {
+            let within = cwd
+                .canonicalize()
+                .map_err(|error| problem(&error.to_string()))?;
+            Ok(Place {
+                path: within.join(path),
+                within: Some(within),
+            })
+        }
     }
 }
 
 fn secret(token: &Token, port: u16) -> Result<String, String> {
     match token {
-        Token::Text(text) => Ok(text.clone()),
+        Token::Text(text) => Ok(text.trim().to_owned()),
+        // A variable that was read from a file often ends with its line.
         Token::Environment(name) => std::env::var(name)
             .ok()
-            .filter(|value| !value.trim().is_empty())
+            .map(|value| value.trim().to_owned())
+            .filter(|value| !value.is_empty())
             .ok_or_else(|| {
                 format!(
                     "Nothing listens at port {port}: the environment variable {name:?}, which holds its token, is not set."

@@ -11,7 +11,8 @@ import { type CallOptions, Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
 import { SidecarError } from "../error.ts";
 import { type HookEvent, returned, select } from "../events.ts";
-import { type OfflineCommand, type OfflineManifest, holds, undecided, waysOut, withheld, withOffline } from "../offline.ts";
+import { Guarded } from "../guarded.ts";
+import { ACTIVE, type OfflineCommand, type OfflineManifest, undecided, waysOut, withheld, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
 import { Painted, perform, tell } from "./actions.ts";
 import { GOING_BACK, newLeaf } from "./back.ts";
@@ -53,8 +54,10 @@ class Shim {
   /** The context of the newest event; none before the session starts and after it ended. */
   #ctx: PiContext | undefined;
   #active = false;
-  /** Whether rules hold without an active workflow, as far as a sidecar said so. */
-  #guarded = false;
+  /** Whether an entry was to be appended when there was no context to do it with. */
+  #missed = false;
+  /** Whether rules hold without an active workflow. */
+  readonly #guarded = new Guarded();
   #complained = false;
   #lastWords = "";
   /** How many messages were sent in the user's place. */
@@ -137,16 +140,19 @@ class Shim {
   /** The session starts, or stands somewhere else: its entries are the truth. */
   async #begin(name: string, event: HookEvent, ctx: PiContext): Promise<void> {
     this.#ctx = ctx;
+    this.#missed = false;
     this.#active = isActive(this.#entries(ctx), this.#manifest.entryTypes);
     this.#settling.cancel();
     this.#painted.clearWidgets(ctx);
     this.#restoring = { name, event };
+    this.#guarded.begin({ cwd: ctx.isProjectTrusted?.() === false ? undefined : ctx.cwd });
     try {
       this.#client ??= this.#newClient();
       await this.#client.resync();
       if (this.#client.manifest) this.#adopt(this.#client.manifest);
       this.#complained = false;
     } catch (error) {
+      this.#guarded.failed(error);
       this.#complain(error);
     } finally {
       this.#restoring = undefined;
@@ -160,14 +166,13 @@ class Shim {
     const { name, event } = this.#restoring ?? { name: "session_start", event: { reason: "reload" } };
     const hook = `hook/${name}` as "hook/session_start";
     const context = this.#context(ctx, this.#hook(name)?.context ?? ["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"]);
-    const { guarded = false } = await request(hook, { event: select(event, ["reason"]), context }, { deadlineMs: RESTORE_PATIENCE * this.#deadlineMs });
-    this.#guarded = guarded;
+    this.#guarded.begun(await request(hook, { event: select(event, ["reason"]), context }, { deadlineMs: RESTORE_PATIENCE * this.#deadlineMs }));
   }
 
   async #forward(name: string, event: HookEvent, ctx: PiContext): Promise<object | undefined> {
     const hook = this.#hook(name);
     if (!hook) return undefined;
-    if (this.#client) this.#ctx = ctx;
+    if (this.#client) this.#goOnWith(ctx);
     const context = hook.context && hook.context.length > 0 ? { context: this.#context(ctx, hook.context) } : {};
     const [decides, edits] = [name === "tool_call", name === "tool_result"];
     // What happened is told even when the run it happened in was aborted, and its result is read later; a decision is not needed any more.
@@ -185,7 +190,7 @@ class Shim {
   async #goBack(event: HookEvent, ctx: PiContext): Promise<object | undefined> {
     const leaf = newLeaf(event, ctx.sessionManager);
     if (leaf === undefined || !this.#client) return undefined;
-    this.#ctx = ctx;
+    this.#goOnWith(ctx);
     const branch = newestOf(upFrom(ctx.sessionManager, leaf), this.#manifest.entryTypes);
     const signal = event.signal instanceof AbortSignal ? event.signal : ctx.signal;
     try {
@@ -195,8 +200,9 @@ class Shim {
     }
   }
 
-  get #holds() {
-    return holds(this.#active, this.#guarded);
+  /** Why nothing may go unasked; `undefined` if it may. */
+  get #holds(): string | undefined {
+    return this.#active ? ACTIVE : this.#guarded.why;
   }
 
   #isOurs = (event: HookEvent): boolean => this.#manifest.tools.some((tool) => tool.name === event.toolName);
@@ -244,7 +250,7 @@ class Shim {
   // Tools and commands.
 
   async #execute(name: string, toolCallId: string, params: unknown, signal: AbortSignal | undefined, ctx: PiContext): Promise<PiToolResult> {
-    if (this.#client) this.#ctx = ctx;
+    if (this.#client) this.#goOnWith(ctx);
     try {
       const call = { name, toolCallId, arguments: params as Record<string, unknown> };
       const { actions: _, diagnostics: __, content, details = {}, ...more } = await this.#ask("tool/execute", call, {
@@ -266,7 +272,7 @@ class Shim {
       await ctx.waitForIdle();
     }
     if (!this.#client) return;
-    this.#ctx = ctx;
+    this.#goOnWith(ctx);
     const said = this.#said;
     try {
       await this.#ask("command/run", { name, arguments: args }, { patient: !offline });
@@ -304,10 +310,14 @@ class Shim {
     if (!this.#client) throw new SidecarError("closed", "the session is over");
     try {
       const result = await this.#client.request(method, params, options);
+      this.#guarded.answered(result ?? {});
       this.#complained = false;
       return result;
     } catch (error) {
-      if (error instanceof SidecarError && error.kind !== "aborted") this.#complain(error);
+      if (error instanceof SidecarError && error.kind !== "aborted") {
+        this.#guarded.failed(error);
+        this.#complain(error);
+      }
       throw error;
     }
   }
@@ -387,7 +397,10 @@ class Shim {
   #apply(actions: readonly Action[], timed: boolean): void {
     for (const action of actions) {
       const ctx = this.#ctx;
-      if (!ctx) return;
+      if (!ctx) {
+        this.#missed ||= action.type === "appendEntry";
+        continue;
+      }
       try {
         if (this.#keepsBack(action, ctx)) this.#kept.push(action);
         else perform(action, this.#pi, ctx, timed);
@@ -395,10 +408,21 @@ class Shim {
         if (action.type === "sendUserMessage") this.#said += 1;
         if (action.type === "appendEntry") this.#note(action.customType, action.data);
       } catch (error) {
-        if (isStale(error)) this.#ctx = undefined;
-        else if (action.type === "appendEntry") this.#client?.resync().catch(() => {});
+        if (isStale(error)) {
+          this.#ctx = undefined;
+          this.#missed ||= action.type === "appendEntry";
+        } else if (action.type === "appendEntry") this.#client?.resync().catch(() => {});
       }
     }
+  }
+
+  /** Goes on with the newest context. A sidecar that is ahead of the session, which missed an entry of it, is told where that stands. */
+  #goOnWith(ctx: PiContext): void {
+    this.#ctx = ctx;
+    if (!this.#missed) return;
+    this.#missed = false;
+    this.#active = isActive(this.#entries(ctx), this.#manifest.entryTypes);
+    this.#client?.resync().catch(() => {});
   }
 
   /** Print mode prints the last message if it is the assistant's: what only a person should see is stored at the end. */

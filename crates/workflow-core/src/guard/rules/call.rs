@@ -5,16 +5,11 @@ use std::cell::OnceCell;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::fields::{self, Does, LineText, Named};
 use super::paths::{PathForm, Paths};
+use super::touched::{Places, is_too_much, places};
 use crate::diagnostic::shown;
-use crate::guard::shell::{self, Line, Word, Writes};
-
-/// The fields that hold a path, in the tools of the usual hosts.
-const PATH_FIELDS: [&str; 4] = ["path", "file_path", "filePath", "notebook_path"];
-/// The fields that hold a line for the shell.
-const COMMAND_FIELDS: [&str; 2] = ["command", "cmd"];
-/// The tools that write the file they name, in lower case.
-const WRITING_TOOLS: [&str; 4] = ["edit", "write", "multiedit", "notebookedit"];
+use crate::guard::shell::{self, Line, Unreadable, Writes};
 
 /// How many writes of a line are told.
 const MOST_SEEN: usize = 3;
@@ -27,7 +22,10 @@ pub struct Call<'a> {
     input: Option<&'a RawValue>,
     pub(super) paths: &'a dyn Paths,
     read: OnceCell<Option<Map<String, Value>>>,
+    line_text: OnceCell<LineText>,
     line: OnceCell<Option<Line>>,
+    places: OnceCell<Places>,
+    written: OnceCell<Vec<Target>>,
 }
 
 /// Whether something is so.
@@ -57,7 +55,10 @@ impl<'a> Call<'a> {
             input,
             paths,
             read: OnceCell::new(),
+            line_text: OnceCell::new(),
             line: OnceCell::new(),
+            places: OnceCell::new(),
+            written: OnceCell::new(),
         }
     }
 
@@ -81,67 +82,111 @@ impl<'a> Call<'a> {
 
     /// The line for the shell, if the call has one.
     pub(super) fn line(&self) -> Option<&Line> {
-        let read = || Some(shell::read(self.line_text()?));
+        let read = || {
+            let fields = self.fields()?;
+            match self.told_line() {
+                LineText::None => None,
+                LineText::Said(text) => Some(shell::read_in(fields::directory(fields), text)),
+                LineText::Unseen => {
+                    let why = Unreadable::Unparsed("it is no text".to_owned());
+                    Some(shell::unread(why))
+                }
+            }
+        };
         self.line.get_or_init(read).as_ref()
     }
 
     /// The line for the shell, as it is written.
     pub(super) fn line_text(&self) -> Option<&str> {
-        let fields = self.fields()?;
-        COMMAND_FIELDS
-            .iter()
-            .find_map(|key| fields.get(*key)?.as_str())
+        match self.told_line() {
+            LineText::Said(text) => Some(text),
+            LineText::None | LineText::Unseen => None,
+        }
+    }
+
+    fn told_line(&self) -> &LineText {
+        let read = || self.fields().map_or(LineText::None, fields::line);
+        self.line_text.get_or_init(read)
+    }
+
+    /// What its arguments name; `None` if they were not told.
+    fn named(&self) -> Option<Vec<Named<'_>>> {
+        self.fields().map(fields::named)
     }
 
     /// Whether it changes files.
     pub(super) fn writes(&self) -> Known {
-        if let Some(line) = self.line() {
-            return match &line.writes {
-                Writes::No => Known::No,
-                Writes::Yes(_) => Known::Yes,
-                Writes::Unreadable(_) => Known::Unknown,
-            };
+        let line = self.line().map(|line| &line.writes);
+        match line {
+            Some(Writes::Yes(_)) => return Known::Yes,
+            Some(Writes::Unreadable(_)) => return Known::Unknown,
+            Some(Writes::No) | None => {}
         }
-        let tool = self.tool.to_ascii_lowercase();
-        if WRITING_TOOLS.contains(&&*tool) {
-            return Known::Yes;
+        match fields::does(self.tool) {
+            Does::Runs if line.is_none() => Known::Unknown,
+            Does::Changes(_) if self.is_editor() => Known::Yes,
+            Does::Changes(_) => Known::from(self.named().is_none_or(|named| !named.is_empty())),
+            Does::Reads | Does::Runs | Does::Unknown => Known::No,
         }
-        // A shell whose line was not told.
-        let is_shell = matches!(&*tool, "bash" | "shell" | "sh");
-        if is_shell { Known::Unknown } else { Known::No }
+    }
+
+    /// Whether it changes files, for a rule that allows: a tool that nobody knows may.
+    pub(super) fn surely_writes(&self) -> Known {
+        let is_known = self.line().is_some() || fields::does(self.tool) == Does::Reads;
+        match self.writes() {
+            Known::No if !is_known => Known::Unknown,
+            known => known,
+        }
+    }
+
+    /// Whether it is one of the hosts' tools that write the file they name.
+    fn is_editor(&self) -> bool {
+        fields::is_editor(self.tool)
     }
 
     /// The files that its arguments name, and those that its line writes.
-    pub(super) fn written(&self) -> Vec<Target> {
-        match self.line() {
-            None => self.named(),
-            Some(line) => match &line.writes {
-                Writes::No => Vec::new(),
-                Writes::Yes(writes) => writes
-                    .iter()
-                    .map(|write| write.path.as_deref().map(|path| self.paths.forms(path)))
-                    .collect(),
-                Writes::Unreadable(_) => vec![None],
-            },
-        }
+    pub(super) fn written(&self) -> &[Target] {
+        self.written.get_or_init(|| {
+            let mut all: Vec<Option<&str>> = Vec::new();
+            let Some(named) = self.named() else {
+                return vec![None];
+            };
+            all.extend(named.iter().filter_map(|named| match named {
+                Named::Path(path) => Some(Some(*path)),
+                Named::Unseen => Some(None),
+                Named::Glob(_) | Named::Directory(_) => None,
+            }));
+            match self.line().map(|line| &line.writes) {
+                Some(Writes::Yes(writes)) => {
+                    all.extend(writes.iter().map(|write| write.path.as_deref()));
+                }
+                Some(Writes::Unreadable(_)) => all.push(None),
+                Some(Writes::No) | None => {}
+            }
+            if is_too_much(all.len()) {
+                return vec![None];
+            }
+            let forms = |path: Option<&str>| path.map(|path| self.paths.forms(path));
+            all.into_iter().map(forms).collect()
+        })
     }
 
-    /// The files that it names in any way.
+    /// The places that it touches in any way.
+    pub(super) fn places(&self) -> &Places {
+        self.places.get_or_init(|| match self.named() {
+            None => Places::default(),
+            Some(named) => places(self.line(), &named, fields::does(self.tool), self.paths),
+        })
+    }
+
+    /// The plain paths that it touches in any way.
     pub(super) fn touched(&self) -> Vec<Target> {
-        let Some(line) = self.line() else {
-            return self.named();
-        };
-        let words = line
-            .commands
+        let plain = self
+            .places()
+            .seen
             .iter()
-            .flat_map(|simple| simple.words.iter().skip(1));
-        let words = words.filter_map(Word::text);
-        // What stands behind `=` may be a path as well: `--file=.env`, `if=/dev/sda`.
-        let words =
-            words.flat_map(|word| [Some(word), word.split_once('=').map(|(_, value)| value)]);
-        let words = words.flatten().filter(|word| !word.is_empty());
-        let read = words.map(|word| Some(self.paths.forms(word)));
-        read.chain(self.written()).collect()
+            .filter(|place| place.tail.is_empty());
+        plain.map(|place| Some(place.forms.clone())).collect()
     }
 
     /// Whether it has a line that cannot be read in full.
@@ -166,16 +211,5 @@ impl<'a> Call<'a> {
             }
             Some(Writes::No) | None => String::new(),
         }
-    }
-
-    /// The files that its arguments name.
-    fn named(&self) -> Vec<Target> {
-        let Some(fields) = self.fields() else {
-            return vec![None];
-        };
-        let paths = PATH_FIELDS.iter().filter_map(|key| fields.get(*key));
-        paths
-            .map(|value| value.as_str().map(|path| self.paths.forms(path)))
-            .collect()
     }
 }

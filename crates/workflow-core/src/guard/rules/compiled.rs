@@ -11,7 +11,7 @@ use crate::definition::{Rule, Verdict};
 use crate::guard::shell::{self, Simple};
 
 /// A rule whose patterns are compiled when they are first needed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct CompiledRule {
     pub(super) rule: Rule,
     path: Globs,
@@ -46,12 +46,7 @@ impl CompiledRule {
             Known::No => false,
             Known::Unknown => !self.allows(),
         };
-        let writes = |call: &Call<'_>| match (self.rule.writes, call.writes()) {
-            (None, _) => Known::Yes,
-            (Some(_), Known::Unknown) => Known::Unknown,
-            (Some(wanted), known) => Known::from((known == Known::Yes) == wanted),
-        };
-        matches(writes(call))
+        matches(self.writes_match(call))
             && matches(self.commands_match(call))
             && matches(self.paths_match(call))
             && self
@@ -65,6 +60,21 @@ impl CompiledRule {
 
     fn allows(&self) -> bool {
         self.rule.verdict == Verdict::Allow
+    }
+
+    fn writes_match(&self, call: &Call<'_>) -> Known {
+        let Some(wanted) = self.rule.writes else {
+            return Known::Yes;
+        };
+        let writes = if self.allows() {
+            call.surely_writes()
+        } else {
+            call.writes()
+        };
+        match writes {
+            Known::Unknown => Known::Unknown,
+            known => Known::from((known == Known::Yes) == wanted),
+        }
     }
 
     /// One of the commands of a line makes it forbidden, all of them must be allowed.
@@ -94,50 +104,40 @@ impl CompiledRule {
         })
     }
 
-    /// One path makes a call forbidden, all that it writes must be allowed.
+    /// One path makes a call forbidden; to be allowed, it writes somewhere, and only where it may.
     fn paths_match(&self, call: &Call<'_>) -> Known {
         if self.path.is_empty() {
             return Known::Yes;
         }
         if self.allows() {
-            let mut targets = call.written().into_iter();
-            let has_line = call.line().is_some();
-            let named = targets.len() > 0;
-            let all = targets.all(|target| self.target_matches(call, &target, true) == Known::Yes);
-            return Known::from(all && (named || has_line));
+            let targets = call.written();
+            let fits = |target| self.target_fits(call, target);
+            return Known::from(!targets.is_empty() && targets.iter().all(fits));
         }
-        let targets = if self.rule.writes == Some(true) {
-            call.written()
+        let only_written = self.rule.writes == Some(true);
+        let places = call.places();
+        let mut worst = if places.is_all {
+            Known::No
         } else {
-            call.touched()
+            Known::Unknown
         };
-        let found = targets
-            .iter()
-            .map(|target| self.target_matches(call, target, false));
-        found.fold(Known::No, |worst, known| match (worst, known) {
-            (Known::Yes, _) | (_, Known::Yes) => Known::Yes,
-            (Known::Unknown, _) | (_, Known::Unknown) => Known::Unknown,
-            (Known::No, Known::No) => Known::No,
-        })
+        for place in &places.seen {
+            if only_written && !place.change.writes() {
+                continue;
+            }
+            match self.path.touch(place, call.paths) {
+                Some(true) => return Known::Yes,
+                Some(false) => {}
+                None => worst = Known::Unknown,
+            }
+        }
+        worst
     }
 
-    /// Whether a path matches in one of its forms, or in all.
-    fn target_matches(&self, call: &Call<'_>, target: &Target, all: bool) -> Known {
-        let Some(forms) = target else {
-            return Known::Unknown;
-        };
-        let ignores_case = call.paths.ignores_case();
-        let matches: Option<Vec<bool>> = forms
-            .iter()
-            .map(|form| self.path.matches(form, ignores_case))
-            .collect();
-        matches.map_or(Known::Unknown, |matches| {
-            Known::from(if all {
-                matches.iter().all(|&matches| matches)
-            } else {
-                matches.contains(&true)
-            })
-        })
+    /// Whether a path is allowed in all of its forms.
+    fn target_fits(&self, call: &Call<'_>, target: &Target) -> bool {
+        let fits = |form| self.path.matches(form, call.paths) == Some(true);
+        target.as_ref().is_some_and(|forms| forms.iter().all(fits))
     }
 }
 

@@ -7,10 +7,15 @@
 
 mod call;
 mod compiled;
-mod own;
+mod fields;
+mod meeting;
+pub(crate) mod own;
 mod paths;
 mod pattern;
+mod reach;
 mod reason;
+mod texts;
+mod touched;
 
 use std::sync::Arc;
 
@@ -48,12 +53,12 @@ pub enum Whose<'a> {
 }
 
 /// The rules of all levels, outer first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Rules {
     levels: Vec<Level>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Level {
     name: Arc<str>,
     /// Whether it is a workflow or a phase.
@@ -78,6 +83,8 @@ pub enum Decision<'r> {
 pub struct Denial<'r> {
     /// What the level is.
     pub level: &'r str,
+    /// Who may have the call run in spite of it.
+    pub lift: Lift,
     /// Whether the level is a workflow or a phase.
     pub in_workflow: bool,
     /// The rule; `None` where the level's list decides.
@@ -86,6 +93,15 @@ pub struct Denial<'r> {
     pub allowed: String,
     /// What was seen of the call that the rule asks for, as people read it; may be empty.
     pub seen: String,
+}
+
+/// Who may have a call run in spite of what denies it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lift {
+    /// A person, who is shown what denies it.
+    Person,
+    /// Nobody.
+    Never,
 }
 
 impl Rules {
@@ -172,6 +188,7 @@ impl Level {
         };
         Denial {
             level: &self.name,
+            lift: Lift::Person,
             in_workflow: self.in_workflow,
             rule,
             allowed,

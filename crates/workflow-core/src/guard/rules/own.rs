@@ -1,17 +1,25 @@
 //! The rule that no definition has to say: what only a person may answer, no tool of an agent answers.
 //!
 //! Owns what counts as answering: running `workflow-sidecar approve` or `trust`, and writing where the
-//! answers are kept. A call that does not name `workflow-sidecar` is not looked at any further.
+//! answers are kept. What is quoted, escaped or written in capitals is the same; a line with nothing of the
+//! names in it is not looked at any further, and neither is a path.
 
 use std::sync::LazyLock;
 
-use super::Denial;
+use serde_json::{Map, Value};
+
 use super::call::{Call, Target};
+use super::texts::texts;
+use super::{Denial, Lift};
 use crate::definition::{Rule, Verdict};
-use crate::guard::shell::{Line, Simple, Word, Writes};
+use crate::guard::shell::{self, Line, Simple, Word, Writes};
 
 const NAME: &str = "workflow-sidecar";
 const ANSWERING: [&str; 2] = ["approve", "trust"];
+/// What is in every line that answers, once quotes and backslashes are gone; `$'` may hide any letter.
+const MARKS: [&str; 5] = ["workflow", "sidecar", "approve", "trust", "$'"];
+/// Bytes of a text that may still be a path.
+const LONGEST_PATH: usize = 4096;
 
 /// Programs that run a script by its path.
 const RUN_SCRIPTS: [&str; 4] = ["node", "nodejs", "bun", "deno"];
@@ -33,6 +41,12 @@ const RUN_TEXT: [&str; 14] = [
     "zellij",
 ];
 
+/// What the rule forbids, as people read it.
+pub(crate) const FORBIDS: &str =
+    "running `workflow-sidecar approve` or `trust`, and writing where their answers are kept";
+/// Where the rule comes from, as people read it.
+pub(crate) const SOURCE: &str = "built in";
+
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
     Rule {
     verdict: Verdict::Block,
@@ -44,17 +58,15 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
     reason: Some(
         "only a person approves and trusts, so ask the user to run `workflow-sidecar` in a terminal".to_owned(),
     ),
-    source: String::new(),
+    source: SOURCE.to_owned(),
 }
 });
 
 /// Why a call may not run that would answer in a person's place.
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
-    if !call.input_text().contains(NAME) || !answers(call) {
-        return None;
-    }
-    Some(Denial {
+    answers(call).then(|| Denial {
         level: NAME,
+        lift: Lift::Never,
         in_workflow: false,
         rule: Some(&RULE),
         allowed: String::new(),
@@ -63,17 +75,87 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 }
 
 fn answers(call: &Call<'_>) -> bool {
+    let Some(fields) = call.fields() else {
+        return answers_unread(call.input_text());
+    };
     let leads_there = |target: Target| {
         let mut forms = target.iter().flatten();
         forms.any(|form| call.paths.holds_answers(form))
     };
-    let Some(line) = call.line() else {
-        return call.touched().into_iter().any(leads_there);
+    let touches_answers = || call.touched().into_iter().any(leads_there);
+    let Some(text) = call.line_text() else {
+        return fields_name_it(fields) && touches_answers();
     };
-    line.commands.iter().any(is_answer)
-        || is_hidden_answer(line, call.line_text().unwrap_or_default())
+    let bare = bare(text);
+    let Some(line) = is_marked(&bare).then(|| call.line()).flatten() else {
+        return false;
+    };
+    line_answers(line, text, &bare)
         // What copies or links it names it too.
-        || line.writes.any() && call.touched().into_iter().any(leads_there)
+        || line.writes.any() && line_names_it(line, &bare) && touches_answers()
+}
+
+fn is_marked(bare: &str) -> bool {
+    MARKS.iter().any(|mark| bare.contains(mark))
+}
+
+/// Whether arguments that nothing can be read of, because they are no map or no sound JSON, could answer.
+fn answers_unread(input: &str) -> bool {
+    texts(input).iter().any(|text| {
+        let bare = bare(text);
+        bare.contains(NAME) || is_marked(&bare) && line_answers(&shell::read(text), text, &bare)
+    })
+}
+
+/// Whether a line runs `approve` or `trust`; one that cannot be read in full, whether it speaks of it.
+fn line_answers(line: &Line, text: &str, bare: &str) -> bool {
+    let answers = |line: &Line| line.commands.iter().any(is_answer);
+    // Names of programs are the same in capitals on some systems.
+    let lower = text.to_lowercase();
+    answers(line)
+        || lower != text && answers(&shell::read(&lower))
+        || is_hidden_answer(line, bare)
+        || is_hidden_answer(line, &lower)
+}
+
+/// A text in small letters, without what a shell takes away from it.
+fn bare(text: &str) -> String {
+    let text = text.replace("\\\n", "");
+    let kept = text.chars().filter(|c| !matches!(c, '"' | '\'' | '\\'));
+    let bare: String = kept.flat_map(char::to_lowercase).collect();
+    // A quotation that may stand for any letters is still one.
+    if text.contains("$'") {
+        bare + "$'"
+    } else {
+        bare
+    }
+}
+
+/// Whether a field could be a path with the name in it.
+fn fields_name_it(fields: &Map<String, Value>) -> bool {
+    fn names_it(value: &Value) -> bool {
+        match value {
+            Value::String(text) => {
+                text.len() <= LONGEST_PATH && text.to_ascii_lowercase().contains(NAME)
+            }
+            Value::Array(items) => items.iter().any(names_it),
+            Value::Object(fields) => fields.values().any(names_it),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+    fields.values().any(names_it)
+}
+
+/// Whether the name stands in a line, as it is written or as its words and files come out.
+fn line_names_it(line: &Line, bare: &str) -> bool {
+    let words = line.commands.iter().flat_map(|simple| &simple.words);
+    let writes = match &line.writes {
+        Writes::Yes(writes) => &**writes,
+        Writes::No | Writes::Unreadable(_) => &[],
+    };
+    let files = writes.iter().filter_map(|write| write.path.as_deref());
+    let mut named = words.map(Word::shape).chain(files);
+    bare.contains(NAME) || named.any(|text| text.to_ascii_lowercase().contains(NAME))
 }
 
 /// Whether a simple command runs `approve` or `trust`.
@@ -81,13 +163,13 @@ fn is_answer(simple: &Simple) -> bool {
     let Some((program, arguments)) = simple.words.split_first() else {
         return false;
     };
-    if is_ours(program) {
+    if could_be_ours(program) {
         return runs_answer(arguments);
     }
-    let Some(name) = program.program() else {
+    let Some(name) = program.program().map(str::to_ascii_lowercase) else {
         return false;
     };
-    if RUN_SCRIPTS.contains(&name)
+    if RUN_SCRIPTS.contains(&&*name)
         && let Some(at) = arguments.iter().position(is_ours)
         && runs_answer(&arguments[at + 1..])
     {
@@ -96,15 +178,16 @@ fn is_answer(simple: &Simple) -> bool {
     let text = || {
         arguments
             .iter()
-            .map(Word::shape)
+            .map(|word| bare(word.shape()))
             .collect::<Vec<_>>()
             .join(" ")
     };
-    RUN_TEXT.contains(&name) && mentions_answer(&text())
+    RUN_TEXT.contains(&&*name) && mentions_answer(&text())
 }
 
 fn is_ours(word: &Word) -> bool {
-    word.program().is_some_and(is_our_name)
+    word.program()
+        .is_some_and(|name| is_our_name(&name.to_ascii_lowercase()))
 }
 
 /// The binary, its name on Windows, a script of that name, a package with a version.
@@ -113,10 +196,49 @@ fn is_our_name(name: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '@']))
 }
 
+/// Whether a program is ours, or one that a pattern or an expansion with something of our name in it may come to.
+fn could_be_ours(program: &Word) -> bool {
+    let shape = program.shape().to_ascii_lowercase();
+    let name = shape.rsplit('/').next().unwrap_or_default();
+    let name = name.split(['.', '@']).next().unwrap_or_default();
+    let is_literal = |c: char| c.is_ascii_lowercase();
+    name.contains(is_literal) && fits(name)
+}
+
+/// Whether a name with patterns and expansions in it can come to our name.
+fn fits(shape: &str) -> bool {
+    // Each bit stands for how many letters of our name have been met.
+    let mut met = 1_u32;
+    let mut shape = shape.chars();
+    while let Some(c) = shape.next() {
+        let close = match c {
+            '{' => Some('}'),
+            '[' => Some(']'),
+            _ => None,
+        };
+        if let Some(close) = close {
+            shape.by_ref().find(|&c| c == close);
+        }
+        met = match c {
+            '\0' | '*' | '{' | '[' => u32::MAX << met.trailing_zeros(),
+            '?' => met << 1,
+            c => {
+                let places = NAME.chars().enumerate().filter(|(_, letter)| *letter == c);
+                places.fold(0, |next, (place, _)| next | (met & 1 << place) << 1)
+            }
+        };
+        if met == 0 {
+            return false;
+        }
+    }
+    met & 1 << NAME.len() != 0
+}
+
 /// Whether the first argument that is no option is `approve` or `trust`, or cannot be seen.
 fn runs_answer(arguments: &[Word]) -> bool {
     let subcommand = arguments.iter().find(|word| !word.shape().starts_with('-'));
-    subcommand.is_some_and(|word| word.text().is_none_or(|text| ANSWERING.contains(&text)))
+    let is_answering = |text: &str| ANSWERING.contains(&&*text.to_ascii_lowercase());
+    subcommand.is_some_and(|word| word.text().is_none_or(is_answering))
 }
 
 /// Whether a line that cannot be read in full speaks of it.
@@ -130,7 +252,7 @@ fn is_hidden_answer(line: &Line, text: &str) -> bool {
     is_unread && (mentions_answer(text) || names_answers())
 }
 
-/// Whether a text names the program, and then what it is to do.
+/// Whether a text in small letters names the program, and then what it is to do.
 fn mentions_answer(text: &str) -> bool {
     let is_in_word = |c: char| c.is_alphanumeric() || "_-./@".contains(c);
     let mut words = text.split(|c| !is_in_word(c));
@@ -179,6 +301,26 @@ mod tests {
             "python3 -c 'import pty; pty.spawn([\"workflow-sidecar\", \"approve\"])'",
             "echo 'workflow-sidecar approve' | sh",
             "timeout 5 workflow-sidecar approve < answers",
+            "work\"flow\"-sidecar approve",
+            "Workflow-Sidecar approve",
+            "workflow-sidecar APPROVE",
+            "NPX workflow-sidecar approve",
+            "workflow-sidecar \\\n approve",
+            "work\\\nflow-sidecar approve",
+            "$'\\x77orkflow-sidecar' trust",
+            "workflow-sid?car approve",
+            "./node_modules/.bin/work* 'approve'",
+            "./node_modules/*/workflow-sidecar approve",
+            "x=side; workflow-${x}car approve",
+            "workflow-{sidecar,} approve",
+            "{workflow-sidecar,approve}",
+            "$(which workflow-sidecar) approve",
+            "`which 'workflow'-sidecar` approve",
+            "alias w=workflow-sidecar; w approve",
+            "echo approve | xargs workflow-sidecar",
+            "parallel workflow-sidecar ::: approve",
+            "eval 'workflow\"\"-sidecar' ap''prove",
+            "tmux send-keys 'work\"flow\"-sidecar approve' Enter",
         ] {
             assert!(is_denied_line(line), "{line}");
         }
@@ -221,6 +363,14 @@ mod tests {
             "cat ~/.pi/agent/workflow-sidecar/trust.json",
             "echo x > crates/workflow-sidecar/src/trust.rs",
             "python3 tools/list.py crates/workflow-sidecar",
+            "$TOOL approve",
+            "* approve",
+            "gh pr review --approve 12",
+            "gh workflow list",
+            "npm run approve -- --all",
+            "xargs cargo test -p workflow-sidecar < tests",
+            "./work* check",
+            "grep -P $'\\t' approve.txt",
         ] {
             assert!(!is_denied_line(line), "{line}");
         }

@@ -34,10 +34,10 @@ pub struct PlainPaths;
 
 impl Paths for PlainPaths {
     fn forms(&self, path: &str) -> Vec<PathForm> {
-        let path = match path.strip_prefix("~/") {
-            Some(rest) => format!("/home/{rest}"),
-            None if path.starts_with('/') => path.to_owned(),
-            None => format!("/project/{path}"),
+        let path = match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("/home{rest}"),
+            _ if path.starts_with('/') => path.to_owned(),
+            _ => format!("/project/{path}"),
         };
         let mut parts: Vec<&str> = Vec::new();
         for part in path.split('/') {

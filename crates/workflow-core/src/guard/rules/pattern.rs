@@ -5,7 +5,10 @@ use std::cell::OnceCell;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{Regex, RegexBuilder};
 
-use super::paths::PathForm;
+use super::paths::{PathForm, Paths};
+use super::reach::{Reach, Reached, Roots};
+use super::touched::Place;
+use crate::guard::alternatives::alternatives;
 
 /// Bytes that a compiled regular expression may take.
 const REGEX_SIZE: usize = 1 << 20;
@@ -19,6 +22,12 @@ pub(crate) enum PatternError {
     /// A regular expression that is none, or too large.
     #[error("{0}")]
     Regex(#[from] regex::Error),
+    /// `..` behind a part that is a pattern.
+    #[error("`..` behind a `*` leads nowhere: write the path without `..`")]
+    Climbs,
+    /// Braces that stand for too many texts.
+    #[error("its braces stand for too many paths: make several patterns of it")]
+    Braces,
 }
 
 /// Whether a name matches one of a few names in which `*` stands for any characters.
@@ -56,7 +65,7 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, PatternError> {
 
 /// What the globs of a rule are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum From {
+pub(super) enum From {
     Root,
     Home,
     Project,
@@ -64,16 +73,29 @@ enum From {
 
 /// Checks one glob.
 pub(crate) fn check_glob(pattern: &str) -> Result<(), PatternError> {
-    globs(pattern, From::Root, false).map(drop)
+    for anchored in anchored(pattern, From::Root)? {
+        for glob in anchored.globs("") {
+            self::glob(&glob, false)?;
+        }
+    }
+    Ok(())
 }
 
 /// The globs of a rule, compiled when the first path is compared.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Globs {
     patterns: Vec<String>,
     /// Where a bare name is looked for.
     bare: From,
-    sets: OnceCell<Option<[GlobSet; 3]>>,
+    compiled: OnceCell<Option<Compiled>>,
+}
+
+#[derive(Debug, Clone)]
+struct Compiled {
+    sets: [GlobSet; 3],
+    reaches: Vec<Reach>,
+    roots: Roots,
+    ignores_case: bool,
 }
 
 impl Globs {
@@ -91,7 +113,7 @@ impl Globs {
         Self {
             patterns: patterns.to_vec(),
             bare,
-            sets: OnceCell::new(),
+            compiled: OnceCell::new(),
         }
     }
 
@@ -99,74 +121,193 @@ impl Globs {
         self.patterns.is_empty()
     }
 
-    /// Whether one of them matches; `None` if one of them is no glob.
-    pub(super) fn matches(&self, form: &PathForm, ignores_case: bool) -> Option<bool> {
-        let sets = self.sets.get_or_init(|| self.compiled(ignores_case).ok());
-        let [root, home, project] = sets.as_ref()?;
-        let below =
-            |set: &GlobSet, path: Option<&String>| path.is_some_and(|path| set.is_match(path));
-        Some(
-            root.is_match(form.absolute.trim_start_matches('/'))
-                || below(home, form.in_home.as_ref())
-                || below(project, form.in_project.as_ref()),
-        )
+    fn compiled(&self, paths: &dyn Paths) -> Option<&Compiled> {
+        let compile = || Compiled::new(&self.patterns, self.bare, paths).ok();
+        self.compiled.get_or_init(compile).as_ref()
     }
 
-    fn compiled(&self, ignores_case: bool) -> Result<[GlobSet; 3], PatternError> {
-        let mut builders = [(); 3].map(|()| GlobSetBuilder::new());
-        for pattern in &self.patterns {
-            for (from, glob) in globs(pattern, self.bare, ignores_case)? {
-                builders[from as usize].add(glob);
-            }
+    /// Whether one of them matches; `None` if one of them is no glob.
+    pub(super) fn matches(&self, form: &PathForm, paths: &dyn Paths) -> Option<bool> {
+        Some(self.compiled(paths)?.matches(form))
+    }
+
+    /// Whether one of them matches something at a place that a call touches; `None` if one of them is no glob.
+    pub(super) fn touch(&self, place: &Place, paths: &dyn Paths) -> Option<bool> {
+        let compiled = self.compiled(paths)?;
+        let is_plain = place.tail.is_empty();
+        if is_plain && place.forms.iter().any(|form| compiled.matches(form)) {
+            return Some(true);
         }
-        let [root, home, project] = builders;
-        Ok([root.build()?, home.build()?, project.build()?])
+        if is_plain && !place.change.is_whole() {
+            return Some(false);
+        }
+        let place = Reached::new(place, compiled.ignores_case);
+        let mut reaches = compiled.reaches.iter();
+        Some(reaches.any(|reach| reach.meets(&place, &compiled.roots)))
     }
 }
 
-/// What a pattern stands for. A directory stands for all that is in it.
-///
-/// `/x` is from the root, `~/x` from the home directory, `a/b` and `./x` from the project; a pattern
-/// without a `/` in it, or only at its end, is a name at any depth of what `bare` says.
-fn globs(pattern: &str, bare: From, ignores_case: bool) -> Result<Vec<(From, Glob)>, PatternError> {
-    let (from, glob) = if let Some(rest) = pattern.strip_prefix('/') {
-        (From::Root, rest.to_owned())
-    } else if let Some(rest) = pattern.strip_prefix("~/") {
-        (From::Home, rest.to_owned())
-    } else if let Some(rest) = pattern.strip_prefix("./") {
-        (From::Project, rest.to_owned())
-    } else if pattern.trim_end_matches('/').contains('/') {
-        let deep = pattern.starts_with("**/");
-        (if deep { bare } else { From::Project }, pattern.to_owned())
-    } else {
-        (bare, format!("**/{pattern}"))
-    };
-    let glob = glob.trim_end_matches('/');
-    let itself = glob.strip_suffix("/**").unwrap_or(glob);
-    let mut all = vec![itself.to_owned(), format!("{itself}/**")];
-    if itself.is_empty() || itself == "**" {
-        all = vec!["**".to_owned()];
-    }
-    all.iter()
-        .map(|glob| {
-            let glob = GlobBuilder::new(glob)
-                .literal_separator(true)
-                .case_insensitive(ignores_case)
-                .build()?;
-            Ok((from, glob))
+impl Compiled {
+    fn new(patterns: &[String], bare: From, paths: &dyn Paths) -> Result<Self, PatternError> {
+        let ignores_case = paths.ignores_case();
+        let roots = Roots::new(paths, ignores_case);
+        let mut builders = [(); 3].map(|()| GlobSetBuilder::new());
+        let mut reaches = Vec::new();
+        for pattern in patterns {
+            for anchored in anchored(pattern, bare)? {
+                let heads = anchored.heads(paths);
+                if anchored.up == 0 {
+                    for text in anchored.globs("") {
+                        builders[anchored.from as usize].add(glob(&text, ignores_case)?);
+                    }
+                }
+                let also = heads.iter().skip(usize::from(anchored.up == 0));
+                for (head, rest) in also {
+                    let behind = Anchored {
+                        parts: anchored.parts[*rest..].to_vec(),
+                        ..anchored.clone()
+                    };
+                    for text in behind.globs(&globset::escape(head.trim_start_matches('/'))) {
+                        builders[From::Root as usize].add(glob(&text, ignores_case)?);
+                    }
+                }
+                reaches.push(Reach::new(&anchored, &heads, ignores_case));
+            }
+        }
+        let [root, home, project] = builders;
+        Ok(Self {
+            sets: [root.build()?, home.build()?, project.build()?],
+            reaches,
+            roots,
+            ignores_case,
         })
-        .collect()
+    }
+
+    fn matches(&self, form: &PathForm) -> bool {
+        let [root, home, project] = &self.sets;
+        let below =
+            |set: &GlobSet, path: Option<&String>| path.is_some_and(|path| set.is_match(path));
+        root.is_match(form.absolute.trim_start_matches('/'))
+            || below(home, form.in_home.as_ref())
+            || below(project, form.in_project.as_ref())
+    }
+}
+
+fn glob(text: &str, ignores_case: bool) -> Result<Glob, PatternError> {
+    Ok(GlobBuilder::new(text)
+        .literal_separator(true)
+        .case_insensitive(ignores_case)
+        .build()?)
+}
+
+/// One thing that a pattern stands for, without `.`, `..` and braces.
+///
+/// `/x` is from the root, `~/x` from the home directory, `a/b`, `./x` and `../x` from the project; a
+/// pattern without a `/` in it, or only at its end, is a name at any depth of what `bare` says.
+#[derive(Debug, Clone)]
+pub(super) struct Anchored {
+    pub(super) from: From,
+    /// How many directories above that it begins.
+    pub(super) up: usize,
+    pub(super) parts: Vec<String>,
+    /// Whether it may be about a directory, as far as it says: not about a file of one name.
+    pub(super) is_wide: bool,
+}
+
+fn anchored(pattern: &str, bare: From) -> Result<Vec<Anchored>, PatternError> {
+    let all = alternatives(pattern, str::to_owned).ok_or(PatternError::Braces)?;
+    all.iter().map(|text| Anchored::new(text, bare)).collect()
+}
+
+impl Anchored {
+    fn new(text: &str, bare: From) -> Result<Self, PatternError> {
+        let first = text.split('/').next().unwrap_or_default();
+        let is_name = !text.trim_end_matches('/').contains('/');
+        let from = match first {
+            "" => From::Root,
+            "~" => From::Home,
+            "." | ".." => From::Project,
+            "**" => bare,
+            _ if is_name => bare,
+            _ => From::Project,
+        };
+        let said = text.split('/').skip(usize::from(first == "~"));
+        let deep = is_name && !matches!(first, "" | "~" | "." | ".." | "**");
+        let (mut up, mut parts) = (0, Vec::new());
+        for part in deep.then_some("**").into_iter().chain(said) {
+            match part {
+                "" | "." => {}
+                ".." => match parts.pop() {
+                    None => up += 1,
+                    Some(last) if is_plain(last) => {}
+                    Some(_) => return Err(PatternError::Climbs),
+                },
+                part => parts.push(part),
+            }
+        }
+        let is_directory = text.ends_with('/') || parts.last() == Some(&"**");
+        while parts.last() == Some(&"**") {
+            parts.pop();
+        }
+        let is_file = |name: &&str| is_plain(name) && name.contains('.');
+        Ok(Self {
+            is_wide: is_directory || !parts.last().is_some_and(is_file),
+            from,
+            up: if from == From::Root { 0 } else { up },
+            parts: parts.into_iter().map(str::to_owned).collect(),
+        })
+    }
+
+    /// The globs behind a directory: a directory stands for all that is in it.
+    fn globs(&self, directory: &str) -> Vec<String> {
+        let head = (!directory.is_empty()).then_some(directory);
+        let parts = head
+            .into_iter()
+            .chain(self.parts.iter().map(String::as_str));
+        let itself = parts.collect::<Vec<_>>().join("/");
+        if itself.is_empty() {
+            return vec!["**".to_owned()];
+        }
+        vec![format!("{itself}/**"), itself]
+    }
+
+    /// Where what is plain of it leads, and behind how many parts that is.
+    fn heads(&self, paths: &dyn Paths) -> Vec<(String, usize)> {
+        let plain = self.parts.iter().take_while(|part| is_plain(part)).count();
+        let start = match self.from {
+            From::Root => "/",
+            From::Home => "~/",
+            From::Project => "./",
+        };
+        let head = format!(
+            "{start}{}{}",
+            "../".repeat(self.up),
+            self.parts[..plain].join("/")
+        );
+        let head = if head.len() > 1 {
+            head.trim_end_matches('/')
+        } else {
+            &head
+        };
+        let forms = paths.forms(head).into_iter();
+        forms.map(|form| (form.absolute, plain)).collect()
+    }
+}
+
+/// Whether a part of a glob stands for itself alone.
+fn is_plain(part: &str) -> bool {
+    !part.contains(['*', '?', '[', '\\'])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::paths::{Paths, PlainPaths};
+    use super::super::paths::PlainPaths;
     use super::*;
 
     fn matches(pattern: &str, path: &str) -> bool {
         let globs = Globs::anywhere(&[pattern.to_owned()]);
         globs
-            .matches(&PlainPaths.forms(path)[0], false)
+            .matches(&PlainPaths.forms(path)[0], &PlainPaths)
             .expect("the pattern is a glob")
     }
 
@@ -216,7 +357,7 @@ mod tests {
     #[test]
     fn what_is_allowed_by_a_bare_name_lies_in_the_project() {
         let globs = Globs::in_project(&["*.md".to_owned()]);
-        let matches = |path| globs.matches(&PlainPaths.forms(path)[0], false);
+        let matches = |path| globs.matches(&PlainPaths.forms(path)[0], &PlainPaths);
         assert_eq!(matches("docs/a.md"), Some(true));
         assert_eq!(matches("/elsewhere/a.md"), Some(false));
     }

@@ -12,7 +12,7 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
         rule,
         allowed,
         seen,
-        in_workflow: _,
+        ..
     } = denial;
     let mut text = format!("[workflow] The tool \"{tool}\" is blocked by {level}");
     match rule {

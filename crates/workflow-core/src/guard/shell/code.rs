@@ -165,6 +165,11 @@ const WRITING: &[&str] = &[
     "Start-Process",
 ];
 
+/// Whether a program runs code that may stand in the line.
+pub(super) fn is_interpreter(name: &str) -> bool {
+    INTERPRETERS.iter().any(|row| row.names.contains(&name))
+}
+
 /// What inline code writes.
 pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write> {
     let Some(interpreter) = INTERPRETERS.iter().find(|row| row.names.contains(&name)) else {
@@ -182,7 +187,7 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
             .operands
             .iter()
             .skip(usize::from(!has_code))
-            .map(|word| Write::new(format!("`{name} -i`"), word.path()));
+            .map(|word| Write::at(format!("`{name} -i`"), word));
         let written = writes.len();
         writes.extend(files);
         if writes.len() == written {

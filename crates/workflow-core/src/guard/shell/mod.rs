@@ -11,6 +11,9 @@
 //! 4. What a program writes is said, in this order, by `special` (`sed`, `awk`, `tar`, `dd`, `find`,
 //!    `make`, `sqlite3`), `code` (what `python -c` and the like name) and the rows of the tables.
 //!
+//! What else it touches is said by `touches`: the words that may be paths, globs among them, and what
+//! is removed, moved or copied with all that is in it.
+//!
 //! The tables decide so:
 //!
 //! - Programs (`programs`) read unless a row says when they write, and where: at their operands, at
@@ -39,6 +42,7 @@ mod runners;
 mod scope;
 mod special;
 mod table;
+mod touches;
 mod tree;
 mod word;
 
@@ -56,6 +60,68 @@ pub struct Line {
     pub commands: Vec<Simple>,
     /// Whether and where it writes.
     pub writes: Writes,
+    /// The places that it touches in any way, as far as the line says: those that it writes too.
+    pub touches: Vec<Touch>,
+}
+
+/// A place that a line touches.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Touch {
+    /// The path, seen from the directory in which the line starts. `~` is the home directory, NUL stands
+    /// for what only the running shell knows.
+    pub path: String,
+    /// Whether `*`, `?` and `[…]` in it stand for other characters.
+    pub is_pattern: bool,
+    /// What happens there.
+    pub change: Change,
+}
+
+/// What a line does to a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// It names it.
+    Read,
+    /// It reads it and all that is in it.
+    Copied,
+    /// It writes it.
+    Written,
+    /// It moves or changes it and all that is in it.
+    Replaced,
+    /// It removes it and all that is in it.
+    Removed,
+    /// A program writes what it likes in it.
+    Own,
+}
+
+impl Touch {
+    fn new(path: String, is_pattern: bool, change: Change) -> Self {
+        Self {
+            path,
+            is_pattern,
+            change,
+        }
+    }
+
+    /// Forgets from where the path is seen.
+    fn unmoor(&mut self) {
+        if !self.path.starts_with(['/', '~', '\0']) {
+            self.path.insert_str(0, "\0/");
+        }
+    }
+}
+
+impl Change {
+    /// Whether all that is in a directory is touched with it.
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        !matches!(self, Self::Read | Self::Written)
+    }
+
+    /// Whether something is written.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        !matches!(self, Self::Read | Self::Copied)
+    }
 }
 
 /// A simple command: a program's name and its arguments.
@@ -84,6 +150,8 @@ pub struct Write {
     /// The file or directory, exactly as the line names it (control characters too), seen from the
     /// directory in which the line starts; `~` is the home directory. `None` where only the running shell knows: anywhere.
     pub path: Option<String>,
+    /// The same, with what is known of it otherwise.
+    spot: touches::Spot,
 }
 
 /// Why it cannot be told whether a line writes. Its texts hold no control characters.
@@ -110,8 +178,30 @@ pub enum Unreadable {
 }
 
 impl Write {
+    /// Writing to a path, or to where only the running shell knows.
     fn new(how: String, path: Option<String>) -> Self {
-        Self { how, path }
+        let spot = match &path {
+            Some(path) => touches::Spot::at(path, Change::Written),
+            None => touches::Spot::anywhere(),
+        };
+        Self { how, path, spot }
+    }
+
+    /// Writing to what a word names.
+    fn at(how: String, word: &Word) -> Self {
+        let spot = touches::Spot::of(word, Change::Written);
+        let path = word.path();
+        Self { how, path, spot }
+    }
+
+    /// Writing where the program likes.
+    fn own(how: String, program: &str) -> Self {
+        let spot = touches::Spot::own(program);
+        Self {
+            how,
+            path: None,
+            spot,
+        }
     }
 }
 
@@ -126,11 +216,23 @@ impl Writes {
 /// Reads a line.
 #[must_use]
 pub fn read(line: &str) -> Line {
+    read_in("", line)
+}
+
+/// Reads a line that starts in another directory, as seen from the one from which paths are told.
+#[must_use]
+pub fn read_in(directory: &str, line: &str) -> Line {
     if line.len() > LONGEST_LINE {
-        return Line {
-            commands: Vec::new(),
-            writes: Writes::Unreadable(Unreadable::Long),
-        };
+        return unread(Unreadable::Long);
     }
-    reader::read(line)
+    reader::read(directory, line)
+}
+
+/// A line of which nothing is known.
+pub(crate) fn unread(why: Unreadable) -> Line {
+    Line {
+        commands: Vec::new(),
+        writes: Writes::Unreadable(why),
+        touches: Vec::new(),
+    }
 }

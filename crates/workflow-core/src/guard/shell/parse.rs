@@ -239,6 +239,7 @@ impl Parser<'_> {
                     Kind::Perhaps {
                         words: Vec::new(),
                         bodies,
+                        loops: false,
                     }
                 }
                 Some("for" | "select") => self.for_loop()?,
@@ -325,6 +326,7 @@ fn expanding(inside: Vec<Piece>) -> Kind {
     Kind::Perhaps {
         words: vec![Raw(inside)],
         bodies: Vec::new(),
+        loops: false,
     }
 }
 

@@ -35,6 +35,11 @@ pub(super) fn is_tool(name: &str) -> bool {
         .any(|row| row.names.contains(&name))
 }
 
+/// Whether a program formats or repairs all files of the directories that it is given.
+pub(super) fn is_formatter(name: &str) -> bool {
+    FORMATTERS.iter().any(|row| row.names.contains(&name))
+}
+
 const fn always(
     names: &'static [&'static str],
     takes: &'static [&'static str],

@@ -8,9 +8,13 @@ use crate::diagnostic::shown;
 use super::parse::parse;
 use super::runners::{Inner, runs};
 use super::scope::{Input, Scope, is_no_file, move_to};
+use super::touches::{Spot, mentioned, quoted_texts, stays_in_git_directory, wholes};
 use super::tree::{Assignment, Command, Joined, Kind, List, Piece, Plain, Raw, Redirection};
 use super::word::{Variables, expand, expand_whole};
-use super::{Line, Simple, Unreadable, Word, Write, Writes, programs, special};
+use super::{
+    Change, Line, Simple, Touch, Unreadable, Word, Write, Writes, code, programs, special,
+};
+use crate::guard::alternatives::alternatives;
 
 /// How often one command may run another before nobody writes so in earnest.
 const DEEPEST: usize = 40;
@@ -29,10 +33,17 @@ const MOST_USES: usize = 1000;
 const WORK: usize = 5;
 const LEAST_WORK: usize = 64 * 1024;
 
+/// How many places a line may touch before it counts as touching any.
+const MOST_TOUCHES: usize = 4000;
+
+/// The longest path that is one, in bytes: systems open none that is longer.
+const LONGEST_PATH: usize = 4096;
+
 struct Reader<'a> {
     source: &'a str,
     commands: Vec<Simple>,
     writes: Vec<Write>,
+    touches: Vec<Touch>,
     unreadable: Option<Unreadable>,
     variables: Variables,
     /// Variables that are set only if all before them succeeded.
@@ -47,8 +58,8 @@ struct Reader<'a> {
     paths_searched: bool,
 }
 
-pub(super) fn read(line: &str) -> Line {
-    Reader::of(line, LEAST_WORK + WORK * line.len()).line(0)
+pub(super) fn read(directory: &str, line: &str) -> Line {
+    Reader::of(line, LEAST_WORK + WORK * line.len()).line(directory, 0)
 }
 
 impl<'a> Reader<'a> {
@@ -57,6 +68,7 @@ impl<'a> Reader<'a> {
             source,
             commands: Vec::new(),
             writes: Vec::new(),
+            touches: Vec::new(),
             unreadable: None,
             variables: Variables::new(),
             tentative: Vec::new(),
@@ -68,12 +80,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the line, which stands `depth` levels inside others.
-    fn line(mut self, depth: usize) -> Line {
+    /// Reads the line, which starts in this directory and stands `depth` levels inside others.
+    fn line(mut self, directory: &str, depth: usize) -> Line {
         if self.source.contains('\0') {
             self.give_up(Unreadable::Unparsed("it holds a NUL".to_owned()));
         } else {
-            self.text(self.source, &Scope::start(depth));
+            self.text(self.source, &Scope::start(directory, depth));
         }
         self.doubt_places();
         let writes = match self.unreadable {
@@ -84,6 +96,7 @@ impl<'a> Reader<'a> {
         Line {
             commands: self.commands,
             writes,
+            touches: self.touches,
         }
     }
 
@@ -135,6 +148,13 @@ impl<'a> Reader<'a> {
                 home && path.starts_with('~') || searched && !path.starts_with(['/', '~'])
             });
         }
+        for touch in &mut self.touches {
+            if home && touch.path.starts_with('~') {
+                touch.path.replace_range(..1, "\0");
+            } else if searched {
+                touch.unmoor();
+            }
+        }
     }
 
     fn list(&mut self, list: &List, scope: &mut Scope<'_>) {
@@ -146,6 +166,7 @@ impl<'a> Reader<'a> {
             if step.pipeline.len() > 1 || step.background {
                 for (place, command) in step.pipeline.iter().enumerate() {
                     let mut apart = scope.apart();
+                    apart.heard |= step.pipeline[place + 1..].iter().any(takes_words);
                     if place > 0 {
                         apart.input = Input::Pipe;
                     }
@@ -180,18 +201,26 @@ impl<'a> Reader<'a> {
     /// the same in any case.
     fn perhaps<'b>(&mut self, scope: &mut Scope<'b>, read: impl FnOnce(&mut Self, &mut Scope<'b>)) {
         let mut apart = scope.apart();
-        let written = self.writes.len();
+        let before = self.noted();
         read(self, &mut apart);
         if apart.directory != scope.directory {
             scope.directory = None;
-            self.forget_places(written);
+            self.forget_places(before);
         }
     }
 
-    /// Relative paths written since then may be seen from another directory.
-    fn forget_places(&mut self, since: usize) {
-        for write in &mut self.writes[since..] {
+    /// How many writes and touches are noted.
+    fn noted(&self) -> (usize, usize) {
+        (self.writes.len(), self.touches.len())
+    }
+
+    /// Relative paths noted since then may be seen from another directory.
+    fn forget_places(&mut self, (writes, touches): (usize, usize)) {
+        for write in &mut self.writes[writes..] {
             write.path.take_if(|path| !path.starts_with(['/', '~']));
+        }
+        for touch in &mut self.touches[touches..] {
+            touch.unmoor();
         }
     }
 
@@ -204,8 +233,15 @@ impl<'a> Reader<'a> {
             Kind::Simple(plain) => self.plain(plain, scope),
             Kind::Group(list) => self.list(list, scope),
             Kind::Subshell(list) => self.list(list, &mut scope.apart()),
-            Kind::Perhaps { words, bodies } => {
+            Kind::Perhaps {
+                words,
+                bodies,
+                loops,
+            } => {
                 self.raws(words, scope);
+                if *loops {
+                    self.name_all(&words[1..], scope);
+                }
                 self.perhaps(scope, |reader, apart| {
                     for body in bodies {
                         reader.list(body, apart);
@@ -213,13 +249,13 @@ impl<'a> Reader<'a> {
                 });
             }
             Kind::Function(body) => {
-                let written = self.writes.len();
+                let before = self.noted();
                 let mut apart = Scope {
                     input: Input::Inherited,
                     ..scope.apart()
                 };
                 self.list(body, &mut apart);
-                self.forget_places(written);
+                self.forget_places(before);
                 if apart.directory != scope.directory {
                     // Wherever it is called, it goes there.
                     scope.directory = None;
@@ -233,6 +269,7 @@ impl<'a> Reader<'a> {
         match redirection {
             Redirection::Read(raw) => {
                 self.raw(raw, scope);
+                self.name_all(std::slice::from_ref(raw), scope);
                 let process = matches!(raw.0.as_slice(), [Piece::Process(_)]);
                 scope.input = if process { Input::Pipe } else { Input::File };
             }
@@ -254,6 +291,7 @@ impl<'a> Reader<'a> {
             }
             Redirection::HereString(raw) => {
                 self.raw(raw, scope);
+                self.name_all(std::slice::from_ref(raw), scope);
                 scope.input = Input::Text(expand_whole(raw, &self.variables));
             }
             Redirection::HereDocument(number) => {
@@ -268,11 +306,12 @@ impl<'a> Reader<'a> {
     fn write_to(&mut self, raw: &Raw, scope: &Scope<'_>) {
         let words = expand(raw, &self.variables);
         if !words.iter().all(Word::is_process) || words.is_empty() {
-            let path = words
-                .first()
-                .filter(|_| words.len() == 1)
-                .and_then(Word::path);
-            self.write(Write::new("a redirection".to_owned(), path), scope);
+            let how = "a redirection".to_owned();
+            let write = match words.as_slice() {
+                [word] => Write::at(how, word),
+                _ => Write::new(how, None),
+            };
+            self.write(write, scope);
         }
     }
 
@@ -280,9 +319,58 @@ impl<'a> Reader<'a> {
         if write.path.as_deref().is_some_and(is_no_file) {
             return;
         }
+        self.touch(&write.spot, scope);
         let path = write.path.and_then(|path| scope.path(&path));
         let how = told(&write.how);
-        self.writes.push(Write { how, path });
+        let spot = write.spot;
+        self.writes.push(Write { how, path, spot });
+    }
+
+    /// Notes that words are named where a command takes files from them.
+    fn name_all(&mut self, raws: &[Raw], scope: &Scope<'_>) {
+        for raw in raws {
+            for word in expand(raw, &self.variables) {
+                self.touch(&Spot::of(&word, Change::Read), scope);
+            }
+        }
+    }
+
+    /// Notes a place that is touched, each of the places that braces stand for.
+    fn touch(&mut self, spot: &Spot, scope: &Scope<'_>) {
+        if self.touches.len() > MOST_TOUCHES {
+            return;
+        }
+        let anywhere = |reader: &mut Self| {
+            let Spot { shape, .. } = Spot::anywhere();
+            reader
+                .touches
+                .push(Touch::new(shape, false, Change::Written));
+        };
+        if self.touches.len() == MOST_TOUCHES {
+            return anywhere(self);
+        }
+        if spot.shape.is_empty() || spot.shape.len() > LONGEST_PATH {
+            return;
+        }
+        let ranged = |inside: &str| {
+            if inside.contains("..") {
+                "*".to_owned()
+            } else {
+                format!("{{{inside}}}")
+            }
+        };
+        let shapes = if spot.pattern && spot.shape.contains('{') {
+            alternatives(&spot.shape, ranged)
+        } else {
+            Some(vec![spot.shape.clone()])
+        };
+        let Some(shapes) = shapes else {
+            return anywhere(self);
+        };
+        for shape in shapes {
+            let touch = Touch::new(scope.place(&shape), spot.pattern, spot.change);
+            self.touches.push(touch);
+        }
     }
 
     /// Reads what runs while words are expanded.
@@ -300,7 +388,13 @@ impl<'a> Reader<'a> {
         for piece in pieces {
             match piece {
                 Piece::Text { .. } => {}
-                Piece::Substitution(list) => self.list(list, &mut scope.apart()),
+                Piece::Substitution(list) => self.list(
+                    list,
+                    &mut Scope {
+                        heard: true,
+                        ..scope.apart()
+                    },
+                ),
                 Piece::Process(list) => self.list(
                     list,
                     &mut Scope {
@@ -340,6 +434,7 @@ impl<'a> Reader<'a> {
 
     fn assign(&mut self, assignment: &Assignment, lasting: bool, scope: &Scope<'_>) {
         let value = expand_whole(&assignment.value, &self.variables);
+        self.touch(&Spot::of(&value, Change::Read), scope);
         self.set(&assignment.name, &value, scope);
         if lasting && assignment.name == "IFS" {
             // Words end elsewhere from now on.
@@ -383,7 +478,7 @@ impl<'a> Reader<'a> {
             self.text(text, &apart);
         }
         if special::renews_files(name, text) {
-            self.writes.push(Write::new(format!("`{name}`"), None));
+            self.write(Write::own(format!("`{name}`"), name), scope);
         }
     }
 
@@ -406,6 +501,9 @@ impl<'a> Reader<'a> {
             return self.give_up(Unreadable::Unseen(program.to_owned()));
         }
         let name = programs::known_name(program);
+        for spot in mentioned(name, words, scope.heard) {
+            self.touch(&spot, scope);
+        }
         if matches!(words, [_, help] | [_, _, help] if matches!(help.shape(), "--help" | "--version"))
             && !special::runs_anything(name)
         {
@@ -426,8 +524,23 @@ impl<'a> Reader<'a> {
         let writes = writes
             .into_iter()
             .chain(programs::rows(name).flat_map(|row| row.writes(name, arguments)));
-        for write in writes {
+        let wholes = wholes(name, arguments);
+        let own_files = name == "git" && (!wholes.is_empty() || stays_in_git_directory(arguments));
+        for mut write in writes {
+            match write.spot.change {
+                Change::Own if own_files => write.spot = Spot::at(".git", Change::Own),
+                Change::Written if programs::is_formatter(name) => write.spot.change = Change::Own,
+                _ => {}
+            }
             self.write(write, scope);
+        }
+        for spot in wholes {
+            self.touch(&spot, scope);
+        }
+        if let (true, Input::Text(code)) = (code::is_interpreter(name), &scope.input) {
+            for text in quoted_texts(code.shape()) {
+                self.touch(&Spot::at(text, Change::Read), scope);
+            }
         }
     }
 
@@ -481,7 +594,7 @@ impl<'a> Reader<'a> {
             Inner::Remote(word) => {
                 let text = word.shape().replace('\0', "_");
                 if self.may_read(text.len()) {
-                    let line = Reader::of(&text, self.work).line(depth);
+                    let line = Reader::of(&text, self.work).line("", depth);
                     self.commands.extend(line.commands);
                     if let Writes::Unreadable(why @ (Unreadable::Tangled | Unreadable::Deep)) =
                         line.writes
@@ -499,6 +612,15 @@ impl<'a> Reader<'a> {
             Inner::Unseen(name) => self.give_up(Unreadable::Unseen(name)),
         }
     }
+}
+
+/// Whether a command may take what it reads for the names of files.
+fn takes_words(command: &Command) -> bool {
+    let Kind::Simple(plain) = &command.kind else {
+        return true;
+    };
+    let is_taker = |raw: &Raw| matches!(raw.0.as_slice(), [Piece::Text { text, .. }] if matches!(text.as_str(), "xargs" | "gxargs" | "parallel"));
+    plain.words.iter().any(is_taker)
 }
 
 /// Text out of the line, for people.

@@ -32,13 +32,16 @@ pub(super) struct Scope<'a> {
     /// Whether it surely runs, in the line's own shell.
     pub(super) sure: bool,
     pub(super) here_documents: &'a [Raw],
+    /// Whether its output may be taken for words by another command.
+    pub(super) heard: bool,
     pub(super) depth: usize,
 }
 
 impl Scope<'_> {
-    pub(super) fn start(depth: usize) -> Self {
+    pub(super) fn start(directory: &str, depth: usize) -> Self {
         Self {
-            directory: Some(String::new()),
+            directory: Some(directory.to_owned()),
+            heard: false,
             moved: false,
             chained: false,
             input: Input::Inherited,
@@ -69,6 +72,24 @@ impl Scope<'_> {
             "" => Some(path.to_owned()),
             directory if path == "." => Some(directory.to_owned()),
             directory => Some(format!("{}/{path}", directory.trim_end_matches('/'))),
+        }
+    }
+}
+
+impl Scope<'_> {
+    /// The place from where the line starts; NUL stands for what cannot be told.
+    pub(super) fn place(&self, shape: &str) -> String {
+        if shape.starts_with(['/', '\0']) || shape == "~" || shape.starts_with("~/") {
+            return shape.to_owned();
+        }
+        if shape.starts_with('~') {
+            let rest = shape.split_once('/').map_or("", |(_, rest)| rest);
+            return format!("\0/{rest}");
+        }
+        match self.directory.as_deref() {
+            None => format!("\0/{shape}"),
+            Some("") => shape.to_owned(),
+            Some(directory) => format!("{}/{shape}", directory.trim_end_matches('/')),
         }
     }
 }

@@ -91,6 +91,11 @@ pub(super) fn runs_anything(name: &str) -> bool {
     )
 }
 
+fn written_to<'a>(how: &str, words: impl IntoIterator<Item = &'a Word>) -> Vec<Write> {
+    let write = |word| Write::at(how.to_owned(), word);
+    words.into_iter().map(write).collect()
+}
+
 fn written(how: &str, paths: impl IntoIterator<Item = Option<String>>) -> Vec<Write> {
     paths
         .into_iter()
@@ -138,7 +143,7 @@ fn sed(arguments: &[Word], input: &Input) -> Vec<Write> {
     if in_place && operands.is_empty() {
         writes.extend(written("`sed -i`", [None]));
     } else if in_place {
-        writes.extend(written("`sed -i`", operands.iter().map(Word::path)));
+        writes.extend(written_to("`sed -i`", operands));
     }
     for script in scripts {
         writes.extend(written(
@@ -184,7 +189,7 @@ fn awk(arguments: &[Word], input: &Input) -> Vec<Write> {
         .flatten()
         .any(|word| word.shape().starts_with("inplace"));
     if in_place {
-        writes.extend(written("`awk -i inplace`", operands.iter().map(Word::path)));
+        writes.extend(written_to("`awk -i inplace`", operands));
     }
     for program in programs {
         writes.extend(written(

@@ -76,7 +76,7 @@ impl Rule {
         match self {
             Self::When(conditions, place) => {
                 if hold(conditions, arguments, &arguments.operands) {
-                    place.writes(&format!("`{name}`"), arguments)
+                    place.writes(name, arguments)
                 } else {
                     Vec::new()
                 }
@@ -84,17 +84,17 @@ impl Rule {
             Self::Values(names) => arguments
                 .values(names)
                 .filter(|value| value.is_none_or(|word| word.shape() != "-"))
-                .map(|value| Write::new(format!("`{name}`"), value.and_then(Word::path)))
+                .map(|value| written(format!("`{name}`"), value))
                 .collect(),
             Self::Writing(rows) => match subcommand(rows, arguments) {
-                Some(found) => vec![Write::new(format!("`{name} {found}`"), None)],
+                Some(found) => vec![Write::own(format!("`{name} {found}`"), name)],
                 None => Vec::new(),
             },
             Self::Reading(rows) => match arguments.operands.first() {
                 Some(first) if subcommand(rows, arguments).is_none() => {
-                    vec![Write::new(
+                    vec![Write::own(
                         format!("`{name} {}`", first.text().unwrap_or("…")),
-                        None,
+                        name,
                     )]
                 }
                 _ => Vec::new(),
@@ -131,28 +131,33 @@ fn hold(conditions: &[If], arguments: &Arguments, operands: &[Word]) -> bool {
 }
 
 impl Place {
-    fn writes(&self, how: &str, arguments: &Arguments) -> Vec<Write> {
+    fn writes(&self, name: &str, arguments: &Arguments) -> Vec<Write> {
         let operands = &arguments.operands;
-        let one = |path: Option<String>| vec![Write::new(how.to_owned(), path)];
-        let all = |words: &[Word]| {
-            words
-                .iter()
-                .map(|word| Write::new(how.to_owned(), word.path()))
-                .collect()
-        };
+        let how = || format!("`{name}`");
+        let here = || vec![Write::new(how(), Some(".".to_owned()))];
+        let one = |word: Option<&Word>| vec![written(how(), word)];
+        let all = |words: &[Word]| words.iter().map(|word| Write::at(how(), word)).collect();
         match self {
-            Self::Somewhere => one(None),
-            Self::Here => one(Some(".".to_owned())),
+            Self::Somewhere => vec![Write::own(how(), name)],
+            Self::Here => here(),
             Self::Operands => all(operands),
             Self::After(count) => all(operands.get(*count..).unwrap_or_default()),
             Self::Last(names) => match arguments.values(names).last() {
-                Some(value) => one(value.and_then(Word::path)),
-                None => one(operands.last().and_then(Word::path)),
+                Some(value) => one(value),
+                None => one(operands.last()),
             },
             Self::In(names) => match arguments.values(names).last() {
-                Some(value) => one(value.and_then(Word::path)),
-                None => one(Some(".".to_owned())),
+                Some(value) => one(value),
+                None => here(),
             },
         }
+    }
+}
+
+/// Writing to what a word names, or to where only the running shell knows.
+fn written(how: String, word: Option<&Word>) -> Write {
+    match word {
+        Some(word) => Write::at(how, word),
+        None => Write::new(how, None),
     }
 }

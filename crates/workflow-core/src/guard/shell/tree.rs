@@ -47,6 +47,8 @@ pub(super) enum Kind {
     Perhaps {
         words: Vec<Raw>,
         bodies: Vec<List>,
+        /// Whether the words behind the first are what a loop goes through.
+        loops: bool,
     },
 }
 

@@ -20,6 +20,8 @@ pub struct Word {
     pattern: bool,
     /// Whether it is, or holds, the name of another command's output.
     process: bool,
+    /// Whether the expansion with which it begins is that of the home directory.
+    home: bool,
 }
 
 impl Word {
@@ -108,6 +110,19 @@ impl Word {
         })
     }
 
+    /// The place it names, with NUL for what only the running shell knows.
+    pub(super) fn place(&self) -> String {
+        if self.home && (self.shape.len() == 1 || self.shape[1..].starts_with('/')) {
+            return format!("~{}", &self.shape[1..]);
+        }
+        self.shape.clone()
+    }
+
+    /// Whether characters in its place stand for others.
+    pub(super) fn is_pattern(&self) -> bool {
+        self.pattern
+    }
+
     pub(super) fn is_process(&self) -> bool {
         self.process
     }
@@ -116,6 +131,7 @@ impl Word {
     pub(super) fn from(&self, length: usize) -> Self {
         Self {
             shape: self.shape.get(length..).unwrap_or_default().to_owned(),
+            home: self.home && length == 0,
             ..self.clone()
         }
     }
@@ -166,7 +182,11 @@ impl Expansion<'_> {
                 } => match self.variables.get(name) {
                     Some(value) if *quoted => self.text(value, true, false),
                     Some(value) => self.fields(value),
-                    None => self.unknown(),
+                    None => {
+                        let begins = self.current().shape.is_empty();
+                        self.current().home |= begins && name == "HOME";
+                        self.unknown();
+                    }
                 },
                 Piece::Process(_) => {
                     self.unknown();

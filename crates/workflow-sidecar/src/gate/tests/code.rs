@@ -1,13 +1,23 @@
 //! The code is kept without a trace, and comes back.
 
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
+use workflow_core::checkpoint::{Came, NoSnapshot, Restored, Snapshot};
 
-use super::super::{keep_code, restore_code};
+use super::super::code::restore_code;
+use super::super::{drivers, keep_code};
 use super::repositories::{commit, git, repository};
 use super::*;
+use crate::trust::{TrustStore, hash_of};
+
+fn try_keep(place: &Place) -> Result<Snapshot, NoSnapshot> {
+    keep_code(place.path(), place.agent_dir.path())
+}
+
+fn restore(snapshot: &Snapshot, place: &Place) -> Restored {
+    restore_code(snapshot, place.path(), place.agent_dir.path(), &|_| ())
+}
 
 fn keep(place: &Place) -> Snapshot {
-    keep_code(place.path()).unwrap()
+    try_keep(place).unwrap()
 }
 
 fn said(place: &Place, arguments: &[&str]) -> String {
@@ -22,12 +32,11 @@ fn text(place: &Place, path: &str) -> String {
     fs::read_to_string(place.path().join(path)).unwrap()
 }
 
-fn restored(put_aside: bool, has_commits_since: bool) -> Restored {
-    Restored {
-        put_aside,
-        has_commits_since,
-        problem: None,
-    }
+/// What is told of files that were brought back, or were as they had been already.
+fn told(restored: &Restored) -> (Came, bool, bool) {
+    assert_eq!(restored.problem, None);
+    let put_aside = restored.put_aside.is_some();
+    (restored.came, put_aside, restored.has_commits_since)
 }
 
 /// All of a repository but its objects: who keeps something must not change it.
@@ -76,16 +85,13 @@ fn where_nothing_is_changed_the_commit_is_noted() {
 
 #[test]
 fn without_a_repository_or_a_commit_nothing_is_kept() {
-    assert_eq!(
-        keep_code(Place::new().path()),
-        Err(NoSnapshot::NoRepository)
-    );
-    assert_eq!(
-        keep_code(repository().path()),
-        Err(NoSnapshot::NoRepository)
-    );
+    assert_eq!(try_keep(&Place::new()), Err(NoSnapshot::NoRepository));
+    assert_eq!(try_keep(&repository()), Err(NoSnapshot::NoRepository));
     let gone = Place::new().path().join("gone");
-    assert!(matches!(keep_code(&gone), Err(NoSnapshot::Failed(_))));
+    assert!(matches!(
+        keep_code(&gone, &gone),
+        Err(NoSnapshot::Failed(_))
+    ));
 }
 
 #[test]
@@ -95,7 +101,7 @@ fn it_is_kept_while_another_git_holds_the_index_and_from_below() {
     place.write("file.txt", "two");
     place.write(".git/index.lock", "");
     place.write("src/deep/x", "");
-    let kept = keep_code(&place.path().join("src/deep")).unwrap();
+    let kept = keep_code(&place.path().join("src/deep"), place.agent_dir.path()).unwrap();
     assert!(kept.reference.is_some());
 }
 
@@ -117,7 +123,7 @@ fn hooks_of_the_repository_are_not_run() {
     place.write("file.txt", "two");
     let kept = keep(&place);
     place.write("file.txt", "three");
-    assert_eq!(restore_code(&kept, place.path()), restored(true, false));
+    assert_eq!(told(&restore(&kept, &place)), (Came::Back, true, false));
     assert!(!place.path().join("mark").exists());
 }
 
@@ -139,10 +145,7 @@ fn what_conflicts_already_cannot_be_kept_and_says_why() {
             .status
             .success()
     );
-    assert!(matches!(
-        keep_code(place.path()),
-        Err(NoSnapshot::Failed(_))
-    ));
+    assert!(matches!(try_keep(&place), Err(NoSnapshot::Failed(_))));
 }
 
 #[test]
@@ -153,10 +156,10 @@ fn changed_code_comes_back_and_what_was_changed_since_is_in_the_stash() {
     let kept = keep(&place);
     place.write("file.txt", "three");
     place.write("untracked.txt", "stays");
-    assert_eq!(restore_code(&kept, place.path()), restored(true, false));
+    assert_eq!(told(&restore(&kept, &place)), (Came::Back, true, false));
     assert_eq!(text(&place, "file.txt"), "two");
     assert_eq!(text(&place, "untracked.txt"), "stays");
-    assert!(said(&place, &["stash", "list"]).contains("before the code went back"));
+    assert!(said(&place, &["stash", "list"]).contains("before the code went back to a checkpoint"));
     assert_eq!(said(&place, &["show", "stash@{0}:file.txt"]), "three");
 }
 
@@ -166,11 +169,11 @@ fn unchanged_code_comes_back_as_well() {
     commit(&place, "one");
     let kept = keep(&place);
     place.write("file.txt", "two");
-    assert_eq!(restore_code(&kept, place.path()), restored(true, false));
+    assert_eq!(told(&restore(&kept, &place)), (Came::Back, true, false));
     assert_eq!(text(&place, "file.txt"), "one");
     assert_eq!(
-        restore_code(&kept, place.path()),
-        restored(false, false),
+        told(&restore(&kept, &place)),
+        (Came::Already, false, false),
         "it is as it was"
     );
 }
@@ -184,7 +187,7 @@ fn commits_made_since_stay_and_are_told_of() {
     let kept = keep(&place);
     git(&place, &["stash", "--quiet"]);
     commit(&place, "two");
-    assert_eq!(restore_code(&kept, place.path()), restored(false, true));
+    assert_eq!(told(&restore(&kept, &place)), (Came::Back, false, true));
     assert_eq!(
         (text(&place, "file.txt"), text(&place, "other.txt")),
         ("two".to_owned(), "other".to_owned())
@@ -199,7 +202,7 @@ fn what_conflicts_with_commits_made_since_is_named() {
     let kept = keep(&place);
     git(&place, &["checkout", "--quiet", "."]);
     commit(&place, "three");
-    let came = restore_code(&kept, place.path());
+    let came = restore(&kept, &place);
     assert_eq!(came.problem.as_deref(), Some("it conflicts in file.txt"));
     assert!(came.has_commits_since);
 }
@@ -213,7 +216,7 @@ fn what_git_does_not_know_in_the_way_is_not_overwritten() {
     let kept = keep(&place);
     git(&place, &["rm", "--quiet", "--cached", "new.txt"]);
     place.write("new.txt", "mine");
-    let came = restore_code(&kept, place.path());
+    let came = restore(&kept, &place);
     assert!(came.problem.is_some());
     assert_eq!(text(&place, "new.txt"), "mine");
 }
@@ -232,9 +235,99 @@ fn a_checkpoint_that_is_gone_or_is_none_changes_nothing() {
             reference: Some(reference.to_owned()),
             head: said(&place, &["rev-parse", "HEAD"]).trim().to_owned(),
         };
-        let came = restore_code(&snapshot, place.path());
+        let came = restore(&snapshot, &place);
         assert!(came.problem.unwrap().contains(why));
-        assert!(!came.put_aside);
+        assert_eq!(came.put_aside, None);
         assert_eq!(text(&place, "file.txt"), "two");
     }
+}
+
+#[test]
+fn where_nothing_can_be_brought_back_that_is_told() {
+    let place = repository();
+    commit(&place, "one");
+    let kept = keep(&place);
+    commit(&place, "two");
+    assert_eq!(told(&restore(&kept, &place)), (Came::Nothing, false, true));
+    assert_eq!(text(&place, "file.txt"), "two");
+}
+
+#[test]
+fn what_was_changed_since_is_in_the_stash_before_a_file_is_touched() {
+    let place = repository();
+    commit(&place, "one");
+    let kept = keep(&place);
+    place.write("file.txt", "two");
+    place.write("new.txt", "new");
+    git(&place, &["add", "new.txt"]);
+    // Another git is at work: nothing is touched.
+    place.write(".git/index.lock", "");
+    assert!(restore(&kept, &place).problem.is_some());
+    assert_eq!(
+        (text(&place, "file.txt"), text(&place, "new.txt")),
+        ("two".to_owned(), "new".to_owned())
+    );
+    fs::remove_file(place.path().join(".git/index.lock")).unwrap();
+    // Git fails in the middle of it.
+    place.write(".git/HEAD.lock", "");
+    let came = restore(&kept, &place);
+    assert!(came.problem.is_some());
+    let aside = came.put_aside.unwrap();
+    assert_eq!(said(&place, &["rev-parse", "stash@{0}"]).trim(), aside);
+    assert_eq!(said(&place, &["show", &format!("{aside}:new.txt")]), "new");
+}
+
+#[test]
+fn what_a_repository_brings_along_is_run_only_if_the_user_trusts_it() {
+    let place = repository();
+    place.write(".gitattributes", "*.txt filter=evil merge=evil\n");
+    commit(&place, "one");
+    let ran = place.path().join(".git/ran");
+    let hostile = format!("touch '{}'; cat", ran.display());
+    place.write("file.txt", "two");
+    let kept = keep(&place);
+    place.write("file.txt", "three");
+    for (key, only_restoring) in [
+        ("filter.evil.clean", false),
+        ("filter.evil.smudge", false),
+        ("filter.evil.process", false),
+        ("merge.evil.driver", true),
+    ] {
+        git(&place, &["config", key, &hostile]);
+        assert_eq!(try_keep(&place).is_ok(), only_restoring, "{key}");
+        let problem = restore(&kept, &place).problem.unwrap();
+        assert!(problem.contains(key), "{problem}");
+        assert!(problem.contains("`workflow-sidecar trust`"), "{problem}");
+        git(&place, &["config", "--unset", key]);
+    }
+    // In a file that the configuration includes it is the repository's as well.
+    place.write(
+        ".git/more",
+        &format!("[filter \"evil\"]\n\tclean = \"{hostile}\"\n"),
+    );
+    git(&place, &["config", "include.path", "more"]);
+    assert!(try_keep(&place).is_err());
+    assert!(!ran.exists());
+    assert_eq!(text(&place, "file.txt"), "three");
+    // The trap is one, and the user may say that it is none.
+    let store = TrustStore::in_agent_dir(place.agent_dir.path());
+    for driver in drivers(place.path()).unwrap() {
+        store.trust(place.path(), &hash_of([&driver])).unwrap();
+    }
+    assert!(try_keep(&place).is_ok());
+    assert!(ran.exists());
+}
+
+#[test]
+fn files_elsewhere_are_not_brought_back() {
+    let place = repository();
+    commit(&place, "one");
+    let kept = keep(&place);
+    let elsewhere = Place::new();
+    elsewhere.write("file.txt", "mine");
+    let path = elsewhere.path().display().to_string();
+    git(&place, &["config", "core.worktree", &path]);
+    let problem = restore(&kept, &place).problem.unwrap();
+    assert!(problem.contains("core.worktree"), "{problem}");
+    assert_eq!(text(&elsewhere, "file.txt"), "mine");
 }

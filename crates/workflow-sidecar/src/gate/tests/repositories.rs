@@ -153,3 +153,65 @@ fn what_a_repository_names_as_its_monitor_or_pager_does_not_run() {
         .unwrap();
     assert!(ran.exists());
 }
+
+#[test]
+fn a_filter_that_the_repository_brings_along_does_not_run() {
+    let place = repository();
+    place.write(".gitattributes", "*.txt filter=evil\n");
+    commit(&place, "one");
+    let ran = place.path().join(".git/ran");
+    let hostile = format!("touch '{}'; cat", ran.display());
+    git(&place, &["config", "filter.evil.clean", &hostile]);
+    // Git compares the file only if it looks changed.
+    place.write("file.txt", "two");
+    let report = place.check(CLEAN);
+    assert_eq!(report.verdict, could_not(Obstacle::NotTrusted));
+    assert!(
+        report.reason.contains("`filter.evil.clean`"),
+        "{}",
+        report.reason
+    );
+    assert!(report.reason.contains("`workflow-sidecar trust`"));
+    assert!(!ran.exists());
+    let mut usual = Command::new("git");
+    usual
+        .arg("status")
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    assert!(ran.exists(), "the trap is one");
+}
+
+#[test]
+fn the_configuration_of_a_submodule_runs_nothing() {
+    let inner = repository();
+    commit(&inner, "one");
+    let place = repository();
+    commit(&place, "one");
+    let path = inner.path().display().to_string();
+    git(
+        &place,
+        &[
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            &path,
+            "sub",
+        ],
+    );
+    git(&place, &["commit", "--quiet", "--message", "sub"]);
+    let ran = place.path().join(".git/ran");
+    let hostile = format!("touch '{}'; cat", ran.display());
+    place.write(".git/modules/sub/info/attributes", "* filter=evil\n");
+    let config = place.path().join(".git/modules/sub/config");
+    let config = config.display().to_string();
+    git(
+        &place,
+        &["config", "--file", &config, "filter.evil.clean", &hostile],
+    );
+    place.write("sub/file.txt", "two");
+    assert_eq!(place.check(CLEAN).verdict, PASSED);
+    assert!(!ran.exists());
+}

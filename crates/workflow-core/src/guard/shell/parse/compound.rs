@@ -26,6 +26,7 @@ impl Parser<'_> {
         Ok(Kind::Perhaps {
             words: Vec::new(),
             bodies,
+            loops: false,
         })
     }
 
@@ -66,6 +67,7 @@ impl Parser<'_> {
         Ok(Kind::Perhaps {
             words,
             bodies: vec![body],
+            loops: true,
         })
     }
 
@@ -112,7 +114,11 @@ impl Parser<'_> {
             }
         }
         self.expect("esac")?;
-        Ok(Kind::Perhaps { words, bodies })
+        Ok(Kind::Perhaps {
+            words,
+            bodies,
+            loops: false,
+        })
     }
 
     /// `[[ … ]]`: its terms are words, whatever the operators between them mean.
@@ -135,6 +141,7 @@ impl Parser<'_> {
         Ok(Kind::Perhaps {
             words,
             bodies: Vec::new(),
+            loops: false,
         })
     }
 

@@ -1,0 +1,354 @@
+//! What the arguments of a tool's call are called: the one table of the names of fields.
+//!
+//! Owns which fields hold paths, globs and lines for the shell, and what tools are told by their
+//! names. It must not know rules.
+
+use serde_json::{Map, Value};
+
+use crate::guard::shell::Change;
+
+/// Fields that hold a path, by their whole name without `_` and `-`, in lower case.
+#[rustfmt::skip] // Names that belong together.
+const PATHS: &[&str] = &[
+    "source", "destination", "dest", "src", "dst", "from", "to", "target", "root", "uri", "notebook", "filepath", "filename", "pathname",
+];
+/// Fields that hold paths, by the last word of their name: `file_path`, `notebookPath`, `paths`.
+const PATH_WORDS: &[&str] = &[
+    "path",
+    "paths",
+    "file",
+    "files",
+    "filename",
+    "filenames",
+    "dir",
+    "dirs",
+    "directory",
+    "directories",
+    "folder",
+    "folders",
+];
+/// Fields that hold a glob of the files that a tool looks at.
+const GLOBS: &[&str] = &["glob", "globs", "include", "includes"];
+/// Fields that hold a line for the shell, or a program with its arguments as a list.
+const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
+/// Fields that hold the arguments of the program in another field.
+const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
+/// Fields that hold the directory in which a line runs.
+const DIRECTORIES: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory"];
+
+/// The tools that write the file they name.
+const WRITING_TOOLS: &[&str] = &["edit", "write", "multiedit", "notebookedit"];
+/// The tools that change no files.
+#[rustfmt::skip] // Names that belong together.
+const READING_TOOLS: &[&str] = &[
+    "read", "view", "cat", "grep", "glob", "find", "ls", "list", "search", "fetch", "webfetch", "websearch", "todoread", "todowrite",
+    "notebookread", "question", "ask",
+];
+/// The tools that run a line.
+const SHELLS: &[&str] = &["bash", "shell", "sh", "zsh", "terminal"];
+/// Words in the names of tools that change what they name.
+#[rustfmt::skip] // Names that belong together.
+const WRITING_WORDS: &[&str] = &[
+    "write", "edit", "create", "append", "insert", "replace", "patch", "save", "update", "put", "upload", "download", "copy", "touch", "mkdir",
+    "truncate", "modify", "apply", "set",
+];
+/// Words in the names of tools that remove what they name, or move it.
+const REMOVING_WORDS: &[&str] = &[
+    "delete", "remove", "rm", "rmdir", "unlink", "trash", "erase", "purge",
+];
+const MOVING_WORDS: &[&str] = &["move", "mv", "rename"];
+
+/// How deep arguments are looked into.
+const DEEPEST: usize = 8;
+
+/// What a tool does, as far as its name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Does {
+    /// It changes no files.
+    Reads,
+    /// It changes what it names in this way.
+    Changes(Change),
+    /// It runs lines.
+    Runs,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What a tool does, as far as its name says.
+pub(super) fn does(tool: &str) -> Does {
+    let name = plain(tool);
+    let is_one_of = |names: &[&str]| names.contains(&&*name);
+    if is_one_of(WRITING_TOOLS) {
+        return Does::Changes(Change::Written);
+    }
+    if is_one_of(READING_TOOLS) {
+        return Does::Reads;
+    }
+    if is_one_of(SHELLS) {
+        return Does::Runs;
+    }
+    let words = words(tool);
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&&**word));
+    if has(REMOVING_WORDS) {
+        Does::Changes(Change::Removed)
+    } else if has(MOVING_WORDS) {
+        Does::Changes(Change::Replaced)
+    } else if has(WRITING_WORDS) {
+        Does::Changes(Change::Written)
+    } else {
+        Does::Unknown
+    }
+}
+
+/// Whether it is one of the hosts' tools that write the file they name.
+pub(super) fn is_editor(tool: &str) -> bool {
+    WRITING_TOOLS.contains(&&*plain(tool))
+}
+
+/// What a field with a path in it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named<'a> {
+    Path(&'a str),
+    Glob(&'a str),
+    /// A directory that a line runs in.
+    Directory(&'a str),
+    /// It is no text: what the tool makes of it cannot be seen.
+    Unseen,
+}
+
+/// All paths and globs in a call's arguments, wherever they stand in it.
+pub(super) fn named(fields: &Map<String, Value>) -> Vec<Named<'_>> {
+    let mut found = Vec::new();
+    in_map(fields, 0, &mut found);
+    found
+}
+
+fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Named<'a>>) {
+    for (key, value) in fields {
+        let name = plain(key);
+        let last = words(key).pop().unwrap_or_default();
+        if let (true, Some(path)) = (DIRECTORIES.contains(&&*name), value.as_str()) {
+            found.push(Named::Directory(path));
+        } else if PATHS.contains(&&*name) || PATH_WORDS.contains(&&*last) {
+            in_path(value, PATH_WORDS.contains(&&*last), depth, found);
+        } else if GLOBS.contains(&&*name) {
+            let globs = texts(value).into_iter().flatten();
+            found.extend(globs.map(Named::Glob));
+        } else {
+            in_value(value, depth, found);
+        }
+    }
+}
+
+/// What stands in a field for paths. `surely` tells that nothing else stands in a field of that name.
+fn in_path<'a>(value: &'a Value, surely: bool, depth: usize, found: &mut Vec<Named<'a>>) {
+    match value {
+        Value::String(path) => {
+            found.push(Named::Path(path.strip_prefix("file://").unwrap_or(path)))
+        }
+        Value::Array(items) if depth < DEEPEST => {
+            for item in items {
+                in_path(item, surely, depth + 1, found);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(_) => found.extend(surely.then_some(Named::Unseen)),
+        Value::Object(_) | Value::Array(_) => in_value(value, depth, found),
+    }
+}
+
+fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<Named<'a>>) {
+    match value {
+        Value::Object(_) | Value::Array(_) if depth >= DEEPEST => found.push(Named::Unseen),
+        Value::Object(fields) => in_map(fields, depth + 1, found),
+        Value::Array(items) => {
+            for item in items {
+                in_value(item, depth + 1, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A line for the shell, as a call has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LineText {
+    /// It has none.
+    None,
+    /// This one.
+    Said(String),
+    /// One that is no text.
+    Unseen,
+}
+
+/// The lines of a call, one below the other.
+pub(super) fn line(fields: &Map<String, Value>) -> LineText {
+    let of = |names: &'static [&str]| {
+        let is_meant = |key: &str, value: &Value| !value.is_null() && names.contains(&&*plain(key));
+        fields
+            .iter()
+            .filter(move |(key, value)| is_meant(key, value))
+    };
+    let mut lines = Vec::new();
+    for (key, value) in of(LINES) {
+        let Some(words) = texts(value) else {
+            return LineText::Unseen;
+        };
+        match value {
+            Value::Array(_) if plain(key) != "commands" => lines.push(quoted(words)),
+            _ => lines.extend(words.into_iter().map(str::to_owned)),
+        }
+    }
+    let Some(last) = lines.last_mut() else {
+        return LineText::None;
+    };
+    for (_, value) in of(ARGUMENTS) {
+        match (value, texts(value)) {
+            (Value::Array(_), Some(words)) => *last += &format!(" {}", quoted(words)),
+            (Value::String(text), _) => *last += &format!(" {text}"),
+            (_, None) => return LineText::Unseen,
+            _ => {}
+        }
+    }
+    LineText::Said(lines.join("\n"))
+}
+
+/// The directory in which the lines of a call run; empty for the session's own.
+pub(super) fn directory(fields: &Map<String, Value>) -> &str {
+    let mut all = fields
+        .iter()
+        .filter(|(key, _)| DIRECTORIES.contains(&&*plain(key)));
+    all.find_map(|(_, value)| value.as_str())
+        .unwrap_or_default()
+}
+
+/// A text, or a list of texts.
+fn texts(value: &Value) -> Option<Vec<&str>> {
+    match value {
+        Value::String(text) => Some(vec![text]),
+        Value::Array(items) => items.iter().map(Value::as_str).collect(),
+        _ => None,
+    }
+}
+
+/// Words as a line in which each stands for itself.
+fn quoted(words: Vec<&str>) -> String {
+    let quote = |word: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
+        if !word.is_empty() && word.bytes().all(is_plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// A name without `_` and `-`, in lower case.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The words of a name: `old_path`, `oldPath`, `mcp__files__move_file`.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        let begins = c.is_uppercase() && was_lower;
+        was_lower = c.is_lowercase() || c.is_numeric();
+        if !c.is_alphanumeric() || begins {
+            words.push(String::new());
+        }
+        if let (true, Some(last)) = (c.is_alphanumeric(), words.last_mut()) {
+            last.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn paths(value: &Value) -> Vec<&str> {
+        let Value::Object(fields) = value else {
+            panic!("it is a map")
+        };
+        named(fields)
+            .into_iter()
+            .map(|named| match named {
+                Named::Path(path) | Named::Glob(path) | Named::Directory(path) => path,
+                Named::Unseen => "?",
+            })
+            .collect()
+    }
+
+    #[test]
+    fn paths_stand_in_fields_of_many_names_and_depths() {
+        for (value, expected) in [
+            (json!({"path": "a"}), vec!["a"]),
+            (json!({"file_path": "a", "content": "b"}), vec!["a"]),
+            (json!({"notebookPath": "a", "new_source": "b"}), vec!["a"]),
+            (json!({"source": "a", "destination": "b"}), vec!["b", "a"]),
+            (json!({"old_path": "a", "newPath": "b"}), vec!["b", "a"]),
+            (json!({"paths": ["a", "b"]}), vec!["a", "b"]),
+            (json!({"edits": [{"path": "a", "oldText": "x"}]}), vec!["a"]),
+            (
+                json!({"arguments": {"options": {"target": "a"}}}),
+                vec!["a"],
+            ),
+            (json!({"uri": "file:///etc/passwd"}), vec!["/etc/passwd"]),
+            (json!({"glob": ".e*"}), vec![".e*"]),
+            (json!({"path": 5}), vec!["?"]),
+            (
+                json!({"path": null, "profile": "x", "recursive": true, "to": 3}),
+                vec![],
+            ),
+        ] {
+            let mut found = paths(&value);
+            found.sort_unstable_by_key(|path| expected.iter().position(|other| other == path));
+            assert_eq!(found, expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn lines_are_texts_lists_and_programs_with_arguments() {
+        let line = |value: &Value| match value {
+            Value::Object(fields) => line(fields),
+            _ => LineText::None,
+        };
+        let said = |text: &str| LineText::Said(text.to_owned());
+        assert_eq!(line(&json!({"command": "a b"})), said("a b"));
+        assert_eq!(line(&json!({"cmd": "b", "command": "a"})), said("b\na"));
+        assert_eq!(
+            line(&json!({"command": ["bash", "-lc", "rm x"]})),
+            said("bash -lc 'rm x'")
+        );
+        assert_eq!(
+            line(&json!({"command": "rm", "args": ["-r", "it's"]})),
+            said("rm -r 'it'\\''s'")
+        );
+        assert_eq!(line(&json!({"commands": ["a b", "c"]})), said("a b\nc"));
+        assert_eq!(
+            line(&json!({"command": {"program": "rm"}})),
+            LineText::Unseen
+        );
+        assert_eq!(line(&json!({"command": null})), LineText::None);
+        assert_eq!(line(&json!({"path": "x"})), LineText::None);
+    }
+
+    #[test]
+    fn names_of_tools_say_what_they_do() {
+        assert_eq!(does("Edit"), Does::Changes(Change::Written));
+        assert_eq!(does("read"), Does::Reads);
+        assert_eq!(does("bash"), Does::Runs);
+        assert_eq!(does("mcp__fs__write_file"), Does::Changes(Change::Written));
+        assert_eq!(does("mcp__fs__moveFile"), Does::Changes(Change::Replaced));
+        assert_eq!(does("delete_directory"), Does::Changes(Change::Removed));
+        assert_eq!(does("mcp__x__lookup"), Does::Unknown);
+    }
+}

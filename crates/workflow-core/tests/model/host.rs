@@ -1,0 +1,235 @@
+//! The engine, as a host has it: a session that can be split in two, and the branch it keeps.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
+use workflow_core::guard::gate::Report;
+use workflow_core::guard::rules::PlainPaths;
+use workflow_core::input::{
+    Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
+};
+use workflow_core::output::{Action, Decider, Effect, GateId, Reply};
+use workflow_core::session::Abilities;
+use workflow_core::{Input, Output, Session};
+
+use crate::reading::{Event, Fate};
+
+const NOW: u64 = 1_747_234_567_890;
+
+/// A session and its host.
+#[derive(Clone)]
+pub(crate) struct Host {
+    pub(crate) session: Session,
+    loaded: Arc<Loaded>,
+    now: u64,
+    /// Shared by all that went the same way.
+    branch: Vec<Arc<(String, Box<RawValue>)>>,
+    tickets: u64,
+    approval: Option<QuestionId>,
+    replacement: Option<QuestionId>,
+    gate: Option<GateId>,
+    /// What the person said outside of the host.
+    word: Option<Word>,
+    abilities: Abilities,
+}
+
+impl Host {
+    pub(crate) fn new(workflows: Vec<Workflow>, settings: Settings, dialogs: bool) -> Self {
+        let abilities = Abilities {
+            dialogs,
+            widgets: Some(true),
+        };
+        let mut host = Self {
+            session: Session::new(abilities, 7),
+            loaded: Arc::new(Loaded {
+                catalog: Arc::new(Catalog::new(workflows)),
+                settings,
+                ..Loaded::default()
+            }),
+            now: NOW,
+            branch: Vec::new(),
+            tickets: 0,
+            approval: None,
+            replacement: None,
+            gate: None,
+            word: None,
+            abilities,
+        };
+        host.happen(Event::Reload);
+        host
+    }
+
+    /// The same branch in a sidecar that has just been started.
+    pub(crate) fn restarted(&self) -> Self {
+        let mut host = self.clone();
+        host.session = Session::new(self.abilities, 8);
+        host.happen(Event::Reload);
+        host
+    }
+
+    /// How many entries the branch has.
+    pub(crate) fn entries(&self) -> usize {
+        self.branch.len()
+    }
+
+    pub(crate) fn happen(&mut self, event: Event) {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        let tool = |action| Input::Step {
+            ticket,
+            action: Some(action),
+        };
+        match event {
+            Event::Next => self.step(tool("next")),
+            Event::NextApproved => {
+                self.word = Some(Word::Chosen("approve".to_owned()));
+                self.step(tool("next"));
+            }
+            Event::Loop => self.step(tool("loop")),
+            Event::Cancel => self.step(tool("cancel")),
+            Event::CancelCommand => self.step(Input::Command {
+                ticket,
+                command: Command::CancelWorkflow,
+            }),
+            Event::Start => {
+                let loaded = Arc::clone(&self.loaded);
+                self.step(Input::Command {
+                    ticket,
+                    command: Command::Workflow {
+                        arguments: "w0 the task",
+                        loaded,
+                    },
+                });
+            }
+            Event::ReplaceIt => self.answer_replacement(true),
+            Event::KeepIt => self.answer_replacement(false),
+            Event::Approve => self.answer_approval(Answer::Chosen("approve")),
+            Event::Revise => self.answer_approval(Answer::Chosen("revise")),
+            Event::Dismiss => self.answer_approval(Answer::Dismissed),
+            Event::GatePasses => self.end_gate("passed"),
+            Event::GateFails => self.end_gate("failed"),
+            Event::Stop => self.stop("stop"),
+            Event::Abort => self.stop("aborted"),
+            Event::Second => {
+                self.now += 1000;
+                self.step(Input::Tick);
+            }
+            Event::Person => self.step(Input::UserInput {
+                author: Some(Author::Person),
+            }),
+            Event::Prompt => self.step(Input::BeforeAgentStart {
+                prompt: Some("go on"),
+            }),
+            Event::TurnStart => self.step(Input::TurnStart { index: None }),
+            Event::TurnEnd => self.step(Input::TurnEnd),
+            Event::Reload => self.reload(),
+        }
+    }
+
+    fn reload(&mut self) {
+        let branch = std::mem::take(&mut self.branch);
+        let entries = branch.iter().map(|entry| Entry {
+            custom_type: &entry.0,
+            data: Some(&entry.1),
+        });
+        let out = self.session.step(
+            self.now,
+            Input::Session {
+                entries: entries.collect(),
+                loaded: Arc::clone(&self.loaded),
+            },
+        );
+        self.branch = branch;
+        self.take(out);
+    }
+
+    fn stop(&mut self, reason: &str) {
+        let last = LastAssistant {
+            stop_reason: Some(reason),
+            text_tail: Some("Done."),
+        };
+        self.step(Input::AgentEnd { last: Some(last) });
+    }
+
+    fn answer_approval(&mut self, answer: Answer<'_>) {
+        let question = self.approval.take().expect("a person is asked");
+        self.step(Input::Answer { question, answer });
+    }
+
+    fn answer_replacement(&mut self, yes: bool) {
+        let question = self.replacement.take().expect("a person is asked");
+        self.step(Input::Answer {
+            question,
+            answer: Answer::Confirmed(yes),
+        });
+    }
+
+    fn end_gate(&mut self, verdict: &str) {
+        let gate = self.gate.take().expect("a gate runs");
+        let report: Report = serde_json::from_value(json!({
+            "what": "true", "verdict": verdict, "reason": "", "durationMs": 1,
+        }))
+        .expect("it is a report");
+        self.step(Input::GateOver {
+            gate,
+            reports: vec![report],
+        });
+    }
+
+    fn step(&mut self, input: Input<'_>) {
+        let out = self.session.step(self.now, input);
+        self.take(out);
+    }
+
+    fn take(&mut self, out: Output) {
+        let settled = out.settled.into_iter().flat_map(|settled| settled.actions);
+        for action in out.actions.into_iter().chain(settled) {
+            if let Action::AppendEntry { custom_type, data } = action {
+                self.branch.push(Arc::new((custom_type.to_owned(), data)));
+            }
+        }
+        for question in out.questions {
+            if question.options.is_empty() {
+                self.replacement = Some(question.id);
+            } else {
+                self.approval = Some(question.id);
+            }
+        }
+        let mut reads_word = false;
+        for effect in out.effects {
+            match effect {
+                Effect::RunGate(run) => self.gate = Some(run.id),
+                Effect::ReadWord(_) => reads_word = true,
+                _ => {}
+            }
+        }
+        if reads_word {
+            let word = self.word.take();
+            self.step(Input::Word { word });
+        }
+    }
+
+    /// What becomes of a tool call, if it came now.
+    pub(crate) fn fate(&self, tool: &str) -> Fate {
+        let out = self.session.clone().step(
+            self.now,
+            Input::ToolCall {
+                ticket: Ticket(u64::MAX),
+                tool,
+                input: None,
+                paths: &PlainPaths,
+            },
+        );
+        match out.reply {
+            Reply::None => Fate::Runs,
+            Reply::Later => Fate::Asked,
+            // A host that cannot ask blocks what a person would have to decide.
+            Reply::Block {
+                by: Decider::Rule, ..
+            } => Fate::Blocked,
+            other => panic!("{other:?}"),
+        }
+    }
+}

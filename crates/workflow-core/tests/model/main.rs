@@ -1,0 +1,221 @@
+//! All that can become of a run of a small catalog: every state that can be reached, in breadth.
+//!
+//! The engine and a direct reading of the rules go the same ways. What holds in every state: both stand in the
+//! same place, tools have the same fate, the end and a cancellation can be reached, the count of steps grows, and a
+//! sidecar that is started anew goes on from there.
+//!
+//! A test run looks at some of the catalogs; with `WORKFLOW_MODEL=whole` at all of them, which takes minutes.
+
+mod catalogs;
+mod host;
+mod reading;
+
+use std::collections::HashMap;
+
+use workflow_core::definition::Workflow;
+use workflow_core::view::View;
+
+use crate::catalogs::{catalogs, settings};
+use crate::host::Host;
+use crate::reading::{At, Event, Fate, Place, Reading, TOOLS, fate, places};
+
+/// Asks for all catalogs.
+const WHOLE: &str = "WORKFLOW_MODEL";
+
+/// The states of a catalog, as they were found.
+#[derive(Default)]
+struct Found {
+    states: Vec<(Reading, Host)>,
+    numbers: HashMap<Reading, usize>,
+    /// From, to.
+    ways: Vec<(usize, usize)>,
+}
+
+impl Found {
+    fn note(&mut self, reading: Reading, host: Host) -> usize {
+        let next = self.states.len();
+        let number = *self.numbers.entry(reading.clone()).or_insert(next);
+        if number == next {
+            self.states.push((reading, host));
+        }
+        number
+    }
+
+    /// Whether each of these states can be reached from every state in which a run is active.
+    fn leads_to(&self, is_goal: impl Fn(&Reading) -> bool) -> bool {
+        let mut back: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
+        for &(from, to) in &self.ways {
+            back[to].push(from);
+        }
+        let is_there = |at: &usize| is_goal(&self.states[*at].0);
+        let mut waiting: Vec<usize> = (0..self.states.len()).filter(is_there).collect();
+        let mut reaches = vec![false; self.states.len()];
+        while let Some(at) = waiting.pop() {
+            if !std::mem::replace(&mut reaches[at], true) {
+                waiting.extend(&back[at]);
+            }
+        }
+        let mut states = self.states.iter().zip(reaches);
+        states.all(|((reading, _), reaches)| reaches || !reading.is_active())
+    }
+}
+
+/// Finds every state by these events.
+fn explore(workflows: &[Workflow], events: &[Event], dialogs: bool) -> Found {
+    let places = places(workflows);
+    let mut found = Found::default();
+    let host = Host::new(workflows.to_vec(), settings(), dialogs);
+    found.note(Reading::new(), host);
+    let mut at = 0;
+    while at < found.states.len() {
+        let (reading, host) = found.states[at].clone();
+        agrees(&reading, &host, &places, dialogs);
+        comes_back(&reading, &host, &places);
+        for &event in events.iter().filter(|event| reading.admits(**event)) {
+            let after = reading.after(event, &places, dialogs);
+            let mut next = host.clone();
+            next.happen(event);
+            moved_as_it_should(&host, &next, event);
+            stands(&after, &next, &places, &format!("{reading:?} {event:?}"));
+            let to = found.note(after, next);
+            found.ways.push((at, to));
+        }
+        at += 1;
+    }
+    assert!(
+        found.leads_to(|reading| reading.at == At::Done),
+        "the end is near"
+    );
+    assert!(
+        found.leads_to(|reading| reading.at == At::Cancelled),
+        "each run can be cancelled"
+    );
+    found
+}
+
+/// Both stand in the same place.
+fn stands(reading: &Reading, host: &Host, places: &[Place], when: &str) {
+    let view = host.session.view();
+    let at = match &view {
+        None => At::Nowhere,
+        Some(view) if view.state.cancelled => At::Cancelled,
+        Some(view) if !view.state.active => At::Done,
+        Some(view) => {
+            let path = path(view);
+            let place = places.iter().position(|place| place.path == path);
+            At::Phase(place.unwrap_or_else(|| panic!("nowhere: {path:?}")))
+        }
+    };
+    assert_eq!(at, reading.at, "{when}");
+    let Some(view) = view.filter(|view| view.state.active) else {
+        return;
+    };
+    assert_eq!(view.pace.pushes, reading.pushes, "{when}");
+    assert_eq!(view.pace.parked.is_some(), reading.parked, "{when}");
+    assert_eq!(view.countdown.is_some(), reading.counting, "{when}");
+}
+
+fn path(view: &View<'_>) -> Vec<(String, usize)> {
+    let segments = view.state.current_path.segments().iter();
+    segments
+        .map(|segment| (segment.workflow_key.clone(), segment.phase_index))
+        .collect()
+}
+
+/// Tools have the fate that the definitions say.
+fn agrees(reading: &Reading, host: &Host, places: &[Place], dialogs: bool) {
+    let place = match reading.at {
+        At::Phase(at) => Some(&places[at]),
+        At::Nowhere | At::Done | At::Cancelled => None,
+    };
+    for tool in TOOLS {
+        let expected = match fate(tool, &settings(), place) {
+            Fate::Asked if !dialogs => Fate::Blocked,
+            fate => fate,
+        };
+        assert_eq!(host.fate(tool), expected, "{tool} in {reading:?}");
+    }
+}
+
+/// What is kept is enough to go on.
+fn comes_back(reading: &Reading, host: &Host, places: &[Place]) {
+    let again = host.restarted();
+    let kept = |host: &Host| {
+        let view = host.session.view();
+        view.map(|view| (view.state.clone(), view.pace))
+    };
+    assert_eq!(kept(&again), kept(host), "{reading:?}");
+    assert_eq!(
+        again.entries(),
+        host.entries(),
+        "it was stored already: {reading:?}"
+    );
+    let reloaded = reading.after(Event::Reload, places, true);
+    stands(&reloaded, &again, places, "restarted");
+}
+
+/// A run that moves counts it; one that does not move does not.
+fn moved_as_it_should(before: &Host, after: &Host, event: Event) {
+    let (Some(from), Some(to)) = (before.session.view(), after.session.view()) else {
+        return;
+    };
+    if from.state.task_id != to.state.task_id {
+        assert_eq!(to.state.global_step_count, 0);
+        return;
+    }
+    let steps = to.state.global_step_count - from.state.global_step_count;
+    let moves =
+        path(&from) != path(&to) || from.state.active && !to.state.active && !to.state.cancelled;
+    let may_stay = event == Event::Loop;
+    assert!(
+        steps == u64::from(moves) || may_stay && steps == 1,
+        "{event:?}: {steps} steps"
+    );
+}
+
+/// Explores some of these catalogs, or all of them where that is asked for; prints how much there was.
+fn explore_all(
+    what: &str,
+    catalogs: &[Vec<Workflow>],
+    nth: usize,
+    events: &[Event],
+    dialogs: bool,
+) {
+    let nth = if std::env::var_os(WHOLE).is_some() {
+        1
+    } else {
+        nth
+    };
+    let (mut explored, mut states, mut ways) = (0, 0, 0);
+    for workflows in catalogs.iter().step_by(nth) {
+        let found = explore(workflows, events, dialogs);
+        explored += 1;
+        states += found.states.len();
+        ways += found.ways.len();
+    }
+    println!(
+        "{what}: {explored} of {} catalogs, {states} states, {ways} transitions",
+        catalogs.len()
+    );
+}
+
+#[test]
+fn all_that_can_happen_is_as_the_rules_say() {
+    for dialogs in [true, false] {
+        let what = format!("all events, dialogs {dialogs}");
+        explore_all(&what, &catalogs(2), 13, Event::ALL, dialogs);
+    }
+}
+
+#[test]
+fn every_way_through_three_entries_a_scope_is_as_the_rules_say() {
+    const WAYS: &[Event] = &[
+        Event::Next,
+        Event::Loop,
+        Event::Cancel,
+        Event::Start,
+        Event::GatePasses,
+        Event::Approve,
+    ];
+    explore_all("ways", &catalogs(3), 19, WAYS, true);
+}

@@ -1,0 +1,189 @@
+//! Settings files with mistakes: what they forbid holds, and what cannot be told of it is closed.
+
+use serde_json::{Value, json, value::to_raw_value};
+use workflow_core::definition::{MemoryFiles, Reading, Tier, load};
+use workflow_core::input::Input;
+
+use crate::world::{World, line, workflow};
+
+/// A session under these settings of the project.
+fn under(settings: impl Into<Vec<u8>>) -> World {
+    let files = MemoryFiles::new().with_settings(Tier::Project, settings);
+    let mut world = World::new(vec![workflow("w", &["a"])]);
+    world.settings = load(&files).settings;
+    world.reload();
+    world
+}
+
+fn is_blocked(world: &mut World, tool: &str, input: &Value) -> bool {
+    let lines = world.call(tool, input);
+    lines.iter().any(|line| line.starts_with("block "))
+}
+
+/// Whether nothing at all may run, by what stands in for the settings.
+fn is_closed(world: &mut World) -> bool {
+    ["read", "bash", "anything"]
+        .iter()
+        .all(|tool| is_blocked(world, tool, &json!({})))
+}
+
+/// What the model reads of a result, if it is not all of it.
+fn read(world: &mut World, text: &str) -> Option<String> {
+    let content = to_raw_value(&json!([{"type": "text", "text": text}])).unwrap();
+    let lines = world.step(Input::ToolResult {
+        tool: "bash",
+        content: Some(&content),
+        is_error: false,
+    });
+    lines.first().cloned()
+}
+
+#[test]
+fn settings_of_which_nothing_can_be_read_let_no_tool_run() {
+    for settings in [
+        &b"{tools: {blacklist: ['bash']}"[..],
+        b"",
+        b"[]",
+        b"{tools: {blacklist: ['b\xffash']}}",
+        b"{tools: {blacklist: ['bash']}, tools: {}}",
+    ] {
+        let mut world = under(settings);
+        assert!(is_closed(&mut world), "{}", settings.escape_ascii());
+        assert_eq!(world.settings.project.reading, Reading::Never);
+        world.command("w the task");
+        assert!(is_closed(&mut world), "{}", settings.escape_ascii());
+        assert!(line(&world.tool("status"), "tool").contains("N-w"));
+    }
+    let mut world = under("{}");
+    assert!(!is_blocked(&mut world, "bash", &json!({})));
+}
+
+#[test]
+fn the_reason_names_the_place_and_the_user_is_asked_about_correcting_it() {
+    let mut world = under("{\n  tools: {\n");
+    let file = json!({"path": ".pi/workflow-sidecar.json5"});
+    let blocked = world.call("write", &json!({"path": "src/main.rs"}));
+    assert!(
+        line(&blocked, "block").starts_with(
+            "block [workflow] The tool \"write\" is blocked by the project's settings (.pi/workflow-sidecar.json5:2): not \
+             valid JSON5"
+        ),
+        "{blocked:?}"
+    );
+    for tool in ["read", "edit", "write"] {
+        let asked = world.call(tool, &file);
+        assert!(line(&asked, "ask").contains("json5:2"), "{asked:?}");
+        world.answer(true);
+    }
+    let shell = json!({"command": "cat .pi/workflow-sidecar.json5"});
+    assert!(is_blocked(&mut world, "bash", &shell));
+}
+
+#[test]
+fn both_lists_hold_where_both_are_given() {
+    let mut world = under("{tools: {whitelist: ['read', 'bash'], blacklist: ['bash']}}");
+    assert!(!is_blocked(&mut world, "read", &json!({})));
+    for tool in ["bash", "edit"] {
+        assert!(is_blocked(&mut world, tool, &json!({})), "{tool}");
+    }
+}
+
+#[test]
+fn lists_and_rules_that_cannot_be_read_are_closed() {
+    for tools in [
+        "'none'",
+        "{blacklist: 'bash'}",
+        "{blacklist: ['bash', ['edit']]}",
+        "{whitelist: null}",
+        "{whitelist: {read: true}}",
+        "{rules: {block: 'bash'}}",
+        "{rules: ['bash']}",
+        "{rules: null}",
+        "{rules: [{blok: 'bash'}]}",
+        "{rules: [{block: 3}]}",
+        "{whitlist: ['read']}",
+    ] {
+        assert!(
+            is_closed(&mut under(format!("{{tools: {tools}}}"))),
+            "{tools}"
+        );
+    }
+    for settings in [
+        "{toolz: {blacklist: ['bash']}}",
+        "{blacklist: ['bash']}",
+        "{budget: 5}",
+    ] {
+        assert!(is_closed(&mut under(settings)), "{settings}");
+    }
+    // What says nothing about tools closes nothing.
+    for settings in ["{gate: []}", "{contxt: 1}", "{triggers: 3}", "{tools: {}}"] {
+        assert!(
+            !is_blocked(&mut under(settings), "bash", &json!({})),
+            "{settings}"
+        );
+    }
+}
+
+#[test]
+fn one_bad_name_takes_nothing_from_the_others() {
+    let mut world = under("{tools: {rules: [{block: ['bash', '', 3]}]}}");
+    assert!(is_blocked(&mut world, "bash", &json!({})));
+    assert!(!is_blocked(&mut world, "read", &json!({})));
+    let mut world = under("{tools: {blacklist: [' bash ', 'edit']}}");
+    for tool in ["bash", "edit"] {
+        assert!(is_blocked(&mut world, tool, &json!({})), "{tool}");
+    }
+    let mut world = under("{tools: {rules: [{allow: ['read', '']}, {block: '*'}]}}");
+    assert!(is_blocked(&mut world, "read", &json!({})));
+    let mut world = under("{tools: {rules: [{block: 'bash', ask: 'edit', allow: 'read'}]}}");
+    for (tool, blocked) in [("bash", true), ("edit", true), ("read", false)] {
+        assert_eq!(is_blocked(&mut world, tool, &json!({})), blocked, "{tool}");
+    }
+}
+
+#[test]
+fn results_are_withheld_where_it_cannot_be_read_what_to_redact() {
+    for results in [
+        "[{redact: ['sk-[0-9]+', 'sk-[']}]",
+        "[{redact: 'sk-['}]",
+        "[{redact: 3}]",
+        "[{redact: null}]",
+        "[{redact: []}]",
+        "[{redcat: 'sk-1'}]",
+        "[{tool: 'bash', maxChars: 100, redcat: 'sk-1'}]",
+        "['sk-1']",
+        "{redact: 'sk-1'}",
+        "null",
+    ] {
+        let mut world = under(format!("{{results: {results}}}"));
+        let found = read(&mut world, "sk-1 here");
+        let found = found.unwrap_or_else(|| panic!("{results} lets it through"));
+        assert!(found.contains("json5:1"), "{results}: {found}");
+        assert!(!found.contains("sk-1"), "{results}: {found}");
+    }
+    assert!(read(&mut under("{result: [{redact: 'sk-1'}]}"), "sk-1").is_some());
+    // What does not redact hides nothing.
+    for results in ["[{maxChars: 0}]", "[{append: 3}]"] {
+        let mut world = under(format!("{{results: {results}}}"));
+        assert_eq!(read(&mut world, "sk-1 here"), None, "{results}");
+    }
+}
+
+#[test]
+fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
+    let global = "{tools: {blacklist: ['write']}, context: 'every-turn'}";
+    let of = |project: &str| {
+        let files = MemoryFiles::new().with_settings(Tier::Global, global);
+        load(&files.with_settings(Tier::Project, project))
+    };
+    let sound = of("{tools: {blacklist: ['bash']}, continue: 'wait'}");
+    let mut broken = of("{tools: {");
+    assert!(sound.tiers.iter().all(|tier| tier.is_whole()));
+    assert!(!broken.tiers[1].is_whole());
+    broken.hold_to(Tier::Project, sound.tiers[1].clone());
+    assert_eq!(broken.settings.project.tools, sound.settings.project.tools);
+    assert_eq!(broken.settings.project.reading, Reading::Earlier);
+    assert_eq!(broken.settings.user, sound.settings.user);
+    assert_eq!(broken.settings.auto_continue, sound.settings.auto_continue);
+    assert_eq!(broken.settings.context, sound.settings.context);
+}

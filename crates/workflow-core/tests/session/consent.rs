@@ -1,0 +1,241 @@
+//! What a person is asked about tool calls, what is counted of denials, and what a move of the run does to both.
+
+use serde_json::{Value, json};
+use workflow_core::definition::{Bound, ContinueRule, Guards, OnLimit, PhaseEntry, Rule, Workflow};
+use workflow_core::input::Input;
+
+use crate::world::{World, line, workflow};
+
+fn rule(verdict: &str, tool: &str) -> Rule {
+    let said = json!({"verdict": verdict, "tools": [tool], "source": "f:1"});
+    serde_json::from_value(said).expect("it is a rule")
+}
+
+/// Two phases with this rule, and a run in the first.
+fn with_rule(rule: &Rule) -> World {
+    World::started(vec![two_phases(rule)])
+}
+
+fn two_phases(rule: &Rule) -> Workflow {
+    let mut work = workflow("w", &["a", "b"]);
+    for entry in &mut work.phases {
+        if let PhaseEntry::Phase(phase) = entry {
+            phase.rules = vec![rule.clone()];
+        }
+    }
+    work
+}
+
+fn write(world: &mut World) -> Vec<String> {
+    world.call("write", &json!({"path": "a"}))
+}
+
+fn is_asked(lines: &[String]) -> bool {
+    lines.iter().any(|line| line.starts_with("ask "))
+}
+
+#[test]
+fn no_person_is_asked_to_lift_the_built_in_rule() {
+    let mut world = World::started(vec![workflow("w", &["a"])]);
+    for _ in 0..10 {
+        let said = world.call("bash", &json!({"command": "workflow-sidecar approve"}));
+        assert!(
+            line(&said, "block").contains("workflow-sidecar (built in): only a person approves")
+        );
+        assert!(!is_asked(&said), "{said:?}");
+    }
+    assert!(world.asked.is_empty());
+}
+
+#[test]
+fn a_dialog_names_the_level_and_the_file_that_a_yes_goes_against() {
+    let mut world = World::new(vec![workflow("w", &["a"])]);
+    let mut sourced = rule("block", "write");
+    sourced.source = "~/.pi/agent/workflow-sidecar.json5:3".to_owned();
+    world.settings.user = Guards {
+        rules: vec![sourced],
+        ..Guards::default()
+    };
+    world.reload();
+    write(&mut world);
+    write(&mut world);
+    let asked = write(&mut world);
+    let asked = line(&asked, "ask Allow write?");
+    let expected = "A yes lets this one call run, against the user's settings (~/.pi/agent/workflow-sidecar.json5:3).";
+    assert!(asked.contains(expected), "{asked}");
+    assert_eq!(world.answer(true), ["settled"]);
+    assert!(line(&write(&mut world), "block").contains("blocked by the user's settings"));
+}
+
+#[test]
+fn an_allowed_call_in_between_starts_the_count_anew() {
+    let mut world = with_rule(&rule("block", "write"));
+    for _ in 0..5 {
+        for _ in 0..2 {
+            assert!(!is_asked(&write(&mut world)));
+        }
+        assert!(world.tool_call("read").is_empty());
+    }
+}
+
+#[test]
+fn another_phase_starts_the_count_anew() {
+    let mut world = with_rule(&rule("block", "write"));
+    write(&mut world);
+    write(&mut world);
+    world.tool("loop");
+    assert!(!is_asked(&write(&mut world)));
+    assert!(!is_asked(&write(&mut world)));
+    assert!(is_asked(&write(&mut world)));
+}
+
+#[test]
+fn a_call_that_was_declined_three_times_is_asked_about_no_more() {
+    let mut world = with_rule(&rule("ask", "write"));
+    for _ in 0..3 {
+        assert!(is_asked(&write(&mut world)));
+        world.answer(false);
+    }
+    let refused = write(&mut world);
+    assert!(line(&refused, "block").contains("4 times in a row. Stop trying"));
+    assert!(
+        is_asked(&world.tool_call("write")),
+        "another call is asked about"
+    );
+}
+
+#[test]
+fn without_dialogs_a_call_that_needs_consent_is_refused_for_good_at_last() {
+    let abilities = workflow_core::session::Abilities::default();
+    let mut world = World::new(vec![two_phases(&rule("ask", "write"))]);
+    world.session = workflow_core::Session::new(abilities, 7);
+    world.reload();
+    world.command("w the task");
+    for _ in 0..2 {
+        let said = write(&mut world);
+        assert!(
+            line(&said, "block").ends_with("this host cannot ask for it."),
+            "{said:?}"
+        );
+    }
+    assert!(line(&write(&mut world), "block").contains("3 times in a row. Stop trying"));
+}
+
+/// A call waits, the run moves: the call is blocked once, and what a person says then changes nothing.
+fn is_called_off_by(mut world: World, moves: impl FnOnce(&mut World) -> Vec<String>) {
+    write(&mut world);
+    let question = world.asked[0];
+    let said = moves(&mut world);
+    let settled = line(&said, "settled block Nobody");
+    assert!(settled.contains("blocked by the A phase"), "{settled}");
+    let blocked = said.iter().filter(|line| line.starts_with("settled block"));
+    assert_eq!(blocked.count(), 1, "{said:#?}");
+    let answer = workflow_core::input::Answer::Confirmed(true);
+    let late = world.step(Input::Answer { question, answer });
+    assert!(late.is_empty(), "{late:?}");
+    assert!(
+        world
+            .wait(60 * 60 * 1000)
+            .iter()
+            .all(|line| !line.starts_with("settled"))
+    );
+}
+
+#[test]
+fn a_call_that_waits_is_blocked_when_the_run_moves_on() {
+    let world = || with_rule(&rule("ask", "write"));
+    is_called_off_by(world(), |world| world.tool("next"));
+    is_called_off_by(world(), |world| world.tool("loop"));
+}
+
+#[test]
+fn a_call_that_waits_is_blocked_when_the_run_is_cancelled() {
+    let world = || with_rule(&rule("ask", "write"));
+    is_called_off_by(world(), World::cancel_command);
+    is_called_off_by(world(), |world| {
+        assert!(
+            !is_settled(&world.tool("cancel")),
+            "the first cancel moves nothing"
+        );
+        world.tool("cancel")
+    });
+}
+
+#[test]
+fn a_call_that_waits_is_blocked_when_another_run_starts() {
+    is_called_off_by(with_rule(&rule("ask", "write")), |world| {
+        assert!(
+            !is_settled(&world.command("w another task")),
+            "a person is asked first"
+        );
+        world.answer(true)
+    });
+}
+
+#[test]
+fn a_call_that_waits_is_blocked_when_the_session_goes_elsewhere() {
+    is_called_off_by(with_rule(&rule("ask", "write")), World::reload);
+    is_called_off_by(with_rule(&rule("ask", "write")), |world| {
+        world.step(Input::Shutdown)
+    });
+}
+
+#[test]
+fn a_call_that_waits_is_blocked_when_a_gate_opens() {
+    let mut work = two_phases(&rule("ask", "write"));
+    if let PhaseEntry::Phase(first) = &mut work.phases[0] {
+        let gate = json!({"check": {"file": {"path": "a"}}, "source": "f:2"});
+        first.gate = vec![serde_json::from_value(gate).expect("it is a gate")];
+    }
+    is_called_off_by(World::started(vec![work]), |world| {
+        world.tool("next");
+        let gate = world.gate;
+        let reports = Vec::new();
+        world.step(Input::GateOver { gate, reports })
+    });
+}
+
+#[test]
+fn a_call_that_waits_is_blocked_when_the_run_ends_at_its_limit() {
+    let mut work = two_phases(&rule("ask", "write"));
+    work.auto_continue = ContinueRule {
+        max: Some(Bound::Times(0)),
+        on_limit: Some(OnLimit::Cancel),
+        ..ContinueRule::default()
+    };
+    is_called_off_by(World::started(vec![work]), |world| world.stop("stop"));
+}
+
+fn is_settled(lines: &[String]) -> bool {
+    lines.iter().any(|line| line.starts_with("settled block"))
+}
+
+fn dialog(input: &Value) -> String {
+    let mut world = with_rule(&rule("ask", "write"));
+    line(&world.call("write", input), "ask ").to_owned()
+}
+
+#[test]
+fn a_person_is_shown_all_of_a_call() {
+    let content = format!("{}rm -rf middle{}", "a".repeat(7000), "b".repeat(7000));
+    assert!(dialog(&json!({"content": content})).contains("rm -rf middle"));
+}
+
+#[test]
+fn a_person_is_told_how_much_of_a_call_is_not_shown() {
+    let content = format!("{}{}", "a".repeat(20_000), "z".repeat(20_000));
+    let dialog = dialog(&json!({"content": content}));
+    let lines: Vec<&str> = dialog.lines().collect();
+    // The field's name, its quotation marks and its braces are characters as well.
+    let hidden = "[24014 CHARACTERS ARE NOT SHOWN HERE, AND A YES IS ABOUT THEM AS WELL]";
+    let at = lines.iter().position(|line| *line == hidden);
+    let at = at.unwrap_or_else(|| panic!("{hidden} stands on a line of its own: {lines:?}"));
+    assert!(lines[at - 2].ends_with('a') && lines[at + 2].ends_with("z\"}"));
+}
+
+#[test]
+fn what_turns_a_text_around_is_shown_as_what_it_is() {
+    let dialog = dialog(&json!({"path": "a\u{202e}b\u{1b}[2K\u{200b}c\u{61c}"}));
+    let expected = "a\\u{202e}b\\u001b[2K\\u{200b}c\\u{61c}";
+    assert!(dialog.contains(expected), "{dialog}");
+}

@@ -1,0 +1,364 @@
+//! The questions about a phase's way out: what they are about, when they end, and what a late answer does.
+
+use serde_json::json;
+use workflow_core::definition::{
+    Approval, Gate, Guards, Phase, PhaseEntry, Tier, Trigger, TriggerOn,
+};
+use workflow_core::guard::gate::Report;
+use workflow_core::input::{Answer, Input, Ticket, Word};
+use workflow_core::wake::Watched;
+
+use crate::world::{World, guarded, line, phase, workflow};
+
+const HALF_AN_HOUR: u64 = 30 * 60 * 1000;
+
+fn gates(checks: &serde_json::Value) -> Vec<Gate> {
+    serde_json::from_value(checks.clone()).expect("they are checks")
+}
+
+fn cargo_test() -> Vec<Gate> {
+    gates(
+        &json!([{"check": {"run": {"command": ["cargo", "test"], "timeout": 600, "exit": {"code": 0}}}, "source": "a.md:5"}]),
+    )
+}
+
+fn needs_word() -> Phase {
+    Phase {
+        approve: Some(Approval {
+            ask: "Plan OK?".to_owned(),
+            choices: vec!["approve".to_owned(), "revise".to_owned()],
+            show: Some("plan.md".to_owned()),
+            source: String::new(),
+        }),
+        ..guarded("a", &["edit"])
+    }
+}
+
+/// A run of two phases, whose first is this.
+fn world_with(first: Phase) -> World {
+    let mut work = workflow("w", &["b"]);
+    work.phases.insert(0, PhaseEntry::Phase(first));
+    let mut world = World::new(vec![work]);
+    world.settings.user = Guards::default();
+    world.command("w the task");
+    world
+}
+
+fn passed() -> Vec<Report> {
+    let report = json!({"what": "cargo test", "verdict": "passed", "durationMs": 3210});
+    vec![serde_json::from_value(report).expect("it is a report")]
+}
+
+fn over(world: &mut World, reports: Vec<Report>) -> Vec<String> {
+    let gate = world.gate;
+    world.step(Input::GateOver { gate, reports })
+}
+
+fn untrusted(world: &mut World) -> Vec<String> {
+    let gate = world.gate;
+    world.step(Input::GateUntrusted { gate })
+}
+
+fn says(word: &str) -> Word {
+    Word::Chosen(word.to_owned())
+}
+
+fn outdated(world: &mut World) -> Vec<String> {
+    let question = world.asked.pop().expect("a question waits");
+    let answer = Answer::Outdated;
+    world.step(Input::Answer { question, answer })
+}
+
+fn trigger(file: &str) -> Trigger {
+    Trigger {
+        on: TriggerOn::File(file.to_owned()),
+        prompt: "{content}".to_owned(),
+        tier: Tier::Project,
+        source: String::new(),
+    }
+}
+
+/// The triggers of the project are not trusted, and a person is asked.
+fn asks_about_triggers(file: &str) -> World {
+    let mut world = World::started(vec![workflow("w", &["a"])]);
+    world.settings.triggers = vec![trigger(file)];
+    world.reload();
+    not_watched(&mut world);
+    world
+}
+
+fn not_watched(world: &mut World) -> Vec<String> {
+    let watched = Watched {
+        untrusted: true,
+        ..Watched::default()
+    };
+    world.step(Input::Watched { watched })
+}
+
+#[test]
+fn every_question_ends_and_then_the_safe_answer_holds_and_is_said() {
+    let mut approval = world_with(needs_word());
+    approval.tool("next");
+    let mut trust = world_with(Phase {
+        gate: cargo_test(),
+        ..phase("a")
+    });
+    trust.tool("next");
+    untrusted(&mut trust);
+    let mut start = World::started(vec![workflow("w", &["a"])]);
+    start.command("w another");
+    for (mut world, start, expected) in [
+        (approval, "settled tool", "Nobody answered in half an hour"),
+        (trust, "settled tool", "nobody answered in half an hour"),
+        (start, "notify Warning", "No workflow was started"),
+        (
+            asks_about_triggers("t"),
+            "notify Warning",
+            "are not watched: nobody answered",
+        ),
+    ] {
+        let first = world.last_state()["taskId"].clone();
+        assert!(world.wait(HALF_AN_HOUR - 1).is_empty(), "{expected}");
+        let lines = world.wait(1);
+        assert!(line(&lines, start).contains(expected), "{lines:?}");
+        assert_eq!(world.last_state()["currentPath"][0]["phaseIndex"], 0);
+        assert_eq!(world.last_state()["taskId"], first);
+        assert!(world.session.deadline().is_none(), "{expected}");
+    }
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_told_and_a_late_dismissal_is_not() {
+    let mut world = world_with(needs_word());
+    world.tool("next");
+    world.tool("loop");
+    let lines = world.choose(Some("approve"));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let told = line(&lines, "notify Warning");
+    for expected in ["\"Plan OK?\" came too late", "approved nothing", "is in A"] {
+        assert!(told.contains(expected), "{told}");
+    }
+    assert_eq!(world.last_state()["currentPath"][0]["phaseIndex"], 0);
+    world.tool("next");
+    world.tool("loop");
+    assert!(world.choose(None).is_empty());
+}
+
+#[test]
+fn a_word_can_be_said_elsewhere_as_soon_as_the_dialog_is_open() {
+    for ends in ["dismissed", "late"] {
+        let mut world = world_with(needs_word());
+        assert!(world.tool("next").contains(&"await Plan OK?".to_owned()));
+        world.word = Some(says("approve"));
+        let lines = match ends {
+            "dismissed" => world.choose(None),
+            _ => world.wait(HALF_AN_HOUR),
+        };
+        assert!(
+            line(&lines, "settled tool").contains("Advanced"),
+            "{ends}: {lines:?}"
+        );
+    }
+}
+
+#[test]
+fn what_has_changed_since_it_was_shown_is_asked_about_again() {
+    let mut world = world_with(needs_word());
+    world.tool("next");
+    let lines = outdated(&mut world);
+    assert!(line(&lines, "ask Plan OK?: ").contains("has changed since you answered"));
+    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+    world.choose(None);
+    // The same where it was answered outside of the host.
+    world.word = Some(Word::Outdated);
+    let lines = world.tool("next");
+    assert!(line(&lines, "ask Plan OK?: ").contains("has changed since you answered"));
+    assert!(line(&world.choose(Some("approve")), "settled tool").contains("Advanced"));
+}
+
+#[test]
+fn a_word_is_read_only_where_it_is_waited_for_and_the_waiting_survives() {
+    let mut world = world_with(needs_word());
+    world.word = Some(says("approve"));
+    let lines = world.tool("next");
+    assert!(
+        !lines.iter().any(|line| line.starts_with("read")),
+        "{lines:?}"
+    );
+    world.word = None;
+    world.choose(None);
+    assert!(!world.reload().contains(&"forget word".to_owned()));
+    world.word = Some(says("approve"));
+    let lines = world.tool("next");
+    assert!(
+        line(&lines, "settled tool").contains("Advanced"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn another_branch_does_not_wait_for_the_word_of_this_one() {
+    let mut world = world_with(needs_word());
+    let before = world.branch.clone();
+    world.tool("next");
+    world.choose(None);
+    world.branch = before;
+    assert!(world.reload().contains(&"forget word".to_owned()));
+    world.word = Some(says("approve"));
+    let lines = world.tool("next");
+    line(&lines, "ask Plan OK?");
+}
+
+#[test]
+fn what_was_asked_in_a_dialog_only_is_forgotten_with_the_dialog() {
+    for what in ["host", "stop", "shutdown"] {
+        let mut world = world_with(needs_word());
+        world.tool("next");
+        let lines = match what {
+            "host" => world.step(Input::StepCancelled { ticket: Ticket(2) }),
+            "stop" => world.stop("aborted"),
+            _ => world.step(Input::Shutdown),
+        };
+        line(&lines, "settled tool The way out");
+        assert!(lines.contains(&"forget word".to_owned()), "{what}");
+    }
+    let mut parked = world_with(needs_word());
+    parked.tool("next");
+    parked.choose(None);
+    let lines = parked.step(Input::Shutdown);
+    assert!(!lines.contains(&"forget word".to_owned()), "{lines:?}");
+}
+
+#[test]
+fn while_a_word_is_waited_for_nobody_is_pushed_whatever_the_user_says() {
+    let mut world = world_with(needs_word());
+    world.tool("next");
+    world.choose(None);
+    world.user_input();
+    world.prompt("what is in the plan?");
+    assert!(world.stop("stop").is_empty());
+    world.tool("next");
+    world.choose(Some("revise"));
+    line(&world.stop("stop"), "widget");
+}
+
+#[test]
+fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
+    let first = || Phase {
+        gate: cargo_test(),
+        ..needs_word()
+    };
+    let mut quick = world_with(first());
+    quick.tool("next");
+    over(&mut quick, passed());
+    quick.wait(9 * 60 * 1000);
+    line(&quick.choose(Some("approve")), "settled tool");
+
+    let mut slow = world_with(first());
+    slow.tool("next");
+    over(&mut slow, passed());
+    slow.wait(11 * 60 * 1000);
+    let lines = slow.choose(Some("approve"));
+    assert_eq!(lines, ["gate 1 checks, baseline -, 1 commands"]);
+    let lines = over(&mut slow, passed());
+    assert!(
+        line(&lines, "settled tool").contains("Advanced"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_gate_of_which_nobody_says_anything_has_not_passed() {
+    let mut world = world_with(Phase {
+        gate: cargo_test(),
+        ..phase("a")
+    });
+    world.tool("next");
+    let lines = over(&mut world, Vec::new());
+    let answer = line(&lines, "settled tool");
+    assert!(answer.contains("could not be checked"), "{answer}");
+    assert_eq!(world.last_state()["currentPath"][0]["phaseIndex"], 0);
+}
+
+#[test]
+fn cancelling_while_a_word_is_waited_for_lifts_everything_at_once() {
+    let mut world = world_with(needs_word());
+    world.tool("next");
+    world.tool("cancel");
+    line(&world.tool_call("edit"), "block");
+    assert!(line(&world.tool("next"), "tool").contains("being checked already"));
+    world.tool("cancel");
+    let lines = world.tool("cancel");
+    line(
+        &lines,
+        "settled tool The way out of the phase was called off",
+    );
+    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+    assert!(world.tool_call("edit").is_empty());
+    let lines = world.choose(Some("approve"));
+    assert!(line(&lines, "notify Warning").contains("came too late"));
+    assert_eq!(lines.len(), 1);
+}
+
+#[test]
+fn a_gate_of_the_users_own_asks_nothing_about_the_projects_commands() {
+    let own = Phase {
+        gate: cargo_test(),
+        ..phase("a")
+    };
+    let foreign = Phase {
+        gate: gates(
+            &json!([{"check": {"run": {"command": ["make"], "timeout": 600, "exit": {"code": 0}}}}]),
+        ),
+        ..phase("x")
+    };
+    let mut outer = workflow("w", &["{s}"]);
+    outer.phases.insert(0, PhaseEntry::Phase(own));
+    let mut inner = workflow("s", &[]);
+    inner.phases.push(PhaseEntry::Phase(foreign));
+    let mut world = World::new(vec![outer, inner]);
+    world.own = vec!["w".to_owned()];
+    world.command("w the task");
+    assert_eq!(
+        world.tool("next"),
+        ["later", "gate 1 checks, baseline -, 0 commands"]
+    );
+    over(&mut world, passed());
+    assert_eq!(
+        world.tool("next"),
+        ["later", "gate 1 checks, baseline -, 1 commands"]
+    );
+    let asked = untrusted(&mut world);
+    let asked = line(&asked, "ask Run commands of this project?");
+    assert!(
+        asked.contains("  make") && !asked.contains("cargo"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn a_yes_is_about_the_triggers_that_were_shown() {
+    let mut world = asks_about_triggers("a");
+    world.settings.triggers = vec![trigger("a"), trigger("b")];
+    world.command("w another");
+    world.answer(true);
+    let lines = world.answer(true);
+    assert_eq!(lines, ["trust triggers 1", "watch 2"]);
+    let asked = not_watched(&mut world);
+    assert!(line(&asked, "ask Watch").contains('b'), "{asked:?}");
+}
+
+#[test]
+fn how_things_stand_is_noted_where_nobody_knows_how_they_stood() {
+    let mut world = world_with(Phase {
+        gate: gates(&json!([{"check": {"git": "newCommit"}}])),
+        ..phase("a")
+    });
+    let lines = world.reload();
+    assert!(lines.contains(&"baseline of 1".to_owned()), "{lines:?}");
+    assert!(line(&lines, "notify Warning").contains("compares with how they stand now"));
+    let baseline = serde_json::value::to_raw_value(&json!({})).expect("a value is JSON");
+    world.step(Input::Baseline { baseline });
+    let lines = world.reload();
+    assert!(!lines.contains(&"baseline of 1".to_owned()), "{lines:?}");
+}

@@ -1,0 +1,113 @@
+//! Files of definitions: each begins with a line `%% agent/…` or `%% project/…`, as a directory of
+//! `tests/definitions` has them.
+
+use workflow_core::definition::{
+    Catalog, Loaded, MemoryFiles, SETTINGS_FILE, Tier, document, load,
+};
+use workflow_core::diagnostic::{Diagnostic, render};
+use workflow_core::run::{Position, StoredDefinition, advance, repeat, start};
+
+/// What a file's first line begins with.
+pub const FILE: &str = "%% ";
+
+/// The longest walk through a workflow.
+const STEPS: usize = 200;
+
+/// Any files load, the same way each time, with findings that can be shown; what loads can be run and stored.
+pub fn play(data: &[u8]) {
+    let files = files(data);
+    let loaded = load(&files);
+    assert_eq!(loaded, load(&files), "files mean one thing");
+    loaded.diagnostics.iter().for_each(can_be_shown);
+    for workflow in loaded.catalog.iter() {
+        can_be_run(&workflow.key, &loaded);
+    }
+    if let Ok(text) = std::str::from_utf8(data) {
+        json_is_json(text);
+    }
+}
+
+fn files(data: &[u8]) -> MemoryFiles {
+    let mut files = MemoryFiles::new();
+    let mut name: Option<String> = None;
+    let mut content: Vec<u8> = Vec::new();
+    for line in data.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_prefix(FILE.as_bytes()) {
+            Some(path) => {
+                files = with(files, name.as_deref(), std::mem::take(&mut content));
+                name = Some(String::from_utf8_lossy(path.trim_ascii()).into_owned());
+            }
+            None => content.extend_from_slice(line),
+        }
+    }
+    with(files, name.as_deref(), content)
+}
+
+fn with(files: MemoryFiles, name: Option<&str>, content: Vec<u8>) -> MemoryFiles {
+    let tiers = [(Tier::Global, "agent/"), (Tier::Project, "project/.pi/")];
+    // Bytes without a name are the one file of a workflow.
+    let name = name.unwrap_or("project/.pi/workflows/w/workflow.yaml");
+    for (tier, root) in tiers {
+        let Some(path) = name.strip_prefix(root) else {
+            continue;
+        };
+        return match path.strip_prefix("workflows/") {
+            Some(path) => files.with(tier, path, content),
+            None if path == SETTINGS_FILE => files.with_settings(tier, content),
+            None => files,
+        };
+    }
+    files
+}
+
+fn can_be_shown(found: &Diagnostic) {
+    for text in [render(found, false), found.to_string()] {
+        let hidden = |c: char| c.is_control() && c != '\n';
+        assert!(!text.contains(hidden), "{text:?}");
+    }
+    if let Some(region) = found.place.as_ref().and_then(|place| place.region.as_ref()) {
+        let excerpt = &region.excerpt;
+        assert!(excerpt.text.get(excerpt.start..excerpt.end).is_some());
+        assert!(region.line >= 1 && region.column >= 1);
+        assert!((region.line, region.column) <= (region.end_line, region.end_column));
+    }
+}
+
+fn can_be_run(key: &str, loaded: &Loaded) {
+    let catalog = &loaded.catalog;
+    let workflow = catalog.get(key).expect("a catalog knows its own");
+    let mut state = start(workflow, catalog, "wf-1-abcdef".to_owned(), "task", 1);
+    let stored = StoredDefinition::of(key, catalog, &state.task_id);
+    let json = serde_json::to_string(&stored).expect("definitions are JSON");
+    let back: StoredDefinition = serde_json::from_str(&json).expect("what is stored is read");
+    assert_eq!(back, stored);
+    let checked = Catalog::checked(back.workflows).expect("what loads holds what it promises");
+    for _ in 0..STEPS {
+        if !state.active {
+            return;
+        }
+        let position = Position::of(&state, catalog).expect("a run stands on a phase");
+        let stored = Position::of(&state, &checked).expect("and in what is stored of it");
+        assert_eq!(position.phase, stored.phase);
+        assert!(!position.phase.id.is_empty());
+        let loops = repeat(&state, catalog).is_ok();
+        assert_eq!(loops, position.scope().loopable);
+        let next = advance(&state, catalog).expect("a phase has a way on");
+        assert_eq!(next.global_step_count, state.global_step_count + 1);
+        state = next;
+    }
+}
+
+/// What is JSON means the same as JSON5, and as YAML where both have it.
+fn json_is_json(text: &str) {
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
+        return;
+    };
+    let read = document("settings.json5", text.as_bytes());
+    if let (Some(read), true) = (read, value.is_object()) {
+        let yaml = document("workflow.yaml", text.as_bytes());
+        if let Some(yaml) = yaml {
+            assert_eq!(read, yaml, "one document in two languages");
+        }
+    }
+}

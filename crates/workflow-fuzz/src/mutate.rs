@@ -1,0 +1,96 @@
+//! Inputs made of other inputs, the same for the same number.
+
+/// Bytes that mean something in some language here.
+const SIGNS: &[&[u8]] = &[
+    b"\"",
+    b"'",
+    b"`",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"(",
+    b")",
+    b"$(",
+    b"\\",
+    b"\n",
+    b"\0",
+    b":",
+    b",",
+    b"- ",
+    b"#",
+    b"&a ",
+    b"*a",
+    b"<<A\n",
+    b">",
+    b"|",
+    b"&&",
+    b"---\n",
+    b"%% project/.pi/workflows/w/workflow.yaml\n",
+    b"null",
+    b"-1",
+    b"1e999",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xe2\x80\xae",
+    b"\\ud800",
+    b"9007199254740993",
+    b"18446744073709551615",
+    b"{description}",
+    b"\x1b[31m",
+];
+
+/// A source of numbers, none of which is a surprise.
+#[derive(Debug)]
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        // Knuth's, with the better bits.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let high = usize::try_from(self.0 >> 33).unwrap_or_default();
+        high % end.max(1)
+    }
+}
+
+/// An input made of these.
+#[must_use]
+pub fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
+    let mut numbers = Numbers(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let pick = |numbers: &mut Numbers| seeds[numbers.below(seeds.len())].clone();
+    numbers.below(2);
+    let mut input = pick(&mut numbers);
+    let other = pick(&mut numbers);
+    for _ in 0..=numbers.below(4) {
+        let from = numbers.below(input.len() + 1);
+        let to = (from + numbers.below(24)).min(input.len());
+        match numbers.below(5) {
+            0 => drop(input.splice(
+                from..from,
+                SIGNS[numbers.below(SIGNS.len())].iter().copied(),
+            )),
+            1 => drop(input.drain(from..to)),
+            2 => {
+                let part = input[from..to].to_vec();
+                drop(input.splice(from..from, part));
+            }
+            3 => {
+                let start = numbers.below(other.len() + 1);
+                let end = (start + numbers.below(80)).min(other.len());
+                drop(input.splice(from..to, other[start..end].iter().copied()));
+            }
+            _ => swap_lines(&mut input, &mut numbers),
+        }
+    }
+    input
+}
+
+fn swap_lines(input: &mut Vec<u8>, numbers: &mut Numbers) {
+    let mut lines: Vec<&[u8]> = input.split(|byte| *byte == b'\n').collect();
+    let (one, other) = (numbers.below(lines.len()), numbers.below(lines.len()));
+    lines.swap(one, other);
+    *input = lines.join(&b'\n');
+}

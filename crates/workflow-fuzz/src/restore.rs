@@ -1,0 +1,164 @@
+//! The entries of a session, oldest first: a line `{"customType":…,"data":…}` each.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+use workflow_core::definition::Loaded;
+use workflow_core::input::{Entry, Ticket};
+use workflow_core::output::{Action, Effect, Output};
+use workflow_core::run::{RunState, StoredDefinition, StoredRun, entry_type, restore};
+use workflow_core::session::Abilities;
+use workflow_core::{Input, Session};
+
+/// A moment later than whatever a seed holds.
+const NOW: u64 = 1_800_000_000_000;
+
+/// The longest walk through what was restored.
+const STEPS: u64 = 12;
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stored {
+    custom_type: String,
+    data: Option<Box<RawValue>>,
+}
+
+/// Whatever was stored, the worst is that it is left out; what is stored of what came back comes back the same.
+pub fn play(data: &[u8]) {
+    let branch: Vec<Stored> = data
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    what_is_stored_comes_back(&branch);
+    a_session_goes_on_where_it_was(branch);
+}
+
+fn entries(branch: &[Stored]) -> Vec<Entry<'_>> {
+    let entries = branch.iter().map(|stored| Entry {
+        custom_type: &stored.custom_type,
+        data: stored.data.as_deref(),
+    });
+    entries.collect()
+}
+
+fn stored(custom_type: &str, data: &impl serde::Serialize) -> Stored {
+    Stored {
+        custom_type: custom_type.to_owned(),
+        data: Some(to_raw_value(data).expect("what is stored is JSON")),
+    }
+}
+
+fn what_is_stored_comes_back(branch: &[Stored]) {
+    let restored = restore(&entries(branch));
+    let Some(state) = restored.state else { return };
+    let mut again = vec![
+        stored(entry_type::STATE, &state),
+        stored(
+            entry_type::RUN,
+            &StoredRun::of(&state.task_id, restored.pace),
+        ),
+    ];
+    let definition = restored
+        .definition
+        .map(|(catalog, _)| StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id));
+    again.extend(
+        definition
+            .iter()
+            .filter(|definition| !definition.workflows.is_empty())
+            .map(|definition| stored(entry_type::DEFINITION, definition)),
+    );
+    let back = restore(&entries(&again));
+    assert_eq!(back.state.as_ref(), Some(&state));
+    assert_eq!(back.pace, restored.pace);
+    assert!(back.diagnostics.is_empty(), "{:?}", back.diagnostics);
+    if let (Some(definition), Some((catalog, hash))) = (definition, back.definition) {
+        let restored = StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id);
+        assert_eq!(hash, definition.hash);
+        assert_eq!(restored, definition);
+    }
+}
+
+/// A session, and the branch that its host keeps.
+struct Host {
+    session: Session,
+    branch: Vec<Stored>,
+    steps: u64,
+}
+
+impl Host {
+    /// A session that is begun over a branch.
+    fn over(branch: Vec<Stored>) -> Self {
+        let abilities = Abilities {
+            dialogs: false,
+            widgets: Some(true),
+        };
+        let mut session = Session::new(abilities, 7);
+        let out = session.step(
+            NOW,
+            Input::Session {
+                entries: entries(&branch),
+                loaded: Arc::new(Loaded::default()),
+            },
+        );
+        let mut host = Self {
+            session,
+            branch,
+            steps: 0,
+        };
+        host.keep(out);
+        host
+    }
+
+    /// Keeps what is to be kept; no gate ever ends, and nothing stands anywhere.
+    fn keep(&mut self, out: Output) {
+        let settled = out.settled.into_iter().flat_map(|settled| settled.actions);
+        for action in out.actions.into_iter().chain(settled) {
+            if let Action::AppendEntry { custom_type, data } = action {
+                self.branch.push(Stored {
+                    custom_type: custom_type.to_owned(),
+                    data: Some(data),
+                });
+            }
+        }
+        let wants_baseline = out
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::TakeBaseline(_)));
+        if wants_baseline {
+            let baseline = RawValue::NULL.to_owned();
+            let out = self.session.step(NOW, Input::Baseline { baseline });
+            self.keep(out);
+        }
+    }
+
+    fn next(&mut self) {
+        self.steps += 1;
+        let out = self.session.step(
+            NOW,
+            Input::Step {
+                ticket: Ticket(self.steps),
+                action: Some("next"),
+            },
+        );
+        self.keep(out);
+    }
+
+    fn state(&self) -> Option<RunState> {
+        self.session.view().map(|view| view.state.clone())
+    }
+}
+
+fn a_session_goes_on_where_it_was(branch: Vec<Stored>) {
+    let mut host = Host::over(branch);
+    for _ in 0..STEPS {
+        let again = Host::over(host.branch.clone());
+        assert_eq!(again.state(), host.state(), "a restart changes nothing");
+        let kept = again.branch.len() - host.branch.len();
+        assert_eq!(kept, 0, "what was restored is stored already");
+        if host.state().is_none_or(|state| !state.active) {
+            return;
+        }
+        host.next();
+    }
+}

@@ -1,0 +1,221 @@
+//! Where inputs begin: what the tests of this repository hold.
+//!
+//! A test that is moved away leaves its target without seeds: that fails a test here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::definition::FILE;
+
+/// The longest input: what a longer one would find, a shorter one finds sooner.
+const LONGEST: usize = 48 << 10;
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
+}
+
+/// The entries of a directory, by name.
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut files = entries(directory);
+    files.retain(|path| path.extension().is_some_and(|found| found == extension));
+    files
+}
+
+fn texts(directory: &str) -> Vec<String> {
+    let files = files_of(&tests().join(directory), "jsonl");
+    files
+        .iter()
+        .filter_map(|path| fs::read_to_string(path).ok())
+        .collect()
+}
+
+fn json_lines(text: &str) -> impl Iterator<Item = Value> {
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+}
+
+/// A directory's files, by their paths from it.
+fn tree(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut waiting = vec![directory.to_path_buf()];
+    while let Some(at) = waiting.pop() {
+        for path in entries(&at) {
+            if path.is_dir() {
+                waiting.push(path);
+            } else if let (Ok(name), Ok(content)) = (path.strip_prefix(directory), fs::read(&path))
+            {
+                files.insert(name.to_string_lossy().into_owned(), content);
+            }
+        }
+    }
+    files
+}
+
+fn short(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    seeds.retain(|seed| !seed.is_empty() && seed.len() <= LONGEST);
+    seeds
+}
+
+/// Directories of definitions, each as one input.
+#[must_use]
+pub fn definitions() -> Vec<Vec<u8>> {
+    let kinds = [
+        "definitions/valid",
+        "definitions/invalid",
+        "transcripts/definitions",
+    ];
+    let cases = kinds.iter().flat_map(|kind| entries(&tests().join(kind)));
+    let as_input = |case: PathBuf| {
+        let mut input = Vec::new();
+        for (path, content) in tree(&case) {
+            input.extend_from_slice(format!("{FILE}{path}\n").as_bytes());
+            input.extend_from_slice(&content);
+            if !input.ends_with(b"\n") {
+                input.push(b'\n');
+            }
+        }
+        input
+    };
+    short(cases.map(as_input).collect())
+}
+
+/// The definitions beside the transcripts, as a line of a transcript holds them.
+fn embedded(name: &str) -> Value {
+    let mut directories: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    let places = [("agent/", "$AGENT"), ("project/.pi/", "$CWD/.pi")];
+    for (path, content) in tree(&tests().join("transcripts/definitions").join(name)) {
+        let text = String::from_utf8_lossy(&content).into_owned();
+        for (root, named) in places {
+            if let Some(path) = path.strip_prefix(root) {
+                let files = directories.entry(named.to_owned()).or_default();
+                files.insert(path.to_owned(), text.clone());
+            }
+        }
+    }
+    serde_json::json!({ "definitions": directories })
+}
+
+/// The transcripts, with the definitions in them.
+#[must_use]
+pub fn transcripts() -> Vec<Vec<u8>> {
+    let with_definitions = |text: &str| {
+        let mut lines = Vec::new();
+        for line in text.lines() {
+            let value: Option<Value> = serde_json::from_str(line).ok();
+            let name = value
+                .as_ref()
+                .and_then(|value| value["definitions"].as_str());
+            lines.push(name.map_or_else(|| line.to_owned(), |name| embedded(name).to_string()));
+        }
+        lines.join("\n").into_bytes()
+    };
+    short(
+        texts("transcripts")
+            .iter()
+            .map(|text| with_definitions(text))
+            .collect(),
+    )
+}
+
+/// The host's half of the transcripts: its lines as they stand, and what happens beside them.
+#[must_use]
+pub fn sessions() -> Vec<Vec<u8>> {
+    let half = |text: String| {
+        let mut lines = Vec::new();
+        for line in text.lines() {
+            let Ok(value) = serde_json::from_str::<Value>(line) else {
+                continue;
+            };
+            match value.get("in") {
+                Some(said) if said.is_object() => lines.push(said.to_string()),
+                Some(_) => lines.push(line.to_owned()),
+                None if value.get("out").is_some() || value.get("note").is_some() => {}
+                None => lines.push(line.to_owned()),
+            }
+        }
+        lines.join("\n").into_bytes()
+    };
+    let texts = transcripts().into_iter();
+    texts
+        .filter_map(|text| String::from_utf8(text).ok())
+        .map(half)
+        .collect()
+}
+
+/// The lines of the corpus of shell lines.
+#[must_use]
+pub fn shell_lines() -> Vec<Vec<u8>> {
+    let texts = texts("shell");
+    let values = texts.iter().flat_map(|text| json_lines(text));
+    values
+        .filter_map(|value| Some(value["line"].as_str()?.as_bytes().to_vec()))
+        .collect()
+}
+
+/// The texts of the definitions, each with values.
+#[must_use]
+pub fn templates() -> Vec<Vec<u8>> {
+    let written = [
+        "{a}{b}",
+        "Fix {description} in {phase_1}: {{a}}",
+        "{a",
+        "{ a}",
+        "{}",
+        "{unknown}{a}",
+    ];
+    let written = written.iter().map(|text| (*text).as_bytes().to_vec());
+    let files = definitions()
+        .into_iter()
+        .filter(|text| text.contains(&b'{'));
+    let seeds = written.chain(files).map(|mut text| {
+        text.extend_from_slice(b"\0one\0{a}$&\0what is to be done\0\xc3\xa4");
+        text
+    });
+    short(seeds.collect())
+}
+
+/// The entries of sessions: those of pi's session files, and those the transcripts append.
+#[must_use]
+pub fn entries_of_sessions() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for text in texts("sessions").iter().chain(&texts("transcripts")) {
+        let mut found = Vec::new();
+        for value in json_lines(text) {
+            collect(&value, &mut found);
+        }
+        // Each beginning of a session is a session.
+        let step = found.len() / 6 + 1;
+        for end in (step..=found.len()).step_by(step) {
+            seeds.push(found[..end].join("\n").into_bytes());
+        }
+    }
+    short(seeds)
+}
+
+/// The entries in a value: whatever has a custom type and data.
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            if let (Some(custom_type), Some(data)) =
+                (members.get("customType"), members.get("data"))
+            {
+                let entry = serde_json::json!({ "customType": custom_type, "data": data });
+                found.push(entry.to_string());
+                return;
+            }
+            members.values().for_each(|member| collect(member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        _ => {}
+    }
+}

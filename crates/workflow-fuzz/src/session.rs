@@ -1,0 +1,225 @@
+//! A whole session: the lines of a host, and what happens beside them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use workflow_sidecar::rehearse;
+
+/// The id of an answer to a line without one.
+const NO_ID: &str = "null";
+
+/// The requests whose answers may wait for somebody.
+const MAY_WAIT: &[&str] = &[
+    "command/run",
+    "hook/branch",
+    "hook/tool_call",
+    "tool/execute",
+];
+
+/// Each line of the sidecar is a message, and each request has been answered once when the session is over.
+pub fn play(data: &[u8]) {
+    let mut owed = Owed::default();
+    for exchange in rehearse(data) {
+        let mut must_come = None;
+        if let Some(line) = &exchange.said {
+            must_come = owed.take(line);
+        }
+        let answered = exchange.heard.iter().filter_map(|line| owed.hear(line));
+        let answered: Vec<String> = answered.collect();
+        if let Some(id) = must_come {
+            assert!(answered.contains(&id), "{id} is answered at once");
+        }
+        if exchange.is_over {
+            owed.nothing();
+        }
+    }
+}
+
+/// What a line of the host asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Asks {
+    /// An answer under this id.
+    Answer {
+        id: String,
+        may_wait: bool,
+    },
+    /// An answer under this id, or none: how the method is spelled decides, and nobody is to rely on it.
+    Perhaps(String),
+    Nothing,
+}
+
+/// The answers that have not come.
+#[derive(Debug, Default)]
+struct Owed {
+    counts: HashMap<String, i64>,
+    perhaps: HashMap<String, i64>,
+    /// The number of the last request of the sidecar.
+    last: u64,
+}
+
+impl Owed {
+    /// Takes a line of the host; gives the id of what is to be answered before anything else.
+    fn take(&mut self, line: &[u8]) -> Option<String> {
+        match asks(line) {
+            Asks::Answer { id, may_wait } => {
+                *self.counts.entry(id.clone()).or_default() += 1;
+                (!may_wait).then_some(id)
+            }
+            Asks::Perhaps(id) => {
+                *self.perhaps.entry(id).or_default() += 1;
+                None
+            }
+            Asks::Nothing => None,
+        }
+    }
+
+    /// Takes a line of the sidecar; gives the id that it answers.
+    fn hear(&mut self, line: &str) -> Option<String> {
+        let Members(members) = serde_json::from_str(line).expect("the sidecar speaks JSON");
+        let member = |name: &str| {
+            let mut found = members.iter().filter(|(known, _)| known == name);
+            let value = found.next().map(|(_, value)| value.get().to_owned());
+            assert!(found.next().is_none(), "`{name}` twice: {line}");
+            value
+        };
+        assert_eq!(member("jsonrpc").as_deref(), Some("\"2.0\""), "{line}");
+        let id = member("id");
+        if let Some(method) = member("method") {
+            self.asked(id.as_deref(), &method, line);
+            return None;
+        }
+        let id = id.expect("an answer has an id");
+        let (result, error) = (member("result"), member("error"));
+        assert!(result.is_some() != error.is_some(), "{line}");
+        if let Some(error) = error {
+            let error: Value = serde_json::from_str(&error).expect("an error is JSON");
+            assert!(
+                error["code"].is_i64() && error["message"].is_string(),
+                "{line}"
+            );
+            assert_ne!(error["data"]["kind"], "internal", "{line}");
+        }
+        self.answer(&id, line);
+        Some(id)
+    }
+
+    fn asked(&mut self, id: Option<&str>, method: &str, line: &str) {
+        let Some(id) = id else {
+            assert!(
+                method == "\"host/apply\"" || method == "\"$/log\"",
+                "{line}"
+            );
+            return;
+        };
+        let number = id.strip_prefix("\"s").and_then(|id| id.strip_suffix('"'));
+        let number: u64 = number
+            .and_then(|number| number.parse().ok())
+            .expect("its ids are s1, s2, …");
+        assert!(number > self.last, "an id of its own: {line}");
+        self.last = number;
+    }
+
+    fn answer(&mut self, id: &str, line: &str) {
+        for counts in [&mut self.counts, &mut self.perhaps] {
+            if let Some(count) = counts.get_mut(id).filter(|count| **count > 0) {
+                *count -= 1;
+                return;
+            }
+        }
+        panic!("nobody asked for {line}");
+    }
+
+    fn nothing(&self) {
+        let missing: Vec<&String> = self
+            .counts
+            .iter()
+            .filter(|(_, count)| **count > 0)
+            .map(|(id, _)| id)
+            .collect();
+        assert!(missing.is_empty(), "never answered: {missing:?}");
+    }
+}
+
+/// What a line asks for, read from the specification of JSON-RPC and `protocol/README.md` alone.
+fn asks(line: &[u8]) -> Asks {
+    let answer = |id: &str, may_wait| Asks::Answer {
+        id: id.to_owned(),
+        may_wait,
+    };
+    let Ok(text) = std::str::from_utf8(line) else {
+        return answer(NO_ID, false);
+    };
+    if text.trim_ascii().is_empty() {
+        return Asks::Nothing;
+    }
+    let Ok(Members(members)) = serde_json::from_str(text) else {
+        return answer(NO_ID, false);
+    };
+    let known = ["jsonrpc", "id", "method", "params", "result", "error"];
+    for name in known {
+        if members.iter().filter(|(member, _)| member == name).count() > 1 {
+            return answer(NO_ID, false);
+        }
+    }
+    let member = |name: &str| {
+        let found = members.iter().find(|(member, _)| member == name);
+        found.map(|(_, value)| value.get())
+    };
+    let id = member("id");
+    let is_id = |id: &str| id == "null" || !id.starts_with(['{', '[', 't', 'f', 'n']);
+    let named = id.filter(|id| is_id(id)).unwrap_or(NO_ID);
+    let answers = member("result").is_some() || member("error").is_some();
+    let is_ours = |id: &str| {
+        let number = id.strip_prefix("\"s").and_then(|id| id.strip_suffix('"'));
+        number.is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let Some(method) = member("method") else {
+        return if answers || id.is_some_and(is_ours) {
+            Asks::Nothing
+        } else {
+            answer(named, false)
+        };
+    };
+    let string = |json: &str| serde_json::from_str::<String>(json).ok();
+    if id.is_some() || string(member("jsonrpc").unwrap_or_default()).as_deref() != Some("2.0") {
+        let may_wait = string(method).is_some_and(|method| MAY_WAIT.contains(&&*method));
+        return answer(named, may_wait && id.is_some());
+    }
+    match string(method) {
+        Some(_) => Asks::Nothing,
+        // Half of a pair of surrogates is a string to some.
+        None if method.starts_with('"') => Asks::Perhaps(named.to_owned()),
+        None => answer(named, false),
+    }
+}
+
+/// The members of an object, as they stand; nothing else is one.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}

@@ -1,0 +1,96 @@
+//! Plays what fuzzing found, the seeds, and some hundreds of inputs made of them.
+
+use std::fs;
+use std::path::Path;
+
+use workflow_fuzz::mutate::mutated;
+use workflow_fuzz::{TARGETS, Target};
+
+/// Inputs made of the seeds, for each target.
+const MADE: u64 = 400;
+
+fn target(name: &str) -> &'static Target {
+    TARGETS
+        .iter()
+        .find(|target| target.name == name)
+        .expect("the target exists")
+}
+
+fn cases(name: &str) -> Vec<(String, Vec<u8>)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/cases");
+    let entries = fs::read_dir(directory.join(name)).into_iter().flatten();
+    entries
+        .flatten()
+        .map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, fs::read(entry.path()).expect("a case is readable"))
+        })
+        .collect()
+}
+
+fn play(name: &str) {
+    let target = target(name);
+    for (case, input) in cases(name) {
+        told(&case, || (target.play)(&input));
+    }
+    let seeds = (target.seeds)();
+    assert!(seeds.len() > 5, "{name} has seeds");
+    for (number, seed) in seeds.iter().enumerate() {
+        told(&format!("seed {number}"), || (target.play)(seed));
+    }
+    for number in 0..MADE {
+        let input = mutated(&seeds, number);
+        told(&format!("made {number}"), || (target.play)(&input));
+    }
+}
+
+/// Says which input it was that broke a promise.
+fn told(which: &str, play: impl FnOnce() + std::panic::UnwindSafe) {
+    if let Err(panic) = std::panic::catch_unwind(play) {
+        eprintln!("the input is {which}");
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[test]
+fn definitions_load_or_say_why_not() {
+    play("definition");
+}
+
+#[test]
+fn branches_are_restored_and_stored_the_same() {
+    play("restore");
+}
+
+#[test]
+fn each_line_of_a_session_is_answered_once() {
+    play("session");
+}
+
+#[test]
+fn shell_lines_are_read() {
+    play("shell");
+}
+
+#[test]
+fn templates_are_resolved() {
+    play("template");
+}
+
+#[test]
+fn transcripts_are_read_and_blessed() {
+    play("transcript");
+}
+
+#[test]
+fn each_target_has_a_wrapper_and_each_case_a_target() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
+    for target in TARGETS {
+        let wrapper = fuzz.join(format!("fuzz_targets/{}.rs", target.name));
+        assert!(wrapper.is_file(), "{}", wrapper.display());
+    }
+    for entry in fs::read_dir(fuzz.join("cases")).expect("there are cases") {
+        let name = entry.expect("a directory is readable").file_name();
+        target(&name.to_string_lossy());
+    }
+}

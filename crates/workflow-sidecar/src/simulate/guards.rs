@@ -1,0 +1,103 @@
+//! Which guard did it, and where it stands: for what the answers themselves do not say.
+//!
+//! Must not know how it is shown.
+
+use serde_json::json;
+use serde_json::value::to_raw_value;
+use workflow_core::definition::{Loaded, Origins, ResultRule};
+use workflow_core::explain::{Explained, Origin, Row, Section, Value};
+use workflow_core::guard::results::Results;
+use workflow_core::run::{Position, RunState};
+
+/// The guards of the definitions that a simulation goes by.
+pub(crate) struct Guards<'a> {
+    loaded: &'a Loaded,
+    origins: &'a Origins<'a>,
+}
+
+impl<'a> Guards<'a> {
+    pub(crate) fn new(loaded: &'a Loaded, origins: &'a Origins<'a>) -> Self {
+        Self { loaded, origins }
+    }
+
+    /// The line of the phase's list that blocks a tool. A rule says its own line in the reason.
+    pub(crate) fn list(&self, state: &RunState, tool: &str, reason: &str) -> Option<String> {
+        let explained = self.explained(state)?;
+        let blocks = |row: &Row| match (row.key, &row.value) {
+            ("blocked", Value::Names(names)) => names.iter().any(|name| name == tool),
+            ("allowed", Value::Names(names)) => names.iter().all(|name| name != tool),
+            _ => false,
+        };
+        let rows = explained.rows.iter();
+        let mut rows = rows.filter(|row| row.section == Section::Tools);
+        let found = rows.find(|row| blocks(row))?;
+        line(found.origin.as_ref()).filter(|_| explained.blocks(tool).as_deref() == Some(reason))
+    }
+
+    /// What a question about leaving the phase stands for, if it is that one.
+    pub(crate) fn approval(&self, state: &RunState, asked: &str) -> Option<String> {
+        let position = Position::of(state, &self.loaded.catalog).ok()?;
+        let approval = position.phase.approve.as_ref()?;
+        asked
+            .starts_with(&approval.ask)
+            .then(|| approval.source.clone())
+    }
+
+    /// Where it is said that the code is kept.
+    pub(crate) fn checkpoint(&self, state: Option<&RunState>) -> Option<String> {
+        if let Some(explained) = state.and_then(|state| self.explained(state)) {
+            return line(explained.row(Section::Turns, "checkpoint")?.origin.as_ref());
+        }
+        let mut files = self.origins.settings().iter();
+        let file = files.find(|file| file.said.checkpoint.is_some())?;
+        let place = file.keys.of(&["checkpoint"])?;
+        Some(format!("{}:{}", place.file, place.line()?))
+    }
+
+    /// What changed a result, each with its line, in the order in which it was applied.
+    pub(crate) fn results(
+        &self,
+        state: Option<&RunState>,
+        tool: &str,
+        said: &str,
+        is_error: bool,
+    ) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let Ok(mut content) = to_raw_value(&json!([{ "type": "text", "text": said }])) else {
+            return found;
+        };
+        for rule in self.result_rules(state) {
+            if let Some(changed) = Results::new([rule]).apply(tool, &content, is_error) {
+                content = changed;
+                found.push((rule.in_words(), rule.source.clone()));
+            }
+        }
+        found
+    }
+
+    /// The rules on results of all levels, outer first.
+    fn result_rules(&self, state: Option<&RunState>) -> Vec<&'a ResultRule> {
+        let settings = &self.loaded.settings;
+        let mut rules: Vec<&ResultRule> = settings.user.results.iter().collect();
+        rules.extend(&settings.project.results);
+        let active = state.filter(|state| state.active);
+        if let Some(position) =
+            active.and_then(|state| Position::of(state, &self.loaded.catalog).ok())
+        {
+            let levels = position.levels.iter();
+            rules.extend(levels.flat_map(|level| &level.workflow.results));
+            rules.extend(&position.phase.results);
+        }
+        rules
+    }
+
+    fn explained(&self, state: &RunState) -> Option<Explained> {
+        let active = Some(state).filter(|state| state.active)?;
+        Explained::of(active, self.loaded, self.origins).ok()
+    }
+}
+
+fn line(origin: Option<&Origin>) -> Option<String> {
+    let place = origin?.place.as_ref()?;
+    Some(format!("{}:{}", place.file, place.line()?))
+}

@@ -1,0 +1,76 @@
+"""The sidecar is killed at every kind of moment of random sessions."""
+import definitions
+from sidecar import Gone, Session, Sidecar
+from steps import step
+
+PROMISE = "killed with SIGKILL before, amid or after a line, or before its answer is read, and started again on the host's entries, it stands where a sidecar stands that was never killed"
+
+CLOCK = {"now": 1767225600000, "seed": 1}
+MOMENTS = ("before the line", "amid the line", "after the line", "after the answer")
+
+
+def drill(place):
+    definitions.write(place.agent)
+    sessions, kills = place.many(200, 12), dict.fromkeys(MOMENTS, 0)
+    for _ in range(sessions):
+        play(place, kills)
+    return f"{sessions} sessions, {sum(kills.values())} kills (" + ", ".join(f"{count} {moment}" for moment, count in kills.items()) + "): every state and every decision the same"
+
+
+def play(place, kills):
+    random = place.random
+    ours, theirs = Session(), Session()
+    with start(place, ours) as steady:
+        shaky = start(place, theirs)
+        try:
+            for _ in range(25):
+                method, params = step(random)
+                if method == "clock/advance":
+                    continue
+                expected = steady.answer_to(steady.send(method, **params))
+                ours.keep(expected.get("result") or {})
+                if random.random() < 0.3:
+                    moment = random.choice(MOMENTS)
+                    kills[moment] += 1
+                    kill(shaky, moment, method, params, theirs)
+                    shaky = start(place, theirs)
+                    if moment == "after the answer":
+                        compare(steady, shaky, ours, theirs)
+                        continue
+                got = shaky.answer_to(shaky.send(method, **params))
+                theirs.keep(got.get("result") or {})
+                compare(steady, shaky, ours, theirs)
+        finally:
+            shaky.kill()
+
+
+def start(place, session):
+    sidecar = Sidecar(place.binary, place.agent, place.cwd, CLOCK)
+    sidecar.initialize()
+    session.start(sidecar)
+    return sidecar
+
+
+def kill(sidecar, moment, method, params, session):
+    line = sidecar.line(77, method, params)
+    if moment == "amid the line":
+        sidecar.write(line[: len(line) // 2])
+    elif moment == "after the line":
+        sidecar.write(line)
+    elif moment == "after the answer":
+        sidecar.write(line)
+        session.keep(sidecar.answer_to(77).get("result") or {})
+    sidecar.kill()
+
+
+def compare(steady, shaky, ours, theirs):
+    one, other = ours.state(steady), theirs.state(shaky)
+    assert essence(one) == essence(other), f"{one}\nafter a kill {other}"
+    for tool in definitions.TOOLS:
+        blocked = [("block" in sidecar.call("hook/tool_call", event={"toolName": tool})) for sidecar in (steady, shaky)]
+        assert blocked[0] == blocked[1], f"{tool}: {blocked} in {one}"
+
+
+def essence(state):
+    """The state without what counts a process's own time: a countdown dies with it."""
+    return {key: state.get(key) for key in ("active", "path", "phase", "globalStepCount", "taskDescription", "workflowKey", "progress")}

@@ -1,0 +1,29 @@
+"""A thousand sessions in one process, all at work."""
+import definitions
+from sidecar import Session, Sidecar
+from steps import step
+
+PROMISE = "a thousand sessions in one process do not see each other, and each follows its own phase's rules"
+
+
+def drill(place):
+    definitions.write(place.agent)
+    random, count, steps = place.random, place.many(1000, 100), place.many(30_000, 1500)
+    with Sidecar(place.binary, place.agent, place.cwd) as sidecar:
+        sidecar.initialize()
+        sessions = [Session(f"s{number}") for number in range(count)]
+        for session in sessions:
+            session.start(sidecar)
+        idle = sidecar.memory()
+        for _ in range(steps):
+            session = random.choice(sessions)
+            method, params = step(random)
+            if method != "clock/advance":
+                session.do(sidecar, method, **params)
+            definitions.check(session, sidecar, random.choice(definitions.TOOLS))
+        active = sum(session.state(sidecar)["active"] for session in sessions)
+        busy = sidecar.memory()
+        for session in sessions:
+            session.do(sidecar, "hook/session_shutdown")
+        assert sidecar.call("workflow/list")["workflows"]
+    return f"{steps:,} steps over {count:,} sessions ({active} with a run at the end), each decision as its phase says; {idle:.1f} MiB idle, {busy:.1f} MiB at work"

@@ -1,0 +1,79 @@
+"""What should be definitions is anything else."""
+import os
+import socket
+import threading
+import time
+
+import definitions
+from sidecar import Session, Sidecar
+
+PROMISE = "unreadable, vanishing, endless or odd files among the definitions are told, cost no other workflow and no time"
+
+
+def drill(place):
+    definitions.write(place.agent)
+    kinds = odd(os.path.join(place.agent, "workflows"))
+    stop = threading.Event()
+    flicker = threading.Thread(target=come_and_go, args=(os.path.join(place.agent, "workflows", "ghost"), stop))
+    flicker.start()
+    slowest = 0.0
+    try:
+        for _ in range(place.many(100, 10)):
+            with Sidecar(place.binary, place.agent, place.cwd) as sidecar:
+                sidecar.initialize()
+                started = time.monotonic()
+                session = Session()
+                found = {d.get("file") for d in session.start(sidecar).get("diagnostics", ())}
+                listed = sidecar.call("workflow/list")
+                slowest = max(slowest, time.monotonic() - started)
+                assert any(workflow["key"] == "build" for workflow in listed["workflows"]), listed
+                files = [d.get("file", "") for d in listed.get("diagnostics", ())] + list(filter(None, found))
+                for kind in kinds:
+                    assert any(f"/{kind}/" in file or file.endswith(f"/{kind}") for file in files), f"nothing is told of {kind}: {files}"
+    finally:
+        stop.set()
+        flicker.join()
+    assert slowest < 5, f"{slowest:.1f} s"
+    return f"{', '.join(kinds)}, and one that comes and goes: each told, the sound workflow listed, at most {slowest * 1000:.0f} ms"
+
+
+def odd(workflows):
+    def place(kind):
+        directory = os.path.join(workflows, kind)
+        os.makedirs(directory)
+        return os.path.join(directory, "workflow.yaml")
+
+    os.mkfifo(place("fifo"))
+    os.symlink("/dev/zero", place("device"))
+    os.symlink("workflow.yaml", place("link-to-itself"))
+    os.symlink("/nowhere/at/all", place("dangling-link"))
+    os.mkdir(place("directory"))
+    with open(place("not-text"), "wb") as file:
+        file.write(bytes(range(256)))
+    with open(place("huge"), "wb") as file:
+        file.truncate(8 << 30)
+    with open(place("empty"), "wb"):
+        pass
+    knocked = socket.socket(socket.AF_UNIX)
+    here = os.getcwd()
+    os.chdir(os.path.dirname(place("socket")))
+    knocked.bind("workflow.yaml")
+    os.chdir(here)
+    kinds = ["fifo", "device", "link-to-itself", "dangling-link", "directory", "not-text", "huge", "empty", "socket"]
+    if os.geteuid() != 0:
+        file = place("unreadable")
+        with open(file, "w") as text:
+            text.write(definitions.PART)
+        os.chmod(file, 0)
+        kinds.append("unreadable")
+    return kinds
+
+
+def come_and_go(directory, stop):
+    file = os.path.join(directory, "workflow.yaml")
+    while not stop.is_set():
+        os.makedirs(directory, exist_ok=True)
+        with open(file, "w") as text:
+            text.write(definitions.PART)
+        os.unlink(file)
+        os.rmdir(directory)
