@@ -79,7 +79,10 @@ impl Session {
             None => self.start_run(now, pending, out),
             Some(_) if !self.can_ask() => out.actions.push(notify(
                 Level::Warning,
-                "A workflow is already active, and this host cannot ask whether to replace it. Run /cancel-workflow first.",
+                format!(
+                    "A workflow is already active, and {}. Run /cancel-workflow first.",
+                    self.why_not_asked("this host cannot ask whether to replace it")
+                ),
             )),
             Some(run) => {
                 let message = confirmation(run);

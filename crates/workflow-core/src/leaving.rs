@@ -111,7 +111,8 @@ impl Session {
             return self.gate_ended(ticket, self.not_trusted(why), out);
         }
         if !self.can_ask() {
-            return self.gate_ended(ticket, self.not_trusted("this host cannot ask"), out);
+            let why = self.why_not_asked("this host cannot ask");
+            return self.gate_ended(ticket, self.not_trusted(&why), out);
         }
         let message = format!(
             "A workflow of this project wants to run these commands, now and whenever it comes to them:\n{}",
@@ -235,7 +236,8 @@ impl Session {
             return Reply::Tool(self.take_word(approval, Answer::Chosen(word), &reports, out));
         }
         if !self.can_ask() {
-            return Reply::Tool(self.wait_for_word(approval, "This host cannot ask the user", out));
+            let why = self.why_not_asked("This host cannot ask the user");
+            return Reply::Tool(self.wait_for_word(approval, &why, out));
         }
         let id = self.next_question();
         out.questions.push(Question {

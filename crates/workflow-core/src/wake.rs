@@ -136,7 +136,8 @@ impl Session {
             return;
         }
         if !self.can_ask() {
-            return self.triggers_declined("this host cannot ask", out);
+            let why = self.why_not_asked("this host cannot ask");
+            return self.triggers_declined(&why, out);
         }
         let lines: Vec<String> = self
             .project_triggers()

@@ -118,7 +118,8 @@ impl Session {
     ) {
         if !self.can_ask() {
             out.reply = block(format!(
-                "{reason}\nIt needs the user's consent, and this host cannot ask for it."
+                "{reason}\nIt needs the user's consent, and {}.",
+                self.why_not_asked("this host cannot ask for it")
             ));
             return;
         }

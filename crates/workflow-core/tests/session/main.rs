@@ -4,6 +4,7 @@ mod agent_end;
 mod commands;
 mod context;
 mod gates;
+mod limits;
 mod navigation;
 mod restoring;
 mod rules;

@@ -76,6 +76,9 @@ impl Surroundings {
     }
 }
 
+/// Sessions that are open at once: a host that forgets to end them is told.
+const MOST_SESSIONS: usize = 4096;
+
 /// More gates than one session runs.
 const GATES_OF_A_SESSION: u64 = 1 << 32;
 
@@ -239,6 +242,9 @@ impl Server {
         context: &Context<'_>,
         input: impl FnOnce(Arc<Loaded>) -> Input<'i>,
     ) -> Result<Output, Error> {
+        if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(id) {
+            return Err(too_many_sessions());
+        }
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         let mut slot = self.sessions.remove(id).unwrap_or_else(|| {
@@ -765,6 +771,13 @@ fn unknown_session(id: &str) -> Error {
     Error::new(
         Kind::UnknownSession,
         format!("there is no session {id:?}: send hook/session_start first"),
+    )
+}
+
+fn too_many_sessions() -> Error {
+    Error::new(
+        Kind::TooManySessions,
+        format!("{MOST_SESSIONS} sessions are open: end some with hook/session_shutdown"),
     )
 }
 
