@@ -89,7 +89,13 @@ impl Session {
                 let id = self.next_question();
                 self.waiting.insert(id, Waiting::Start(pending));
                 let title = "Workflow already active".to_owned();
-                out.questions.push(Question { id, title, message, options: Vec::new(), show: None });
+                out.questions.push(Question {
+                    id,
+                    title,
+                    message,
+                    options: Vec::new(),
+                    show: None,
+                });
                 out.reply = Reply::Later;
             }
         }

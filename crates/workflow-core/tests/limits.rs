@@ -12,7 +12,9 @@ fn phase(number: usize) -> String {
 
 /// A workflow with so many phase entries.
 fn workflow(phases: usize) -> String {
-    let entries: Vec<String> = (0..phases).map(|number| format!("../a{number}.md")).collect();
+    let entries: Vec<String> = (0..phases)
+        .map(|number| format!("../a{number}.md"))
+        .collect();
     format!(
         "name: W\ncommandName: w\ninitialMessage: Go\nphases: [{}]\n",
         entries.join(", ")
@@ -58,7 +60,9 @@ fn a_file_has_a_length() {
     around(2000, Code::FileTooLarge, |size| {
         files("{limits: {maxFileBytes: 2000}}", &filled(size))
     });
-    around(1 << 20, Code::FileTooLarge, |size| files("{}", &filled(size)));
+    around(1 << 20, Code::FileTooLarge, |size| {
+        files("{}", &filled(size))
+    });
 }
 
 #[test]
@@ -96,13 +100,18 @@ fn subworkflows_are_nested_so_often() {
             .with_settings(Tier::Project, "{limits: {maxNesting: 4}}")
             .with(Tier::Project, "a.md", phase(0));
         for level in 0..=levels {
-            let key = if level == 0 { "w".to_owned() } else { format!("w{level}") };
+            let key = if level == 0 {
+                "w".to_owned()
+            } else {
+                format!("w{level}")
+            };
             let entry = if level == levels {
                 "../a.md".to_owned()
             } else {
                 format!("{{subworkflow: w{}}}", level + 1)
             };
-            let text = format!("name: W\ncommandName: {key}\ninitialMessage: Go\nphases: [{entry}]\n");
+            let text =
+                format!("name: W\ncommandName: {key}\ninitialMessage: Go\nphases: [{entry}]\n");
             files = files.with(Tier::Project, &format!("{key}/workflow.yaml"), text);
         }
         files
@@ -124,7 +133,12 @@ fn a_tier_has_so_many_directories() {
 
 #[test]
 fn limits_can_be_raised_so_far() {
-    let loaded = |bytes: u64| load(&files(&format!("{{limits: {{maxFileBytes: {bytes}}}}}"), &workflow(1)));
+    let loaded = |bytes: u64| {
+        load(&files(
+            &format!("{{limits: {{maxFileBytes: {bytes}}}}}"),
+            &workflow(1),
+        ))
+    };
     assert!(loaded(16 << 20).diagnostics.is_empty());
     let found = &loaded((16 << 20) + 1).diagnostics;
     assert_eq!(found[0].code, Code::LimitTooHigh);
@@ -132,10 +146,17 @@ fn limits_can_be_raised_so_far() {
 
 #[test]
 fn a_template_becomes_so_long() {
-    for (size, is_cut) in [(MAX_RESOLVED - 1, false), (MAX_RESOLVED, false), (MAX_RESOLVED + 1, true)] {
+    for (size, is_cut) in [
+        (MAX_RESOLVED - 1, false),
+        (MAX_RESOLVED, false),
+        (MAX_RESOLVED + 1, true),
+    ] {
         let value = "y".repeat(size);
         let resolved = resolve("{a}", |_| Some(&value));
-        assert_eq!(resolved.ends_with("[cut: this text is longer than 4 MiB]"), is_cut);
+        assert_eq!(
+            resolved.ends_with("[cut: this text is longer than 4 MiB]"),
+            is_cut
+        );
         assert_eq!(resolved.matches('y').count(), size.min(MAX_RESOLVED));
     }
 }

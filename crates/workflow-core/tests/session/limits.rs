@@ -106,3 +106,17 @@ fn a_definition_that_is_too_long_for_an_entry_is_not_kept_and_that_is_said() {
     assert!(stored(&mut world, longest));
     assert!(!stored(&mut world, longest + 1));
 }
+
+#[test]
+fn a_description_has_a_length() {
+    for (length, is_refused) in [
+        ((1 << 20) - 1, false),
+        (1 << 20, false),
+        ((1 << 20) + 1, true),
+    ] {
+        let mut world = World::new(vec![workflow("w", &["a"])]);
+        let lines = world.command(&format!("w {}", "x".repeat(length)));
+        let refused = lines.iter().any(|line| line.contains("longer than 1 MiB"));
+        assert_eq!(refused, is_refused, "{length}");
+    }
+}
