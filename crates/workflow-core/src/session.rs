@@ -28,7 +28,7 @@ use crate::wake::Wake;
 const MOST_WAITING: usize = 64;
 
 /// The longest definition that a session's entry holds, in bytes: an entry is one line of a host's.
-const LONGEST_DEFINITION: usize = 16 << 20;
+const LONGEST_DEFINITION: usize = 4 << 20;
 
 /// One session of a host: what happens goes in, what must be done comes out.
 ///
@@ -461,7 +461,7 @@ impl Run {
 }
 
 /// What is said of a definition that is too long to be kept.
-const NOT_STORED: &str = "[workflow] The workflow takes more than 16 MiB, and the session does not keep it: if its files go, the run \
+const NOT_STORED: &str = "[workflow] The workflow takes more than 4 MiB, and the session does not keep it: if its files go, the run \
      cannot go on. Make its texts shorter.";
 
 /// Whether an entry's data is longer than this.

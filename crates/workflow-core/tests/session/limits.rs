@@ -89,7 +89,7 @@ fn a_definition_that_is_too_long_for_an_entry_is_not_kept_and_that_is_said() {
         let stored = lines.contains(&"entry workflow:definition".to_owned());
         let told = lines
             .iter()
-            .any(|line| line.contains("takes more than 16 MiB"));
+            .any(|line| line.contains("takes more than 4 MiB"));
         assert_ne!(stored, told);
         world.cancel_command();
         stored
@@ -101,7 +101,7 @@ fn a_definition_that_is_too_long_for_an_entry_is_not_kept_and_that_is_said() {
         .iter()
         .find(|(custom_type, _)| custom_type == "workflow:definition")
         .map_or(0, |(_, data)| data.get().len() - 1);
-    let longest = (16 << 20) - around;
+    let longest = (4 << 20) - around;
     assert!(stored(&mut world, longest - 1));
     assert!(stored(&mut world, longest));
     assert!(!stored(&mut world, longest + 1));
