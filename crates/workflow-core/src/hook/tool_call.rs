@@ -76,7 +76,8 @@ impl Session {
             return self.ask_about(ticket, call, why, reason, out);
         }
         if !can_ask {
-            reason += "\nIt needs the user's consent, and this host cannot ask for it.";
+            let why = self.why_not_asked("this host cannot ask for it");
+            reason = format!("{reason}\nIt needs the user's consent, and {why}.");
         }
         out.reply = refused(reason, times);
     }

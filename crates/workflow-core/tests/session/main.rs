@@ -6,6 +6,7 @@ mod commands;
 mod consent;
 mod context;
 mod gates;
+mod limits;
 mod navigation;
 mod own_rule;
 mod places;
