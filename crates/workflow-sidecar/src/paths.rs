@@ -350,6 +350,44 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_that_leads_through_a_link_protects_where_it_leads() {
+        use workflow_core::definition::Rule;
+        use workflow_core::guard::rules::{Call, Decision, LevelRules, Rules, Whose};
+
+        let root = tempfile::tempdir().unwrap();
+        let project = root.path().join("project");
+        fs::create_dir_all(project.join("real")).unwrap();
+        fs::create_dir_all(root.path().join("beside")).unwrap();
+        symlink("real", project.join("link")).unwrap();
+        let is_blocked = |pattern: &str, path: &str| {
+            let rule: Rule = serde_json::from_value(serde_json::json!({
+                "verdict": "block", "tools": ["*"], "path": [pattern], "source": "f:1",
+            }))
+            .unwrap();
+            let rules = Rules::new([LevelRules {
+                name: "a level",
+                whose: Whose::Phase,
+                tools: None,
+                rules: std::slice::from_ref(&rule),
+            }]);
+            let input = serde_json::json!({ "path": path });
+            let input = serde_json::value::to_raw_value(&input).unwrap();
+            let paths = LocalPaths::new(&project, Path::new("/agent"));
+            let decision = rules.decide(&Call::new("read", Some(&input), &paths));
+            matches!(decision, Decision::Blocked(_))
+        };
+        assert!(is_blocked("link/**", "link/x"));
+        assert!(is_blocked("link/**", "real/x"));
+        assert!(is_blocked("real/**", "link/x"));
+        assert!(is_blocked("link/../real/*.rs", "real/x.rs"));
+        assert!(is_blocked("../beside/**", "../beside/x"));
+        let absolute = root.path().join("beside/x").display().to_string();
+        assert!(is_blocked("../beside/**", &absolute));
+        assert!(!is_blocked("link/**", "other/x"));
+        assert!(!is_blocked("../beside/**", "beside/x"));
+    }
+
+    #[test]
     fn the_users_answers_are_known_by_any_way_that_leads_there() {
         let root = tempfile::tempdir().unwrap();
         let agent = root.path().join("agent");
