@@ -238,7 +238,7 @@ fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
     let origins = explained.rows.iter().filter_map(|row| row.origin.as_ref());
     for origin in origins {
         assert_eq!(
-            origin.said == Said::Default,
+            matches!(origin.said, Said::Default | Said::BuiltIn),
             origin.place.is_none(),
             "{origin:?}"
         );

@@ -159,7 +159,7 @@ impl Session {
         });
     }
 
-    /// The run moves: what a person is asked about a call is asked under rules that hold no longer.
+    /// The run moves, or the settings change: what a person is asked about a call is asked under rules that hold no longer.
     pub(crate) fn call_off_calls(&mut self, out: &mut Output) {
         self.denied = None;
         let is_call = |waiting: &Waiting| matches!(waiting, Waiting::Call(_));

@@ -8,6 +8,7 @@ mod context;
 mod gates;
 mod navigation;
 mod own_rule;
+mod places;
 mod restoring;
 mod rules;
 mod step_tool;

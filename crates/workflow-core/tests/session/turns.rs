@@ -183,6 +183,23 @@ fn going_back_asks_and_only_yes_restores() {
 }
 
 #[test]
+fn the_code_stays_where_nobody_says_in_time_whether_it_goes_back() {
+    let mut world = keeping();
+    keep(&mut world, 0, Some("zero"));
+    keep(&mut world, 1, Some("one"));
+    back(&mut world, Some(0), None);
+    let lines = world.wait(30 * 60 * 1000);
+    line(&lines, "settled");
+    let told = line(&lines, "notify Warning");
+    assert!(told.contains("The code stays as it is"), "{told}");
+    let lines = world.choose(Some("Yes, restore code to that point"));
+    assert!(
+        lines.len() == 1 && lines[0].contains("came too late"),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn what_goes_wrong_with_going_back_is_told() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
