@@ -370,7 +370,7 @@ impl Session {
     ) {
         match leave {
             PendingLeave::Trust { ticket, .. } => {
-                self.gate_ended(now, ticket, false, self.not_trusted(&why), out);
+                self.gate_ended(now, ticket, false, self.not_trusted(why), out);
             }
             PendingLeave::Approval(pending) => {
                 let (ticket, mut settled) = (pending.ticket, Output::default());
