@@ -193,7 +193,7 @@ fn explore_all(
         states += found.states.len();
         ways += found.ways.len();
     }
-    println!(
+    eprintln!(
         "{what}: {explored} of {} catalogs, {states} states, {ways} transitions",
         catalogs.len()
     );

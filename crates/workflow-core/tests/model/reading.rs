@@ -86,8 +86,8 @@ pub(crate) fn fate(tool: &str, settings: &Settings, place: Option<&Place>) -> Fa
 }
 
 fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Fate {
-    let named = |names: &[String]| names.iter().any(|name| name == tool);
-    if let Some(rule) = rules.iter().find(|rule| named(&rule.tools)) {
+    let is_in = |names: &[String]| names.iter().any(|name| name == tool);
+    if let Some(rule) = rules.iter().find(|rule| is_in(&rule.tools)) {
         return match rule.verdict {
             Verdict::Allow => Fate::Runs,
             Verdict::Ask => Fate::Asked,
@@ -95,8 +95,8 @@ fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Fate {
         };
     }
     match list {
-        Some(ToolAccess::Blacklist(names)) if named(names) => Fate::Blocked,
-        Some(ToolAccess::Whitelist(names)) if !named(names) => Fate::Blocked,
+        Some(ToolAccess::Blacklist(names)) if is_in(names) => Fate::Blocked,
+        Some(ToolAccess::Whitelist(names)) if !is_in(names) => Fate::Blocked,
         _ => Fate::Runs,
     }
 }
