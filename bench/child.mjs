@@ -112,7 +112,7 @@ export class Child {
     return told ? Number(told.split(" ")[0]) / 1000 : NaN;
   }
 
-  /** Memory in MiB: `VmRSS` now, `VmHWM` at most so far. Only Linux tells. */
+  /** Memory in MiB: `VmRSS` now, `VmHWM` at most so far, `RssAnon` now but for what is mapped from files. Only Linux tells. */
   memory(name) {
     const told = proc(this.process.pid, "status")?.match(new RegExp(`^${name}:\\s+(\\d+)`, "m"));
     return told ? Number(told[1]) / 1024 : NaN;

@@ -4,12 +4,18 @@
  * @module
  */
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { draw } from "./curves.mjs";
 import { GOALS } from "./goals.mjs";
 import { Bench } from "./measure.mjs";
 import { Projects } from "./project.mjs";
 import { line, markdown, table } from "./table.mjs";
+
+const PAGE = fileURLToPath(new URL("../docs/PERFORMANCE.md", import.meta.url));
+const BEGIN = "<!-- measured -->";
+const END = "<!-- /measured -->";
 
 const { values: options } = parseArgs({
   options: {
@@ -20,6 +26,7 @@ const { values: options } = parseArgs({
     quick: { type: "boolean", default: false },
     curves: { type: "string" },
     format: { type: "string", default: "human" },
+    keep: { type: "boolean", default: false },
     pinned: { type: "boolean", default: false },
   },
 });
@@ -29,6 +36,7 @@ const unknown = wanted?.filter((id) => !GOALS.some((goal) => goal.id === id)) ??
 if (unknown.length > 0) fail(`there is no goal ${unknown.join(", ")}: there are ${GOALS.map(({ id }) => id).join(", ")}`);
 if (!["human", "json", "markdown"].includes(options.format)) fail(`--format is human, json or markdown`);
 const rounds = Number(options.rounds);
+if (options.keep && (wanted || options.quick)) fail("--keep is for a whole run");
 if (!Number.isInteger(rounds) || rounds < 1) fail("--rounds is a whole number from 1");
 
 const projects = new Projects();
@@ -59,6 +67,7 @@ function report(rows) {
     console.log(`${rows.length} cases, all answers right; nothing was timed`);
     return;
   }
+  if (options.keep) keep(rows);
   const missed = rows.filter((row) => row.met === false).length;
   if (options.format === "json") {
     console.log(JSON.stringify({ node: process.version, pinned: options.pinned, rounds, missed, rows }, null, 2));
@@ -67,6 +76,14 @@ function report(rows) {
   const lines = rows.map(line);
   console.log(options.format === "markdown" ? markdown(lines) : table(lines));
   console.log(`\n${rows.filter((row) => row.met).length} goals met, ${missed} not met; ${rounds} rounds${options.pinned ? ", on one core" : ", NOT pinned to a core: times jump"}`);
+}
+
+/** Puts the table where people read it. */
+function keep(rows) {
+  const text = readFileSync(PAGE, "utf8");
+  const [before, rest] = text.split(BEGIN);
+  const after = rest.slice(rest.indexOf(END));
+  writeFileSync(PAGE, `${before}${BEGIN}\n\n${markdown(rows.map(line))}\n\n${after}`);
 }
 
 function progress(text) {

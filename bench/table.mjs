@@ -12,7 +12,7 @@ export function line({ goal, name, figure, bound, unit, met }) {
   return [goal, name, `${shown(figure.value)} ${unit}`, spread, said, verdict];
 }
 
-export const HEAD = ["", "case", "figure", "spread", "goal", ""];
+export const HEAD = ["", "Case", "Figure", "Spread", "Goal", ""];
 
 /** @param {string[][]} rows */
 export function table(rows, head = HEAD) {

@@ -56,6 +56,7 @@ export async function* memory(bench) {
   await idle.call("hook/session_start", { context: { hasUI: false, branch: [] } });
   await settled();
   yield atMost("memory, idle with one session", 3.5, figure([idle.memory("VmRSS")]), "MiB");
+  yield told("memory, idle with one session, without the code of the program", figure([idle.memory("RssAnon")]), "MiB");
 
   const workflows = bench.size(1000, 30);
   const indexed = await bench.sidecar(bench.projects.take({ workflows }));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::host::TestHost;
+use crate::host::{TestHost, kind_of};
 use crate::questions::{project, start};
 
 #[test]
@@ -49,4 +49,24 @@ fn a_session_has_the_workflows_of_its_own_directory() {
             "{session}"
         );
     }
+}
+
+#[test]
+fn so_many_sessions_are_open_and_one_that_ends_makes_room() {
+    const MOST: usize = 4096;
+    let mut host = TestHost::in_memory();
+    host.initialize_bare();
+    let session =
+        |number: usize| json!({"sessionId": number.to_string(), "context": {"branch": []}});
+    for number in 0..MOST {
+        host.result("hook/session_start", &session(number));
+    }
+    let refused = host.call("hook/session_start", &session(MOST));
+    assert_eq!(kind_of(&refused), "tooManySessions");
+    let cure = refused["error"]["message"].as_str().unwrap();
+    assert!(cure.contains("hook/session_shutdown"), "{cure}");
+    // One that is open already may begin anew.
+    host.result("hook/session_start", &session(0));
+    host.result("hook/session_shutdown", &json!({"sessionId": "1"}));
+    host.result("hook/session_start", &session(MOST));
 }

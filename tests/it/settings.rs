@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::host::TestHost;
+use crate::recordings::{recorded, recording};
+use crate::transcripts::replay;
 
 const SETTINGS: &str = ".pi/workflow-sidecar.json5";
 
@@ -162,4 +164,22 @@ fn a_start_watches_the_triggers_as_the_settings_name_them_now() {
     host.receive();
     host.send(answer.to_string());
     host.receive();
+}
+
+#[test]
+fn settings_that_are_corrected_between_two_calls_are_so_in_a_recording() {
+    let ((_directory, file), project) = (recording(), project(Some("{tools: {")));
+    let mut host = TestHost::over(recorded(&file, &[]));
+    host.initialize(project.path(), &json!("system"));
+    host.start_session();
+    assert!(blocked(&mut host, "read").is_some());
+    write(project.path(), "{tools: {blacklist: ['bash']}}");
+    assert_eq!(blocked(&mut host, "read"), None);
+    assert!(blocked(&mut host, "bash").is_some());
+    drop(host);
+    let told = replay(&[&file.display().to_string()]);
+    assert_eq!(
+        told.as_deref(),
+        Ok("1 transcript replayed, no differences\n")
+    );
 }

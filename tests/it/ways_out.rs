@@ -37,6 +37,17 @@ fn project(keys: &str) -> TempDir {
 
 /// A host in a project, with a run of its workflow.
 fn started(project: &Path, dialogs: bool) -> TestHost {
+    let mut host = introduced(project, dialogs);
+    host.start_session();
+    host.result("command/run", &run_it());
+    host
+}
+
+fn run_it() -> Value {
+    json!({"name": "workflow", "arguments": "w it"})
+}
+
+fn introduced(project: &Path, dialogs: bool) -> TestHost {
     let mut host = TestHost::over_pipes();
     let params = json!({
         "protocolVersion": 1,
@@ -46,12 +57,15 @@ fn started(project: &Path, dialogs: bool) -> TestHost {
         "capabilities": {"dialogs": dialogs},
     });
     host.result("initialize", &params);
-    host.start_session();
-    host.result(
-        "command/run",
-        &json!({"name": "workflow", "arguments": "w it"}),
-    );
     host
+}
+
+/// The entries that a result has the host append, as its session holds them.
+fn entries(result: &Value) -> Vec<Value> {
+    let actions = result["actions"].as_array().unwrap().iter();
+    let entries = actions.filter(|action| action["type"] == "appendEntry");
+    let stored = |entry: &Value| json!({"type": "custom", "customType": entry["customType"], "data": entry["data"]});
+    entries.map(stored).collect()
 }
 
 /// The agent wants to go on.
@@ -208,6 +222,131 @@ fn no_tool_writes_where_answers_are_kept() {
         let blocked = host.result("hook/tool_call", &event);
         assert_eq!(blocked["block"]["kind"], "policy", "{input}");
     }
+}
+
+/// The question that the host is asked: its id, and what it shows.
+fn question(host: &mut TestHost) -> (Value, String) {
+    loop {
+        let said = host.receive();
+        if said["method"] == "host/apply" {
+            continue;
+        }
+        assert_eq!(said["method"], "ui/select", "{said}");
+        let shown = said["params"]["title"].as_str().unwrap();
+        return (said["id"].clone(), shown.to_owned());
+    }
+}
+
+fn answer(host: &mut TestHost, question: &Value, result: &str) {
+    let answer = json!({"jsonrpc": "2.0", "id": question, "result": result});
+    host.send(answer.to_string());
+}
+
+#[test]
+fn a_plan_that_changes_under_the_dialog_is_shown_again() {
+    let project = project("approve: {ask: \"OK?\", show: plan.md}");
+    let plan = project.path().join("plan.md");
+    fs::write(&plan, "Do this.").unwrap();
+    let mut host = started(project.path(), true);
+    let call = next(&mut host);
+    let (first, shown) = question(&mut host);
+    assert!(shown.ends_with("Do this."), "{shown}");
+    fs::write(&plan, "Do that.").unwrap();
+    answer(&mut host, &first, "approve");
+    let (second, shown) = question(&mut host);
+    assert!(
+        shown.contains("has changed since you answered") && shown.ends_with("Do that."),
+        "{shown}"
+    );
+    let state = host.result("session/state", &json!({}));
+    assert_eq!(state["phase"]["id"], "a");
+    answer(&mut host, &second, "approve");
+    let answer = answer_to(&mut host, call);
+    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+}
+
+#[test]
+fn what_lies_outside_of_the_project_is_not_shown() {
+    let outer = tempfile::tempdir().unwrap();
+    fs::write(outer.path().join("secret"), "hidden").unwrap();
+    let project = outer.path().join("project");
+    let keys = "approve: {ask: \"OK?\", show: ../secret}";
+    write_workflow(&project.join(".pi/workflows"), keys);
+    let mut host = started(&project, true);
+    let call = next(&mut host);
+    let (asked, shown) = question(&mut host);
+    answer(&mut host, &asked, "revise");
+    answer_to(&mut host, call);
+    assert!(shown.contains("outside of the project"), "{shown}");
+    assert!(!shown.contains("hidden"), "{shown}");
+}
+
+#[test]
+fn an_answer_to_a_dialog_that_was_called_off_is_told_to_be_late() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let mut host = started(project.path(), true);
+    let call = next(&mut host);
+    let (late, _) = question(&mut host);
+    let cancel = host.request("tool/cancel", &json!({"toolCallId": "t1"}));
+    assert!(text(&answer_to(&mut host, call)).contains("called off"));
+    answer_to(&mut host, cancel);
+    answer(&mut host, &late, "approve");
+    let said = host.receive();
+    assert_eq!(said["method"], "host/apply", "{said}");
+    let said = said["params"]["actions"][0]["message"].as_str().unwrap();
+    assert!(said.contains("\"OK?\" came too late"), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_word_in_a_terminal_counts_when_the_dialog_is_closed_and_only_about_what_was_shown() {
+    let project = project("approve: {ask: \"OK?\", show: plan.md}");
+    let plan = project.path().join("plan.md");
+    fs::write(&plan, "Do this.").unwrap();
+    let mut host = started(project.path(), true);
+    let call = next(&mut host);
+    let (first, _) = question(&mut host);
+    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
+    assert_eq!(code, Some(0), "{shown}");
+    fs::write(&plan, "Do that.").unwrap();
+    host.send(json!({"jsonrpc": "2.0", "id": first, "result": null}).to_string());
+    let (second, shown) = question(&mut host);
+    assert!(shown.contains("has changed since you answered"), "{shown}");
+    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
+    assert!(code == Some(0) && shown.contains("Do that."), "{shown}");
+    host.send(json!({"jsonrpc": "2.0", "id": second, "result": null}).to_string());
+    let answer = answer_to(&mut host, call);
+    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_word_survives_the_process_that_waits_for_it() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let mut host = introduced(project.path(), false);
+    host.start_session();
+    let mut branch = entries(&host.result("command/run", &run_it()));
+    let before = branch.clone();
+    let call = next(&mut host);
+    branch.extend(entries(&answer_to(&mut host, call)));
+    drop(host);
+    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
+    assert_eq!(code, Some(0), "{shown}");
+    let go_on = |branch: &[Value]| {
+        let mut host = introduced(project.path(), false);
+        let context = json!({"context": {"branch": branch}});
+        host.result("hook/session_start", &context);
+        let call = next(&mut host);
+        let answer = answer_to(&mut host, call);
+        text(&answer).to_owned()
+    };
+    assert!(go_on(&branch).contains("Advanced: A"));
+    // It is used up.
+    assert!(go_on(&branch).contains("needs the user's word"));
+    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
+    assert_eq!(code, Some(0), "{shown}");
+    // A branch in which nobody waited has nothing of it.
+    assert!(go_on(&before).contains("needs the user's word"));
 }
 
 /// Runs the binary in a terminal, with what is typed there; what it shows and how it ended.

@@ -113,7 +113,8 @@ impl Session {
             nonce,
         }));
         if !self.can_ask() {
-            let why = format!("This host cannot ask the user. {note}");
+            let why = self.why_not_asked("This host cannot ask the user");
+            let why = format!("{why}. {note}");
             return self.wait_for_word(why.trim_end(), out);
         }
         let id = self.next_question();

@@ -79,14 +79,23 @@ impl Session {
             None => self.start_run(now, pending, out),
             Some(_) if !self.can_ask() => out.actions.push(notify(
                 Level::Warning,
-                "A workflow is already active, and this host cannot ask whether to replace it. Run /cancel-workflow first.",
+                format!(
+                    "A workflow is already active, and {}. Run /cancel-workflow first.",
+                    self.why_not_asked("this host cannot ask whether to replace it")
+                ),
             )),
             Some(run) => {
                 let message = confirmation(run);
                 let id = self.next_question();
                 self.waiting.insert(id, Waiting::Start(pending));
                 let title = "Workflow already active".to_owned();
-                out.questions.push(Question { id, title, message, options: Vec::new(), show: None });
+                out.questions.push(Question {
+                    id,
+                    title,
+                    message,
+                    options: Vec::new(),
+                    show: None,
+                });
                 out.reply = Reply::Later;
             }
         }

@@ -181,9 +181,9 @@ impl Session {
             return;
         };
         let why = if !self.project_trusted {
-            "the user does not trust the project in this host"
+            "the user does not trust the project in this host".to_owned()
         } else if !self.can_ask() {
-            "this host cannot ask"
+            self.why_not_asked("this host cannot ask")
         } else {
             let commands = self.commands_to_trust();
             let listed: Vec<String> = commands.iter().map(RunCheck::in_full).collect();
@@ -200,7 +200,7 @@ impl Session {
                 out,
             );
         };
-        self.gate_ended(now, ticket, false, self.not_trusted(why), out);
+        self.gate_ended(now, ticket, false, self.not_trusted(&why), out);
     }
 
     fn not_trusted(&self, why: &str) -> Vec<Report> {

@@ -26,6 +26,12 @@ use crate::trust::Foreign;
 use crate::waiting::Asked;
 use crate::wake::Wake;
 
+/// Questions of a session that nobody has answered: more are not asked.
+const MOST_WAITING: usize = 64;
+
+/// The longest definition that a session's entry holds, in bytes: an entry is one line of a host's.
+const LONGEST_DEFINITION: usize = 4 << 20;
+
 /// One session of a host: what happens goes in, what must be done comes out.
 ///
 /// Reads no clock, no file, no randomness; starts nothing and waits for nothing. The caller
@@ -329,7 +335,16 @@ impl Session {
 
     /// Whether a person can be asked: what the host says of itself, whatever it shows (A14).
     pub(crate) fn can_ask(&self) -> bool {
-        self.abilities.dialogs
+        self.abilities.dialogs && self.waiting.len() < MOST_WAITING
+    }
+
+    /// Why a person cannot be asked: the host cannot, as `without_dialogs` says it, or too much waits.
+    pub(crate) fn why_not_asked(&self, without_dialogs: &str) -> String {
+        if self.abilities.dialogs {
+            format!("{MOST_WAITING} questions wait for an answer already")
+        } else {
+            without_dialogs.to_owned()
+        }
     }
 
     /// Whether a widget is seen.
@@ -422,8 +437,14 @@ impl Run {
         if self.state.active && self.standing.is_ok() && !self.definition_stored {
             let stored =
                 StoredDefinition::of(&self.state.workflow_key, &self.catalog, &self.state.task_id);
-            out.actions.push(entry(entry_type::DEFINITION, &stored));
+            let stored = entry(entry_type::DEFINITION, &stored);
             self.definition_stored = true;
+            // Too long stays too long: it is said once.
+            out.actions.push(if is_longer(&stored, LONGEST_DEFINITION) {
+                notify(Level::Warning, NOT_STORED)
+            } else {
+                stored
+            });
         }
     }
 
@@ -449,6 +470,15 @@ fn begins_to_work(input: &Input<'_>) -> bool {
         input,
         BeforeAgentStart { .. } | AgentStart | TurnStart { .. }
     )
+}
+
+/// What is said of a definition that is too long to be kept.
+const NOT_STORED: &str = "[workflow] The workflow takes more than 4 MiB, and the session does not keep it: if its files go, the run \
+     cannot go on. Make its texts shorter.";
+
+/// Whether an entry's data is longer than this.
+fn is_longer(entry: &Action, limit: usize) -> bool {
+    matches!(entry, Action::AppendEntry { data, .. } if data.get().len() > limit)
 }
 
 /// An entry to append. Our entries have string keys only, so that they always are JSON.

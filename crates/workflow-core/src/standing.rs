@@ -231,7 +231,10 @@ fn status(position: &Position<'_>, catalog: &Catalog) -> String {
     let levels = position.levels.iter().chain(&position.drilled);
     let parts = std::iter::once(position.root().name.clone())
         .chain(levels.map(|level| level.progress(catalog)));
-    parts.collect::<Vec<_>>().join(" > ")
+    text::shortened(
+        &parts.collect::<Vec<_>>().join(" > "),
+        text::STATUS_MAX_LENGTH,
+    )
 }
 
 /// state-management: "Breadcrumb construction".

@@ -45,6 +45,9 @@ pub(crate) const SESSION_NAME_PREFIX: &str = "Workflow: ";
 /// UTF-16 units of the description kept in a session's name.
 pub(crate) const SESSION_NAME_MAX_LENGTH: u32 = 50;
 
+/// UTF-16 units of a status line: no terminal shows more.
+pub(crate) const STATUS_MAX_LENGTH: u32 = 1000;
+
 /// Names joined as people read them; none is `(none)` (B51).
 pub(crate) fn list(names: &[String]) -> String {
     if names.is_empty() {

@@ -150,7 +150,8 @@ impl Session {
             return;
         }
         if !self.can_ask() {
-            return self.triggers_declined("this host cannot ask", out);
+            let why = self.why_not_asked("this host cannot ask");
+            return self.triggers_declined(&why, out);
         }
         let shown: Vec<Trigger> = self.project_triggers().cloned().collect();
         let listed: Vec<String> = shown.iter().map(Trigger::listed).collect();

@@ -266,7 +266,7 @@ fn many_broken_workflows_are_each_told_and_no_more() {
 #[test]
 fn all_files_together_are_limited() {
     let mut files = MemoryFiles::new()
-        .with_settings(Tier::Project, "{limits: {maxTotalBytes: 2000}}")
+        .with_settings(Tier::Project, "{limits: {maxTotalBytes: 2200}}")
         .with(Tier::Global, "p.md", PHASE.to_owned() + &"x".repeat(900));
     for at in 0..5 {
         files = files.with(Tier::Global, &format!("w{at}/workflow.yaml"), internal(&[]));

@@ -79,6 +79,8 @@ kinds! {
     LineTooLong = -32056, "lineTooLong";
     /// The clock is the system's and cannot be advanced.
     ClockIsNotVirtual = -32057, "clockIsNotVirtual";
+    /// As many sessions are open as may be: end some with `hook/session_shutdown`.
+    TooManySessions = -32058, "tooManySessions";
 }
 
 /// A refused call: the `error` object of a JSON-RPC response.

@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use workflow_core::guard::rules::{PathForm, Paths};
@@ -19,7 +20,13 @@ pub(crate) struct LocalPaths<'a> {
     project: OnceCell<Root>,
     home: OnceCell<Root>,
     answers: OnceCell<Root>,
+    ignores_case: OnceCell<bool>,
 }
+
+/// Whether the file systems of this system take names that differ only in case for the same.
+const USUALLY_IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
+/// Entries of a directory that are looked at for a name with a letter in it.
+const MOST_ENTRIES: usize = 16;
 
 /// A directory, with links followed, and as it is written.
 type Root = [PathBuf; 2];
@@ -33,6 +40,7 @@ impl<'a> LocalPaths<'a> {
             project: OnceCell::new(),
             home: OnceCell::new(),
             answers: OnceCell::new(),
+            ignores_case: OnceCell::new(),
         }
     }
 
@@ -91,7 +99,8 @@ impl Paths for LocalPaths<'_> {
     }
 
     fn ignores_case(&self) -> bool {
-        cfg!(any(windows, target_os = "macos"))
+        let ignores_case = || ignores_case(self.cwd).unwrap_or(USUALLY_IGNORES_CASE);
+        *self.ignores_case.get_or_init(ignores_case)
     }
 
     fn holds_answers(&self, form: &PathForm) -> bool {
@@ -107,6 +116,46 @@ impl Paths for LocalPaths<'_> {
         let mut answers = self.answers().iter();
         answers.any(|answers| path.starts_with(folded(&with_slashes(answers))))
     }
+}
+
+/// Whether the file system of a directory takes names that differ only in case for the same: whether an entry is
+/// found under its name in other letters. `None` if no entry says.
+fn ignores_case(directory: &Path) -> Option<bool> {
+    let entries = fs::read_dir(directory).ok()?.take(MOST_ENTRIES);
+    entries.flatten().find_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let other = in_other_letters(&name)?;
+        let Ok(found) = fs::symlink_metadata(directory.join(other)) else {
+            return Some(false);
+        };
+        is_same(&entry.metadata().ok()?, &found)
+    })
+}
+
+/// A name with small letters for capitals and capitals for small ones, if it has any.
+fn in_other_letters(name: &str) -> Option<String> {
+    let other = |c: char| {
+        if c.is_ascii_lowercase() {
+            c.to_ascii_uppercase()
+        } else {
+            c.to_ascii_lowercase()
+        }
+    };
+    let other: String = name.chars().map(other).collect();
+    (other != name).then_some(other)
+}
+
+/// Whether both are one file, where that can be told.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "as on other systems")]
+fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> Option<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Some((one.dev(), one.ino()) == (other.dev(), other.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &fs::Metadata, _: &fs::Metadata) -> Option<bool> {
+    None
 }
 
 fn root(path: &Path) -> Root {
@@ -229,7 +278,7 @@ fn real(path: &Path) -> PathBuf {
             continue;
         }
         let next = real.join(&part);
-        match std::fs::read_link(&next) {
+        match fs::read_link(&next) {
             Ok(target) if links < MOST_LINKS => {
                 links += 1;
                 if target.is_absolute() {
@@ -253,7 +302,6 @@ fn parts(path: &Path) -> Vec<OsString> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -302,6 +350,44 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_that_leads_through_a_link_protects_where_it_leads() {
+        use workflow_core::definition::Rule;
+        use workflow_core::guard::rules::{Call, Decision, LevelRules, Rules, Whose};
+
+        let root = tempfile::tempdir().unwrap();
+        let project = root.path().join("project");
+        fs::create_dir_all(project.join("real")).unwrap();
+        fs::create_dir_all(root.path().join("beside")).unwrap();
+        symlink("real", project.join("link")).unwrap();
+        let is_blocked = |pattern: &str, path: &str| {
+            let rule: Rule = serde_json::from_value(serde_json::json!({
+                "verdict": "block", "tools": ["*"], "path": [pattern], "source": "f:1",
+            }))
+            .unwrap();
+            let rules = Rules::new([LevelRules {
+                name: "a level",
+                whose: Whose::Phase,
+                tools: None,
+                rules: std::slice::from_ref(&rule),
+            }]);
+            let input = serde_json::json!({ "path": path });
+            let input = serde_json::value::to_raw_value(&input).unwrap();
+            let paths = LocalPaths::new(&project, Path::new("/agent"));
+            let decision = rules.decide(&Call::new("read", Some(&input), &paths));
+            matches!(decision, Decision::Blocked(_))
+        };
+        assert!(is_blocked("link/**", "link/x"));
+        assert!(is_blocked("link/**", "real/x"));
+        assert!(is_blocked("real/**", "link/x"));
+        assert!(is_blocked("link/../real/*.rs", "real/x.rs"));
+        assert!(is_blocked("../beside/**", "../beside/x"));
+        let absolute = root.path().join("beside/x").display().to_string();
+        assert!(is_blocked("../beside/**", &absolute));
+        assert!(!is_blocked("link/**", "other/x"));
+        assert!(!is_blocked("../beside/**", "beside/x"));
+    }
+
+    #[test]
     fn the_users_answers_are_known_by_any_way_that_leads_there() {
         let root = tempfile::tempdir().unwrap();
         let agent = root.path().join("agent");
@@ -317,6 +403,37 @@ mod tests {
         assert!(holds("x/../link/workflow-sidecar/approvals/wf-1.json"));
         assert!(!holds("agent/workflow-sidecar.json5"));
         assert!(!holds("crates/workflow-sidecar/src/lib.rs"));
+    }
+
+    /// Of the file system of temporary directories, whichever that is.
+    fn takes_names_for_the_same(directory: &Path) -> bool {
+        fs::write(directory.join("aBc"), "").unwrap();
+        let same = directory.join("AbC").exists();
+        fs::remove_file(directory.join("aBc")).unwrap();
+        same
+    }
+
+    #[test]
+    fn whether_names_differ_by_case_is_what_the_file_system_says() {
+        let project = tempfile::tempdir().unwrap();
+        let project = project.path();
+        let expected = takes_names_for_the_same(project);
+        let ignores_case = || LocalPaths::new(project, Path::new("/agent")).ignores_case();
+        assert_eq!(
+            ignores_case(),
+            USUALLY_IGNORES_CASE,
+            "an empty one says nothing"
+        );
+        fs::write(project.join("12"), "").unwrap();
+        assert_eq!(
+            ignores_case(),
+            USUALLY_IGNORES_CASE,
+            "a name without letters neither"
+        );
+        fs::write(project.join("name"), "").unwrap();
+        assert_eq!(ignores_case(), expected);
+        fs::write(project.join("NAME"), "").unwrap();
+        assert_eq!(ignores_case(), expected, "two files of two names are two");
     }
 
     #[test]

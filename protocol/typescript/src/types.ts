@@ -439,7 +439,7 @@ export type ErrorData = {
 };
 
 /** Why a call was refused: the stable name. */
-export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "notInitialized" | "alreadyInitialized" | "unsupportedVersion" | "unknownSession" | "unknownTool" | "unknownCommand" | "lineTooLong" | "clockIsNotVirtual";
+export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "notInitialized" | "alreadyInitialized" | "unsupportedVersion" | "unknownSession" | "unknownTool" | "unknownCommand" | "lineTooLong" | "clockIsNotVirtual" | "tooManySessions";
 
 /** A command for the host to run. */
 export type ExecParams = {

@@ -205,7 +205,8 @@ fn entry_parts(entry: &str) -> Result<std::str::Split<'_, char>, PathProblem> {
 pub(super) struct Metered<'f> {
     files: &'f dyn Files,
     limit: u32,
-    left: Cell<u32>,
+    /// What may still be read; `None` once a file went over it.
+    left: Cell<Option<u32>>,
 }
 
 impl<'f> Metered<'f> {
@@ -213,7 +214,7 @@ impl<'f> Metered<'f> {
         Self {
             files,
             limit,
-            left: Cell::new(limit),
+            left: Cell::new(Some(limit)),
         }
     }
 }
@@ -224,13 +225,18 @@ impl Files for Metered<'_> {
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        if self.left.get() == 0 {
-            return Err(FileProblem::TooMuch { limit: self.limit });
-        }
+        let too_much = FileProblem::TooMuch { limit: self.limit };
+        let Some(left) = self.left.get() else {
+            return Err(too_much);
+        };
         let bytes = self.files.read(path, max_bytes)?;
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        self.left.set(self.left.get().saturating_sub(length));
-        Ok(bytes)
+        self.left.set(left.checked_sub(length));
+        if self.left.get().is_some() {
+            Ok(bytes)
+        } else {
+            Err(too_much)
+        }
     }
 
     fn shown(&self, path: &FilePath) -> String {

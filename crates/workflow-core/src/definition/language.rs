@@ -665,7 +665,7 @@ const TRIGGER: &[Key] = &[
     Key::new(
         "file",
         Takes::Filled,
-        "A file that is read and emptied when something stands in it: from the working directory, absolute, or `~/…`.",
+        "A file that is read and emptied when something stands in it: in your own settings a whole path or `~/…`, in a project's one inside the project.",
     )
     .without(Without::Said("one of the two"))
     .example(r#""notes/trigger.txt""#),

@@ -122,7 +122,7 @@ pub(super) fn read_checkpoint(reader: &mut Reader<'_>, map: &mut Map<'_>) -> Opt
     choice(reader, Severity::Error, &entry, &words)
 }
 
-/// What the settings file of a tier says under `triggers`. Whose it is is said afterwards.
+/// What the settings file of a tier says under `triggers`.
 pub(super) fn read_triggers(
     reader: &mut Reader<'_>,
     map: &mut Map<'_>,
@@ -173,7 +173,7 @@ fn read_file(reader: &mut Reader<'_>, map: &mut Map<'_>, tier: Tier) -> Option<S
         ),
         Tier::Global | Tier::Project => return Some(text.value.into_owned()),
     };
-    reader.report(Finding::error(Code::InvalidValue, text.span, message).help(help));
+    reader.report(Finding::error(Code::PathRefused, text.span, message).help(help));
     None
 }
 

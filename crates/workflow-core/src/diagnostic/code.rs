@@ -47,7 +47,7 @@ codes! {
     Unreadable = "WF001", "make it readable, or remove it";
     /// A phase file does not exist.
     MissingFile = "WF002", "create the file, or correct its name";
-    /// A phase path is absolute, malformed or leaves the workflows directory.
+    /// A phase path is absolute, malformed or leaves the workflows directory, or the file of a trigger is not where it may be.
     PathRefused = "WF003", "name a file of this workflow, or one beside it: `../_shared/review.md`";
     /// A file is larger than the limit.
     FileTooLarge = "WF004", "make it smaller, or raise `limits.maxFileBytes` in the settings";

@@ -51,9 +51,9 @@ pub(super) fn of_workflow(here: &Here<'_>) -> Vec<Row> {
 /// Whether the settings or the workflow of this key say so, whatever the phase.
 fn is_said_around(row: &Row, root: &str) -> bool {
     match row.origin.as_ref().map(|origin| &origin.said) {
-        Some(Said::BuiltIn | Said::Settings(_)) => true,
+        Some(Said::Settings(_)) => true,
         Some(Said::Workflow(key)) => key == root && row.key != "blockReason",
-        Some(Said::Default | Said::Phase) | None => false,
+        Some(Said::Default | Said::Phase | Said::BuiltIn) | None => false,
     }
 }
 

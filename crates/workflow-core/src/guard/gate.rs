@@ -112,7 +112,16 @@ pub(crate) fn not_passed(phase: &str, reports: &[Report]) -> String {
     let could_not_run = reports
         .iter()
         .any(|report| matches!(report.verdict, GateVerdict::CouldNotRun(_)));
-    let (head, cure) = if could_not_run {
+    let has_no_baseline = reports
+        .iter()
+        .any(|report| report.verdict == GateVerdict::CouldNotRun(Obstacle::NoBaseline));
+    let (head, cure) = if has_no_baseline {
+        (
+            format!("⚠️ The gate of {phase} could not be checked: the phase goes on."),
+            "How things stand is noted when a phase is entered. Tell the user: entering it again (workflow_step with action='loop', or a \
+             new start) has it noted, or the check is taken out of the gate.",
+        )
+    } else if could_not_run {
         (
             format!("⚠️ The gate of {phase} could not be checked: the phase goes on."),
             "This says nothing about your work. See whether you can make the check run; if not, tell the user.",

@@ -1,5 +1,6 @@
 //! `session_start`, `session_tree`, `session_switch`, `session_shutdown`: where a run comes from and goes.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::Session;
@@ -50,9 +51,13 @@ impl Session {
 
     /// The settings say something else than before: it holds from here on, in a run as well.
     pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Output) {
+        if loaded.settings == self.settings {
+            return;
+        }
         let missed = self.misses_settings();
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&loaded.settings);
+        self.call_off_calls(out);
         if let Some(run) = &mut self.run {
             run.standing = Standing::of(&run.state, &run.catalog, &self.settings);
         }
@@ -140,7 +145,10 @@ impl Session {
                 Reading::Earlier => "what it said before holds",
                 Reading::Never => "what cannot be read of it counts as forbidden",
             };
-            told += &format!("\nUntil {whose} settings file is corrected, {meanwhile}.");
+            let _ = write!(
+                told,
+                "\nUntil {whose} settings file is corrected, {meanwhile}."
+            );
         }
         if !told.is_empty() && told != self.problems_shown {
             out.actions

@@ -76,7 +76,8 @@ impl Session {
             return self.ask_about(ticket, call, why, reason, out);
         }
         if !can_ask {
-            reason += "\nIt needs the user's consent, and this host cannot ask for it.";
+            let why = self.why_not_asked("this host cannot ask for it");
+            reason = format!("{reason}\nIt needs the user's consent, and {why}.");
         }
         out.reply = refused(reason, times);
     }
@@ -159,7 +160,7 @@ impl Session {
         });
     }
 
-    /// The run moves: what a person is asked about a call is asked under rules that hold no longer.
+    /// The run moves, or the settings change: what a person is asked about a call is asked under rules that hold no longer.
     pub(crate) fn call_off_calls(&mut self, out: &mut Output) {
         self.denied = None;
         let is_call = |waiting: &Waiting| matches!(waiting, Waiting::Call(_));

@@ -1,7 +1,7 @@
 //! Settings files with mistakes: what they forbid holds, and what cannot be told of it is closed.
 
 use serde_json::{Value, json, value::to_raw_value};
-use workflow_core::definition::{MemoryFiles, Reading, Tier, load};
+use workflow_core::definition::{MemoryFiles, Reading, Tier, TierSettings, load};
 use workflow_core::input::Input;
 
 use crate::world::{World, line, workflow};
@@ -29,7 +29,8 @@ fn is_closed(world: &mut World) -> bool {
 
 /// What the model reads of a result, if it is not all of it.
 fn read(world: &mut World, text: &str) -> Option<String> {
-    let content = to_raw_value(&json!([{"type": "text", "text": text}])).unwrap();
+    let content = to_raw_value(&json!([{"type": "text", "text": text}]));
+    let content = content.expect("a value is JSON");
     let lines = world.step(Input::ToolResult {
         tool: "bash",
         content: Some(&content),
@@ -178,7 +179,7 @@ fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
     };
     let sound = of("{tools: {blacklist: ['bash']}, continue: 'wait'}");
     let mut broken = of("{tools: {");
-    assert!(sound.tiers.iter().all(|tier| tier.is_whole()));
+    assert!(sound.tiers.iter().all(TierSettings::is_whole));
     assert!(!broken.tiers[1].is_whole());
     broken.hold_to(Tier::Project, sound.tiers[1].clone());
     assert_eq!(broken.settings.project.tools, sound.settings.project.tools);
@@ -186,4 +187,25 @@ fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
     assert_eq!(broken.settings.user, sound.settings.user);
     assert_eq!(broken.settings.auto_continue, sound.settings.auto_continue);
     assert_eq!(broken.settings.context, sound.settings.context);
+}
+
+#[test]
+fn settings_that_change_call_off_what_was_asked_under_the_old_ones() {
+    let mut world = under("{tools: {");
+    let again = |world: &mut World| {
+        let loaded = world.loaded();
+        world.step(Input::Settings { loaded: &loaded })
+    };
+    world.call("edit", &json!({"path": ".pi/workflow-sidecar.json5"}));
+    assert_eq!(again(&mut world), [""; 0]);
+    let sound =
+        "{tools: {blacklist: ['bash']}, triggers: [{file: 'in.txt', prompt: 'It says {content}'}]}";
+    let files = MemoryFiles::new().with_settings(Tier::Project, sound);
+    world.settings = load(&files).settings;
+    let lines = again(&mut world);
+    assert!(line(&lines, "settled block").contains("try again"));
+    assert!(line(&lines, "notify Info").contains("can be read again"));
+    assert_eq!(line(&lines, "watch"), "watch 1");
+    assert!(is_blocked(&mut world, "bash", &json!({})));
+    assert!(!is_blocked(&mut world, "edit", &json!({})));
 }

@@ -160,6 +160,35 @@ proptest! {
 }
 
 #[test]
+fn commands_that_are_lists_or_have_their_arguments_elsewhere_are_read() {
+    for (json, denied) in [
+        (r#"{"command":["workflow-sidecar","approve"]}"#, true),
+        (
+            r#"{"command":["bash","-lc","work''flow-sidecar approve"]}"#,
+            true,
+        ),
+        (r#"{"command":"workflow-sidecar","args":["approve"]}"#, true),
+        (
+            r#"{"commands":["cargo test","npx workflow-sidecar trust"]}"#,
+            true,
+        ),
+        (
+            r#"{"command":{"argv":["workflow-sidecar","approve"]}}"#,
+            true,
+        ),
+        (r#"{"command":"ls","cmd":"workflow-sidecar trust"}"#, true),
+        (
+            r#"{"command":["cargo","test","-p","workflow-sidecar","approve"]}"#,
+            false,
+        ),
+        (r#"{"command":["workflow-sidecar","check"]}"#, false),
+    ] {
+        let input = RawValue::from_string(json.to_owned()).expect("it is JSON");
+        assert_eq!(is_denied("bash", &input), denied, "{json}");
+    }
+}
+
+#[test]
 fn arguments_that_are_no_map_are_read_all_the_same() {
     for (json, denied) in [
         (r#""workflow-sidecar approve""#, true),

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
-use workflow_core::guard::rules::{Call, Decision, LevelRules, PlainPaths, Rules, Whose};
+use workflow_core::guard::rules::{
+    Call, Decision, LevelRules, PathForm, Paths, PlainPaths, Rules, Whose,
+};
 use workflow_core::input::Input;
 
 use crate::world::{World, guarded, line, phase, workflow};
@@ -93,6 +95,41 @@ fn a_rule_that_allows_paths_allows_nothing_that_names_none() {
     assert!(line(&bash(""), "block").contains("bash"));
     let fetch = world.call("fetch", &json!({"url": "docs/a"}));
     assert!(line(&fetch, "block").contains("fetch"));
+}
+
+/// Paths as the tools of a host read them that drops a leading `@`.
+#[derive(Debug)]
+struct WithoutAt;
+
+impl Paths for WithoutAt {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        PlainPaths.forms(path.strip_prefix('@').unwrap_or(path))
+    }
+
+    fn ignores_case(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn an_at_sign_is_a_letter_to_the_shell_and_none_to_a_tool() {
+    let allow = rule(&json!({"verdict": "allow", "tools": ["*"], "path": ["docs/**"]}));
+    let nothing_else = ToolAccess::Whitelist(Vec::new());
+    let decide = |tool: &str, input: &Value| {
+        let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
+        let level = LevelRules {
+            name: "a level",
+            whose: Whose::Phase,
+            tools: Some(&nothing_else),
+            rules: std::slice::from_ref(&allow),
+        };
+        let rules = Rules::new([level]);
+        let call = Call::new(tool, Some(&input), &WithoutAt);
+        matches!(rules.decide(&call), Decision::Allowed)
+    };
+    assert!(decide("write", &json!({"path": "@docs/a"})));
+    assert!(decide("bash", &json!({"command": "echo x > docs/a"})));
+    assert!(!decide("bash", &json!({"command": "echo x > @docs/a"})));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use workflow_core::definition::{
-    Approval, Gate, Guards, Phase, PhaseEntry, Tier, Trigger, TriggerOn,
+    Approval, Bound, ContinueRule, Gate, Guards, OnLimit, Phase, PhaseEntry, Tier, Trigger,
+    TriggerOn,
 };
 use workflow_core::guard::gate::Report;
 use workflow_core::input::{Answer, Input, Ticket, Word};
@@ -346,6 +347,34 @@ fn a_yes_is_about_the_triggers_that_were_shown() {
     assert_eq!(lines, ["trust triggers 1", "watch 2"]);
     let asked = not_watched(&mut world);
     assert!(line(&asked, "ask Watch").contains('b'), "{asked:?}");
+}
+
+#[test]
+fn a_run_that_is_cancelled_at_its_limit_waits_for_no_word() {
+    let mut work = workflow("w", &[]);
+    work.phases.push(PhaseEntry::Phase(Phase {
+        auto_continue: ContinueRule {
+            max: Some(Bound::Times(0)),
+            on_limit: Some(OnLimit::Cancel),
+            ..ContinueRule::default()
+        },
+        ..needs_word()
+    }));
+    let mut world = World::started(vec![work]);
+    assert!(world.stop("stop").contains(&"forget word".to_owned()));
+}
+
+#[test]
+fn a_check_that_knows_no_beginning_says_how_to_get_one() {
+    let mut world = world_with(Phase {
+        gate: gates(&json!([{"check": {"git": "newCommit"}}])),
+        ..phase("a")
+    });
+    world.tool("next");
+    let report = json!({"what": "git", "verdict": {"couldNotRun": "noBaseline"}, "durationMs": 1});
+    let report = serde_json::from_value(report).expect("it is a report");
+    let lines = over(&mut world, vec![report]);
+    assert!(line(&lines, "settled tool").contains("action='loop'"));
 }
 
 #[test]

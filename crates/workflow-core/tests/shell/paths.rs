@@ -72,3 +72,45 @@ fn the_corpus_of_paths_is_judged_as_people_would() {
         wrong.join("\n")
     );
 }
+
+#[test]
+fn lines_that_are_made_to_be_slow_are_decided_in_time() {
+    for shape in [
+        "grep a ",
+        "find -name a ",
+        "a|",
+        "a:",
+        "a/",
+        "{a,b}",
+        "*",
+        "*a",
+        "../",
+        "-a",
+        "'a'",
+        "cd a&&",
+        "cat *a*b*c ",
+        "rm -rf a ",
+        "git clean ",
+        "cat $x/ ",
+        "a=",
+        "cp -r a b ",
+    ] {
+        let line = shape.repeat(20_000 / shape.len());
+        let entry = |verdict: &str| Entry {
+            path: "**/a*b*c/*.x".to_owned(),
+            line: line.clone(),
+            fits: false,
+            why: String::new(),
+            verdict: verdict.to_owned(),
+            writes: None,
+        };
+        let start = std::time::Instant::now();
+        fits(&entry("block"));
+        fits(&entry("allow"));
+        assert!(
+            start.elapsed().as_secs() < 4,
+            "{shape:?} takes {:?}",
+            start.elapsed()
+        );
+    }
+}

@@ -264,6 +264,10 @@ fn in_words(word: &str, parked: Option<&str>) -> (Style, &'static str) {
         ("parked", Some("max")) => (NOTABLE, "parked: no more reminders, any message resumes it"),
         ("parked", Some("maxStale")) => (NOTABLE, "parked: the agent called no tool"),
         ("parked", Some("error")) => (NOTABLE, "parked: the model's answer ended in an error"),
+        ("parked", Some("approval")) => (
+            NOTABLE,
+            "waits for your word about the phase: see workflow-sidecar approve",
+        ),
         ("parked", _) => (NOTABLE, "parked: the agent asked a question"),
         ("waits", _) => (NOTABLE, "waits for the user"),
         ("stale", _) => (

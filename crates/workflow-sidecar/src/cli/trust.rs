@@ -193,7 +193,7 @@ impl<'l> Wants<'l> {
             let number = count(self.drivers.len(), "setting");
             writeln!(
                 out,
-                "Where gates and checkpoints ask git, {number} of the repository have it run something:"
+                "Where gates and checkpoints ask git, the repository has it run something by {number}:"
             )?;
             tell(out, &self.drivers)?;
         }

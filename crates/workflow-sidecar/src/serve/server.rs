@@ -80,6 +80,9 @@ impl Surroundings {
     }
 }
 
+/// Sessions that are open at once: a host that forgets to end them is told.
+const MOST_SESSIONS: usize = 4096;
+
 /// More gates than one session runs.
 const GATES_OF_A_SESSION: u64 = 1 << 32;
 
@@ -279,6 +282,9 @@ impl Server {
         context: &Context<'_>,
         input: impl FnOnce(Arc<Loaded>) -> Input<'i>,
     ) -> Result<Output, Error> {
+        if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(id) {
+            return Err(too_many_sessions());
+        }
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if !self.sessions.contains_key(id) {
@@ -859,6 +865,13 @@ fn unknown_session(id: &str) -> Error {
     Error::new(
         Kind::UnknownSession,
         format!("there is no session {id:?}: send hook/session_start first"),
+    )
+}
+
+fn too_many_sessions() -> Error {
+    Error::new(
+        Kind::TooManySessions,
+        format!("{MOST_SESSIONS} sessions are open: end some with hook/session_shutdown"),
     )
 }
 

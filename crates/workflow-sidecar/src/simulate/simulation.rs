@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
-use workflow_core::guard::STEP_TOOL;
+use workflow_core::guard::{Parked, STEP_TOOL};
 use workflow_core::run::{RunState, restore};
 
 use super::command::{Command, Stop};
@@ -472,6 +472,7 @@ impl Simulation {
         };
         let how = match view {
             _ if self.host.question.is_some() => ": a question is open",
+            Some(view) if view.pace.parked == Some(Parked::Approval) => ": waits for your word",
             Some(view) if view.pace.parked.is_some() => {
                 ": parked, anything that is said resumes it"
             }

@@ -276,7 +276,7 @@ mod tests {
     fn a_token_of_a_trigger_is_left_out_however_it_is_written() {
         for (text, expected) in [
             (
-                r#"{token: 'S', tokenEnv: 'E'}"#,
+                "{token: 'S', tokenEnv: 'E'}",
                 r#"{token: "[redacted]", tokenEnv: 'E'}"#,
             ),
             (r#"{"token" : "a\"S"}"#, r#"{"token" : "[redacted]"}"#),

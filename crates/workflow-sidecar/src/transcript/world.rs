@@ -634,6 +634,7 @@ mod tests {
             r#"{"trusted":true}"#,
             r#"{"word":"approve"}"#,
             r#"{"excerpt":"plan"}"#,
+            r#"{"changed":true}"#,
             r#"{"path":{"written":"a","forms":[{"absolute":"/p/a","inProject":"a"}]}}"#,
             r#"{"ignoresCase":true}"#,
         ] {

@@ -1,12 +1,13 @@
 //! A tool call, and what can be known of it: read once, and only what a rule asks for.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::fields::{self, Does, LineText, Named};
-use super::paths::{PathForm, Paths};
+use super::paths::{PathForm, Paths, of_shell};
 use super::touched::{Places, is_too_much, places};
 use crate::diagnostic::shown;
 use crate::guard::shell::{self, Line, Unreadable, Writes};
@@ -147,18 +148,22 @@ impl<'a> Call<'a> {
     /// The files that its arguments name, and those that its line writes.
     pub(super) fn written(&self) -> &[Target] {
         self.written.get_or_init(|| {
-            let mut all: Vec<Option<&str>> = Vec::new();
+            let mut all: Vec<Option<Cow<'_, str>>> = Vec::new();
             let Some(named) = self.named() else {
                 return vec![None];
             };
             all.extend(named.iter().filter_map(|named| match named {
-                Named::Path(path) => Some(Some(*path)),
+                Named::Path(path) => Some(Some(Cow::Borrowed(*path))),
                 Named::Unseen => Some(None),
                 Named::Glob(_) | Named::Directory(_) => None,
             }));
             match self.line().map(|line| &line.writes) {
                 Some(Writes::Yes(writes)) => {
-                    all.extend(writes.iter().map(|write| write.path.as_deref()));
+                    all.extend(
+                        writes
+                            .iter()
+                            .map(|write| write.path.as_deref().map(of_shell)),
+                    );
                 }
                 Some(Writes::Unreadable(_)) => all.push(None),
                 Some(Writes::No) | None => {}
@@ -166,7 +171,7 @@ impl<'a> Call<'a> {
             if is_too_much(all.len()) {
                 return vec![None];
             }
-            let forms = |path: Option<&str>| path.map(|path| self.paths.forms(path));
+            let forms = |path: Option<Cow<'_, str>>| path.map(|path| self.paths.forms(&path));
             all.into_iter().map(forms).collect()
         })
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::call::{Call, Known, Target};
 use super::pattern::{Globs, names_match, regex};
+use super::touched::Place;
 use crate::definition::{Rule, Verdict};
 use crate::guard::shell::{self, Simple};
 
@@ -114,24 +115,34 @@ impl CompiledRule {
             let fits = |target| self.target_fits(call, target);
             return Known::from(!targets.is_empty() && targets.iter().all(fits));
         }
-        let only_written = self.rule.writes == Some(true);
-        let places = call.places();
-        let mut worst = if places.is_all {
-            Known::No
-        } else {
-            Known::Unknown
-        };
-        for place in &places.seen {
-            if only_written && !place.change.writes() {
-                continue;
-            }
-            match self.path.touch(place, call.paths) {
-                Some(true) => return Known::Yes,
-                Some(false) => {}
-                None => worst = Known::Unknown,
-            }
+        match self.place(call) {
+            Some(_) => Known::Yes,
+            None if call.places().is_all && self.path.is_sound(call.paths) => Known::No,
+            None => Known::Unknown,
         }
-        worst
+    }
+
+    /// The place for which a rule that forbids is about a call.
+    fn place<'c>(&self, call: &'c Call<'_>) -> Option<&'c Place> {
+        let only_written = self.rule.writes == Some(true);
+        let mut places = call.places().seen.iter();
+        places.find(|place| {
+            (!only_written || place.change.writes())
+                && self.path.touch(place, call.paths) == Some(true)
+        })
+    }
+
+    /// What is seen of a call for which this rule is about it, as people read it.
+    pub(super) fn seen(&self, call: &Call<'_>) -> String {
+        let rule = &self.rule;
+        let of_line = rule.writes == Some(true)
+            || call.is_unreadable() && !(rule.command.is_empty() && rule.path.is_empty());
+        let place = (!rule.path.is_empty()).then(|| self.place(call)).flatten();
+        match place.map(Place::seen) {
+            Some(seen) if !seen.is_empty() => seen,
+            _ if of_line => call.seen(),
+            _ => String::new(),
+        }
     }
 
     /// Whether a path is allowed in all of its forms.

@@ -144,7 +144,8 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Name
 fn in_path<'a>(value: &'a Value, surely: bool, depth: usize, found: &mut Vec<Named<'a>>) {
     match value {
         Value::String(path) => {
-            found.push(Named::Path(path.strip_prefix("file://").unwrap_or(path)))
+            let path = path.strip_prefix("file://").unwrap_or(path);
+            found.push(Named::Path(path));
         }
         Value::Array(items) if depth < DEEPEST => {
             for item in items {
@@ -204,10 +205,9 @@ pub(super) fn line(fields: &Map<String, Value>) -> LineText {
     };
     for (_, value) in of(ARGUMENTS) {
         match (value, texts(value)) {
-            (Value::Array(_), Some(words)) => *last += &format!(" {}", quoted(words)),
-            (Value::String(text), _) => *last += &format!(" {text}"),
-            (_, None) => return LineText::Unseen,
-            _ => {}
+            (Value::Array(_), Some(words)) => last.extend([" ", &quoted(words)]),
+            (Value::String(text), _) => last.extend([" ", text]),
+            _ => return LineText::Unseen,
         }
     }
     LineText::Said(lines.join("\n"))

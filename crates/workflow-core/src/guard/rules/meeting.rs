@@ -122,9 +122,7 @@ pub(super) fn meet(rule: &[Part], named: &[Part], seen: Seen) -> bool {
 fn skip(rule: &[Part], next: &mut [[bool; 2]]) {
     for (at, part) in rule.iter().enumerate() {
         if *part == Part::Any {
-            for seen in 0..2 {
-                next[at + 1][seen] |= next[at][seen];
-            }
+            next[at + 1] = either(next[at + 1], next[at]);
         }
     }
 }
@@ -135,10 +133,8 @@ fn step(rule: &[Part], next: &[[bool; 2]], named: &Part, seen: Seen) -> Vec<[boo
         // It stands for any number of the rule's parts.
         let mut so_far = [false; 2];
         for (at, here) in next.iter().enumerate() {
-            for seen in 0..2 {
-                so_far[seen] |= here[seen];
-                reached[at][seen] = so_far[seen];
-            }
+            so_far = either(so_far, *here);
+            reached[at] = so_far;
         }
         return reached;
     }
@@ -148,9 +144,7 @@ fn step(rule: &[Part], next: &[[bool; 2]], named: &Part, seen: Seen) -> Vec<[boo
             continue;
         }
         if *part == Part::Any {
-            for seen in 0..2 {
-                reached[at][seen] |= next[at][seen];
-            }
+            reached[at] = either(reached[at], next[at]);
         } else if parts_meet(part, named) {
             let shows = match seen {
                 Seen::Nothing => true,
@@ -161,6 +155,10 @@ fn step(rule: &[Part], next: &[[bool; 2]], named: &Part, seen: Seen) -> Vec<[boo
         }
     }
     reached
+}
+
+fn either(one: [bool; 2], other: [bool; 2]) -> [bool; 2] {
+    [one[0] || other[0], one[1] || other[1]]
 }
 
 fn parts_meet(rule: &Part, named: &Part) -> bool {

@@ -164,7 +164,7 @@ impl Level {
     fn decide(&self, call: &Call<'_>) -> Decision<'_> {
         let denial = |rule, allowed| self.denial(call, rule, allowed);
         if let Some(found) = self.rules.iter().find(|rule| rule.matches(call)) {
-            let rule = Some(&found.rule);
+            let rule = Some(found);
             return match found.rule.verdict {
                 Verdict::Allow => Decision::Allowed,
                 Verdict::Ask => Decision::Asked(denial(rule, self.allowed(call))),
@@ -180,22 +180,16 @@ impl Level {
     fn denial<'r>(
         &'r self,
         call: &Call<'_>,
-        rule: Option<&'r Rule>,
+        rule: Option<&'r CompiledRule>,
         allowed: String,
     ) -> Denial<'r> {
-        let looks_at_line = |rule: &Rule| {
-            rule.writes == Some(true) || !rule.command.is_empty() && call.is_unreadable()
-        };
         Denial {
             level: &self.name,
             lift: Lift::Person,
             in_workflow: self.in_workflow,
-            rule,
+            rule: rule.map(|compiled| &compiled.rule),
             allowed,
-            seen: match rule {
-                Some(rule) if looks_at_line(rule) => call.seen(),
-                Some(_) | None => String::new(),
-            },
+            seen: rule.map_or_else(String::new, |compiled| compiled.seen(call)),
         }
     }
 

@@ -84,7 +84,9 @@ fn answers(call: &Call<'_>) -> bool {
     };
     let touches_answers = || call.touched().into_iter().any(leads_there);
     let Some(text) = call.line_text() else {
-        return fields_name_it(fields) && touches_answers();
+        // There may be a line that is no text.
+        let is_unread = call.line().is_some() && answers_unread(call.input_text());
+        return is_unread || fields_name_it(fields) && touches_answers();
     };
     let bare = bare(text);
     let Some(line) = is_marked(&bare).then(|| call.line()).flatten() else {

@@ -1,5 +1,6 @@
 //! Where a path leads: what rules must know of the world, as a port.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Tells where paths lead. The process answers from its file system.
@@ -13,6 +14,15 @@ pub trait Paths: fmt::Debug {
     /// Whether the user's answers are kept there: approvals, and trust.
     fn holds_answers(&self, _form: &PathForm) -> bool {
         false
+    }
+}
+
+/// A path of a shell line, for tools of the hosts: to those a leading `@` is no part of the name.
+pub(super) fn of_shell(path: &str) -> Cow<'_, str> {
+    if path.starts_with('@') {
+        Cow::Owned(format!("./{path}"))
+    } else {
+        Cow::Borrowed(path)
     }
 }
 

@@ -126,6 +126,11 @@ impl Globs {
         self.compiled.get_or_init(compile).as_ref()
     }
 
+    /// Whether all of them are globs.
+    pub(super) fn is_sound(&self, paths: &dyn Paths) -> bool {
+        self.compiled(paths).is_some()
+    }
+
     /// Whether one of them matches; `None` if one of them is no glob.
     pub(super) fn matches(&self, form: &PathForm, paths: &dyn Paths) -> Option<bool> {
         Some(self.compiled(paths)?.matches(form))
@@ -141,9 +146,9 @@ impl Globs {
         if is_plain && !place.change.is_whole() {
             return Some(false);
         }
-        let place = Reached::new(place, compiled.ignores_case);
-        let mut reaches = compiled.reaches.iter();
-        Some(reaches.any(|reach| reach.meets(&place, &compiled.roots)))
+        let reached = Reached::new(place, compiled.ignores_case);
+        let mut all = compiled.reaches.iter();
+        Some(all.any(|reach| reach.meets(&reached, &compiled.roots)))
     }
 }
 
@@ -352,6 +357,18 @@ mod tests {
         assert!(matches("~/.ssh/**", "~/.ssh/id"));
         assert!(matches("./x", "x"));
         assert!(!matches("./x", "a/x"));
+    }
+
+    #[test]
+    fn dots_in_a_pattern_are_worked_out_or_refused() {
+        assert!(matches("docs/../src/**", "src/a"));
+        assert!(matches("./a/./b", "a/b"));
+        assert!(matches("../beside/*", "../beside/a"));
+        assert!(matches(".", "a"));
+        assert!(matches("~", "~/a"));
+        let refused = check_glob("src/*/../x").expect_err("it leads nowhere");
+        assert!(refused.to_string().contains("write the path without"));
+        assert!(check_glob(&"{a,b}".repeat(9)).is_err());
     }
 
     #[test]

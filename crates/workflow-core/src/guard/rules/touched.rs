@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::fields::{Does, Named};
 use super::meeting::Part;
-use super::paths::{PathForm, Paths};
+use super::paths::{PathForm, Paths, of_shell};
+use crate::diagnostic::shown;
 use crate::guard::shell::{Change, Line, Touch, Writes};
 
 /// How many places of one call are looked at.
@@ -16,11 +17,29 @@ const MOST_PLACES: usize = 1000;
 /// A place that a call touches.
 #[derive(Debug)]
 pub(super) struct Place {
+    /// As the call names it.
+    path: String,
     /// Where what is plain of it leads; empty where that cannot be seen from the first part on.
     pub(super) forms: Vec<PathForm>,
     /// What stands behind that; empty for a plain path.
     pub(super) tail: Vec<Part>,
     pub(super) change: Change,
+}
+
+impl Place {
+    /// How it comes to be about what a rule protects, as people read it; empty where the call names that itself.
+    pub(super) fn seen(&self) -> String {
+        let path = shown(&self.path.replace('\0', "…"));
+        if self.change == Change::Own {
+            format!("It may write anywhere in `{path}`.")
+        } else if self.change.is_whole() {
+            format!("It takes `{path}` with all that is in it.")
+        } else if self.tail.is_empty() {
+            String::new()
+        } else {
+            format!("`{path}` may stand for it.")
+        }
+    }
 }
 
 /// What a call touches.
@@ -44,28 +63,15 @@ pub(super) fn places(
         Does::Changes(change) => change,
         Does::Reads | Does::Runs | Does::Unknown => Change::Read,
     };
-    let mut touches: HashSet<Touch> = HashSet::new();
-    for named in named {
-        touches.insert(match named {
-            Named::Unseen => continue,
-            Named::Path(path) => Touch {
-                path: (*path).to_owned(),
-                is_pattern: false,
-                change,
-            },
-            Named::Directory(path) => Touch {
-                path: (*path).to_owned(),
-                is_pattern: false,
-                change: Change::Read,
-            },
-            Named::Glob(glob) => Touch {
-                path: format!("\0/{}", glob.trim_start_matches('/')),
-                is_pattern: true,
-                change: Change::Read,
-            },
-        });
-    }
-    touches.extend(line.into_iter().flat_map(|line| &line.touches).cloned());
+    let named = named.iter().filter_map(|named| touch(*named, change));
+    let of_line = line.into_iter().flat_map(|line| &line.touches);
+    let of_line = of_line.map(|touch| Touch {
+        path: of_shell(&touch.path).into_owned(),
+        ..touch.clone()
+    });
+    let mut met = HashSet::new();
+    let is_new = |touch: &Touch| met.insert(touch.clone());
+    let touches: Vec<Touch> = named.chain(of_line).filter(is_new).collect();
     is_all &= !is_too_much(touches.len());
     let mut known = HashMap::new();
     let looked_at = touches.iter().take(MOST_PLACES);
@@ -73,6 +79,23 @@ pub(super) fn places(
         .map(|touch| place(touch, paths, &mut known))
         .collect();
     Places { seen, is_all }
+}
+
+fn touch(named: Named<'_>, change: Change) -> Option<Touch> {
+    let (path, is_pattern, change) = match named {
+        Named::Unseen => return None,
+        Named::Path(path) => (path.to_owned(), false, change),
+        Named::Directory(path) => (path.to_owned(), false, Change::Read),
+        Named::Glob(glob) => {
+            let anywhere = format!("\0/{}", glob.trim_start_matches('/'));
+            (anywhere, true, Change::Read)
+        }
+    };
+    Some(Touch {
+        path,
+        is_pattern,
+        change,
+    })
 }
 
 /// Whether what is written is so much that it is not looked at one by one.
@@ -87,6 +110,7 @@ fn place(touch: &Touch, paths: &dyn Paths, known: &mut HashMap<String, Vec<PathF
         found.or_insert_with(|| paths.forms(head)).clone()
     });
     Place {
+        path: touch.path.clone(),
         forms,
         tail,
         change: touch.change,

@@ -164,9 +164,10 @@ impl<'a> Reader<'a> {
                 self.settle(scope);
             }
             if step.pipeline.len() > 1 || step.background {
+                let taker = step.pipeline.iter().rposition(takes_words);
                 for (place, command) in step.pipeline.iter().enumerate() {
                     let mut apart = scope.apart();
-                    apart.heard |= step.pipeline[place + 1..].iter().any(takes_words);
+                    apart.heard |= taker.is_some_and(|taker| taker > place);
                     if place > 0 {
                         apart.input = Input::Pipe;
                     }

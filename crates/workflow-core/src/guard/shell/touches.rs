@@ -58,12 +58,14 @@ pub(super) fn mentioned(name: &str, words: &[Word], heard: bool) -> Vec<Spot> {
     if matches!(name, "echo" | "printf") && !heard {
         return Vec::new();
     }
+    let said_first = said_first(name, arguments);
+    let acts = heard || arguments.iter().any(acts_on_what_is_found);
     let mut spots = Vec::new();
     for (place, word) in arguments.iter().enumerate() {
-        if is_text(name, arguments, place) {
+        if said_first == Some(place) || is_text(name, arguments, place) {
             continue;
         }
-        let glob = is_glob(name, arguments, place, heard);
+        let glob = is_glob(name, arguments, place, acts);
         for mut candidate in candidates(word) {
             if glob && candidate.shape.contains(['*', '?', '[']) {
                 candidate.pattern = true;
@@ -113,8 +115,8 @@ fn candidates(word: &Word) -> Vec<Spot> {
         add(value);
         add(value.trim_start_matches('@'));
     }
-    if shape.starts_with('@') {
-        add(&shape[1..]);
+    if let Some(file) = shape.strip_prefix('@') {
+        add(file);
     }
     for part in shape.split(':').skip(1) {
         add(part);
@@ -167,28 +169,28 @@ fn is_text(name: &str, arguments: &[Word], place: usize) -> bool {
     {
         return true;
     }
-    if name == "find" && place > 1 {
-        return matches!(arguments[place - 2].shape(), "-not" | "!");
-    }
+    name == "find" && place > 1 && matches!(arguments[place - 2].shape(), "-not" | "!")
+}
+
+/// Where the program or the pattern stands that is no file.
+fn said_first(name: &str, arguments: &[Word]) -> Option<usize> {
     let git_grep = name == "git" && arguments.first().is_some_and(|word| word.shape() == "grep");
     let row = SAID_FIRST
         .iter()
         .find(|(names, _)| names.contains(&name) || git_grep && names.contains(&"grep"));
-    let Some((_, instead)) = row else {
-        return false;
-    };
+    let (_, instead) = row?;
     let given = |word: &Word| {
         instead
             .iter()
             .any(|option| word.shape().split('=').next() == Some(option))
     };
     if arguments.iter().any(given) {
-        return false;
+        return None;
     }
     let behind = usize::from(git_grep);
     let takes = |at: usize| at > 0 && TAKES.contains(&arguments[at - 1].shape());
     let is_operand = |at: &usize| !arguments[*at].shape().starts_with('-') && !takes(*at);
-    (behind..arguments.len()).find(is_operand) == Some(place)
+    (behind..arguments.len()).find(is_operand)
 }
 
 /// Options of searches with a value that is no pattern of what is searched for.
@@ -196,8 +198,17 @@ const TAKES: &[&str] = &[
     "-g", "--glob", "--iglob", "-t", "--type", "-A", "-B", "-C", "-m",
 ];
 
+/// Whether a word makes `find` or `fd` act on what it finds.
+fn acts_on_what_is_found(word: &Word) -> bool {
+    let shape = word.shape();
+    ["-exec", "-ok", "-delete"]
+        .iter()
+        .any(|action| shape.starts_with(action))
+        || matches!(shape, "-x" | "-X" | "--exec" | "--exec-batch")
+}
+
 /// Whether a word in quotes is a glob to the program: what it finds is read or changed.
-fn is_glob(name: &str, arguments: &[Word], place: usize, heard: bool) -> bool {
+fn is_glob(name: &str, arguments: &[Word], place: usize, acts: bool) -> bool {
     let before = place.checked_sub(1).map_or("", |at| arguments[at].shape());
     let shape = arguments[place].shape();
     match name {
@@ -206,19 +217,9 @@ fn is_glob(name: &str, arguments: &[Word], place: usize, heard: bool) -> bool {
                 before,
                 "-name" | "-iname" | "-path" | "-ipath" | "-wholename"
             );
-            let acts = |word: &Word| {
-                ["-exec", "-ok", "-delete"]
-                    .iter()
-                    .any(|action| word.shape().starts_with(action))
-            };
-            is_test && (heard || arguments.iter().any(acts))
+            is_test && acts
         }
-        "fd" | "fdfind" => {
-            heard
-                || arguments
-                    .iter()
-                    .any(|word| matches!(word.shape(), "-x" | "-X" | "--exec" | "--exec-batch"))
-        }
+        "fd" | "fdfind" => acts,
         "rg" => {
             matches!(before, "-g" | "--glob" | "--iglob")
                 || shape.starts_with("--glob=")
