@@ -166,7 +166,7 @@ fn merge(map: &mut Value, more: Value) {
 }
 
 /// The definition and the settings of a project that has this key with this value.
-fn project(level: Level, key: &str, value: Value) -> (Value, Value) {
+fn project(level: Level, key: &str, value: &Value) -> (Value, Value) {
     let mut workflow = json!({"name": "W", "commandName": "w", "initialMessage": "Go", "phases": [phase(json!({}))]});
     let mut settings = json!({});
     // What a map of this level cannot be without.
@@ -316,10 +316,10 @@ impl Unwilling {
                     "hook/tool_call",
                     &event(json!({"toolName": tool, "toolCallId": "1", "input": input})),
                 );
-                let content = json!([{"type": "text", "text": "x ./evil"}]);
+                let gave = json!([{"type": "text", "text": "x ./evil"}]);
                 self.call(
                     "hook/tool_result",
-                    &event(json!({"toolName": tool, "input": input, "content": content, "isError": false})),
+                    &event(json!({"toolName": tool, "input": input, "content": gave, "isError": false})),
                 );
             }
             let step = json!({"name": "workflow_step", "toolCallId": "2", "arguments": {"action": "next"}});
@@ -382,7 +382,7 @@ fn no_key_of_an_untrusted_project_runs_a_program_or_changes_a_file() {
     let mut projects = Vec::new();
     for level in Level::ALL {
         for key in level.keys() {
-            let (workflow, settings) = project(*level, key.name, hostile(*level, key));
+            let (workflow, settings) = project(*level, key.name, &hostile(*level, key));
             let name = named(*level, key.name);
             place.add(&name, &workflow, &settings);
             projects.push(name);
@@ -397,7 +397,7 @@ fn no_key_of_an_untrusted_project_runs_a_program_or_changes_a_file() {
 #[test]
 fn what_an_untrusted_project_may_not_run_leaves_a_mark_once_it_may() {
     let place = Place::new();
-    let (workflow, settings) = project(Level::Gate, "run", json!(["./evil"]));
+    let (workflow, settings) = project(Level::Gate, "run", &json!(["./evil"]));
     place.add("trusted", &workflow, &settings);
     let mut host = Unwilling::start(&place, true);
     host.agrees = true;

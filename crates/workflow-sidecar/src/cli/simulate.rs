@@ -280,6 +280,48 @@ impl<W: Write> Walk<'_, W> {
         Ok(())
     }
 
+    /// A question, with the line it comes from if it is about leaving the phase.
+    fn tell_asked(&mut self, title: &str, message: &str, choices: &[String]) -> Result<()> {
+        let state = self.simulation.state_of_run();
+        let by = state.filter(|_| !choices.is_empty());
+        let by = by.and_then(|state| self.guards.approval(&state, title));
+        let by = by.map_or(String::new(), |line| format!("  {ASIDE}{line}{ASIDE:#}"));
+        let (title, more) = title.split_once('\n').unwrap_or((title, ""));
+        writeln!(
+            self.out,
+            "  {NOTABLE}asked{NOTABLE:#}: {} ({}){by}",
+            visible(title),
+            choices_of(choices)
+        )?;
+        for text in [more.trim(), message] {
+            if !text.is_empty() {
+                block(&mut self.out, "    ", text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the model reads of a result, and which guards changed it.
+    fn tell_read(&mut self, text: &str, changed: Option<&Changed>) -> Result<()> {
+        let how = if changed.is_some() { "" } else { " as it is" };
+        writeln!(self.out, "  read by the model{how}")?;
+        block(&mut self.out, "    ", text)?;
+        let Some(Changed {
+            tool,
+            said,
+            is_error,
+        }) = changed
+        else {
+            return Ok(());
+        };
+        let state = self.simulation.state_of_run();
+        let rules = self.guards.results(state.as_ref(), tool, said, *is_error);
+        for (what, source) in rules {
+            guard(&mut self.out, "    by ", &what, &source)?;
+        }
+        Ok(())
+    }
+
     fn tell_one(&mut self, told: &Told) -> Result<()> {
         let out = &mut self.out;
         match told {
@@ -345,24 +387,7 @@ impl<W: Write> Walk<'_, W> {
                 title,
                 message,
                 choices,
-            } => {
-                let state = self.simulation.state_of_run();
-                let by = state.filter(|_| !choices.is_empty());
-                let by = by.and_then(|state| self.guards.approval(&state, title));
-                let by = by.map_or(String::new(), |line| format!("  {ASIDE}{line}{ASIDE:#}"));
-                let (title, more) = title.split_once('\n').unwrap_or((title, ""));
-                writeln!(
-                    out,
-                    "  {NOTABLE}asked{NOTABLE:#}: {} ({}){by}",
-                    visible(title),
-                    choices_of(choices)
-                )?;
-                for text in [more.trim(), message] {
-                    if !text.is_empty() {
-                        block(out, "    ", text)?;
-                    }
-                }
-            }
+            } => self.tell_asked(title, message, choices)?,
             Told::NoChoice(choices) => writeln!(
                 out,
                 "  {ASIDE}that is no answer to the question: {}{ASIDE:#}",
@@ -374,23 +399,7 @@ impl<W: Write> Walk<'_, W> {
                     guard(out, "    │ ", what, source)?;
                 }
             }
-            Told::Read { text, changed } => {
-                let how = if changed.is_some() { "" } else { " as it is" };
-                writeln!(out, "  read by the model{how}")?;
-                block(out, "    ", text)?;
-                if let Some(Changed {
-                    tool,
-                    said,
-                    is_error,
-                }) = changed
-                {
-                    let state = self.simulation.state_of_run();
-                    let rules = self.guards.results(state.as_ref(), tool, said, *is_error);
-                    for (what, source) in rules {
-                        guard(out, "    by ", &what, &source)?;
-                    }
-                }
-            }
+            Told::Read { text, changed } => self.tell_read(text, changed.as_ref())?,
             Told::Guard { what, source } => guard(out, "  ", what, source)?,
             Told::Kept { number } => {
                 let state = self.simulation.state_of_run();
@@ -399,14 +408,7 @@ impl<W: Write> Walk<'_, W> {
                 guard(out, "  ", &what, &source)?;
             }
             Told::Queued => writeln!(out, "  it waits until the agent has stopped")?,
-            Told::NoTrigger(names) if names.is_empty() => {
-                writeln!(out, "  {ASIDE}the settings have no triggers{ASIDE:#}")?;
-            }
-            Told::NoTrigger(names) => writeln!(
-                out,
-                "  {ASIDE}there is no such trigger: there are {}{ASIDE:#}",
-                visible(&names.join(", "))
-            )?,
+            Told::NoTrigger(names) => writeln!(out, "  {ASIDE}{}{ASIDE:#}", no_trigger(names))?,
             Told::NoCheckpoint(kept) => writeln!(
                 out,
                 "  {ASIDE}there is no such checkpoint: {} so far{ASIDE:#}",
@@ -416,6 +418,15 @@ impl<W: Write> Walk<'_, W> {
         }
         Ok(())
     }
+}
+
+/// Which triggers there are in place of one that is not there.
+fn no_trigger(names: &[String]) -> String {
+    if names.is_empty() {
+        return "the settings have no triggers".to_owned();
+    }
+    let names = visible(&names.join(", "));
+    format!("there is no such trigger: there are {names}")
 }
 
 /// What a guard does, and where it stands.
