@@ -106,9 +106,12 @@ const CURVES = [
   },
 ];
 
-/** Draws every curve into a directory. @param {import("./measure.mjs").Bench} bench @param {string} directory */
-export async function draw(bench, directory) {
-  for (const curve of CURVES) {
+/** What the curves are called: as their files. */
+export const NAMES = CURVES.map(({ file }) => file);
+
+/** Draws curves into a directory, all where none are named. @param {import("./measure.mjs").Bench} bench @param {string} directory @param {string[]} [only] */
+export async function draw(bench, directory, only = NAMES) {
+  for (const curve of CURVES.filter(({ file }) => only.includes(file))) {
     process.stderr.write(`${curve.title} …\n`);
     const series = await points(bench, curve);
     const picture = { title: curve.title, x: curve.x, y: "calls of the floor", series };

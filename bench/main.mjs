@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { draw } from "./curves.mjs";
+import { NAMES, draw } from "./curves.mjs";
 import { GOALS } from "./goals.mjs";
 import { Bench } from "./measure.mjs";
 import { Projects } from "./project.mjs";
@@ -27,22 +27,24 @@ const { values: options } = parseArgs({
     curves: { type: "string" },
     format: { type: "string", default: "human" },
     keep: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
     pinned: { type: "boolean", default: false },
   },
 });
 
-const wanted = options.only?.split(",").map((id) => id.trim().toUpperCase());
-const unknown = wanted?.filter((id) => !GOALS.some((goal) => goal.id === id)) ?? [];
-if (unknown.length > 0) fail(`there is no goal ${unknown.join(", ")}: there are ${GOALS.map(({ id }) => id).join(", ")}`);
+const names = options.curves === undefined ? GOALS.map(({ id }) => id) : NAMES;
+const wanted = options.only?.split(",").map((name) => names.find((known) => known.toLowerCase() === name.trim().toLowerCase()) ?? unknown(name));
 if (!["human", "json", "markdown"].includes(options.format)) fail(`--format is human, json or markdown`);
 const rounds = Number(options.rounds);
 if (options.keep && (wanted || options.quick)) fail("--keep is for a whole run");
 if (!Number.isInteger(rounds) || rounds < 1) fail("--rounds is a whole number from 1");
 
+if (options.check) process.exit(0);
+
 const projects = new Projects();
 const bench = new Bench({ binary: options.binary, floor: options.floor, quick: options.quick, rounds, projects });
 try {
-  if (options.curves !== undefined) await draw(bench, options.curves);
+  if (options.curves !== undefined) await draw(bench, options.curves, wanted);
   else report(await measured());
 } finally {
   await bench.stop();
@@ -90,6 +92,11 @@ function progress(text) {
   process.stderr.write(`${text} …\n`);
 }
 
+function unknown(name) {
+  return fail(`there is no ${JSON.stringify(name)} to measure: there are ${names.join(", ")}`);
+}
+
+/** @returns {never} */
 function fail(text) {
   process.stderr.write(`scripts/bench: ${text} (see --help)\n`);
   process.exit(2);
