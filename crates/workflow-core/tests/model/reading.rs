@@ -94,11 +94,12 @@ fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Fate {
             Verdict::Block => Fate::Blocked,
         };
     }
-    match list {
-        Some(ToolAccess::Blacklist(names)) if named(names) => Fate::Blocked,
-        Some(ToolAccess::Whitelist(names)) if !named(names) => Fate::Blocked,
-        _ => Fate::Runs,
-    }
+    let runs = match list {
+        Some(ToolAccess::Blacklist(list)) => !named(list),
+        Some(ToolAccess::Whitelist(list)) => named(list),
+        None => true,
+    };
+    if runs { Fate::Runs } else { Fate::Blocked }
 }
 
 /// Where a run is.
