@@ -5,6 +5,11 @@
 //!
 //! Owns what is promised. Must not know how inputs are found.
 
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "a panic is how a target says that a promise is broken"
+)]
+
 pub mod definition;
 pub mod mutate;
 pub mod restore;

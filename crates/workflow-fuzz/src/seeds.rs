@@ -136,12 +136,11 @@ pub fn sessions() -> Vec<Vec<u8>> {
             let Ok(value) = serde_json::from_str::<Value>(line) else {
                 continue;
             };
-            match value.get("in") {
-                Some(said) if said.is_object() => lines.push(said.to_string()),
-                Some(_) => lines.push(line.to_owned()),
-                None if value.get("out").is_some() || value.get("note").is_some() => {}
-                None => lines.push(line.to_owned()),
+            if value.get("out").is_some() || value.get("note").is_some() {
+                continue;
             }
+            let said = value.get("in").filter(|said| said.is_object());
+            lines.push(said.map_or_else(|| line.to_owned(), ToString::to_string));
         }
         lines.join("\n").into_bytes()
     };

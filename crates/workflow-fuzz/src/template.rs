@@ -45,15 +45,12 @@ fn replaced<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> S
             .take_while(|c| c.is_ascii_alphanumeric() || **c == '_')
             .collect();
         let closes = letters.get(at + 1 + name.len()) == Some(&'}');
-        match value_of(&name).filter(|_| letters[at] == '{' && closes) {
-            Some(value) => {
-                out.push_str(value);
-                at += name.len() + 2;
-            }
-            None => {
-                out.push(letters[at]);
-                at += 1;
-            }
+        if let Some(value) = value_of(&name).filter(|_| letters[at] == '{' && closes) {
+            out.push_str(value);
+            at += name.len() + 2;
+        } else {
+            out.push(letters[at]);
+            at += 1;
         }
     }
     out

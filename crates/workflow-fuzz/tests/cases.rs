@@ -7,7 +7,7 @@ use workflow_fuzz::mutate::mutated;
 use workflow_fuzz::{TARGETS, Target};
 
 /// Inputs made of the seeds, for each target.
-const MADE: u64 = 400;
+const MADE: u64 = 250;
 
 fn target(name: &str) -> &'static Target {
     TARGETS

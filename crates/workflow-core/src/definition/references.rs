@@ -267,7 +267,7 @@ impl Settling<'_> {
         }
         self.suggestions_left = self.suggestions_left.checked_sub(1)?;
         let near = nearest(target, self.found.iter().copied())?;
-        Some(format!("did you mean `{near}`?"))
+        Some(format!("did you mean `{}`?", shown(near)))
     }
 
     /// Leaves out what has more levels of subworkflows than allowed. `order` has targets first.

@@ -52,12 +52,12 @@ fn decorated(shapes: &[&Shape], decoration: usize) -> Vec<Workflow> {
     let mut number = decoration;
     let mut workflows = Vec::new();
     for (at, shape) in shapes.iter().enumerate() {
-        let entry = |(nth, entry): (usize, &Option<usize>)| match entry {
-            Some(inner) => PhaseEntry::Subworkflow(format!("w{inner}")),
-            None => {
-                number += 1;
-                PhaseEntry::Phase(phase(&format!("p{at}x{nth}"), number))
+        let entry = |(nth, entry): (usize, &Option<usize>)| {
+            if let Some(inner) = entry {
+                return PhaseEntry::Subworkflow(format!("w{inner}"));
             }
+            number += 1;
+            PhaseEntry::Phase(phase(&format!("p{at}x{nth}"), number))
         };
         workflows.push(Workflow {
             key: format!("w{at}"),

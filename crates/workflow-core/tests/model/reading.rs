@@ -94,11 +94,12 @@ fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Fate {
             Verdict::Block => Fate::Blocked,
         };
     }
-    match list {
-        Some(ToolAccess::Blacklist(names)) if is_in(names) => Fate::Blocked,
-        Some(ToolAccess::Whitelist(names)) if !is_in(names) => Fate::Blocked,
-        _ => Fate::Runs,
-    }
+    let runs = match list {
+        Some(ToolAccess::Blacklist(list)) => !is_in(list),
+        Some(ToolAccess::Whitelist(list)) => is_in(list),
+        None => true,
+    };
+    if runs { Fate::Runs } else { Fate::Blocked }
 }
 
 /// Where a run is.
