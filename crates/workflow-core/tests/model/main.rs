@@ -174,7 +174,6 @@ fn moved_as_it_should(before: &Host, after: &Host, event: Event) {
 }
 
 /// Explores some of these catalogs, or all of them where that is asked for; prints how much there was.
-#[expect(clippy::print_stdout, reason = "how much was explored is a result")]
 fn explore_all(
     what: &str,
     catalogs: &[Vec<Workflow>],
