@@ -200,3 +200,23 @@ fn arguments_that_are_no_map_are_read_all_the_same() {
         assert_eq!(is_denied("bash", &input), denied, "{json}");
     }
 }
+
+/// Whether a tool's call with these arguments is denied.
+fn denies(tool: &str, json: &str) -> bool {
+    let input = RawValue::from_string(json.to_owned()).expect("it is JSON");
+    is_denied(tool, &input)
+}
+
+#[test]
+fn a_path_beside_a_line_counts() {
+    let tool = "str_replace_based_edit_tool";
+    let place = "~/.pi/agent/workflow-sidecar/trust.json";
+    for command in ["\"create\"", "[\"create\"]", "{\"do\":\"create\"}"] {
+        let json = format!(r#"{{"command":{command},"path":"{place}","file_text":"{{}}"}}"#);
+        assert!(denies(tool, &json), "{json}");
+    }
+    let other = r#"{"command":"create","path":"crates/workflow-sidecar/src/trust.rs"}"#;
+    assert!(!denies(tool, other));
+    let reading = r#"{"command":"cat ~/.pi/agent/workflow-sidecar/trust.json","cwd":"~/.pi"}"#;
+    assert!(!denies("bash", reading));
+}

@@ -115,6 +115,16 @@ impl<'a> Call<'a> {
         self.fields().map(fields::named)
     }
 
+    /// The paths that its arguments name, beside a line and the directory it runs in.
+    pub(super) fn named_paths(&self) -> Vec<Target> {
+        let named = self.named().unwrap_or_default().into_iter();
+        let paths = named.filter_map(|named| match named {
+            Named::Path(path) => Some(Some(self.paths.forms(path))),
+            Named::Unseen | Named::Glob(_) | Named::Directory(_) => None,
+        });
+        paths.collect()
+    }
+
     /// Whether it changes files.
     pub(super) fn writes(&self) -> Known {
         let line = self.line().map(|line| &line.writes);

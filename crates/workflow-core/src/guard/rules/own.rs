@@ -82,12 +82,14 @@ fn answers(call: &Call<'_>) -> bool {
         let mut forms = target.iter().flatten();
         forms.any(|form| call.paths.holds_answers(form))
     };
-    let touches_answers = || call.touched().into_iter().any(leads_there);
+    if fields_name_it(fields) && call.named_paths().into_iter().any(leads_there) {
+        return true;
+    }
     let Some(text) = call.line_text() else {
         // There may be a line that is no text.
-        let is_unread = call.line().is_some() && answers_unread(call.input_text());
-        return is_unread || fields_name_it(fields) && touches_answers();
+        return call.line().is_some() && answers_unread(call.input_text());
     };
+    let touches_answers = || call.touched().into_iter().any(leads_there);
     let bare = bare(text);
     let Some(line) = is_marked(&bare).then(|| call.line()).flatten() else {
         return false;
