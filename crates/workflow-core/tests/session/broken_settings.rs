@@ -126,6 +126,23 @@ fn lists_and_rules_that_cannot_be_read_are_closed() {
 }
 
 #[test]
+fn no_rule_that_allows_stands_before_what_is_lost() {
+    for tools in [
+        "{rules: ['block bash rm', {allow: '*'}]}",
+        "{rules: [{allow: '*'}, 'block bash rm']}",
+        "{ruls: [{block: 'bash'}], rules: [{allow: '*'}]}",
+        "{blacklist: 'bash', rules: [{allow: '*'}]}",
+    ] {
+        let mut world = under(format!("{{tools: {tools}}}"));
+        assert!(is_closed(&mut world), "{tools}");
+        let file = json!({"path": ".pi/workflow-sidecar.json5"});
+        assert!(!line(&world.call("edit", &file), "ask").is_empty());
+    }
+    let misspelt = "{toolz: {blacklist: ['bash']}, tools: {rules: [{allow: '*'}]}}";
+    assert!(is_closed(&mut under(misspelt)));
+}
+
+#[test]
 fn one_bad_name_takes_nothing_from_the_others() {
     let mut world = under("{tools: {rules: [{block: ['bash', '', 3]}]}}");
     assert!(is_blocked(&mut world, "bash", &json!({})));
