@@ -194,16 +194,6 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The plain paths that it touches in any way.
-    pub(super) fn touched(&self) -> Vec<Target> {
-        let plain = self
-            .places()
-            .seen
-            .iter()
-            .filter(|place| place.tail.is_empty());
-        plain.map(|place| Some(place.forms.clone())).collect()
-    }
-
     /// Whether it has a line that cannot be read in full.
     pub(super) fn is_unreadable(&self) -> bool {
         let writes = self.line().map(|line| &line.writes);
