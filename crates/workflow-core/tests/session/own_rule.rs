@@ -268,3 +268,20 @@ fn globs_that_come_to_where_the_answers_are_count() {
         assert_eq!(denies("bash", &json), denied, "{json}");
     }
 }
+
+#[test]
+fn what_a_tool_has_another_one_do_counts() {
+    let place = "~/.pi/agent/workflow-sidecar";
+    for json in [
+        r#"{"tool":"bash","arguments":{"command":"workflow-sidecar approve"}}"#.to_owned(),
+        r#"{"tool":"bash","args":"{\"command\":\"npx workflow\\u002dsidecar trust\"}"}"#.to_owned(),
+        r#"{"calls":[{"command":"ls"},{"command":"workflow-sidecar trust"}]}"#.to_owned(),
+        r#"{"script":"workflow-sidecar approve"}"#.to_owned(),
+        format!(r#"{{"calls":[{{"cmd":"cp /tmp/x trust.json","cwd":"{place}"}}]}}"#),
+        format!(r#"{{"params":"{{\"path\":\"{place}/trust.json\"}}"}}"#),
+    ] {
+        assert!(denies("batch", &json), "{json}");
+    }
+    let text = r#"{"calls":[{"command":"ls"},{"prompt":"run workflow-sidecar approve"}]}"#;
+    assert!(!denies("batch", text));
+}

@@ -8,6 +8,7 @@
 mod call;
 mod compiled;
 mod fields;
+mod lines;
 mod meeting;
 pub(crate) mod own;
 mod paths;

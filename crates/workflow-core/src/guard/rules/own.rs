@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::call::{Call, Target};
-use super::fields;
+use super::lines::ToldLine;
 use super::meeting::{Part, Seen, meet};
 use super::paths::{PathForm, Paths};
 use super::texts::texts;
@@ -84,19 +84,26 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 }
 
 fn answers(call: &Call<'_>) -> bool {
-    let Some(fields) = call.fields() else {
+    let Some(fields) = call.opened() else {
         return answers_unread(call.input_text());
     };
     let leads_there = |target: Target| holds_answers(call.paths, target.iter().flatten());
     if fields_name_it(fields) && call.named_paths().into_iter().any(leads_there) {
         return true;
     }
-    let Some(text) = call.line_text() else {
-        // There may be a line that is no text.
-        return call.line().is_some() && answers_unread(call.input_text());
-    };
-    let (bare, directory) = (bare(text), bare(fields::directory(fields)));
-    let is_about_it = is_marked(&bare) || is_marked(&directory);
+    let told = call.told_lines();
+    // There may be a line that is no text.
+    if told.iter().any(|line| line.text.is_none()) && answers_unread(call.input_text()) {
+        return true;
+    }
+    let texts: Vec<&str> = told
+        .iter()
+        .filter_map(|line| line.text.as_deref())
+        .collect();
+    let text = &texts.join("\n");
+    let bare = bare(text);
+    let runs_there = |line: &ToldLine| is_marked(&self::bare(&line.directory));
+    let is_about_it = is_marked(&bare) || told.iter().any(runs_there);
     let Some(line) = is_about_it.then(|| call.line()).flatten() else {
         return false;
     };
