@@ -133,7 +133,7 @@ impl<'a> Call<'a> {
     pub(super) fn named_paths(&self) -> Vec<Target> {
         let named = self.named().unwrap_or_default().into_iter();
         let paths = named.filter_map(|named| match named {
-            Named::Path(path) => Some(Some(self.paths.forms(path))),
+            Named::Path(path) => Some(Some(self.paths.forms(&path))),
             Named::Unseen | Named::Glob(_) | Named::Directory(_) => None,
         });
         paths.collect()
@@ -176,8 +176,8 @@ impl<'a> Call<'a> {
             let Some(named) = self.named() else {
                 return vec![None];
             };
-            all.extend(named.iter().filter_map(|named| match named {
-                Named::Path(path) => Some(Some(Cow::Borrowed(*path))),
+            all.extend(named.into_iter().filter_map(|named| match named {
+                Named::Path(path) => Some(Some(path)),
                 Named::Unseen => Some(None),
                 Named::Glob(_) | Named::Directory(_) => None,
             }));

@@ -3,6 +3,8 @@
 //! Owns which fields hold paths and globs, and what tools are told by their
 //! names. It must not know rules.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::guard::shell::Change;
@@ -11,6 +13,7 @@ use crate::guard::shell::Change;
 #[rustfmt::skip] // Names that belong together.
 const PATHS: &[&str] = &[
     "source", "destination", "dest", "src", "dst", "from", "to", "target", "root", "uri", "notebook", "filepath", "filename", "pathname",
+    "output", "outfile", "saveto",
 ];
 /// Fields that hold paths, by the last word of their name: `file_path`, `notebookPath`, `paths`.
 const PATH_WORDS: &[&str] = &[
@@ -102,9 +105,9 @@ pub(super) fn is_editor(tool: &str) -> bool {
 }
 
 /// What a field with a path in it holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named<'a> {
-    Path(&'a str),
+    Path(Cow<'a, str>),
     Glob(&'a str),
     /// A directory that a line runs in.
     Directory(&'a str),
@@ -146,8 +149,8 @@ pub(super) fn is_for_paths(key: &str) -> bool {
 fn in_path<'a>(value: &'a Value, surely: bool, depth: usize, found: &mut Vec<Named<'a>>) {
     match value {
         Value::String(path) => {
-            let path = path.strip_prefix("file://").unwrap_or(path);
-            found.push(Named::Path(path));
+            let of_uri = path_of_uri(path).map(Cow::Owned);
+            found.push(Named::Path(of_uri.unwrap_or(Cow::Borrowed(path))));
         }
         Value::Array(items) if depth < DEEPEST => {
             for item in items {
@@ -158,6 +161,36 @@ fn in_path<'a>(value: &'a Value, surely: bool, depth: usize, found: &mut Vec<Nam
         Value::Number(_) => found.extend(surely.then_some(Named::Unseen)),
         Value::Object(_) | Value::Array(_) => in_value(value, depth, found),
     }
+}
+
+/// The path of a `file:` URI.
+fn path_of_uri(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let path = match rest.strip_prefix("//") {
+        // Behind the name of a machine, which is this one.
+        Some(rest) if rest.starts_with('~') => rest,
+        Some(rest) => &rest[rest.find('/').unwrap_or_default()..],
+        None => rest,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let mut pieces = path.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let code = piece
+            .get(..2)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code {
+            Some(code) => {
+                bytes.push(code);
+                bytes.extend(&piece.as_bytes()[2..]);
+            }
+            None => bytes.extend([b"%", piece.as_bytes()].concat()),
+        }
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<Named<'a>>) {
@@ -212,15 +245,16 @@ mod tests {
 
     use super::*;
 
-    fn paths(value: &Value) -> Vec<&str> {
+    fn paths(value: &Value) -> Vec<String> {
         let Value::Object(fields) = value else {
             panic!("it is a map")
         };
         named(fields)
             .into_iter()
             .map(|named| match named {
-                Named::Path(path) | Named::Glob(path) | Named::Directory(path) => path,
-                Named::Unseen => "?",
+                Named::Path(path) => path.into_owned(),
+                Named::Glob(path) | Named::Directory(path) => path.to_owned(),
+                Named::Unseen => "?".to_owned(),
             })
             .collect()
     }
@@ -240,6 +274,13 @@ mod tests {
                 vec!["a"],
             ),
             (json!({"uri": "file:///etc/passwd"}), vec!["/etc/passwd"]),
+            (json!({"uri": "FILE:///a%20b/%2Eenv"}), vec!["/a b/.env"]),
+            (json!({"uri": "file://localhost/etc/x?y#z"}), vec!["/etc/x"]),
+            (json!({"uri": "file:/etc/%zz%"}), vec!["/etc/%zz%"]),
+            (json!({"path": "a%20b"}), vec!["a%20b"]),
+            (json!({"output": "a"}), vec!["a"]),
+            (json!({"outfile": "a"}), vec!["a"]),
+            (json!({"saveTo": "a", "save_to": "b"}), vec!["a", "b"]),
             (json!({"glob": ".e*"}), vec![".e*"]),
             (json!({"path": 5}), vec!["?"]),
             (
