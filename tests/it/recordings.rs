@@ -263,6 +263,26 @@ fn secrets_of_tools_are_left_out_and_the_rest_replays() {
 }
 
 #[test]
+fn what_is_blocked_without_any_rule_replays_without_its_arguments() {
+    for more in [&["--record-redact"][..], &[]] {
+        let ((_directory, file), project) = (recording(), project());
+        let mut host = TestHost::over(recorded(&file, more));
+        host.initialize(project.path(), &json!("system"));
+        host.result("hook/session_start", &json!({"context": {}}));
+        let line = format!("true {}; workflow-sidecar approve", "x".repeat(5000));
+        for (line, is_blocked) in [(&*line, true), ("ls", false), (&*line, true)] {
+            let call = json!({"event": {"toolName": "bash", "toolCallId": "c", "input": {"command": line}}});
+            let answer = host.result("hook/tool_call", &call);
+            assert_eq!(answer["block"].is_object(), is_blocked, "{answer}");
+        }
+        drop(host);
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.contains("xxxx"), more.is_empty(), "{text}");
+        replays(&file);
+    }
+}
+
+#[test]
 fn secrets_in_the_wrong_place_are_left_out_and_the_rest_replays() {
     const SECRET: &str = "hunter2-hunter2";
     let ((_directory, file), project) = (recording(), project());

@@ -67,6 +67,8 @@ pub struct Session {
     pub(crate) results: Results,
     /// The call that was denied last, and how often in a row.
     pub(crate) denied: Option<Denied>,
+    /// How many calls rules denied, or asked a person about.
+    pub(crate) denials: u64,
     /// What was kept of the code.
     pub(crate) checkpoints: Checkpoints,
     /// What triggers have for the agent.
@@ -170,6 +172,7 @@ impl Session {
             rules: Rules::default(),
             results: Results::default(),
             denied: None,
+            denials: 0,
             checkpoints: Checkpoints::default(),
             wake: Wake::default(),
             questions: 0,
@@ -195,6 +198,12 @@ impl Session {
             (&standing.rules, &standing.results)
         });
         rules.look_at_input() || !results.is_empty()
+    }
+
+    /// How many calls were denied for what they hold: also by the rule that holds where nothing looks at payload.
+    #[must_use]
+    pub fn denials(&self) -> u64 {
+        self.denials
     }
 
     /// Says whether the user trusts the project, as far as the host knows now.

@@ -117,6 +117,7 @@ impl Session {
 
     /// Counts how often in a row this call is denied with this reason.
     fn denied_again(&mut self, call: &Call<'_>, reason: &str) -> u32 {
+        self.denials += 1;
         let mut hash = Sha256::new();
         for part in [call.tool(), call.input_text(), reason] {
             hash.update((part.len() as u64).to_le_bytes());

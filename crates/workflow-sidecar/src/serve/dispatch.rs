@@ -154,6 +154,13 @@ impl Dispatch {
             .any(|slot| slot.session.looks_at_payload())
     }
 
+    /// How many calls were denied for what they hold, of all sessions.
+    pub(super) fn denials(&self) -> u64 {
+        let server = self.server();
+        let sessions = server.sessions.values();
+        sessions.map(|slot| slot.session.denials()).sum()
+    }
+
     /// The time of what happened last, by a clock that is held or virtual.
     pub(super) fn now(&self) -> Millis {
         self.server().clock.now()

@@ -169,8 +169,9 @@ impl Writing {
         };
         if let Event::Host(line) = event {
             let from = self.outbox.len();
-            let hangs_on_payload = dispatch.hangs_on_payload();
+            let (looks_at_it, denials) = (dispatch.hangs_on_payload(), dispatch.denials());
             event.happen(dispatch, &mut self.outbox);
+            let hangs_on_payload = looks_at_it || dispatch.denials() > denials;
             let cause = Cause::Host {
                 line,
                 hangs_on_payload,
