@@ -235,6 +235,18 @@ test("a binary that is not there is missing, and nothing is tried twice", async 
   await assert.rejects(client.request("hook/turn_end", {}), kindOf("missing"));
 });
 
+test("only what is not there, or cannot be run by anybody here, is missing", async (t) => {
+  const at = place(t, {});
+  const directory = mkdtempSync(join(tmpdir(), "start-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const notExecutable = join(directory, "sidecar");
+  writeFileSync(notExecutable, "");
+  await assert.rejects(clientOf(t, at, { command: notExecutable }).request("hook/turn_end", {}), kindOf("missing"));
+  // The system refuses a command line that is too long: as it might for want of memory, or of processes.
+  const refused = clientOf(t, at, { command: process.execPath, args: ["x".repeat(8 * 1024 * 1024)] });
+  await assert.rejects(refused.request("hook/turn_end", {}), kindOf("exited"));
+});
+
 test("a sidecar that ends at once is started ever more seldom", async (t) => {
   const client = clientOf(t, place(t, { die: ["initialize"] }), { backOff: { firstMs: 5_000, maxMs: 5_000 } });
   await assert.rejects(client.request("hook/turn_end", {}), kindOf("exited"));
