@@ -72,6 +72,7 @@ export class Connection {
   readonly #questions = new Set<{ after: number }>();
   #noises = MAX_NOISE;
   #end: SidecarError | undefined;
+  #mayBringBack = false;
   #settleEnd!: (error: SidecarError) => void;
 
   constructor(options: ConnectionOptions) {
@@ -80,6 +81,11 @@ export class Connection {
     this.#child = spawned(options);
     this.#listen();
     this.#holdOpen(false);
+  }
+
+  /** Whether it may be bringing code back, which it finishes when its input has ended; killed, it leaves the code half way. */
+  get mayBringBack(): boolean {
+    return this.#mayBringBack;
   }
 
   get pid(): number | undefined {
@@ -126,6 +132,7 @@ export class Connection {
         },
       };
       this.#pending.set(id, pending);
+      if (method === "hook/branch") this.#mayBringBack = true;
       this.#holdOpen(true);
       this.#write({ id, method, params });
     }) as Promise<Methods[M]["result"]>;

@@ -283,6 +283,16 @@ test("after close every call is refused, and no sidecar is left", async (t) => {
   assert.throws(() => process.kill(pid, 0));
 });
 
+test("a sidecar that may be bringing back code is let finish", async (t) => {
+  for (const [method, finishes] of [["hook/turn_end", false], ["hook/branch", true]] as const) {
+    const at = place(t, { lingers: 3_000 });
+    const client = clientOf(t, at);
+    await client.request(method, {} as never);
+    await client.close();
+    assert.equal(at.calls().some(({ method }) => method === "finished"), finishes, method);
+  }
+});
+
 test("close ends a sidecar that does not end by itself", async (t) => {
   const client = clientOf(t, place(t, { hang: ["hook/turn_end"] }), { args: ["-e", "setInterval(() => {}, 1000); process.stdin.on('data', (d) => { const {id} = JSON.parse(d); console.log(JSON.stringify({id, result: {}})); })"] });
   await client.start();
