@@ -191,7 +191,7 @@ impl Session {
         };
         self.agent_is_running(out);
         self.stop_leaving("the run was cancelled", out);
-        self.call_off_calls(out);
+        self.call_off_calls("the run moved on", out);
         self.pushed = None;
         run.state = cancel(&run.state);
         run.state.completion_notified = true;

@@ -394,7 +394,7 @@ impl Session {
     pub(crate) fn enter(&mut self, state: RunState, out: &mut Output) {
         self.agent_is_running(out);
         self.stop_leaving("the run moved on meanwhile", out);
-        self.call_off_calls(out);
+        self.call_off_calls("the run moved on", out);
         self.context_given = false;
         if self.run.as_ref().is_some_and(|run| run.state != state) {
             self.forget_word(out);

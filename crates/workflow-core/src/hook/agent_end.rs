@@ -45,7 +45,7 @@ impl Session {
 
     /// Case A. One entry makes sure that the end is never announced twice, for a cancelled run too (A01, A02).
     fn announce_end(&mut self, out: &mut Output) -> Mutation {
-        self.call_off_calls(out);
+        self.call_off_calls("the run moved on", out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };

@@ -57,7 +57,7 @@ impl Session {
         let missed = self.misses_settings();
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&loaded.settings);
-        self.call_off_calls(out);
+        self.call_off_calls("the settings changed", out);
         if let Some(run) = &mut self.run {
             run.standing = Standing::of(&run.state, &run.catalog, &self.settings);
         }

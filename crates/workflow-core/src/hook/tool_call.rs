@@ -173,14 +173,16 @@ impl Session {
     }
 
     /// The run moves, or the settings change: what a person is asked about a call is asked under rules that hold no longer.
-    pub(crate) fn call_off_calls(&mut self, out: &mut Output) {
+    pub(crate) fn call_off_calls(&mut self, what: &str, out: &mut Output) {
         self.denied = None;
         let is_call = |waiting: &Waiting| matches!(waiting, Waiting::Call(_));
         while let Some(asked) = self.waiting.iter().find(|(_, waiting)| is_call(waiting)) {
             let id = *asked.0;
-            let why = "the run moved on meanwhile, so other rules may hold; try again if it is still needed";
+            let why = format!(
+                "{what} meanwhile, so other rules may hold; try again if it is still needed"
+            );
             if let Some(waiting) = self.waiting.remove(&id) {
-                out.settled.extend(waiting.unanswered(why));
+                out.settled.extend(waiting.unanswered(&why));
             }
         }
     }
