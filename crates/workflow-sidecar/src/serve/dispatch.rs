@@ -63,7 +63,8 @@ impl Dispatch {
             session = Empty
         )
         .entered();
-        let line = match std::str::from_utf8(line) {
+        // Most of what is read is passed over, so that this check is a good part of a long line's cost.
+        let line = match simdutf8::compat::from_utf8(line) {
             Ok(line) => line,
             Err(error) => {
                 let byte = error.valid_up_to() + 1;
