@@ -13,6 +13,7 @@ use crate::guard::Continue;
 use crate::guard::results::Results;
 use crate::guard::rules::{Call, Decision, Denial, LevelRules, Rules, Whose, reason};
 use crate::run::{Position, RunState, Stale, advance};
+use crate::template::Split;
 use crate::{context, template, text};
 
 /// What holds where a run stands.
@@ -34,7 +35,8 @@ pub(crate) struct Standing {
     pub(crate) rules: Rules,
     /// What becomes of results, by all levels.
     pub(crate) results: Results,
-    block_reason: String,
+    /// What an agent is told whose tool is blocked by a list; the tool and what is allowed are put in at the call.
+    block_reason: Split,
     /// The context message in full.
     pub(crate) context: String,
     /// The context message in one line.
@@ -89,12 +91,7 @@ impl Standing {
             status: status(&position, catalog),
             rules: Rules::new(levels(&position, settings, &level_names(&position))),
             results: results(&position, settings),
-            block_reason: root
-                .templates
-                .block_reason_template
-                .as_deref()
-                .unwrap_or(text::BLOCK_REASON)
-                .to_owned(),
+            block_reason: block_reason(&position),
             context: context::message(
                 state,
                 &position,
@@ -137,13 +134,7 @@ impl Standing {
 
     /// What an agent is told whose tool is blocked by a list (hook-lifecycle: "Block Reason Template").
     pub(crate) fn reason(&self, tool: &str, allowed: &str) -> String {
-        template::resolve(&self.block_reason, |name| match name {
-            "workflowName" => Some(&self.workflow_name),
-            "phaseName" => Some(&self.phase.name),
-            "toolName" => Some(tool),
-            "allowedTools" => Some(allowed),
-            _ => None,
-        })
+        self.block_reason.resolve(&[tool, allowed])
     }
 
     /// The names from the root to the innermost scope, in one text.
@@ -307,6 +298,22 @@ impl<'c> Profiles<'c> {
             }
         }
     }
+}
+
+/// hook-lifecycle: "Block Reason Template".
+fn block_reason(position: &Position<'_>) -> Split {
+    let root = position.root();
+    let template = root
+        .templates
+        .block_reason_template
+        .as_deref()
+        .unwrap_or(text::BLOCK_REASON);
+    let value_of = |name: &str| match name {
+        "workflowName" => Some(root.name.as_str()),
+        "phaseName" => Some(position.phase.name.as_str()),
+        _ => None,
+    };
+    Split::of(template, value_of, &["toolName", "allowedTools"])
 }
 
 /// hook-lifecycle: Case B, step 3. The instructions stand in it as they are written.
