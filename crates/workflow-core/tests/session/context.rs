@@ -2,6 +2,7 @@
 
 use workflow_core::Input;
 use workflow_core::definition::{ContextMode, PhaseEntry};
+use workflow_core::input::LastAssistant;
 
 use crate::world::{World, guarded, line, workflow};
 
@@ -16,8 +17,58 @@ fn the_context_is_given_in_full_once_per_phase() {
     let mut world = linear();
     assert!(line(&world.prompt("go"), "inject").contains("**What to do in this phase:**\nDo a."));
     assert_eq!(line(&world.prompt("and?"), "inject"), LINE);
+    // What the answer of `workflow_step` says is not said again.
+    assert!(line(&world.tool("next"), "tool").contains("Do b."));
+    assert_eq!(
+        line(&world.prompt("go on"), "inject"),
+        "inject [Workflow path: N-w ▸ 🔹 B] as said above, and:\n\n\
+         **Current Phase:** 🔹 B\n**Progress:** Step 1 (2/2 phases)\n\n\
+         **Available subagent profiles for this phase:** (none)"
+    );
+}
+
+#[test]
+fn the_tools_of_a_phase_are_told_where_it_begins() {
+    let mut own = workflow("w", &["a", "b"]);
+    own.phases[1] = PhaseEntry::Phase(guarded("b", &["edit", "write"]));
+    let mut world = World::started(vec![own]);
+    assert!(!line(&world.prompt("go"), "inject").contains("**Tools"));
     world.tool("next");
-    assert!(line(&world.prompt("go on"), "inject").contains("Do b."));
+    let tools = "**Tools in B:** all except: edit, write\n**Available subagent";
+    assert!(line(&world.prompt("go"), "inject").contains(tools));
+    world.step(Input::Compacted);
+    assert!(line(&world.prompt("go"), "inject").contains(tools));
+}
+
+#[test]
+fn a_role_that_names_the_phase_is_told_anew_in_each() {
+    let mut own = workflow("w", &["a", "b"]);
+    own.templates.role_instruction = Some("You do {phaseName}.".to_owned());
+    let mut world = World::started(vec![own]);
+    world.prompt("go");
+    world.tool("next");
+    let second = world.prompt("go");
+    assert!(line(&second, "inject").contains("and:\n\nYou do B.\n\n**Current Phase:**"));
+}
+
+#[test]
+fn instructions_whose_answer_may_not_have_come_are_told_again() {
+    let aborted = LastAssistant {
+        stop_reason: Some("aborted"),
+        text_tail: None,
+    };
+    let mut world = linear();
+    world.prompt("go");
+    world.tool("next");
+    world.step(Input::AgentEnd {
+        last: Some(aborted),
+    });
+    assert!(line(&world.prompt("go"), "inject").contains("Do b."));
+    // Once a start of the agent said them, they stand.
+    world.step(Input::AgentEnd {
+        last: Some(aborted),
+    });
+    assert!(!line(&world.prompt("go"), "inject").contains("Do b."));
 }
 
 #[test]
