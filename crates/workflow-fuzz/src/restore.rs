@@ -126,7 +126,8 @@ impl Host {
             .iter()
             .any(|effect| matches!(effect, Effect::TakeBaseline(_)));
         if wants_baseline {
-            let baseline = RawValue::NULL.to_owned();
+            // Null would say that nobody knows how things stood, and be asked for again.
+            let baseline = RawValue::from_string("{}".to_owned()).expect("it is JSON");
             let out = self.session.step(NOW, Input::Baseline { baseline });
             self.keep(out);
         }

@@ -407,9 +407,11 @@ mod tests {
 
     /// Of the file system of temporary directories, whichever that is.
     fn takes_names_for_the_same(directory: &Path) -> bool {
-        fs::write(directory.join("aBc"), "").unwrap();
+        let written = fs::write(directory.join("aBc"), "");
+        written.expect("a temporary directory is there");
         let same = directory.join("AbC").exists();
-        fs::remove_file(directory.join("aBc")).unwrap();
+        let removed = fs::remove_file(directory.join("aBc"));
+        removed.expect("it was written just now");
         same
     }
 
