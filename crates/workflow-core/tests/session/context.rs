@@ -1,5 +1,6 @@
 //! `before_agent_start` and `tool_call`.
 
+use proptest::prelude::*;
 use workflow_core::Input;
 use workflow_core::definition::{ContextMode, PhaseEntry};
 use workflow_core::input::LastAssistant;
@@ -173,4 +174,106 @@ fn nothing_is_blocked_or_injected_without_an_active_run() {
     world.tool("next");
     assert!(world.tool_call("edit").is_empty());
     assert!(world.prompt("thanks").is_empty());
+}
+
+/// What happens to a conversation.
+#[derive(Debug, Clone, Copy)]
+enum Happens {
+    Prompted,
+    Pushed,
+    Moved(&'static str),
+    /// The last answer of `workflow_step` never comes to the model.
+    Aborted,
+    Compacted,
+    Reloaded,
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    prop_oneof![
+        3 => Just(Happens::Prompted),
+        2 => Just(Happens::Pushed),
+        4 => Just(Happens::Moved("next")),
+        1 => Just(Happens::Moved("loop")),
+        1 => Just(Happens::Aborted),
+        1 => Just(Happens::Compacted),
+        1 => Just(Happens::Reloaded),
+    ]
+}
+
+/// What the model has before it.
+#[derive(Default)]
+struct Conversation {
+    texts: Vec<String>,
+    /// Where the phase was entered.
+    entered: usize,
+}
+
+impl Conversation {
+    fn happen(&mut self, world: &mut World, what: Happens) {
+        match what {
+            Happens::Prompted => self.agent_starts(world, "go on"),
+            Happens::Pushed => {
+                world.stop("stop");
+                let said = world.wait(3000);
+                if let Some(text) = said.iter().find_map(|line| line.strip_prefix("user ")) {
+                    self.texts.push(text.to_owned());
+                    self.agent_starts(world, text);
+                }
+            }
+            Happens::Moved(action) => {
+                self.entered = self.texts.len();
+                self.texts
+                    .push(line(&world.tool(action), "tool").to_owned());
+            }
+            Happens::Aborted => {
+                self.texts.pop_if(|text| text.starts_with("tool"));
+                world.stop("aborted");
+            }
+            Happens::Compacted => {
+                *self = Self::default();
+                world.step(Input::Compacted);
+            }
+            Happens::Reloaded => {
+                *self = Self::default();
+                world.reload();
+            }
+        }
+    }
+
+    /// Gives what is injected, and looks whether all is there then.
+    fn agent_starts(&mut self, world: &mut World, prompt: &str) {
+        let lines = world.prompt(prompt);
+        let Some(context) = lines.iter().find_map(|line| line.strip_prefix("inject ")) else {
+            return;
+        };
+        self.texts.push(context.to_owned());
+        let header = context.split(']').next().unwrap_or_default();
+        let name = header.rsplit(' ').next().unwrap_or_default();
+        let of_phase = self.texts[self.entered..].join("\n");
+        assert!(of_phase.contains(&format!("\nDo {}.", name.to_lowercase())));
+        let tools = format!("**Tools in {name}:** all except: edit");
+        assert_eq!(of_phase.contains(&tools), ["A", "X"].contains(&name));
+        let all = self.texts.join("\n");
+        assert!(all.contains("\nYou are the ORCHESTRATOR"));
+        assert!(all.contains("call the workflow_step tool with action='next'"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_conversation_holds_all_that_counts_when_the_agent_starts(
+        session in prop::collection::vec(happens(), 1..30),
+    ) {
+        let mut outer = workflow("w", &["a", "{s}", "b", "{s}", "c"]);
+        let mut inner = workflow("s", &["x", "y"]);
+        outer.phases[0] = PhaseEntry::Phase(guarded("a", &["edit"]));
+        inner.phases[0] = PhaseEntry::Phase(guarded("x", &["edit"]));
+        let mut world = World::started(vec![outer, inner]);
+        let mut conversation = Conversation::default();
+        for what in session {
+            conversation.happen(&mut world, what);
+        }
+    }
 }
