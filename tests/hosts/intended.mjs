@@ -47,6 +47,8 @@ export const intended = {
     marks: [
       { stream: 'messages', head: /^workflow:context/, missing: context, added: told },
       { stream: 'requests', head: /^\+ user$/, missing: context, added: told },
+      { stream: ['messages', 'requests'], added: /^\*\*Tools in /m },
+      { stream: ['messages', 'requests', 'entries'], missing: reminder, added: reminder },
     ],
   },
   'Definition gone': { says: 'a run whose files are gone goes on with the definition stored with it', marks: [] },
