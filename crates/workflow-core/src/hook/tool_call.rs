@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Session;
 use crate::diagnostic::{shown, visible};
+use crate::guard::STEP_TOOL;
 use crate::guard::rules::{Call, Decision, Denial, Lift, reason};
 use crate::input::Ticket;
 use crate::output::{Decider, Output, Question, Reply, Settled};
@@ -198,6 +199,10 @@ impl Session {
         let results = standing.map_or(&self.results, |standing| &standing.results);
         if let Some(content) = content.and_then(|content| results.apply(tool, content, is_error)) {
             out.reply = Reply::Content(content);
+            // What is left of it may not be what we said.
+            if tool == STEP_TOOL {
+                self.told.doubt_answer();
+            }
         }
     }
 }
