@@ -73,7 +73,7 @@ fn a_dialog_names_the_level_and_the_file_that_a_yes_goes_against() {
 fn with_both(verdict: &str, phase: &Rule) -> World {
     let mut world = World::new(vec![two_phases(phase)]);
     let mut sourced = rule(verdict, "write");
-    sourced.source = "settings:3".to_owned();
+    "settings:3".clone_into(&mut sourced.source);
     world.settings.user = Guards {
         rules: vec![sourced],
         ..Guards::default()
