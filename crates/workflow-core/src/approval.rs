@@ -247,14 +247,23 @@ impl Session {
         }
     }
 
+    /// The checks of the gate fail: what a person said, or was asked, is about code that goes on to change.
+    pub(crate) fn forget_word_of_before(&mut self, out: &mut Output) {
+        if self.run.as_ref().is_some_and(|run| run.awaits.is_some()) {
+            self.forget_word(out);
+            self.store_pace(out);
+        }
+    }
+
     /// The session stands elsewhere: what was waited for there is waited for no more, and nobody waits here
-    /// unless the session's entries say so.
+    /// unless the session's entries say so. Then it can be said again.
     pub(crate) fn forget_words_of_elsewhere(
         &self,
         before: Option<(String, String)>,
         out: &mut Output,
     ) {
         let now = self.run.as_ref().and_then(Run::awaited);
+        let is_new = now != before;
         let left = before.filter(|before| Some(before) != now.as_ref());
         let here = self.standing().filter(|_| now.is_none());
         let here = here.filter(|(_, standing)| standing.phase.approve.is_some());
@@ -264,5 +273,9 @@ impl Session {
             .filter(|task| Some(task) != here.as_ref());
         let tasks = left.into_iter().chain(here);
         out.effects.extend(tasks.map(Effect::ForgetWord));
+        if let Some((approval, nonce)) = self.awaited().filter(|_| is_new) {
+            let awaiting = Awaiting { approval, nonce };
+            out.effects.push(Effect::AwaitWord(awaiting));
+        }
     }
 }

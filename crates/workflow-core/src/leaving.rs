@@ -293,6 +293,7 @@ impl Session {
         settled.actions.push(entry(entry_type::GATE, &stored));
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         let reply = if !has_passed {
+            self.forget_word_of_before(&mut settled);
             Reply::Tool(ToolAnswer {
                 text: not_passed(&name, &reports),
                 details: json!({ "active": true, "advanced": false, "gate": reports }),

@@ -57,6 +57,8 @@ export interface ClientOptions {
 
 const DEADLINE_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
+/** Git may take minutes, and says nothing when it is done and nobody listens any more: the end of the sidecar is all there is to wait for. */
+const BRING_BACK_GRACE_MS = 5 * 60_000;
 const BACK_OFF = { firstMs: 250, maxMs: 30_000 };
 /** A call waits for a pause that is shorter than this, and fails at once when it is longer. */
 const WORTH_WAITING_MS = 1_000;
@@ -136,12 +138,12 @@ export class Client {
   }
 
   /** Lets the sidecar finish and end. Every call from now on is refused. */
-  async close(graceMs = CLOSE_GRACE_MS): Promise<void> {
+  async close(graceMs?: number): Promise<void> {
     this.#closed = true;
     const connection = this.#connection;
     this.#connection = undefined;
     this.#ready = undefined;
-    await connection?.close(graceMs);
+    await connection?.close(graceMs ?? (connection.mayBringBack ? BRING_BACK_GRACE_MS : CLOSE_GRACE_MS));
   }
 
   async #callOff(connection: Connection, cancel: CallOptions["cancel"]): Promise<void> {

@@ -5,6 +5,7 @@
  * up when the process ends: starting another one is the client's business. Knows nothing of workflows.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { answeredError, isObject, SidecarError } from "./error.ts";
 import { Lines } from "./lines.ts";
@@ -71,20 +72,20 @@ export class Connection {
   readonly #questions = new Set<{ after: number }>();
   #noises = MAX_NOISE;
   #end: SidecarError | undefined;
+  #mayBringBack = false;
   #settleEnd!: (error: SidecarError) => void;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.ended = new Promise((resolve) => (this.#settleEnd = resolve));
-    this.#child = spawn(options.command, [...options.args], {
-      cwd: options.cwd,
-      env: options.env,
-      // Never our standard output: a host may speak a protocol of its own there.
-      stdio: ["pipe", "pipe", options.onStderr ? "pipe" : "inherit"],
-      windowsHide: true,
-    });
+    this.#child = spawned(options);
     this.#listen();
     this.#holdOpen(false);
+  }
+
+  /** Whether it may be bringing code back, which it finishes when its input has ended; killed, it leaves the code half way. */
+  get mayBringBack(): boolean {
+    return this.#mayBringBack;
   }
 
   get pid(): number | undefined {
@@ -131,6 +132,7 @@ export class Connection {
         },
       };
       this.#pending.set(id, pending);
+      if (method === "hook/branch") this.#mayBringBack = true;
       this.#holdOpen(true);
       this.#write({ id, method, params });
     }) as Promise<Methods[M]["result"]>;
@@ -167,7 +169,7 @@ export class Connection {
 
     this.#child.on("error", (error) => {
       // Also emitted when a signal cannot be sent, which ends nothing.
-      if (this.#child.pid === undefined) this.#finish(new SidecarError("missing", `${this.#options.command} cannot be started: ${error.message}`, { cause: error }));
+      if (this.#child.pid === undefined) this.#finish(notStarted(this.#options, error));
     });
     const gone = (code: number | null, signal: NodeJS.Signals | null) =>
       this.#finish(new SidecarError("exited", `the sidecar ended (${signal ?? `exit code ${code}`})`));
@@ -275,3 +277,24 @@ export class Connection {
 }
 
 const aborted = (method: string) => new SidecarError("aborted", `${method} was given up`);
+
+function spawned(options: ConnectionOptions): ChildProcess {
+  const { command, args, cwd, env, onStderr } = options;
+  try {
+    return spawn(command, [...args], {
+      cwd,
+      env,
+      // Never our standard output: a host may speak a protocol of its own there.
+      stdio: ["pipe", "pipe", onStderr ? "pipe" : "inherit"],
+      windowsHide: true,
+    });
+  } catch (error) {
+    throw notStarted(options, error as NodeJS.ErrnoException);
+  }
+}
+
+/** Only where there is no program is there none: whatever else keeps one from starting may pass, and says nothing of what it would forbid. */
+function notStarted({ command, cwd }: ConnectionOptions, error: NodeJS.ErrnoException): SidecarError {
+  const isMissing = ["ENOENT", "EACCES", "ENOEXEC"].includes(error.code ?? "") && (cwd === undefined || existsSync(cwd));
+  return new SidecarError(isMissing ? "missing" : "exited", `${command} cannot be started: ${error.message}`, { cause: error });
+}

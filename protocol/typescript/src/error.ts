@@ -6,8 +6,8 @@ import type { ErrorData, ErrorKind } from "./types.ts";
 /**
  * What went wrong with a call: the sidecar's own kinds, and those of a sidecar that cannot be asked.
  *
- * - `missing`: there is no binary, or it cannot be started
- * - `exited`: the sidecar ended before it answered
+ * - `missing`: there is no binary, or none that can be run
+ * - `exited`: the sidecar ended before it answered, or could not be started just now
  * - `late`: no answer came within the deadline
  * - `malformed`: what came is no answer
  * - `resting`: it failed repeatedly and is not started again just yet

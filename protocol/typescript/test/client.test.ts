@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -235,6 +236,18 @@ test("a binary that is not there is missing, and nothing is tried twice", async 
   await assert.rejects(client.request("hook/turn_end", {}), kindOf("missing"));
 });
 
+test("only what is not there, or cannot be run by anybody here, is missing", async (t) => {
+  const at = place(t, {});
+  const directory = mkdtempSync(join(tmpdir(), "start-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const notExecutable = join(directory, "sidecar");
+  writeFileSync(notExecutable, "");
+  await assert.rejects(clientOf(t, at, { command: notExecutable }).request("hook/turn_end", {}), kindOf("missing"));
+  // The system refuses a command line that is too long: as it might for want of memory, or of processes.
+  const refused = clientOf(t, at, { command: process.execPath, args: ["x".repeat(8 * 1024 * 1024)] });
+  await assert.rejects(refused.request("hook/turn_end", {}), kindOf("exited"));
+});
+
 test("a sidecar that ends at once is started ever more seldom", async (t) => {
   const client = clientOf(t, place(t, { die: ["initialize"] }), { backOff: { firstMs: 5_000, maxMs: 5_000 } });
   await assert.rejects(client.request("hook/turn_end", {}), kindOf("exited"));
@@ -268,6 +281,16 @@ test("after close every call is refused, and no sidecar is left", async (t) => {
   await client.close();
   await assert.rejects(client.request("hook/turn_end", {}), kindOf("closed"));
   assert.throws(() => process.kill(pid, 0));
+});
+
+test("a sidecar that may be bringing back code is let finish", async (t) => {
+  for (const [method, finishes] of [["hook/turn_end", false], ["hook/branch", true]] as const) {
+    const at = place(t, { lingers: 3_000 });
+    const client = clientOf(t, at);
+    await client.request(method, {} as never);
+    await client.close();
+    assert.equal(at.calls().some(({ method }) => method === "finished"), finishes, method);
+  }
 });
 
 test("close ends a sidecar that does not end by itself", async (t) => {

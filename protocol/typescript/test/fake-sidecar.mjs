@@ -2,12 +2,12 @@
  * A sidecar for tests: answers as it is told, and misbehaves as it is told.
  *
  * Its behaviour comes as an argument or in the variable FAKE, as JSON: {answers: {method: result}, hang: [method], die: [method],
- * once: file, log: file, errors: {method: error}, before: {method: [message]}, raw: {method: text}}. A method in `hang` or `die` does so
+ * once: file, log: file, lingers: ms, errors: {method: error}, before: {method: [message]}, raw: {method: text}}. A method in `hang` or `die` does so
  * only until `once` exists, if that is given. Each call is appended to `log`; further arguments are written beside it.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 
-const { answers = {}, hang = [], die = [], errors = {}, before = {}, raw = {}, once, stderr, log: logFile = process.env.FAKE_LOG } = JSON.parse(process.argv[2] ?? process.env.FAKE ?? "{}");
+const { answers = {}, hang = [], die = [], errors = {}, before = {}, raw = {}, once, lingers = 0, stderr, log: logFile = process.env.FAKE_LOG } = JSON.parse(process.argv[2] ?? process.env.FAKE ?? "{}");
 if (stderr) process.stderr.write(stderr);
 if (logFile && process.argv.length > 3) writeFileSync(`${logFile}.arguments`, JSON.stringify(process.argv.slice(3)));
 
@@ -47,4 +47,9 @@ process.stdin.on("data", (text) => {
   rest = lines.pop();
   for (const line of lines) take(line);
 });
-process.stdin.on("end", () => process.exit(0));
+process.stdin.on("end", () =>
+  setTimeout(() => {
+    if (lingers) log({ method: "finished" });
+    process.exit(0);
+  }, lingers),
+);

@@ -24,6 +24,8 @@ export interface Fake {
   before?: Record<string, unknown[]>;
   raw?: Record<string, string>;
   stderr?: string;
+  /** For how many milliseconds it goes on when its input has ended. */
+  lingers?: number;
   /** Misbehaves only the first time. */
   once?: boolean;
 }

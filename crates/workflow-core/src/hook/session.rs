@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::Session;
 use crate::checkpoint::Checkpoints;
+use crate::context::Told;
 use crate::definition::{Catalog, Loaded, Reading, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, visible};
 use crate::input::Entry;
@@ -57,7 +58,7 @@ impl Session {
         let missed = self.misses_settings();
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&loaded.settings);
-        self.call_off_calls(out);
+        self.call_off_calls("the settings changed", out);
         if let Some(run) = &mut self.run {
             run.standing = Standing::of(&run.state, &run.catalog, &self.settings);
         }
@@ -115,7 +116,7 @@ impl Session {
         self.run = None;
         self.turn_moved = None;
         self.pushed = None;
-        self.context_given = false;
+        self.told = Told::default();
         self.denied = None;
         for (_, waiting) in std::mem::take(&mut self.waiting) {
             out.settled.extend(waiting.unanswered("the session ended"));

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Session;
 use crate::diagnostic::{shown, visible};
+use crate::guard::STEP_TOOL;
 use crate::guard::rules::{Call, Decision, Denial, Lift, reason};
 use crate::input::Ticket;
 use crate::output::{Decider, Output, Question, Reply, Settled};
@@ -174,14 +175,16 @@ impl Session {
     }
 
     /// The run moves, or the settings change: what a person is asked about a call is asked under rules that hold no longer.
-    pub(crate) fn call_off_calls(&mut self, out: &mut Output) {
+    pub(crate) fn call_off_calls(&mut self, what: &str, out: &mut Output) {
         self.denied = None;
         let is_call = |waiting: &Waiting| matches!(waiting, Waiting::Call(_));
         while let Some(asked) = self.waiting.iter().find(|(_, waiting)| is_call(waiting)) {
             let id = *asked.0;
-            let why = "the run moved on meanwhile, so other rules may hold; try again if it is still needed";
+            let why = format!(
+                "{what} meanwhile, so other rules may hold; try again if it is still needed"
+            );
             if let Some(waiting) = self.waiting.remove(&id) {
-                out.settled.extend(waiting.unanswered(why));
+                out.settled.extend(waiting.unanswered(&why));
             }
         }
     }
@@ -197,6 +200,10 @@ impl Session {
         let results = standing.map_or(&self.results, |standing| &standing.results);
         if let Some(content) = content.and_then(|content| results.apply(tool, content, is_error)) {
             out.reply = Reply::Content(content);
+            // What is left of it may not be what we said.
+            if tool == STEP_TOOL {
+                self.told.doubt_answer();
+            }
         }
     }
 }

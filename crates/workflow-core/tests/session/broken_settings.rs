@@ -257,7 +257,8 @@ fn settings_that_change_call_off_what_was_asked_under_the_old_ones() {
     let files = MemoryFiles::new().with_settings(Tier::Project, sound);
     world.settings = load(&files).settings;
     let lines = again(&mut world);
-    assert!(line(&lines, "settled block").contains("try again"));
+    let block = line(&lines, "settled block");
+    assert!(block.contains("the settings changed meanwhile"), "{block}");
     assert!(line(&lines, "notify Info").contains("can be read again"));
     assert_eq!(line(&lines, "watch"), "watch 1");
     assert!(is_blocked(&mut world, "bash", &json!({})));

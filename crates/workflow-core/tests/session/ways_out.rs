@@ -50,6 +50,11 @@ fn passed() -> Vec<Report> {
     vec![serde_json::from_value(report).expect("it is a report")]
 }
 
+fn failed() -> Vec<Report> {
+    let report = json!({"what": "cargo test", "verdict": "failed", "durationMs": 3210});
+    vec![serde_json::from_value(report).expect("it is a report")]
+}
+
 fn over(world: &mut World, reports: Vec<Report>) -> Vec<String> {
     let gate = world.gate;
     world.step(Input::GateOver { gate, reports })
@@ -211,6 +216,23 @@ fn another_branch_does_not_wait_for_the_word_of_this_one() {
 }
 
 #[test]
+fn back_on_the_branch_that_waits_a_word_can_be_said_again() {
+    let mut world = world_with(needs_word());
+    let before = world.branch.clone();
+    world.tool("next");
+    world.choose(None);
+    let waiting = std::mem::replace(&mut world.branch, before);
+    world.reload();
+    world.branch = waiting;
+    let lines = world.reload();
+    assert!(lines.contains(&"await Plan OK?".to_owned()), "{lines:?}");
+    let again = world.reload();
+    assert!(!again.contains(&"await Plan OK?".to_owned()), "{again:?}");
+    world.word = Some(says("approve"));
+    assert!(line(&world.tool("next"), "settled tool").contains("Advanced"));
+}
+
+#[test]
 fn what_was_asked_in_a_dialog_only_is_forgotten_with_the_dialog() {
     for what in ["host", "stop", "shutdown"] {
         let mut world = world_with(needs_word());
@@ -266,6 +288,36 @@ fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
         line(&lines, "settled tool").contains("Advanced"),
         "{lines:?}"
     );
+}
+
+#[test]
+fn a_word_does_not_outlive_checks_that_fail_after_it() {
+    let waits = || {
+        let mut world = world_with(Phase {
+            gate: cargo_test(),
+            ..needs_word()
+        });
+        world.tool("next");
+        over(&mut world, passed());
+        world
+    };
+    // The checks are from long ago when the word is taken.
+    let mut slow = waits();
+    slow.wait(11 * 60 * 1000);
+    slow.choose(Some("approve"));
+    let lines = over(&mut slow, failed());
+    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+
+    // It was said outside of the host, and the agent went on before it was taken.
+    let mut outside = waits();
+    outside.choose(None);
+    outside.word = Some(says("approve"));
+    outside.tool("next");
+    let lines = over(&mut outside, failed());
+    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+    outside.word = None;
+    outside.tool("next");
+    line(&over(&mut outside, passed()), "ask Plan OK?");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Keeps the code as it stands, and brings it back.
 //!
-//! Owns what is asked of git. Keeping changes nothing that anybody sees: not the work tree, not the index (a copy of it is
+//! Owns what is asked of git. Submodules are neither looked into nor touched, and what they are at is not kept. Keeping changes nothing that anybody sees: not the work tree, not the index (a copy of it is
 //! used), no reference. What is made are commits that nothing refers to; git keeps such ones for two weeks
 //! (`gc.pruneExpire`). Bringing back puts what was changed since into the stash first, under a name, and only then touches
 //! a file: whenever it is cut short, everything is in the files or in the stash. Files that git does not know are in neither.
@@ -17,7 +17,7 @@ pub(super) mod restoring;
 
 use super::Obstacle;
 use super::drivers::{Errand, allowed};
-use super::git::{Said, ask};
+use super::git::{Asking, BOUND, Said};
 use super::output::one_line;
 use super::watch::Watch;
 
@@ -25,6 +25,10 @@ use super::watch::Watch;
 const TIME_TO_KEEP: Duration = Duration::from_millis(2500);
 /// How long one step of bringing back may take, which nothing else waits for.
 const TIME_TO_RESTORE: Duration = Duration::from_secs(300);
+/// How long the list of an index may be.
+const INDEX_BOUND: usize = 128 * 1024 * 1024;
+/// How many paths go onto one command line.
+const ON_ONE_LINE: usize = 200;
 /// Under what the stash has what was changed since.
 const ASIDE: &str = "workflow-sidecar: before the code went back to a checkpoint";
 
@@ -40,7 +44,8 @@ const IDENTITY: [(&str, &str); 4] = [
 struct Git<'a> {
     cwd: &'a Path,
     end: Instant,
-    environment: Vec<(&'a str, &'a str)>,
+    /// The index that is used, if not the repository's own.
+    index: Option<&'a str>,
 }
 
 impl<'a> Git<'a> {
@@ -48,15 +53,26 @@ impl<'a> Git<'a> {
         Self {
             cwd,
             end: Instant::now() + time,
-            environment: IDENTITY.to_vec(),
+            index: None,
         }
     }
 
     fn ask(&self, arguments: &[&str]) -> Result<Said, (Obstacle, String)> {
+        self.ask_for(BOUND, arguments)
+    }
+
+    fn ask_for(&self, bound: usize, arguments: &[&str]) -> Result<Said, (Obstacle, String)> {
         let over = AtomicBool::new(false);
         let mut told = |_| {};
         let watch = &mut Watch::new(&over, &mut told);
-        ask(self.left(), &self.environment, arguments, self.cwd, watch)
+        let mut environment = IDENTITY.to_vec();
+        environment.extend(self.index.map(|index| ("GIT_INDEX_FILE", index)));
+        let asking = Asking {
+            timeout: self.left(),
+            environment: &environment,
+            bound,
+        };
+        asking.ask(arguments, self.cwd, watch)
     }
 
     fn left(&self) -> Duration {
@@ -84,7 +100,7 @@ impl<'a> Git<'a> {
 
 /// Keeps the code as it stands. The user's trust is kept in `agent_dir`.
 pub fn keep_code(cwd: &Path, agent_dir: &Path) -> Result<Snapshot, NoSnapshot> {
-    let mut git = Git::new(cwd, TIME_TO_KEEP);
+    let git = Git::new(cwd, TIME_TO_KEEP);
     let said = git.ask(&["rev-parse", "HEAD", "--git-path", "index"]);
     let said = said.map_err(|(_, reason)| NoSnapshot::Failed(reason))?;
     let mut lines = said.text.lines();
@@ -95,11 +111,7 @@ pub fn keep_code(cwd: &Path, agent_dir: &Path) -> Result<Snapshot, NoSnapshot> {
     };
     git.may(Errand::Compare, agent_dir)
         .map_err(NoSnapshot::Failed)?;
-    let copy = copied(&index)
-        .map_err(|error| NoSnapshot::Failed(format!("the index of git cannot be read: {error}")))?;
-    let path = copy.to_string_lossy().into_owned();
-    git.environment.push(("GIT_INDEX_FILE", &path));
-    let made = git.succeed(&["stash", "create", "workflow-sidecar: a turn begins"]);
+    let made = git.commit_changes(&index, "workflow-sidecar: a turn begins");
     let made = made.map_err(NoSnapshot::Failed)?;
     Ok(Snapshot {
         reference: Some(made).filter(|made| !made.is_empty()),
@@ -193,7 +205,12 @@ impl Way<'_> {
             return Ok(Came::Back);
         };
         let conflicts = Git::new(self.cwd, TIME_TO_RESTORE);
-        let conflicts = conflicts.succeed(&["diff", "--name-only", "--diff-filter=U"]);
+        let conflicts = conflicts.succeed(&[
+            "diff",
+            "--name-only",
+            "--ignore-submodules=dirty",
+            "--diff-filter=U",
+        ]);
         let conflicts = conflicts.unwrap_or_default();
         Err(match &*conflicts.lines().collect::<Vec<_>>() {
             [] => why,
@@ -204,7 +221,9 @@ impl Way<'_> {
     /// Puts what is changed into the stash and out of the files, in this order, and says whether anything was.
     fn put_aside(&self, restored: &mut Restored) -> Result<bool, String> {
         let git = self.step("putting aside what was changed since");
-        let made = git.succeed(&["stash", "create", ASIDE])?;
+        let index = git.succeed(&["rev-parse", "--git-path", "index"])?;
+        let index = self.cwd.join(index);
+        let made = git.commit_changes(&index, ASIDE)?;
         if made.is_empty() {
             return Ok(false);
         }
@@ -212,7 +231,7 @@ impl Way<'_> {
         restored.put_aside = Some(made.clone());
         let git = self.step("putting aside what was changed since");
         // Nothing is taken out of the files that is not in the stash.
-        let now = git.succeed(&["stash", "create", ASIDE])?;
+        let now = git.commit_changes(&index, ASIDE)?;
         let trees =
             [&*made, &now].map(|commit| git.succeed(&["rev-parse", &format!("{commit}^{{tree}}")]));
         let [Ok(kept), Ok(there)] = &trees else {
@@ -227,13 +246,52 @@ impl Way<'_> {
 }
 
 impl Git<'_> {
+    /// Makes a commit as the stash has them, of what is changed; says which, or nothing if nothing is.
+    ///
+    /// A copy of the index is used: the index itself is changed in nothing, and need not be free.
+    fn commit_changes(&self, index: &Path, message: &str) -> Result<String, String> {
+        let copy = copied(index);
+        let copy = copy.map_err(|error| format!("the index of git cannot be read: {error}"))?;
+        let path = copy.to_string_lossy().into_owned();
+        let git = Git {
+            index: Some(&path),
+            ..*self
+        };
+        git.look_into_no_submodule()?;
+        git.succeed(&["stash", "create", message])
+    }
+
+    /// Marks all submodules in the index as unchanged. To make a stash git looks into every one, whatever it is told
+    /// on the command line, and does there what the configuration of the submodule says.
+    fn look_into_no_submodule(&self) -> Result<(), String> {
+        let listed = self.ask_for(INDEX_BOUND, &["ls-files", "--stage", "-z", "--", ":/"]);
+        let listed = listed.map_err(|(_, reason)| reason)?;
+        if listed.code != 0 {
+            return Err(listed.refusal().1);
+        }
+        if listed.is_cut {
+            return Err("the index of git is too long to be looked at".to_owned());
+        }
+        // `160000 <name> <stage>`, a tab and the path.
+        let entries = listed.text.split_terminator('\0');
+        let links = entries.filter(|entry| entry.starts_with("160000 "));
+        let paths: Vec<&str> = links
+            .filter_map(|entry| Some(entry.split_once('\t')?.1))
+            .collect();
+        for paths in paths.chunks(ON_ONE_LINE) {
+            let mark = ["update-index", "--assume-unchanged", "--"];
+            self.succeed(&[&mark, paths].concat())?;
+        }
+        Ok(())
+    }
+
     /// Whether the files that git knows are as in a commit.
     fn is_as_in(&self, commit: &str) -> Result<bool, String> {
         let diff = [
             "diff",
             "--no-ext-diff",
             "--no-textconv",
-            "--ignore-submodules=dirty",
+            "--ignore-submodules=all",
             "--quiet",
             commit,
             "--",

@@ -102,7 +102,7 @@ fn configured(
     watch: &mut Watch<'_>,
 ) -> Result<Vec<Driver>, (Obstacle, String)> {
     let list = ["config", "--list", "--show-scope", "--includes", "-z"];
-    let said = ask(time, &[], &list, cwd, watch)?;
+    let said = ask(time, &list, cwd, watch)?;
     if said.code != 0 {
         return Err(said.refusal());
     }

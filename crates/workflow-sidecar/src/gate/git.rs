@@ -19,7 +19,7 @@ use super::{Obstacle, Verdict};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// How much git may say. A list of changed files that is longer is a list of changed files.
-const BOUND: usize = 256 * 1024;
+pub(super) const BOUND: usize = 256 * 1024;
 /// How git says that it cannot even begin.
 const FATAL: i32 = 128;
 
@@ -45,6 +45,8 @@ const INHERITED: [&str; 6] = [
     "GIT_EXEC_PATH",
 ];
 
+/// That no submodule is looked into cannot be said here once for all: the repository may say otherwise of each, and to make
+/// a stash git asks nobody. Every command that compares files is told on its own line; for the stash see `code.rs`.
 const BEFORE: [&str; 13] = [
     "--no-pager",
     "-c",
@@ -114,7 +116,7 @@ pub(super) fn is_clean(cwd: &Path, agent_dir: Option<&Path>, watch: &mut Watch<'
         "--ignore-submodules=dirty",
     ];
     let allowed = allowed(Errand::Compare, cwd, agent_dir, TIMEOUT, watch);
-    let said = match allowed.and_then(|()| ask(TIMEOUT, &[], &status, cwd, watch)) {
+    let said = match allowed.and_then(|()| ask(TIMEOUT, &status, cwd, watch)) {
         Ok(said) => said,
         Err(problem) => return Found::could_not_run(problem),
     };
@@ -172,7 +174,7 @@ fn compare(
     }
     let excluded = format!("^{before}");
     let list = ["rev-list", "--max-count=1", now, &excluded, "--"];
-    let new = ask(TIMEOUT, &[], &list, cwd, watch)?;
+    let new = ask(TIMEOUT, &list, cwd, watch)?;
     // Where the old commit is not to be found any more, the new one is all that is known.
     let is_old = new.code == 0 && new.text.trim().is_empty();
     Ok(if is_old { none() } else { Found::passed() })
@@ -201,7 +203,7 @@ fn ask_head(
     watch: &mut Watch<'_>,
 ) -> Result<Asked, (Obstacle, String)> {
     let parse = ["rev-parse", "--verify", "--quiet", "HEAD"];
-    let said = ask(time, &[], &parse, cwd, watch)?;
+    let said = ask(time, &parse, cwd, watch)?;
     match said.code {
         0 => Ok(Asked::Head(Head::Commit(said.text.trim().to_owned()))),
         FATAL if said.tail.contains("not a git repository") => {
@@ -235,48 +237,73 @@ impl Said {
     }
 }
 
-/// Asks git, with more in its environment if need be.
+/// Asks git.
 pub(super) fn ask(
     timeout: Duration,
-    environment: &[(&str, &str)],
     arguments: &[&str],
     cwd: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Said, (Obstacle, String)> {
-    let environment = [&ENVIRONMENT, environment].concat();
-    let order = Order {
-        words: Words::Program("git", [&BEFORE, arguments].concat()),
-        cwd,
+    let asking = Asking {
         timeout,
-        stdout_bound: BOUND,
-        environment: &environment,
-        is_hidden: |name| {
-            let name = name.to_string_lossy();
-            name.starts_with("GIT_") && !INHERITED.contains(&&*name)
-        },
+        environment: &[],
+        bound: BOUND,
     };
-    let Ran { end, stdout, tail } = run(&order, watch)?;
-    let (code, is_cut) = match end {
-        End::Itself(status) => match status.code() {
-            Some(code) => (code, false),
-            None => return Err((Obstacle::Start, "git was ended by a signal".to_owned())),
-        },
-        End::TooMuchOutput => (0, true),
-        End::Timeout => {
-            let seconds = timeout.as_secs_f32();
-            return Err((
-                Obstacle::Timeout,
-                format!("git did not end within {seconds:.0} s"),
-            ));
-        }
-        End::CalledOff => return Err((Obstacle::Ended, super::check::CALLED_OFF.to_owned())),
-        End::Unknown(error) => return Err((Obstacle::Start, format!("git was lost: {error}"))),
-    };
-    let text = String::from_utf8_lossy(&stdout).into_owned();
-    Ok(Said {
-        code,
-        text,
-        is_cut,
-        tail,
-    })
+    asking.ask(arguments, cwd, watch)
+}
+
+/// How git is asked.
+pub(super) struct Asking<'a> {
+    pub(super) timeout: Duration,
+    /// What its environment has beside the usual.
+    pub(super) environment: &'a [(&'a str, &'a str)],
+    /// How much it may say.
+    pub(super) bound: usize,
+}
+
+impl Asking<'_> {
+    pub(super) fn ask(
+        &self,
+        arguments: &[&str],
+        cwd: &Path,
+        watch: &mut Watch<'_>,
+    ) -> Result<Said, (Obstacle, String)> {
+        let timeout = self.timeout;
+        let environment = [&ENVIRONMENT, self.environment].concat();
+        let order = Order {
+            words: Words::Program("git", [&BEFORE, arguments].concat()),
+            cwd,
+            timeout,
+            stdout_bound: self.bound,
+            environment: &environment,
+            is_hidden: |name| {
+                let name = name.to_string_lossy();
+                name.starts_with("GIT_") && !INHERITED.contains(&&*name)
+            },
+        };
+        let Ran { end, stdout, tail } = run(&order, watch)?;
+        let (code, is_cut) = match end {
+            End::Itself(status) => match status.code() {
+                Some(code) => (code, false),
+                None => return Err((Obstacle::Start, "git was ended by a signal".to_owned())),
+            },
+            End::TooMuchOutput => (0, true),
+            End::Timeout => {
+                let seconds = timeout.as_secs_f32();
+                return Err((
+                    Obstacle::Timeout,
+                    format!("git did not end within {seconds:.0} s"),
+                ));
+            }
+            End::CalledOff => return Err((Obstacle::Ended, super::check::CALLED_OFF.to_owned())),
+            End::Unknown(error) => return Err((Obstacle::Start, format!("git was lost: {error}"))),
+        };
+        let text = String::from_utf8_lossy(&stdout).into_owned();
+        Ok(Said {
+            code,
+            text,
+            is_cut,
+            tail,
+        })
+    }
 }

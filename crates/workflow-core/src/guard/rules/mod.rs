@@ -123,6 +123,16 @@ impl Rules {
         self.levels.is_empty()
     }
 
+    /// Which tools the lists of all levels leave, as people read it; `None` where there is no list.
+    pub(crate) fn lists(&self) -> Option<String> {
+        let lists: Vec<&str> = self
+            .levels
+            .iter()
+            .filter_map(|level| level.list.leaves())
+            .collect();
+        (!lists.is_empty()).then(|| lists.join("; of these: "))
+    }
+
     /// Whether a decision may hang on what a tool is given, and not on its name alone.
     #[must_use]
     pub fn look_at_input(&self) -> bool {

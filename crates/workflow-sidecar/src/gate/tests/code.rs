@@ -4,7 +4,7 @@ use workflow_core::checkpoint::{Came, NoSnapshot, Restored, Snapshot};
 
 use super::super::code::restore_code;
 use super::super::{drivers, keep_code};
-use super::repositories::{commit, git, repository};
+use super::repositories::{commit, git, repository, with_hostile_submodule};
 use super::*;
 use crate::trust::{TrustStore, hash_of};
 
@@ -330,4 +330,79 @@ fn files_elsewhere_are_not_brought_back() {
     let problem = restore(&kept, &place).problem.unwrap();
     assert!(problem.contains("core.worktree"), "{problem}");
     assert_eq!(text(&elsewhere, "file.txt"), "mine");
+}
+
+#[test]
+fn the_code_is_kept_and_comes_back_without_a_look_into_submodules() {
+    let set: [&[&str]; 4] = [
+        &[],
+        &["config", "submodule.sub.ignore", "none"],
+        &[
+            "config",
+            "--file",
+            ".gitmodules",
+            "submodule.sub.ignore",
+            "none",
+        ],
+        &["rm", "--quiet", "--cached", ".gitmodules"],
+    ];
+    for arguments in set {
+        let (place, ran) = with_hostile_submodule();
+        if !arguments.is_empty() {
+            git(&place, arguments);
+        }
+        place.write("file.txt", "two");
+        place.write("src/deep/x", "");
+        let kept = keep_code(&place.path().join("src/deep"), place.agent_dir.path()).unwrap();
+        assert!(kept.reference.is_some());
+        place.write("file.txt", "three");
+        assert_eq!(told(&restore(&kept, &place)), (Came::Back, true, false));
+        assert_eq!(text(&place, "file.txt"), "two");
+        assert!(!ran.exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn conflicts_are_named_without_a_look_into_submodules() {
+    let (place, ran) = with_hostile_submodule();
+    git(&place, &["config", "submodule.sub.ignore", "none"]);
+    place.write("file.txt", "two");
+    let kept = keep(&place);
+    git(
+        &place,
+        &["commit", "--quiet", "--all", "--message", "three"],
+    );
+    place.write("file.txt", "three");
+    git(&place, &["add", "file.txt"]);
+    git(&place, &["commit", "--quiet", "--message", "three"]);
+    fs::remove_file(&ran).unwrap();
+    place.write("sub/file.txt", "six");
+    let problem = restore(&kept, &place).problem.unwrap();
+    assert!(problem.contains("file.txt"), "{problem}");
+    assert!(!ran.exists());
+}
+
+#[test]
+fn a_submodule_that_is_elsewhere_stays_there() {
+    let (place, _) = with_hostile_submodule();
+    let inside = place.path().join("sub");
+    let output = Command::new("git")
+        .current_dir(&inside)
+        .args([
+            "-c",
+            "user.name=S",
+            "-c",
+            "user.email=s@example.com",
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "--message",
+            "on",
+        ])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let kept = keep(&place);
+    assert_eq!(kept.reference, None, "what a submodule is at is not kept");
+    assert_eq!(told(&restore(&kept, &place)), (Came::Already, false, false));
 }
