@@ -40,7 +40,7 @@ const CASES = [
   ["tool_call with 20 KB of input", {}, 100, allowed({ path: "src/main.rs", content: prose(20_000) })],
   ["tool_call allowed by 20 rules on paths", { rules: 20 }, 100, { ...edit("src/main.rs"), check: isEmpty }],
   ["tool_call blocked by the last of 20 rules", { rules: 20 }, 100, { ...edit("kept-19/a.rs"), check: (result) => result.block?.kind === "policy" }],
-  ["before_agent_start of 20 KB", { instructions: 20_000, settings: EVERY_TURN }, 100, context(20_000)],
+  ["before_agent_start of 20 KB", { instructions: 20_000, variables: 1000, settings: EVERY_TURN }, 100, context(20_000)],
   ["agent_end of 300 bytes", {}, 400, agentEnd(0)],
   ["agent_end of 100 KB", {}, 50, agentEnd(100_000)],
   ["session_start, 10 workflows", {}, 20, sessionStart],

@@ -32,7 +32,7 @@ export class Projects {
 }
 
 /** @param {string} root @param {Shape} shape */
-function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200, rules = 0, settings }) {
+function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200, variables = 0, rules = 0, settings }) {
   const place = { cwd: join(root, "project"), agentDir: join(root, "agent") };
   // The user's own: the package completes the names of no others.
   const tier = join(place.agentDir, "workflows");
@@ -44,9 +44,9 @@ function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instruct
     const entries = [];
     if (level + 1 < depth) entries.push(`{ subworkflow: ${chain[level + 1]} }`);
     for (let i = 0; i < phases; i++) entries.push(`phase-${i}.md`);
-    workflow(tier, key, entries, phase(instructions, tools(list, rules)));
+    workflow(tier, key, entries, phase(withVariables(prose(instructions), variables), tools(list, rules)));
   });
-  const small = phase(200, "");
+  const small = phase(prose(200), "");
   for (let i = depth; i < workflows; i++) workflow(tier, `other-${i}`, ["phase-0.md", "phase-1.md", "phase-2.md"], small);
   return place;
 }
@@ -63,13 +63,21 @@ function workflow(tier, key, entries, phase) {
 }
 
 const phase = (instructions, tools) => (id) =>
-  `---\nid: ${id}\nname: The ${id}\nemoji: "🔧"\n${tools}---\n${prose(instructions)}\n`;
+  `---\nid: ${id}\nname: The ${id}\nemoji: "🔧"\n${tools}---\n${instructions}\n`;
 
 /** A list that blocks: one of so many names is not on it. A whitelist, as the package takes no rules. */
 function tools(list, rules) {
   const names = ["read", ...Array.from({ length: list - 1 }, (_, i) => `tool-${i}`)];
   const ruled = Array.from({ length: rules }, (_, i) => `    - { block: edit, path: "kept-${i}/**" }\n`).join("");
   return `tools:\n  whitelist: [${[...names, ...(rules ? ["edit"] : [])].join(", ")}]\n${rules ? `  rules:\n${ruled}` : ""}`;
+}
+
+/** A text with a variable in it for every so many characters, and none for 0. */
+function withVariables(text, every) {
+  if (!every) return text;
+  const names = ["{description}", "{phaseName}", "{nextPhaseName}", "{workflowName}"];
+  const parts = Array.from({ length: Math.ceil(text.length / every) }, (_, i) => text.slice(i * every, (i + 1) * every));
+  return parts.map((part, i) => `${part} ${names[i % names.length]}`).join(" ");
 }
 
 /** English of this length, with a character beyond ASCII now and then. */
@@ -85,6 +93,7 @@ export function prose(length) {
  * @property {number} [depth]         subworkflows inside each other, from the first phase on
  * @property {number} [list]          tools on the phase's whitelist
  * @property {number} [instructions]  bytes of a phase's text
+ * @property {number} [variables]     characters of that text to one variable; 0 for none
  * @property {number} [rules]         rules on single calls
  * @property {string} [settings]
  */

@@ -18,9 +18,12 @@ export async function* biggerCalls(bench) {
   yield* smallCalls(bench);
 }
 
+/** Texts speak of the task and the phase: the package puts that in at each turn, we do when the phase is entered. */
+const WITH_VARIABLES = { variables: 1000 };
+
 async function* contextMessage(bench) {
   const length = 20_000;
-  const place = bench.projects.take({ instructions: length, settings: EVERY_TURN });
+  const place = bench.projects.take({ instructions: length, ...WITH_VARIABLES, settings: EVERY_TURN });
   const [sidecar, package_] = [await bench.sidecar(place), await bench.package(place)];
   await sidecar.run();
   await package_.run();

@@ -11,7 +11,8 @@
 import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 import { withoutStandIns, withStandIns } from "./differences/keys.mjs";
-import { bounded, countPush, NO_WIDGET, stopsCountdown } from "./differences/pushing.mjs";
+import { doubted, heard } from "./differences/context.mjs";
+import { bounded, countPush, NO_WIDGET, stopsCountdown, wasAborted } from "./differences/pushing.mjs";
 import { normal, sameEffects, TaskIds } from "./effects.mjs";
 import { place } from "./navigation.mjs";
 import { ordered } from "./listing.mjs";
@@ -178,6 +179,7 @@ export class CaseRun {
       packageStandsElsewhere: false,
       dropTimers: false,
       wordingIsOurs: false,
+      told: world.told,
       pace: world.pace,
     };
     for (const { id, rule } of ON_TOP) if (rule(step)) this.note(id);
@@ -308,7 +310,7 @@ export class CaseRun {
     switch (operation.op) {
       case "before_agent_start":
         this.promptGiven(operation);
-        world.contextGiven ||= expected.some((e) => e.kind === "inject");
+        world.told = step.told;
         break;
       case "turn_start":
         world.turnMoved = false;
@@ -320,7 +322,7 @@ export class CaseRun {
         world.userSpoke();
         break;
       case "session_compact":
-        world.contextGiven = false;
+        world.told = {};
         break;
       case "tool_call":
         world.toolWasUsed();
@@ -332,6 +334,7 @@ export class CaseRun {
         world.turnMoved = null;
         world.cancelPending = false;
         world.pace = step.pace;
+        if (wasAborted(operation.messages)) world.told = doubted(world.told);
         if (world.place) world.pushed = null;
         if (entry) world.state = null;
         break;
@@ -363,6 +366,8 @@ export class CaseRun {
     if (!entry) return;
     if (args.action !== "cancel" && world.turnMoved !== null) world.turnMoved = true;
     world.entered(entry.data);
+    const answer = expected.find((e) => e.kind === "result")?.content?.[0]?.text;
+    if (answer && world.place) world.told = heard(world.told, answer, world.place.phase.name);
     this.see(entry.data.currentPath.length > 1 ? "move in a nested run" : "move in a linear run");
   }
 
@@ -370,7 +375,7 @@ export class CaseRun {
     if (!entry) return;
     const { world } = this;
     if (name === "cancel-workflow") world.state = null;
-    else world.entered(entry.data);
+    else world.started(entry.data);
     if (name === "workflow" && world.turnMoved !== null) world.turnMoved = false;
     world.pushed = null;
   }

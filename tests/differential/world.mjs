@@ -6,6 +6,7 @@
  * @module
  */
 
+import { withoutPhase } from "./differences/context.mjs";
 import { place } from "./navigation.mjs";
 
 /** How far pushing went, as behaviour.md's "Auto-continue" counts it. */
@@ -25,7 +26,8 @@ export class World {
     this.cancelPending = false;
     /** Whether this response of the model moved the run; null between responses. */
     this.turnMoved = null;
-    this.contextGiven = false;
+    /** What the conversation holds of what there is to tell. @type {import("./differences/context.mjs").Told} */
+    this.told = {};
     /** The push that was sent last, until the agent stopped again. @type {{started: boolean, usedTools: boolean} | null} */
     this.pushed = null;
     this.pace = NO_PUSHES;
@@ -42,17 +44,23 @@ export class World {
     this.state = state && (state.active || !state.completionNotified) ? state : null;
     this.cancelPending = false;
     this.turnMoved = null;
-    this.contextGiven = false;
+    this.told = {};
     this.pushed = null;
     this.pace = storedPace(branch, taskId);
   }
 
-  /** The run was moved or begun. */
+  /** The run was moved. */
   entered(state) {
     this.state = state;
     this.cancelPending = false;
-    this.contextGiven = false;
+    this.told = withoutPhase(this.told);
     this.pace = NO_PUSHES;
+  }
+
+  /** A run was begun. */
+  started(state) {
+    this.entered(state);
+    this.told = {};
   }
 
   /** The user said something. */

@@ -9,7 +9,8 @@
 export const everywhere = ['own-words', 'definition-entry', 'run-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'host-display', 'host-order@0.74.2'];
 
 const context = /^\[Workflow path: /;
-const unchanged = /^\[Workflow path: [^\n]*\] rules and instructions unchanged$/;
+const told = /^\[Workflow path: [^\n]*\] (rules and instructions unchanged$|as said above, and:)|^\*\*Tools in /m;
+const reminder = /^⚠️ The .* is still active|Current phase instructions:|Continue with this phase as its instructions above say/m;
 const announced = /^(✅|❌) \*\*/m;
 
 /** @type {Record<string, import('./differences.mjs').Intended>} */
@@ -42,10 +43,12 @@ export const intended = {
     ],
   },
   Context: {
-    says: 'the context is told in full when a phase is entered, and in one line otherwise',
+    says: 'what stands in the conversation is not said again, and tools are told with the phase',
     marks: [
-      { stream: 'messages', head: /^workflow:context/, missing: context, added: unchanged },
-      { stream: 'requests', head: /^\+ user$/, missing: context, added: unchanged },
+      { stream: 'messages', head: /^workflow:context/, missing: context, added: told },
+      { stream: 'requests', head: /^\+ user$/, missing: context, added: told },
+      { stream: ['messages', 'requests'], added: /^\*\*Tools in /m },
+      { stream: ['messages', 'requests', 'entries'], missing: reminder, added: reminder },
     ],
   },
   'Definition gone': { says: 'a run whose files are gone goes on with the definition stored with it', marks: [] },

@@ -41,6 +41,39 @@ fn a_long_line_below_the_limit_is_taken() {
     );
 }
 
+/// A `hook/session_start` whose branch makes the line this long.
+fn session_start(id: u64, bytes: usize) -> String {
+    let line = |text: &str| {
+        let branch = json!([{"type": "custom", "customType": "notes", "data": text}]);
+        json!({"jsonrpc": "2.0", "id": id, "method": "hook/session_start", "params": {"context": {"branch": branch}}}).to_string()
+    };
+    let missing = bytes - line("").len();
+    line(&"x".repeat(missing))
+}
+
+#[test]
+fn the_entries_of_a_session_are_what_fits_a_line() {
+    const LONGEST: usize = 20_000;
+    let mut host = TestHost::over(Process::start(&["--max-line", &LONGEST.to_string()]));
+    host.initialize_bare();
+    for (id, bytes, is_taken) in [
+        (1, LONGEST - 1, true),
+        (2, LONGEST, true),
+        (3, LONGEST + 1, false),
+    ] {
+        let line = session_start(id, bytes);
+        assert_eq!(line.len(), bytes);
+        host.send(line);
+        let answer = host.receive();
+        if is_taken {
+            assert_eq!(answer["id"], id, "{answer}");
+            assert!(answer["result"].is_object(), "{answer}");
+        } else {
+            assert_eq!(kind_of(&answer), "lineTooLong");
+        }
+    }
+}
+
 #[test]
 fn depth_costs_no_stack_wherever_it_is() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);

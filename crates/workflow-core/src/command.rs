@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::Session;
+use crate::context::Told;
 use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
 use crate::ending;
 use crate::guard::Pace;
@@ -168,6 +169,7 @@ impl Session {
         });
         // The new run has not been moved yet, whatever this response did to the old one.
         self.turn_moved = self.turn_moved.map(|_| false);
+        self.told = Told::default();
         self.enter(state, out);
         if self.settings.triggers != triggers {
             self.watch_triggers(out);

@@ -1,4 +1,10 @@
-//! The context message (hook-lifecycle: "buildContextPrompt Details").
+//! The context message (hook-lifecycle: "buildContextPrompt Details"), and what the conversation holds of it.
+//!
+//! [`Context`] is what there is to say where a run stands; [`Told`] is what stands in the conversation already.
+//! What is said at a start of the agent is the one without the other (behaviour: "Context").
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::definition::{Catalog, ToolAccess};
 use crate::guard::STEP_TOOL;
@@ -78,7 +84,7 @@ fn previous_name<'c>(position: &Position<'c>, catalog: &'c Catalog) -> &'c str {
 }
 
 /// The line that says where the run stands.
-pub(crate) fn header(position: &Position<'_>) -> String {
+fn header(position: &Position<'_>) -> String {
     format!(
         "[Workflow path: {} ▸ {} {}]",
         position.breadcrumb(),
@@ -87,59 +93,228 @@ pub(crate) fn header(position: &Position<'_>) -> String {
     )
 }
 
-/// The message in full.
-pub(crate) fn message(
-    state: &RunState,
-    position: &Position<'_>,
-    variables: &ContextVariables<'_>,
-    instructions: &str,
-    all_profiles: &[String],
-) -> String {
-    let templates = &position.root().templates;
-    let role = variables.resolve(
-        templates
-            .role_instruction
-            .as_deref()
-            .unwrap_or(text::ROLE_INSTRUCTION),
-    );
-    let advance = variables.resolve(
-        templates
-            .advance_reminder
-            .as_deref()
-            .unwrap_or(text::ADVANCE_REMINDER),
-    );
-    let phase = position.phase;
-    let level = position.innermost();
+/// What a part of the context message is about, in the order in which they are said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum About {
+    /// What the agent is.
+    Role,
+    /// What the run is for.
+    Task,
+    /// The phase, and how far that is.
+    Place,
+    /// What to do in the phase.
+    Instructions,
+    /// Which tools the phase has.
+    Tools,
+    /// Which subagents the phase has.
+    Profiles,
+    /// Which subagents the workflow has.
+    AllProfiles,
+    /// How to move on.
+    Advance,
+}
+
+impl About {
+    /// Whether it is said of one phase, and of no other even in the same words.
+    fn is_of_phase(self) -> bool {
+        matches!(
+            self,
+            Self::Place | Self::Instructions | Self::Tools | Self::Profiles
+        )
+    }
+
+    /// Whether it stands right under what comes before it.
+    fn follows(self, before: Self) -> bool {
+        matches!(
+            (before, self),
+            (Self::Task, Self::Place)
+                | (Self::Tools, Self::Profiles | Self::AllProfiles)
+                | (Self::Profiles, Self::AllProfiles)
+        )
+    }
+}
+
+/// What the agent is told where a run stands, part by part.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    header: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    about: About,
+    text: String,
+    digest: u64,
+}
+
+impl Part {
+    fn new(about: About, text: String) -> Self {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        Self {
+            about,
+            digest: hasher.finish(),
+            text,
+        }
+    }
+}
+
+/// What the conversation holds of it, as far as we know.
+///
+/// A part stands in it if it was said in these words; a part about a phase, if that was since the
+/// phase was entered. Empty where the conversation may have lost what was said.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Told(BTreeMap<About, u64>);
+
+impl Told {
+    /// Another phase is entered: what was said of the one before does not hold.
+    pub(crate) fn leave_phase(&mut self) {
+        self.0.retain(|about, _| !about.is_of_phase());
+    }
+
+    /// The instructions stand in the answer of `workflow_step` that entered the phase.
+    pub(crate) fn hear_instructions(&mut self, context: &Context) {
+        let part = context.part(About::Instructions);
+        self.0.extend(part.map(|part| (part.about, part.digest)));
+    }
+
+    /// The last answer of `workflow_step` may not have come as we gave it. What a start of the agent
+    /// said since the phase was entered stands all the same.
+    pub(crate) fn doubt_answer(&mut self) {
+        if !self.0.contains_key(&About::Place) {
+            self.0.remove(&About::Instructions);
+        }
+    }
+
+    /// Whether the conversation holds what to do in the phase.
+    pub(crate) fn knows_instructions(&self, context: &Context) -> bool {
+        context
+            .part(About::Instructions)
+            .is_some_and(|part| self.knows(part))
+    }
+
+    fn knows(&self, part: &Part) -> bool {
+        self.0.get(&part.about) == Some(&part.digest)
+    }
+}
+
+impl Context {
+    pub(crate) fn of(
+        state: &RunState,
+        position: &Position<'_>,
+        variables: &ContextVariables<'_>,
+        instructions: &str,
+        all_profiles: &[String],
+    ) -> Self {
+        let templates = &position.root().templates;
+        let own = |own: &Option<String>, default: &str| {
+            variables.resolve(own.as_deref().unwrap_or(default))
+        };
+        let phase = position.phase;
+        let profiles = text::list(phase.available_profiles.as_deref().unwrap_or_default());
+        let parts = [
+            (
+                About::Role,
+                own(&templates.role_instruction, text::ROLE_INSTRUCTION),
+            ),
+            (
+                About::Task,
+                format!(
+                    "**Task:** {}\n**Task ID:** {}",
+                    state.task_description, state.task_id
+                ),
+            ),
+            (About::Place, place(state, position)),
+            (
+                About::Instructions,
+                format!("**What to do in this phase:**\n{instructions}"),
+            ),
+            (
+                About::Profiles,
+                format!("**Available subagent profiles for this phase:** {profiles}"),
+            ),
+            (
+                About::AllProfiles,
+                format!("**All profiles:** {}", all_profiles.join(", ")),
+            ),
+            (
+                About::Advance,
+                own(&templates.advance_reminder, text::ADVANCE_REMINDER),
+            ),
+        ];
+        Self {
+            header: header(position),
+            parts: parts.map(|(about, text)| Part::new(about, text)).into(),
+        }
+    }
+
+    /// Says as well which tools there are, which the npm package leaves to the templates.
+    pub(crate) fn with_tools(mut self, phase: &str, allowed: &str) -> Self {
+        let tools = Part::new(About::Tools, format!("**Tools in {phase}:** {allowed}"));
+        let at = self.parts.partition_point(|part| part.about < About::Tools);
+        self.parts.insert(at, tools);
+        self
+    }
+
+    /// The message in full.
+    pub(crate) fn in_full(&self) -> String {
+        with_parts(&self.header, &self.parts.iter().collect::<Vec<_>>())
+    }
+
+    /// The message where the conversation holds all of it.
+    pub(crate) fn line(&self) -> String {
+        format!("{} rules and instructions unchanged", self.header)
+    }
+
+    /// The message without what the conversation holds; it holds all of it afterwards.
+    pub(crate) fn tell(&self, told: &mut Told) -> String {
+        let unknown: Vec<&Part> = self.parts.iter().filter(|part| !told.knows(part)).collect();
+        let message = if unknown.is_empty() {
+            self.line()
+        } else if unknown.len() == self.parts.len() {
+            with_parts(&self.header, &unknown)
+        } else {
+            let header = format!("{} as said above, and:", self.header);
+            with_parts(&header, &unknown)
+        };
+        told.0
+            .extend(unknown.iter().map(|part| (part.about, part.digest)));
+        message
+    }
+
+    fn part(&self, about: About) -> Option<&Part> {
+        self.parts.iter().find(|part| part.about == about)
+    }
+}
+
+fn place(state: &RunState, position: &Position<'_>) -> String {
+    let (phase, level) = (position.phase, position.innermost());
     let unit = if position.levels.len() == 1 {
         "phases"
     } else {
         "in current scope"
     };
-    [
-        header(position),
-        String::new(),
-        role,
-        String::new(),
-        format!("**Task:** {}", state.task_description),
-        format!("**Task ID:** {}", state.task_id),
-        format!("**Current Phase:** {} {}", phase.emoji, phase.name),
-        format!(
-            "**Progress:** Step {} ({}/{} {unit})",
-            state.global_step_count,
-            level.index + 1,
-            level.workflow.phases.len()
-        ),
-        String::new(),
-        "**What to do in this phase:**".to_owned(),
-        instructions.to_owned(),
-        String::new(),
-        format!(
-            "**Available subagent profiles for this phase:** {}",
-            text::list(phase.available_profiles.as_deref().unwrap_or_default())
-        ),
-        format!("**All profiles:** {}", all_profiles.join(", ")),
-        String::new(),
-        advance,
-    ]
-    .join("\n")
+    format!(
+        "**Current Phase:** {} {}\n**Progress:** Step {} ({}/{} {unit})",
+        phase.emoji,
+        phase.name,
+        state.global_step_count,
+        level.index + 1,
+        level.workflow.phases.len()
+    )
+}
+
+fn with_parts(header: &str, parts: &[&Part]) -> String {
+    let length: usize = parts.iter().map(|part| part.text.len() + 2).sum();
+    let mut message = String::with_capacity(header.len() + length);
+    message.push_str(header);
+    let mut before = None;
+    for part in parts {
+        let follows = before.is_some_and(|before| part.about.follows(before));
+        message.push_str(if follows { "\n" } else { "\n\n" });
+        message.push_str(&part.text);
+        before = Some(part.about);
+    }
+    message
 }

@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::checkpoint::{Checkpoints, PendingRestore, went_on};
 use crate::command::PendingStart;
+use crate::context::Told;
 use crate::definition::{Catalog, Settings, Trigger};
 use crate::guard::Pace;
 use crate::guard::results::Results;
@@ -51,8 +52,8 @@ pub struct Session {
     pub(crate) turn_moved: Option<bool>,
     /// What became of the last push, until the agent stops again or a person speaks.
     pub(crate) pushed: Option<Pushed>,
-    /// Whether the model has the full context of where the run stands.
-    pub(crate) context_given: bool,
+    /// What the conversation holds of what there is to tell.
+    pub(crate) told: Told,
     /// The `next` that is on its way out of the phase, and waits for no person.
     pub(crate) leaving: Option<Leaving>,
     /// Gates run so far.
@@ -162,7 +163,7 @@ impl Session {
             countdown: None,
             turn_moved: None,
             pushed: None,
-            context_given: false,
+            told: Told::default(),
             leaving: None,
             gates: 0,
             waiting: BTreeMap::new(),
@@ -263,7 +264,7 @@ impl Session {
             Input::UserInput {
                 author: Some(Author::Person),
             } => self.user_spoke(&mut out),
-            Input::Compacted => self.context_given = false,
+            Input::Compacted => self.told = Told::default(),
             Input::Settings { loaded } => self.settings_changed(loaded, &mut out),
             Input::Branch {
                 ticket,
@@ -395,7 +396,7 @@ impl Session {
         self.agent_is_running(out);
         self.stop_leaving("the run moved on meanwhile", out);
         self.call_off_calls("the run moved on", out);
-        self.context_given = false;
+        self.told.leave_phase();
         if self.run.as_ref().is_some_and(|run| run.state != state) {
             self.forget_word(out);
         }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::context::ContextVariables;
+use crate::context::{Context, ContextVariables};
 use crate::definition::{
     Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow,
 };
@@ -13,7 +13,8 @@ use crate::guard::Continue;
 use crate::guard::results::Results;
 use crate::guard::rules::{Call, Decision, Denial, LevelRules, Rules, Whose, reason};
 use crate::run::{Position, RunState, Stale, advance};
-use crate::{context, template, text};
+use crate::template::Split;
+use crate::{template, text};
 
 /// What holds where a run stands.
 #[derive(Debug, Clone)]
@@ -34,19 +35,43 @@ pub(crate) struct Standing {
     pub(crate) rules: Rules,
     /// What becomes of results, by all levels.
     pub(crate) results: Results,
-    block_reason: String,
-    /// The context message in full.
-    pub(crate) context: String,
-    /// The context message in one line.
-    pub(crate) context_line: String,
+    /// What an agent is told whose tool is blocked by a list; the tool and what is allowed are put in at the call.
+    block_reason: Split,
+    /// What the agent is told of where it stands.
+    pub(crate) context: Context,
     /// How often it is given in full.
     pub(crate) context_mode: ContextMode,
     /// What an agent is told that stopped early.
-    pub(crate) reminder: String,
+    pub(crate) reminder: Reminder,
     /// How pushing goes here.
     pub(crate) auto_continue: Continue,
     /// What is kept of the code at each turn.
     pub(crate) checkpoint: Option<Checkpoint>,
+}
+
+/// What an agent is told that stopped early.
+#[derive(Debug, Clone)]
+pub(crate) struct Reminder {
+    /// As the definition has it, or with the phase's instructions.
+    in_full: String,
+    /// Without them, for a conversation that holds them.
+    short: Option<String>,
+}
+
+impl Reminder {
+    /// What is said, where the conversation holds the instructions or not.
+    pub(crate) fn text(&self, knows_instructions: bool) -> &str {
+        match &self.short {
+            Some(short) if knows_instructions => short,
+            _ => &self.in_full,
+        }
+    }
+
+    /// All that may be said.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let short = self.short.as_deref();
+        std::iter::once(&*self.in_full).chain(short)
+    }
 }
 
 /// A scope of the path, as people read it.
@@ -74,7 +99,16 @@ impl Standing {
         let variables = ContextVariables::of(state, &position, next_name(state, catalog)?, catalog);
         let instructions = variables.resolve(&position.phase.instructions);
         let innermost = position.innermost();
-        let header = context::header(&position);
+        let context_mode = root
+            .context
+            .or(settings.context)
+            .unwrap_or(ContextMode::ByChange);
+        let rules = Rules::new(levels(&position, settings, &level_names(&position)));
+        let profiles = all_profiles(root, catalog);
+        let mut context = Context::of(state, &position, &variables, &instructions, &profiles);
+        if let (ContextMode::ByChange, Some(allowed)) = (context_mode, rules.lists()) {
+            context = context.with_tools(&position.phase.name, &allowed);
+        }
         Ok(Self {
             workflow_name: root.name.clone(),
             breadcrumb: breadcrumb(&position),
@@ -87,27 +121,12 @@ impl Standing {
                 .clone(),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
             status: status(&position, catalog),
-            rules: Rules::new(levels(&position, settings, &level_names(&position))),
+            rules,
             results: results(&position, settings),
-            block_reason: root
-                .templates
-                .block_reason_template
-                .as_deref()
-                .unwrap_or(text::BLOCK_REASON)
-                .to_owned(),
-            context: context::message(
-                state,
-                &position,
-                &variables,
-                &instructions,
-                &all_profiles(root, catalog),
-            ),
-            context_line: format!("{header} rules and instructions unchanged"),
-            context_mode: root
-                .context
-                .or(settings.context)
-                .unwrap_or(ContextMode::ByChange),
-            reminder: reminder(state, &position),
+            block_reason: block_reason(&position),
+            context,
+            context_mode,
+            reminder: reminder(state, &position, context_mode),
             auto_continue: auto_continue(&position, settings),
             checkpoint: checkpoint(&position, settings),
             phase: Phase {
@@ -137,13 +156,7 @@ impl Standing {
 
     /// What an agent is told whose tool is blocked by a list (hook-lifecycle: "Block Reason Template").
     pub(crate) fn reason(&self, tool: &str, allowed: &str) -> String {
-        template::resolve(&self.block_reason, |name| match name {
-            "workflowName" => Some(&self.workflow_name),
-            "phaseName" => Some(&self.phase.name),
-            "toolName" => Some(tool),
-            "allowedTools" => Some(allowed),
-            _ => None,
-        })
+        self.block_reason.resolve(&[tool, allowed])
     }
 
     /// The names from the root to the innermost scope, in one text.
@@ -309,24 +322,43 @@ impl<'c> Profiles<'c> {
     }
 }
 
-/// hook-lifecycle: Case B, step 3. The instructions stand in it as they are written.
-fn reminder(state: &RunState, position: &Position<'_>) -> String {
+/// hook-lifecycle: "Block Reason Template".
+fn block_reason(position: &Position<'_>) -> Split {
     let root = position.root();
     let template = root
         .templates
-        .not_done_reminder
+        .block_reason_template
         .as_deref()
-        .unwrap_or(text::NOT_DONE);
-    template::resolve(template, |name| match name {
-        "workflowName" => Some(&root.name),
-        "phaseName" => Some(&position.phase.name),
-        "phaseEmoji" => Some(&position.phase.emoji),
-        "phaseInstructions" => Some(&position.phase.instructions),
-        "taskDescription" => Some(&state.task_description),
-        "taskId" => Some(&state.task_id),
-        "workflowKey" => Some(&state.workflow_key),
+        .unwrap_or(text::BLOCK_REASON);
+    let value_of = |name: &str| match name {
+        "workflowName" => Some(root.name.as_str()),
+        "phaseName" => Some(position.phase.name.as_str()),
         _ => None,
-    })
+    };
+    Split::of(template, value_of, &["toolName", "allowedTools"])
+}
+
+/// hook-lifecycle: Case B, step 3. The instructions stand in it as they are written.
+fn reminder(state: &RunState, position: &Position<'_>, mode: ContextMode) -> Reminder {
+    let root = position.root();
+    let own = root.templates.not_done_reminder.as_deref();
+    let resolve = |template| {
+        template::resolve(template, |name| match name {
+            "workflowName" => Some(&root.name),
+            "phaseName" => Some(&position.phase.name),
+            "phaseEmoji" => Some(&position.phase.emoji),
+            "phaseInstructions" => Some(&position.phase.instructions),
+            "taskDescription" => Some(&state.task_description),
+            "taskId" => Some(&state.task_id),
+            "workflowKey" => Some(&state.workflow_key),
+            _ => None,
+        })
+    };
+    let may_be_short = own.is_none() && mode == ContextMode::ByChange;
+    Reminder {
+        in_full: resolve(own.unwrap_or(text::NOT_DONE)),
+        short: may_be_short.then(|| resolve(text::NOT_DONE_SHORT)),
+    }
 }
 
 /// The phase speaks first, then the scopes from the innermost to the root, then the settings.

@@ -105,14 +105,70 @@ pub const MAX_RESOLVED: usize = 4 << 20;
 /// A text that would become longer than [`MAX_RESOLVED`] is cut there, and says so.
 #[must_use]
 pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
-    let mut out = String::with_capacity(template.len());
-    for piece in pieces(template) {
-        let text = match piece {
-            Piece::Text(text) => text,
-            Piece::Variable(name, start) => {
-                value_of(name).unwrap_or(&template[start..start + name.len() + 2])
+    let texts = pieces(template).map(|piece| match piece {
+        Piece::Text(text) => text,
+        Piece::Variable(name, start) => {
+            value_of(name).unwrap_or(&template[start..start + name.len() + 2])
+        }
+    });
+    joined(texts, template.len())
+}
+
+/// A template that has been split, for values that become known one by one.
+#[derive(Debug, Clone)]
+pub(crate) struct Split(Vec<Part>);
+
+#[derive(Debug, Clone)]
+enum Part {
+    Text(String),
+    /// A variable whose value comes later, by its place among them.
+    Later(usize),
+}
+
+impl Split {
+    /// Puts in what `value_of` knows, and leaves the variables of these names for later.
+    pub(crate) fn of<'v>(
+        template: &str,
+        value_of: impl Fn(&str) -> Option<&'v str>,
+        later: &[&str],
+    ) -> Self {
+        let parts = pieces(template).map(|piece| match piece {
+            Piece::Text(text) => Part::Text(text.to_owned()),
+            Piece::Variable(name, start) => match later.iter().position(|&later| later == name) {
+                Some(place) => Part::Later(place),
+                None => Part::Text(
+                    value_of(name)
+                        .unwrap_or(&template[start..start + name.len() + 2])
+                        .to_owned(),
+                ),
+            },
+        });
+        // What is behind more than fits is never told.
+        let mut length = 0;
+        let fits = parts.take_while(|part| {
+            let is_wanted = length <= MAX_RESOLVED;
+            if let Part::Text(text) = part {
+                length += text.len();
             }
-        };
+            is_wanted
+        });
+        Self(fits.collect())
+    }
+
+    /// Puts in the rest, in the order of their names.
+    pub(crate) fn resolve(&self, later: &[&str]) -> String {
+        let texts = self.0.iter().map(|part| match part {
+            Part::Text(text) => text.as_str(),
+            Part::Later(place) => later[*place],
+        });
+        joined(texts.clone(), texts.map(str::len).sum())
+    }
+}
+
+/// The texts in one, as long as it may become.
+fn joined<'t>(texts: impl Iterator<Item = &'t str>, expected: usize) -> String {
+    let mut out = String::with_capacity(expected.min(MAX_RESOLVED));
+    for text in texts {
         let room = MAX_RESOLVED.saturating_sub(out.len());
         if text.len() > room {
             let end = (0..=room).rev().find(|&end| text.is_char_boundary(end));
@@ -145,6 +201,28 @@ mod tests {
     }
 
     #[test]
+    fn a_template_that_is_split_first_comes_to_the_same() {
+        let value_of = |name: &str| match name {
+            "a" => Some("1"),
+            "b" => Some("{a}$&"),
+            "late" => Some("{b} é"),
+            "later" => Some(""),
+            _ => None,
+        };
+        for template in [
+            "",
+            "plain",
+            "{late}",
+            "{a}{later}{late} {x}",
+            "{{late}} {b}{late}é{late",
+        ] {
+            let split = Split::of(template, value_of, &["later", "late"]);
+            let resolved = split.resolve(&["", "{b} é"]);
+            assert_eq!(resolved, resolve(template, value_of), "{template}");
+        }
+    }
+
+    #[test]
     fn values_are_not_scanned_again() {
         check("{b}", "{a}$&");
     }
@@ -153,6 +231,16 @@ mod tests {
     fn braces_around_anything_but_a_name_are_text() {
         check("{}{ a}{{a}}{ä}{a", "{}{ a}{1}{ä}{a");
         check("", "");
+    }
+
+    #[test]
+    fn a_template_that_is_split_first_is_cut_at_the_same_place() {
+        let value = "ä".repeat(1 << 20);
+        let template = "{x}{later}".repeat(100);
+        let value_of = |name: &str| Some(if name == "x" { &*value } else { "b" });
+        let split = Split::of(&template, value_of, &["later"]);
+        assert!(split.0.len() < 10);
+        assert!(split.resolve(&["b"]) == resolve(&template, value_of));
     }
 
     #[test]

@@ -39,6 +39,10 @@ pub(crate) const NOT_DONE: &str = "⚠️ The {workflowName} is still active. Cu
      Current phase instructions:\n{phaseInstructions}\n\n\
      Continue working on the current phase and call workflow_step when done.";
 
+/// The same for an agent that has the phase's instructions before it.
+pub(crate) const NOT_DONE_SHORT: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\n\
+     You must NOT stop yet. Continue with this phase as its instructions above say, and call workflow_step when done.";
+
 /// What stands before the description in a session's name.
 pub(crate) const SESSION_NAME_PREFIX: &str = "Workflow: ";
 

@@ -112,6 +112,7 @@ impl Session {
         };
         let active = state.active;
         self.move_to(state, out);
+        self.tell_instructions();
         if !active {
             return ToolAnswer {
                 text: format!("✓ Advanced: {from} → DONE\n\n🎉 **All phases complete!**"),
@@ -158,6 +159,7 @@ impl Session {
             }
         };
         self.move_to(state, out);
+        self.tell_instructions();
         let Some((_, standing)) = self.standing() else {
             return unresolved("loop");
         };
@@ -196,6 +198,15 @@ impl Session {
     fn move_to(&mut self, state: crate::run::RunState, out: &mut Output) {
         self.turn_moved = self.turn_moved.map(|_| true);
         self.enter(state, out);
+    }
+
+    /// What to do in the phase stands in the answer ([`entered_text`]).
+    fn tell_instructions(&mut self) {
+        let mut told = std::mem::take(&mut self.told);
+        if let Some((_, standing)) = self.standing() {
+            told.hear_instructions(&standing.context);
+        }
+        self.told = told;
     }
 }
 

@@ -4,6 +4,8 @@
 //! forwards what it has, what the sidecar does not know is passed over without being built, and a member of a wrong
 //! type counts as left out unless nothing can be decided without it. Must not know what is decided.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -239,13 +241,16 @@ answer! {
 /// A message for the agent before it starts.
 ///
 /// hook-lifecycle: "handleBeforeAgentStart".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Inject {
     /// The message's type: `workflow:context`.
     pub custom_type: String,
+    // As JSON already: it is long, and told again and again.
     /// The text.
-    pub content: String,
+    #[schemars(with = "String")]
+    #[ts(type = "string")]
+    pub content: Arc<RawValue>,
     /// Whether the user sees it.
     pub display: bool,
 }

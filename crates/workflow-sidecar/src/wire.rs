@@ -3,9 +3,10 @@
 //! The one place where both are known. Owns the keys and options that are constant on the wire.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jsonrpsee::types::ErrorObjectOwned;
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::{
     Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Tier, Workflow,
 };
@@ -159,14 +160,18 @@ pub(crate) fn branch_result(output: Output) -> protocol::BranchResult {
     }
 }
 
-pub(crate) fn before_agent_start_result(output: Output) -> protocol::BeforeAgentStartResult {
+/// What an agent is told before it starts; `as_json` makes JSON of its text.
+pub(crate) fn before_agent_start_result(
+    output: Output,
+    as_json: impl FnOnce(String) -> Arc<RawValue>,
+) -> protocol::BeforeAgentStartResult {
     let inject = match output.reply {
         Reply::Inject {
             custom_type,
             content,
         } => Some(protocol::Inject {
             custom_type: custom_type.to_owned(),
-            content,
+            content: as_json(content),
             display: false,
         }),
         Reply::None

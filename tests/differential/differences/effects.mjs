@@ -6,6 +6,7 @@
  * @module
  */
 
+import { shortened, toldOf } from "./context.mjs";
 import { contextVariables, drilled, entryAt, fill, follows, place, statusText } from "../navigation.mjs";
 
 /**
@@ -22,6 +23,7 @@ import { contextVariables, drilled, entryAt, fill, follows, place, statusText } 
  * @property {boolean} packageStandsElsewhere   the package's state is another now, and must be put back
  * @property {boolean} dropTimers    the package's countdown must go
  * @property {boolean} wordingIsOurs  a text in `expected` was taken from ours, as its wording is free
+ * @property {import("./context.mjs").Told} told  what the conversation holds, after the operation
  * @property {any} pace             how far pushing went, after the operation
  */
 
@@ -346,12 +348,18 @@ export const EXPECTED = [
   },
   {
     id: "Context",
-    says: "the context is given in full once per phase entry, in between in one line",
-    rule: ({ expected, world }) => {
+    says: "what stands in the conversation is not said again: neither in the context message nor in the built-in reminder",
+    rule: (step) => {
+      const { expected, world, operation } = step;
+      if (world.mode === "unbounded") return false;
       const inject = find(expected, "inject");
-      if (!inject || world.mode === "unbounded" || !world.contextGiven) return false;
-      const [header] = inject.content.split("]\n\n");
-      return put(inject, "content", `${header}] rules and instructions unchanged`);
+      if (inject) {
+        const { message, told } = toldOf(inject.content, world.told, world.state, world.place.phase);
+        step.told = told;
+        return put(inject, "content", message);
+      }
+      const push = operation.op === "advance" ? find(expected, "user") : undefined;
+      return push !== undefined && "instructions" in world.told && put(push, "content", shortened(push.content));
     },
   },
 ];

@@ -42,6 +42,9 @@ function lastAssistant(messages) {
   return { stopReason: message?.stopReason, asks: typeof text === "string" && text.endsWith("?") };
 }
 
+/** Whether the person stopped the agent. */
+export const wasAborted = (messages) => lastAssistant(messages).stopReason === "aborted";
+
 /** What the defaults do about a stop, and how the counts go on. */
 function afterStop({ pace, pushed }, { stopReason, asks }) {
   if (pace.parked !== null || stopReason === "aborted") return { pace, push: "rest" };

@@ -10,13 +10,13 @@ export default {
   about: 'What is written into a file wakes the agent, and the file is emptied.',
   ours: true,
   workflows: {},
-  agent: settings({ triggers: [{ file: 'trigger.txt', prompt: 'External trigger: {content}' }] }),
+  agent: settings({ triggers: [{ file: '~/trigger.txt', prompt: 'External trigger: {content}' }] }),
   replies: [say('Hello.'), say('The tests pass.')],
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('Hello');
     await pi.settled();
-    const file = join(stage.place.cwd, 'trigger.txt');
+    const file = join(stage.place.home, 'trigger.txt');
     writeFileSync(file, 'Run the tests\n');
     await pi.until((record) => record.type === 'message_end' && JSON.stringify(record).includes('The tests pass.'), 'the answer to the trigger');
     await pi.quiet();

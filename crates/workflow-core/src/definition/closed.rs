@@ -27,9 +27,21 @@ pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
         CORRECTING.map(|tool| format!("`{tool}`")).join(", ")
     );
     [
-        rule(Verdict::Ask, &CORRECTING, &[file], correct),
+        rule(Verdict::Ask, &CORRECTING, &[&literal(file)], correct),
         rule(Verdict::Block, &["*"], &[], block),
     ]
+}
+
+/// A path as a pattern that is about nothing else.
+fn literal(path: &str) -> String {
+    let mut pattern = String::new();
+    for c in path.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
 }
 
 /// What stands in for what becomes of results.

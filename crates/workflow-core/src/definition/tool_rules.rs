@@ -30,12 +30,13 @@ pub(super) struct ReadTools {
 }
 
 impl ReadTools {
-    /// Bans what was not banned by what could be read.
+    /// Bans what was not banned by what could be read: before all of it, for what is lost may have stood before a rule
+    /// that allows.
     pub(super) fn close(&mut self, reader: &Reader<'_>, span: Option<Span>) {
         let file = reader.source.file();
         let why = "what is said there of tools cannot be read";
-        self.rules
-            .extend(closed::rules(file, &place_of(reader, span), why));
+        let closed = closed::rules(file, &place_of(reader, span), why);
+        self.rules.splice(0..0, closed);
         self.reading = Reading::Never;
     }
 }

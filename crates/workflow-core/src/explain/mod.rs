@@ -82,14 +82,17 @@ impl Explained {
 
     /// The context message in full.
     #[must_use]
-    pub fn context(&self) -> &str {
-        &self.standing.context
+    pub fn context(&self) -> String {
+        self.standing.context.in_full()
     }
 
-    /// What an agent is told that stopped early.
+    /// Whether this is what an agent is told that stopped early.
     #[must_use]
-    pub fn reminder(&self) -> &str {
-        &self.standing.reminder
+    pub fn is_reminder(&self, text: &str) -> bool {
+        self.standing
+            .reminder
+            .texts()
+            .any(|reminder| reminder == text)
     }
 
     /// What the agent was told when the run started.

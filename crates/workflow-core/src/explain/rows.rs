@@ -371,13 +371,13 @@ fn context(here: &Here<'_>) -> Vec<Row> {
         row(
             Section::Context,
             "message",
-            Value::Text(here.standing.context.clone()),
+            Value::Text(here.standing.context.in_full()),
             None,
         ),
         row(
             Section::Context,
             "inBetween",
-            Value::Word(here.standing.context_line.clone()),
+            Value::Word(here.standing.context.line()),
             None,
         ),
     ]
@@ -442,7 +442,7 @@ fn auto_continue(here: &Here<'_>) -> Vec<Row> {
         ),
         row(
             "reminder",
-            Value::Text(here.standing.reminder.clone()),
+            Value::Text(here.standing.reminder.text(true).to_owned()),
             here.root(reminder, "notDoneReminder"),
         ),
     ]

@@ -45,6 +45,17 @@ impl ToolGuard {
         Some(&self.rule.as_ref()?.allowed)
     }
 
+    /// Which tools are left, as people read it; `None` if all of them are.
+    #[must_use]
+    pub fn leaves(&self) -> Option<&str> {
+        let rule = self.rule.as_ref()?;
+        match (rule.named.is_empty(), rule.named_may_run) {
+            (true, true) => Some(STEP_TOOL),
+            (true, false) => None,
+            (false, _) => Some(&rule.allowed),
+        }
+    }
+
     /// What is allowed instead, as people read it, when this tool is not.
     #[must_use]
     pub fn blocks(&self, tool: &str) -> Option<&str> {
@@ -86,6 +97,20 @@ mod tests {
         let guard = ToolGuard::new(Some(&ToolAccess::Whitelist(Vec::new())));
         assert_eq!(guard.blocks("read"), Some(""));
         assert_eq!(guard.blocks(STEP_TOOL), None);
+    }
+
+    #[test]
+    fn what_is_left_is_said_where_something_is_blocked() {
+        let left = |tools| ToolGuard::new(Some(&tools)).leaves().map(str::to_owned);
+        assert_eq!(left(ToolAccess::Blacklist(Vec::new())), None);
+        assert_eq!(
+            left(ToolAccess::Blacklist(names(&["edit"]))).as_deref(),
+            Some("all except: edit")
+        );
+        assert_eq!(
+            left(ToolAccess::Whitelist(Vec::new())).as_deref(),
+            Some(STEP_TOOL)
+        );
     }
 
     #[test]

@@ -36,6 +36,9 @@ impl Session {
         self.forget_cancel();
         self.stop_leaving("the agent stopped", out);
         self.turn_moved = None;
+        if last.is_some_and(|last| last.stop_reason == Some("aborted")) {
+            self.told.doubt_answer();
+        }
         out.reply = Reply::Mutation(match &self.run {
             Some(run) if run.state.active => self.stopped_early(now, last, out),
             Some(_) => self.announce_end(out),
@@ -154,7 +157,8 @@ impl Session {
             return;
         };
         let Ok(standing) = &run.standing else { return };
-        let content = standing.reminder.clone();
+        let knows = self.told.knows_instructions(&standing.context);
+        let content = standing.reminder.text(knows).to_owned();
         run.pace.pushes = run.pace.pushes.saturating_add(1);
         run.store_pace(out);
         out.actions.append(&mut done.actions);

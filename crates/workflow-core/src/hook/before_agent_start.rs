@@ -1,7 +1,7 @@
 //! `before_agent_start`: what the agent is told of the workflow (hook-lifecycle: "handleBeforeAgentStart").
 //!
-//! In full when a phase is entered and whenever the model may have lost it, in one line in
-//! between (behaviour: "Context"): what the model has seen is not said again.
+//! What stands in the conversation is not said again (behaviour: "Context"): in full when a run starts
+//! and whenever the model may have lost it, what is new when a phase is entered, and in one line in between.
 
 use crate::Session;
 use crate::definition::ContextMode;
@@ -30,20 +30,18 @@ impl Session {
         } else {
             self.user_spoke(out);
         }
-        let Some((_, standing)) = self.standing() else {
-            return;
-        };
-        let full = !self.context_given || standing.context_mode == ContextMode::EveryTurn;
-        let content = if full {
-            &standing.context
-        } else {
-            &standing.context_line
-        };
-        out.reply = Reply::Inject {
-            custom_type: message_type::CONTEXT,
-            content: content.clone(),
-        };
-        self.context_given = true;
+        let mut told = std::mem::take(&mut self.told);
+        if let Some((_, standing)) = self.standing() {
+            let content = match standing.context_mode {
+                ContextMode::ByChange => standing.context.tell(&mut told),
+                ContextMode::EveryTurn => standing.context.in_full(),
+            };
+            out.reply = Reply::Inject {
+                custom_type: message_type::CONTEXT,
+                content,
+            };
+        }
+        self.told = told;
     }
 
     /// Whether the agent starts on our own reminder, which must not clear the counts.
@@ -54,10 +52,15 @@ impl Session {
         let Some((_, standing)) = self.standing().filter(|(run, _)| run.pace.pushes > 0) else {
             return false;
         };
-        let reminder = white_space::trim(&standing.reminder);
+        let says = |prompt: &str, reminder| match white_space::trim(reminder) {
+            "" => white_space::trim(prompt).is_empty(),
+            reminder => prompt.contains(reminder),
+        };
         match prompt {
-            Some(prompt) if reminder.is_empty() => white_space::trim(prompt).is_empty(),
-            Some(prompt) => prompt.contains(reminder),
+            Some(prompt) => standing
+                .reminder
+                .texts()
+                .any(|reminder| says(prompt, reminder)),
             None => self.pushed.as_ref().is_some_and(|pushed| !pushed.started),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::Session;
 use crate::checkpoint::Checkpoints;
+use crate::context::Told;
 use crate::definition::{Catalog, Loaded, Reading, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, visible};
 use crate::input::Entry;
@@ -115,7 +116,7 @@ impl Session {
         self.run = None;
         self.turn_moved = None;
         self.pushed = None;
-        self.context_given = false;
+        self.told = Told::default();
         self.denied = None;
         for (_, waiting) in std::mem::take(&mut self.waiting) {
             out.settled.extend(waiting.unanswered("the session ended"));

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Session;
 use crate::diagnostic::{shown, visible};
+use crate::guard::STEP_TOOL;
 use crate::guard::rules::{Call, Decision, Denial, Lift, reason};
 use crate::input::Ticket;
 use crate::output::{Decider, Output, Question, Reply, Settled};
@@ -53,27 +54,39 @@ impl Session {
         if denial.rule.is_none() {
             self.denied = None;
             out.reply = block(reason);
-        } else if asked {
-            self.ask_for_consent(ticket, call, reason, out);
         } else {
-            let against = (denial.lift == Lift::Person).then(|| against(&denial));
-            self.deny(ticket, call, reason, against, out);
+            let lifted = match denial.lift {
+                Lift::Person => rules.lifted(call).iter().map(level_and_source).collect(),
+                Lift::Never => Vec::new(),
+            };
+            if asked {
+                self.ask_for_consent(ticket, call, reason, &lifted, out);
+            } else {
+                self.deny(ticket, call, reason, &lifted, out);
+            }
         }
     }
 
-    /// Asks a person about a call, unless the same was declined often enough.
+    /// Asks a person about a call, unless the same was declined often enough; a yes is to all levels that ask.
     fn ask_for_consent(
         &mut self,
         ticket: Ticket,
         call: &Call<'_>,
         mut reason: String,
+        asking: &[String],
         out: &mut Output,
     ) {
         let times = self.denied_again(call, &reason);
         let can_ask = self.can_ask();
         if can_ask && times <= STUBBORN {
-            let why = "It needs the user's consent.";
-            return self.ask_about(ticket, call, why, reason, out);
+            let why = match asking {
+                [] | [_] => "It needs the user's consent.".to_owned(),
+                all => format!(
+                    "It needs the user's consent, for which {} ask.",
+                    all.join(" and ")
+                ),
+            };
+            return self.ask_about(ticket, call, &why, reason, out);
         }
         if !can_ask {
             let why = self.why_not_asked("this host cannot ask for it");
@@ -82,25 +95,25 @@ impl Session {
         out.reply = refused(reason, times);
     }
 
-    /// Blocks a call by a rule; asks a person when it is always the same one, if a person may lift what it is `against`.
+    /// Blocks a call by a rule; asks a person when it is always the same one, if a person may lift all that it is `against`.
     fn deny(
         &mut self,
         ticket: Ticket,
         call: &Call<'_>,
         reason: String,
-        against: Option<String>,
+        against: &[String],
         out: &mut Output,
     ) {
         let times = self.denied_again(call, &reason);
-        match against.filter(|_| times == STUBBORN && self.can_ask()) {
-            Some(against) => {
-                let why = format!(
-                    "The agent tries it for the third time in a row. A yes lets this one call run, against {against}."
-                );
-                self.ask_about(ticket, call, &why, reason, out);
-            }
-            None => out.reply = refused(reason, times),
+        if against.is_empty() || times != STUBBORN || !self.can_ask() {
+            out.reply = refused(reason, times);
+            return;
         }
+        let why = format!(
+            "The agent tries it for the third time in a row. A yes lets this one call run, against {}.",
+            against.join(" and ")
+        );
+        self.ask_about(ticket, call, &why, reason, out);
     }
 
     /// Counts how often in a row this call is denied with this reason.
@@ -186,12 +199,16 @@ impl Session {
         let results = standing.map_or(&self.results, |standing| &standing.results);
         if let Some(content) = content.and_then(|content| results.apply(tool, content, is_error)) {
             out.reply = Reply::Content(content);
+            // What is left of it may not be what we said.
+            if tool == STEP_TOOL {
+                self.told.doubt_answer();
+            }
         }
     }
 }
 
-/// What a call would run against: the level, and where its rule is written.
-fn against(denial: &Denial<'_>) -> String {
+/// What denies a call: the level, and where its rule is written.
+fn level_and_source(denial: &Denial<'_>) -> String {
     let source = denial.rule.map_or("", |rule| &rule.source);
     if source.is_empty() {
         denial.level.to_owned()

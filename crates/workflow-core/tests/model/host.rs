@@ -10,11 +10,11 @@ use workflow_core::guard::rules::PlainPaths;
 use workflow_core::input::{
     Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
 };
-use workflow_core::output::{Action, Decider, Effect, GateId, Reply};
+use workflow_core::output::{Action, Awaiting, Decider, Effect, GateId, Reply};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
 
-use crate::reading::{Event, Fate};
+use crate::reading::{Event, Fate, Said};
 
 const NOW: u64 = 1_747_234_567_890;
 
@@ -30,8 +30,8 @@ pub(crate) struct Host {
     approval: Option<QuestionId>,
     replacement: Option<QuestionId>,
     gate: Option<GateId>,
-    /// What the person said outside of the host.
-    word: Option<Word>,
+    /// The waiting for a person's word, and what was said about it outside of the host.
+    awaited: Option<(String, Option<Word>)>,
     abilities: Abilities,
 }
 
@@ -54,7 +54,7 @@ impl Host {
             approval: None,
             replacement: None,
             gate: None,
-            word: None,
+            awaited: None,
             abilities,
         };
         host.happen(Event::Reload);
@@ -74,6 +74,11 @@ impl Host {
         self.branch.len()
     }
 
+    /// Whether a person's word is waited for.
+    pub(crate) fn awaits_word(&self) -> bool {
+        self.awaited.is_some()
+    }
+
     pub(crate) fn happen(&mut self, event: Event) {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
@@ -83,10 +88,6 @@ impl Host {
         };
         match event {
             Event::Next => self.step(tool("next")),
-            Event::NextApproved => {
-                self.word = Some(Word::Chosen("approve".to_owned()));
-                self.step(tool("next"));
-            }
             Event::Loop => self.step(tool("loop")),
             Event::Cancel => self.step(tool("cancel")),
             Event::CancelCommand => self.step(Input::Command {
@@ -108,6 +109,7 @@ impl Host {
             Event::Approve => self.answer_approval(Answer::Chosen("approve")),
             Event::Revise => self.answer_approval(Answer::Chosen("revise")),
             Event::Dismiss => self.answer_approval(Answer::Dismissed),
+            Event::Say(said) => self.say(said),
             Event::GatePasses => self.end_gate("passed"),
             Event::GateFails => self.end_gate("failed"),
             Event::Stop => self.stop("stop"),
@@ -151,6 +153,15 @@ impl Host {
             text_tail: Some("Done."),
         };
         self.step(Input::AgentEnd { last: Some(last) });
+    }
+
+    fn say(&mut self, said: Said) {
+        let (_, word) = self.awaited.as_mut().expect("a word is waited for");
+        *word = Some(match said {
+            Said::Approve => Word::Chosen("approve".to_owned()),
+            Said::Revise => Word::Chosen("revise".to_owned()),
+            Said::Outdated => Word::Outdated,
+        });
     }
 
     fn answer_approval(&mut self, answer: Answer<'_>) {
@@ -197,16 +208,22 @@ impl Host {
                 self.approval = Some(question.id);
             }
         }
-        let mut reads_word = false;
+        let mut reads = None;
         for effect in out.effects {
             match effect {
                 Effect::RunGate(run) => self.gate = Some(run.id),
-                Effect::ReadWord(_) => reads_word = true,
+                Effect::AwaitWord(Awaiting { nonce, .. }) => {
+                    let kept = self.awaited.take().filter(|(about, _)| *about == nonce);
+                    self.awaited = kept.or(Some((nonce, None)));
+                }
+                Effect::ForgetWord(_) => self.awaited = None,
+                Effect::ReadWord(awaiting) => reads = Some(awaiting.nonce),
                 _ => {}
             }
         }
-        if reads_word {
-            let word = self.word.take();
+        if let Some(nonce) = reads {
+            let awaited = self.awaited.clone().filter(|(about, _)| *about == nonce);
+            let word = awaited.and_then(|(_, word)| word);
             self.step(Input::Word { word });
         }
     }

@@ -107,11 +107,16 @@ fn stands(reading: &Reading, host: &Host, places: &[Place], when: &str) {
         }
     };
     assert_eq!(at, reading.at, "{when}");
+    assert_eq!(host.awaits_word(), reading.awaited, "{when}");
     let Some(view) = view.filter(|view| view.state.active) else {
         return;
     };
     assert_eq!(view.pace.pushes, reading.pushes, "{when}");
-    assert_eq!(view.pace.parked.is_some(), reading.parked, "{when}");
+    assert_eq!(
+        view.pace.parked.is_some(),
+        reading.rests.is_some(),
+        "{when}"
+    );
     assert_eq!(view.countdown.is_some(), reading.counting, "{when}");
 }
 

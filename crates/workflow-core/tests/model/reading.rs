@@ -114,6 +114,24 @@ pub(crate) enum At {
     Cancelled,
 }
 
+/// Why a run rests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Rests {
+    /// Pushes are used up.
+    Limit,
+    /// The phase needs a person's word.
+    Word,
+}
+
+/// What a person said outside of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Said {
+    Approve,
+    Revise,
+    /// Something about what was shown before it changed.
+    Outdated,
+}
+
 /// A session as far as the rules are concerned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Reading {
@@ -121,16 +139,17 @@ pub(crate) struct Reading {
     /// A first `cancel` waits for its second.
     confirming: bool,
     pub(crate) pushes: u32,
-    pub(crate) parked: bool,
+    pub(crate) rests: Option<Rests>,
     pub(crate) counting: bool,
     /// Whether the response in progress moved the run.
     moved: Option<bool>,
     /// A gate runs.
     pub(crate) checking: bool,
-    /// Whether the user approved before it ran.
-    approved: bool,
     /// A person is asked whether the phase may be left.
     pub(crate) approving: bool,
+    /// A word about it is waited for, in the dialog or outside of it; it counts when it is read.
+    pub(crate) awaited: bool,
+    said: Option<Said>,
     /// A person is asked whether to start anew, in the place of this run or of one that is over.
     pub(crate) replacing: Option<bool>,
 }
@@ -139,8 +158,6 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     Next,
-    /// The same, after the user approved outside of the host.
-    NextApproved,
     Loop,
     Cancel,
     CancelCommand,
@@ -150,6 +167,8 @@ pub(crate) enum Event {
     Approve,
     Revise,
     Dismiss,
+    /// A person says something outside of the host.
+    Say(Said),
     GatePasses,
     GateFails,
     Stop,
@@ -165,7 +184,6 @@ pub(crate) enum Event {
 impl Event {
     pub(crate) const ALL: &[Self] = &[
         Self::Next,
-        Self::NextApproved,
         Self::Loop,
         Self::Cancel,
         Self::CancelCommand,
@@ -175,6 +193,9 @@ impl Event {
         Self::Approve,
         Self::Revise,
         Self::Dismiss,
+        Self::Say(Said::Approve),
+        Self::Say(Said::Revise),
+        Self::Say(Said::Outdated),
         Self::GatePasses,
         Self::GateFails,
         Self::Stop,
@@ -195,12 +216,13 @@ impl Reading {
             at: At::Nowhere,
             confirming: false,
             pushes: 0,
-            parked: false,
+            rests: None,
             counting: false,
             moved: None,
             checking: false,
-            approved: false,
             approving: false,
+            awaited: false,
+            said: None,
             replacing: None,
         }
     }
@@ -213,6 +235,7 @@ impl Reading {
     pub(crate) fn admits(&self, event: Event) -> bool {
         match event {
             Event::Approve | Event::Revise | Event::Dismiss => self.approving,
+            Event::Say(_) => self.awaited && self.said.is_none(),
             Event::GatePasses | Event::GateFails => self.checking,
             Event::ReplaceIt | Event::KeepIt => self.replacing.is_some(),
             Event::Start => self.replacing.is_none(),
@@ -230,6 +253,7 @@ impl Reading {
             Event::KeepIt
                 | Event::Revise
                 | Event::Dismiss
+                | Event::Say(_)
                 | Event::GateFails
                 | Event::Second
                 | Event::TurnEnd
@@ -243,8 +267,7 @@ impl Reading {
             next.counting = false;
         }
         match event {
-            Event::Next => next.next(false, places, dialogs),
-            Event::NextApproved => next.next(true, places, dialogs),
+            Event::Next => next.next(places, dialogs),
             Event::Loop => next.repeat(places),
             Event::Cancel => next.cancel(),
             Event::CancelCommand => next.cancel_at_once(),
@@ -256,20 +279,22 @@ impl Reading {
             }
             Event::ReplaceIt | Event::KeepIt => next.replacing = None,
             Event::Approve => next.advance(places),
-            Event::Revise => next.approving = false,
+            Event::Revise => {
+                next.approving = false;
+                next.forget_word();
+            }
             Event::Dismiss => {
                 next.approving = false;
-                next.parked = true;
+                if !next.hear_said(places, dialogs) {
+                    next.rests = Some(Rests::Word);
+                }
             }
+            Event::Say(said) => next.said = Some(said),
             Event::GatePasses => {
                 next.checking = false;
-                let approved = std::mem::take(&mut next.approved);
-                next.ask(approved, places, dialogs);
+                next.come_to_word(places, dialogs);
             }
-            Event::GateFails => {
-                next.checking = false;
-                next.approved = false;
-            }
+            Event::GateFails => next.checking = false,
             Event::Stop | Event::Abort => next.stop(event == Event::Abort, places),
             Event::Second => {
                 next.counting = false;
@@ -284,10 +309,13 @@ impl Reading {
             Event::TurnStart => next.moved = Some(false),
             Event::TurnEnd => next.moved = None,
             Event::Reload => {
+                next.close_dialog();
                 next = Self {
-                    at: self.at,
-                    pushes: self.pushes,
-                    parked: self.parked,
+                    at: next.at,
+                    pushes: next.pushes,
+                    rests: next.rests,
+                    awaited: next.awaited,
+                    said: next.said,
                     ..Self::new()
                 }
             }
@@ -321,7 +349,7 @@ impl Reading {
         self.moved = self.moved.map(|_| true);
     }
 
-    fn next(&mut self, approved: bool, places: &[Place], dialogs: bool) {
+    fn next(&mut self, places: &[Place], dialogs: bool) {
         self.confirming = false;
         let Some(place) = self.place(places) else {
             return;
@@ -330,23 +358,57 @@ impl Reading {
             return;
         }
         if place.phase.gate.is_empty() {
-            self.ask(approved, places, dialogs);
+            self.come_to_word(places, dialogs);
         } else {
             self.checking = true;
-            self.approved = approved;
         }
     }
 
     /// The gate is behind it.
-    fn ask(&mut self, approved: bool, places: &[Place], dialogs: bool) {
-        match self
-            .place(places)
-            .and_then(|place| place.phase.approve.as_ref())
-        {
-            Some(_) if approved => self.advance(places),
-            Some(_) if dialogs => self.approving = true,
-            Some(_) => self.parked = true,
-            None => self.advance(places),
+    fn come_to_word(&mut self, places: &[Place], dialogs: bool) {
+        let place = self.place(places);
+        if place.is_none_or(|place| place.phase.approve.is_none()) {
+            self.advance(places);
+        } else if !self.hear_said(places, dialogs) {
+            self.ask(dialogs);
+        }
+    }
+
+    /// Whether a person said something outside of the host, which counts now.
+    fn hear_said(&mut self, places: &[Place], dialogs: bool) -> bool {
+        match self.said {
+            None => return false,
+            Some(Said::Approve) => self.advance(places),
+            Some(Said::Revise) => self.forget_word(),
+            Some(Said::Outdated) => {
+                self.forget_word();
+                self.ask(dialogs);
+            }
+        }
+        true
+    }
+
+    fn ask(&mut self, dialogs: bool) {
+        self.awaited = true;
+        if dialogs {
+            self.approving = true;
+        } else {
+            self.rests = Some(Rests::Word);
+        }
+    }
+
+    /// No word is waited for, and the run does not rest for one.
+    fn forget_word(&mut self) {
+        self.awaited = false;
+        self.said = None;
+        self.rests.take_if(|why| *why == Rests::Word);
+    }
+
+    /// What was asked in a dialog only is asked no more.
+    fn close_dialog(&mut self) {
+        self.approving = false;
+        if self.rests != Some(Rests::Word) {
+            self.forget_word();
         }
     }
 
@@ -393,28 +455,28 @@ impl Reading {
     fn stop(&mut self, aborted: bool, places: &[Place]) {
         self.confirming = false;
         self.checking = false;
-        self.approved = false;
-        self.approving = false;
+        self.close_dialog();
         self.moved = None;
         let waits = self
             .place(places)
             .map(|place| place.phase.auto_continue.wait == Some(true));
         match waits {
             None => self.at = At::Nowhere,
-            Some(waits) if waits || aborted || self.parked => {}
-            Some(_) if self.pushes >= 1 => self.parked = true,
+            Some(waits) if waits || aborted || self.rests.is_some() => {}
+            Some(_) if self.pushes >= 1 => self.rests = Some(Rests::Limit),
             Some(_) => self.counting = true,
         }
         if self.at == At::Nowhere {
             self.pushes = 0;
-            self.parked = false;
+            self.rests = None;
         }
     }
 
+    /// Only a word about its phase wakes a run that rests for one.
     fn hear_person(&mut self) {
         if self.is_active() {
             self.pushes = 0;
-            self.parked = false;
+            self.rests.take_if(|why| *why == Rests::Limit);
         }
     }
 }

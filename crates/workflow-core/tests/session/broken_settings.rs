@@ -1,10 +1,47 @@
 //! Settings files with mistakes: what they forbid holds, and what cannot be told of it is closed.
 
 use serde_json::{Value, json, value::to_raw_value};
-use workflow_core::definition::{MemoryFiles, Reading, Tier, TierSettings, load};
+use workflow_core::definition::{
+    FilePath, FileProblem, Files, MemoryFiles, Reading, Tier, TierEntry, TierSettings, load,
+};
 use workflow_core::input::Input;
 
 use crate::world::{World, line, workflow};
+
+/// Files that lie elsewhere than they usually do.
+#[derive(Debug)]
+struct Elsewhere(MemoryFiles);
+
+impl Files for Elsewhere {
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
+        self.0.entries(tier)
+    }
+
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        self.0.read(path, max_bytes)
+    }
+
+    fn shown(&self, _path: &FilePath) -> String {
+        "/x/[app]/{a,b}*/.pi/workflow-sidecar.json5".to_owned()
+    }
+}
+
+#[test]
+fn a_file_whose_path_looks_like_a_pattern_is_asked_about_and_no_other() {
+    let files = MemoryFiles::new().with_settings(Tier::Project, "{tools: {");
+    let mut world = World::new(vec![workflow("w", &["a"])]);
+    world.settings = load(&Elsewhere(files)).settings;
+    world.reload();
+    let mut edit = |path: &str| world.call("edit", &json!({ "path": path }));
+    for other in [
+        "/x/a/a/.pi/workflow-sidecar.json5",
+        "/x/[app]/b/.pi/workflow-sidecar.json5",
+    ] {
+        assert!(!line(&edit(other), "block").is_empty());
+    }
+    let itself = edit("/x/[app]/{a,b}*/.pi/workflow-sidecar.json5");
+    assert!(!line(&itself, "ask").is_empty());
+}
 
 /// A session under these settings of the project.
 fn under(settings: impl Into<Vec<u8>>) -> World {
@@ -123,6 +160,23 @@ fn lists_and_rules_that_cannot_be_read_are_closed() {
             "{settings}"
         );
     }
+}
+
+#[test]
+fn no_rule_that_allows_stands_before_what_is_lost() {
+    for tools in [
+        "{rules: ['block bash rm', {allow: '*'}]}",
+        "{rules: [{allow: '*'}, 'block bash rm']}",
+        "{ruls: [{block: 'bash'}], rules: [{allow: '*'}]}",
+        "{blacklist: 'bash', rules: [{allow: '*'}]}",
+    ] {
+        let mut world = under(format!("{{tools: {tools}}}"));
+        assert!(is_closed(&mut world), "{tools}");
+        let file = json!({"path": ".pi/workflow-sidecar.json5"});
+        assert!(!line(&world.call("edit", &file), "ask").is_empty());
+    }
+    let misspelt = "{toolz: {blacklist: ['bash']}, tools: {rules: [{allow: '*'}]}}";
+    assert!(is_closed(&mut under(misspelt)));
 }
 
 #[test]

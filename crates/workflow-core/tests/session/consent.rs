@@ -1,7 +1,9 @@
 //! What a person is asked about tool calls, what is counted of denials, and what a move of the run does to both.
 
 use serde_json::{Value, json};
-use workflow_core::definition::{Bound, ContinueRule, Guards, OnLimit, PhaseEntry, Rule, Workflow};
+use workflow_core::definition::{
+    Bound, ContinueRule, Guards, OnLimit, PhaseEntry, Rule, ToolAccess, Workflow,
+};
 use workflow_core::input::Input;
 
 use crate::world::{World, line, workflow};
@@ -65,6 +67,57 @@ fn a_dialog_names_the_level_and_the_file_that_a_yes_goes_against() {
     assert!(asked.contains(expected), "{asked}");
     assert_eq!(world.answer(true), ["settled"]);
     assert!(line(&write(&mut world), "block").contains("blocked by the user's settings"));
+}
+
+/// A run in a phase that blocks writing, under settings that do something about it as well.
+fn with_both(verdict: &str, phase: &Rule) -> World {
+    let mut world = World::new(vec![two_phases(phase)]);
+    let mut sourced = rule(verdict, "write");
+    "settings:3".clone_into(&mut sourced.source);
+    world.settings.user = Guards {
+        rules: vec![sourced],
+        ..Guards::default()
+    };
+    world.reload();
+    world.command("w the task");
+    world
+}
+
+#[test]
+fn a_dialog_names_every_level_that_a_yes_goes_against() {
+    for verdict in ["block", "ask"] {
+        let mut world = with_both("block", &rule(verdict, "write"));
+        write(&mut world);
+        write(&mut world);
+        let asked = write(&mut world);
+        let asked = line(&asked, "ask Allow write?");
+        let expected = "against the user's settings (settings:3) and the A phase (f:1).";
+        assert!(asked.contains(expected), "{asked}");
+    }
+    let mut world = with_both("ask", &rule("ask", "write"));
+    let asked = write(&mut world);
+    let expected = "It needs the user's consent, for which the user's settings (settings:3) and the A phase (f:1) ask.";
+    assert!(line(&asked, "ask").contains(expected), "{asked:?}");
+}
+
+#[test]
+fn no_person_is_asked_where_a_list_denies_the_call_as_well() {
+    let mut work = two_phases(&rule("block", "edit"));
+    for entry in &mut work.phases {
+        if let PhaseEntry::Phase(phase) = entry {
+            phase.tools = Some(ToolAccess::Blacklist(vec!["write".to_owned()]));
+        }
+    }
+    let mut world = World::new(vec![work]);
+    world.settings.user = Guards {
+        rules: vec![rule("block", "write")],
+        ..Guards::default()
+    };
+    world.reload();
+    world.command("w the task");
+    for _ in 0..6 {
+        assert!(!is_asked(&write(&mut world)));
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! `before_agent_start` and `tool_call`.
 
+use proptest::prelude::*;
 use workflow_core::Input;
 use workflow_core::definition::{ContextMode, PhaseEntry};
+use workflow_core::input::LastAssistant;
 
 use crate::world::{World, guarded, line, workflow};
 
@@ -16,8 +18,58 @@ fn the_context_is_given_in_full_once_per_phase() {
     let mut world = linear();
     assert!(line(&world.prompt("go"), "inject").contains("**What to do in this phase:**\nDo a."));
     assert_eq!(line(&world.prompt("and?"), "inject"), LINE);
+    // What the answer of `workflow_step` says is not said again.
+    assert!(line(&world.tool("next"), "tool").contains("Do b."));
+    assert_eq!(
+        line(&world.prompt("go on"), "inject"),
+        "inject [Workflow path: N-w ▸ 🔹 B] as said above, and:\n\n\
+         **Current Phase:** 🔹 B\n**Progress:** Step 1 (2/2 phases)\n\n\
+         **Available subagent profiles for this phase:** (none)"
+    );
+}
+
+#[test]
+fn the_tools_of_a_phase_are_told_where_it_begins() {
+    let mut own = workflow("w", &["a", "b"]);
+    own.phases[1] = PhaseEntry::Phase(guarded("b", &["edit", "write"]));
+    let mut world = World::started(vec![own]);
+    assert!(!line(&world.prompt("go"), "inject").contains("**Tools"));
     world.tool("next");
-    assert!(line(&world.prompt("go on"), "inject").contains("Do b."));
+    let tools = "**Tools in B:** all except: edit, write\n**Available subagent";
+    assert!(line(&world.prompt("go"), "inject").contains(tools));
+    world.step(Input::Compacted);
+    assert!(line(&world.prompt("go"), "inject").contains(tools));
+}
+
+#[test]
+fn a_role_that_names_the_phase_is_told_anew_in_each() {
+    let mut own = workflow("w", &["a", "b"]);
+    own.templates.role_instruction = Some("You do {phaseName}.".to_owned());
+    let mut world = World::started(vec![own]);
+    world.prompt("go");
+    world.tool("next");
+    let second = world.prompt("go");
+    assert!(line(&second, "inject").contains("and:\n\nYou do B.\n\n**Current Phase:**"));
+}
+
+#[test]
+fn instructions_whose_answer_may_not_have_come_are_told_again() {
+    let aborted = LastAssistant {
+        stop_reason: Some("aborted"),
+        text_tail: None,
+    };
+    let mut world = linear();
+    world.prompt("go");
+    world.tool("next");
+    world.step(Input::AgentEnd {
+        last: Some(aborted),
+    });
+    assert!(line(&world.prompt("go"), "inject").contains("Do b."));
+    // Once a start of the agent said them, they stand.
+    world.step(Input::AgentEnd {
+        last: Some(aborted),
+    });
+    assert!(!line(&world.prompt("go"), "inject").contains("Do b."));
 }
 
 #[test]
@@ -28,7 +80,8 @@ fn the_context_is_given_again_when_the_model_may_have_lost_it() {
     assert!(line(&world.prompt("go"), "inject").contains("Do a."));
     world.reload();
     assert!(line(&world.prompt("go"), "inject").contains("Do a."));
-    world.tool("loop");
+    assert!(line(&world.tool("loop"), "tool").contains("Do a."));
+    world.step(Input::Compacted);
     assert!(line(&world.prompt("go"), "inject").contains("Do a."));
 }
 
@@ -48,6 +101,7 @@ fn the_message_has_the_sections_of_hook_lifecycle_in_order() {
         workflow("s", &["x", "y"]),
     ]);
     world.tool("next");
+    world.step(Input::Compacted);
     let lines = world.prompt("go");
     let message = line(&lines, "inject");
     let sections = [
@@ -122,4 +176,109 @@ fn nothing_is_blocked_or_injected_without_an_active_run() {
     world.tool("next");
     assert!(world.tool_call("edit").is_empty());
     assert!(world.prompt("thanks").is_empty());
+}
+
+/// What happens to a conversation.
+#[derive(Debug, Clone, Copy)]
+enum Happens {
+    Prompted,
+    Pushed,
+    Moved(&'static str),
+    /// The last answer of `workflow_step` never comes to the model.
+    Aborted,
+    Compacted,
+    Reloaded,
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    prop_oneof![
+        3 => Just(Happens::Prompted),
+        2 => Just(Happens::Pushed),
+        4 => Just(Happens::Moved("next")),
+        1 => Just(Happens::Moved("loop")),
+        1 => Just(Happens::Aborted),
+        1 => Just(Happens::Compacted),
+        1 => Just(Happens::Reloaded),
+    ]
+}
+
+/// What the model has before it.
+#[derive(Default)]
+struct Conversation {
+    texts: Vec<String>,
+    /// Where the phase was entered.
+    entered: usize,
+}
+
+impl Conversation {
+    fn happen(&mut self, world: &mut World, what: Happens) {
+        match what {
+            Happens::Prompted => self.agent_starts(world, "go on"),
+            Happens::Pushed => {
+                world.stop("stop");
+                let said = world.wait(3000);
+                if let Some(text) = said.iter().find_map(|line| line.strip_prefix("user ")) {
+                    self.texts.push(text.to_owned());
+                    self.agent_starts(world, text);
+                }
+            }
+            Happens::Moved(action) => {
+                self.entered = self.texts.len();
+                self.texts
+                    .push(line(&world.tool(action), "tool").to_owned());
+            }
+            Happens::Aborted => {
+                // What stands behind the entering answer shows that it came.
+                if self.texts.len() == self.entered + 1 {
+                    self.texts.pop_if(|text| text.starts_with("tool"));
+                }
+                world.stop("aborted");
+            }
+            Happens::Compacted => {
+                *self = Self::default();
+                world.step(Input::Compacted);
+            }
+            Happens::Reloaded => {
+                *self = Self::default();
+                world.reload();
+            }
+        }
+    }
+
+    /// Gives what is injected, and looks whether all is there then.
+    fn agent_starts(&mut self, world: &mut World, prompt: &str) {
+        let lines = world.prompt(prompt);
+        let Some(context) = lines.iter().find_map(|line| line.strip_prefix("inject ")) else {
+            return;
+        };
+        self.texts.push(context.to_owned());
+        let header = context.split(']').next().unwrap_or_default();
+        let name = header.rsplit(' ').next().unwrap_or_default();
+        let of_phase = self.texts[self.entered..].join("\n");
+        assert!(of_phase.contains(&format!("\nDo {}.", name.to_lowercase())));
+        let tools = format!("**Tools in {name}:** all except: edit");
+        assert_eq!(of_phase.contains(&tools), ["A", "X"].contains(&name));
+        let all = self.texts.join("\n");
+        assert!(all.contains("\nYou are the ORCHESTRATOR"));
+        assert!(all.contains("call the workflow_step tool with action='next'"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_conversation_holds_all_that_counts_when_the_agent_starts(
+        session in prop::collection::vec(happens(), 1..30),
+    ) {
+        let mut outer = workflow("w", &["a", "{s}", "b", "{s}", "c"]);
+        let mut inner = workflow("s", &["x", "y"]);
+        outer.phases[0] = PhaseEntry::Phase(guarded("a", &["edit"]));
+        inner.phases[0] = PhaseEntry::Phase(guarded("x", &["edit"]));
+        let mut world = World::started(vec![outer, inner]);
+        let mut conversation = Conversation::default();
+        for what in session {
+            conversation.happen(&mut world, what);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use workflow_core::definition::{Guards, PhaseEntry, Rule, Verdict};
+use workflow_core::template::MAX_RESOLVED;
 
 use crate::world::{World, line, phase, workflow};
 
@@ -118,5 +119,21 @@ fn a_description_has_a_length() {
         let lines = world.command(&format!("w {}", "x".repeat(length)));
         let refused = lines.iter().any(|line| line.contains("longer than 1 MiB"));
         assert_eq!(refused, is_refused, "{length}");
+    }
+}
+
+#[test]
+fn what_the_agent_is_sent_has_a_length() {
+    let description = "x".repeat(1 << 20);
+    for (more, is_cut) in [(-1, false), (0, false), (1, true)] {
+        let own =
+            "y".repeat(MAX_RESOLVED.checked_add_signed(more).unwrap() - 3 * description.len());
+        let mut work = workflow("w", &["a"]);
+        work.initial_message = "{description}".repeat(3) + &own;
+        let lines = World::new(vec![work]).command(&format!("w {description}"));
+        let sent = line(&lines, "user ");
+        let is_said = sent.ends_with("[cut: this text is longer than 4 MiB]");
+        assert_eq!(is_said, is_cut, "{more}");
+        assert!(sent.len() < MAX_RESOLVED + 50);
     }
 }

@@ -200,3 +200,88 @@ fn arguments_that_are_no_map_are_read_all_the_same() {
         assert_eq!(is_denied("bash", &input), denied, "{json}");
     }
 }
+
+/// Whether a tool's call with these arguments is denied.
+fn denies(tool: &str, json: &str) -> bool {
+    let input = RawValue::from_string(json.to_owned()).expect("it is JSON");
+    is_denied(tool, &input)
+}
+
+#[test]
+fn a_path_beside_a_line_counts() {
+    let tool = "str_replace_based_edit_tool";
+    let place = "~/.pi/agent/workflow-sidecar/trust.json";
+    for command in ["\"create\"", "[\"create\"]", "{\"do\":\"create\"}"] {
+        let json = format!(r#"{{"command":{command},"path":"{place}","file_text":"{{}}"}}"#);
+        assert!(denies(tool, &json), "{json}");
+    }
+    let other = r#"{"command":"create","path":"crates/workflow-sidecar/src/trust.rs"}"#;
+    assert!(!denies(tool, other));
+    let reading = r#"{"command":"cat ~/.pi/agent/workflow-sidecar/trust.json","cwd":"~/.pi"}"#;
+    assert!(!denies("bash", reading));
+}
+
+#[test]
+fn the_directory_of_a_line_may_be_where_the_answers_are() {
+    let here = "~/.pi/agent/workflow-sidecar/approvals";
+    for (line, field) in [
+        ("cp /tmp/x wf-1.word.json", "cwd"),
+        ("echo x > wf-1.word.json", "workdir"),
+        ("tee a", "working_directory"),
+    ] {
+        let json = format!(r#"{{"command":"{line}","{field}":"{here}"}}"#);
+        assert!(denies("bash", &json), "{json}");
+    }
+    let above = r#"{"command":"cp /tmp/x approvals/a","cwd":"~/.pi/agent/workflow-sidecar"}"#;
+    assert!(denies("bash", above));
+    let above = r#"{"command":"cp /tmp/x */approvals/a","cwd":"~/.pi/agent"}"#;
+    assert!(denies("bash", above));
+    assert!(!denies(
+        "bash",
+        &format!(r#"{{"command":"ls","cwd":"{here}"}}"#)
+    ));
+    let ours = r#"{"command":"cp /tmp/x approvals/a","cwd":"crates/workflow-sidecar"}"#;
+    assert!(!denies("bash", ours));
+}
+
+#[test]
+fn globs_that_come_to_where_the_answers_are_count() {
+    for (line, denied) in [
+        ("tee ~/.pi/agent/w*r/appr*/wf-1.word.json", true),
+        ("tee ~/.pi/agent/w*r/*/wf-1.word.json", true),
+        ("tee ~/.pi/agent/*/*/wf-1.word.json", true),
+        ("cp /tmp/x ~/.pi/agent/workflow-[s]idecar/approvals", true),
+        ("cp /tmp/x ~/.p?/a*/w*r/t*t.json", true),
+        ("cd ~/.pi/agent/w*r && cp /tmp/x approvals/a", true),
+        ("cd ~/.pi/agent && tee w??kflow-*/t*.json", true),
+        ("ln -s ~/.pi/agent/w*r here", true),
+        ("cp /tmp/x $AGENT/workflow-sidecar/approvals/a", true),
+        ("ls ~/.pi/agent/w*r", false),
+        ("rm -rf build/*", false),
+        ("cp ~/.pi/agent/*.json /tmp", false),
+        ("cp src/*.rs crates/workflow-sidecar/src", false),
+        ("rm -f crates/*/src/*.orig", false),
+        ("rm -rf crates/work*/target", false),
+        ("grep -rn approvals src/* > found", false),
+    ] {
+        let json = format!(r#"{{"command":"{line}"}}"#);
+        assert_eq!(denies("bash", &json), denied, "{json}");
+    }
+}
+
+#[test]
+fn what_a_tool_has_another_one_do_counts() {
+    let place = "~/.pi/agent/workflow-sidecar";
+    for json in [
+        r#"{"tool":"bash","arguments":{"command":"workflow-sidecar approve"}}"#.to_owned(),
+        r#"{"tool":"bash","args":"{\"command\":\"npx workflow\\u002dsidecar trust\"}"}"#.to_owned(),
+        r#"{"calls":[{"command":"ls"},{"command":"workflow-sidecar trust"}]}"#.to_owned(),
+        r#"{"script":"workflow-sidecar approve"}"#.to_owned(),
+        format!(r#"{{"calls":[{{"cmd":"cp /tmp/x trust.json","cwd":"{place}"}}]}}"#),
+        format!(r#"{{"params":"{{\"path\":\"{place}/trust.json\"}}"}}"#),
+    ] {
+        assert!(denies("batch", &json), "{json}");
+    }
+    let text = r#"{"calls":[{"command":"ls"},{"prompt":"run workflow-sidecar approve"}]}"#;
+    assert!(!denies("batch", text));
+}

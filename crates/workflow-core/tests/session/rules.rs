@@ -415,3 +415,28 @@ proptest! {
         prop_assert!(in_a_session(&outer, &call) <= all, "an inner level only adds");
     }
 }
+
+#[test]
+fn lines_that_a_tool_has_another_one_run_are_read() {
+    let mut world = with_rules(vec![
+        blocks(&["*"], &json!({"command": ["rm"]})),
+        blocks(&["*"], &json!({"writes": true, "path": [".env"]})),
+    ]);
+    for input in [
+        json!({"tool": "bash", "arguments": {"command": "rm -rf ."}}),
+        json!({"tool": "bash", "arguments": "{\"command\":\"rm -rf .\"}"}),
+        json!({"calls": [{"command": "ls"}, {"command": "rm a"}]}),
+        json!({"calls": [{"command": "echo x > .env"}, {"command": "ls"}]}),
+        json!({"steps": [{"command": "tee .env", "cwd": "a"}]}),
+        json!({"script": "rm a"}),
+        json!({"shell": "ls; rm a"}),
+    ] {
+        assert!(!world.call("batch", &input).is_empty(), "{input}");
+    }
+    for input in [
+        json!({"calls": [{"command": "ls"}, {"command": "echo x > a"}]}),
+        json!({"code": "open('a')", "language": "python"}),
+    ] {
+        assert!(world.call("batch", &input).is_empty(), "{input}");
+    }
+}

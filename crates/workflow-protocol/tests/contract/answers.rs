@@ -156,7 +156,7 @@ fn hook_results() -> Vec<Written> {
             &BeforeAgentStartResult {
                 inject: Some(Inject {
                     custom_type: "workflow:context".into(),
-                    content: "…".into(),
+                    content: raw(&json!("…")).into(),
                     display: false,
                 }),
                 ..Default::default()

@@ -266,6 +266,36 @@ mod tests {
         );
     }
 
+    /// Whether something is left out of what is shown.
+    fn is_cut(said: &str) -> bool {
+        heard(&[said.as_bytes()])
+            .close()
+            .1
+            .starts_with("[the end of")
+    }
+
+    #[test]
+    fn so_many_lines_and_bytes_are_shown() {
+        let cut = [59, 60, 61].map(|lines| is_cut(&"x\n".repeat(lines)));
+        assert_eq!(cut, [false, false, true]);
+        // The end of the line is counted.
+        let lengths = [SHOWN_BYTES - 1, SHOWN_BYTES, SHOWN_BYTES + 1];
+        let cut = lengths.map(|bytes| is_cut(&format!("{}\n", "x".repeat(bytes - 1))));
+        assert_eq!(cut, [false, false, true]);
+    }
+
+    #[test]
+    fn what_is_kept_is_let_go_when_there_is_twice_as_much() {
+        let kept = [2 * KEPT - 1, 2 * KEPT, 2 * KEPT + 1].map(|bytes| {
+            let output = heard(&[]);
+            for _ in 0..bytes {
+                output.heard().take(Source::Other, b"y");
+            }
+            output.heard().end.len()
+        });
+        assert_eq!(kept, [2 * KEPT - 1, 2 * KEPT, KEPT + 1]);
+    }
+
     #[test]
     fn memory_is_bounded_however_much_comes() {
         let output = heard(&[]);

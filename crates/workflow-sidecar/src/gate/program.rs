@@ -7,6 +7,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use workflow_core::diagnostic::{shown, visible};
+
 use super::Obstacle;
 use super::output::one_line;
 
@@ -115,15 +117,19 @@ fn missing(word: &str, cwd: &Path) -> String {
     if cwd.join(&own).exists() {
         return format!(
             "there is no program `{name}` on PATH: the project has {}",
-            own.display()
+            visible(&own.display().to_string())
         );
     }
     match similar(word, &names()) {
-        Some(similar) => {
-            format!("there is no program `{name}` on PATH: did you mean `{similar}`?")
-        }
+        Some(similar) => suggested(&name, similar),
         None => format!("there is no program `{name}` on PATH: install it, or name its path"),
     }
+}
+
+/// Whatever a file is called, its name moves no cursor.
+fn suggested(name: &str, similar: &str) -> String {
+    let similar = shown(similar);
+    format!("there is no program `{name}` on PATH: did you mean `{similar}`?")
 }
 
 /// The names of what can be run.
@@ -169,6 +175,30 @@ mod tests {
         assert_eq!(similar("gti", &names), Some("git"));
         assert_eq!(similar("l", &names), None);
         assert_eq!(similar("terraform", &names), None);
+    }
+
+    #[test]
+    fn what_a_file_is_called_moves_no_cursor() {
+        let names = ["carg\u{1b}o", "git"].map(str::to_owned).into();
+        let said = suggested("cargo", similar("cargo", &names).unwrap());
+        assert_eq!(
+            said,
+            "there is no program `cargo` on PATH: did you mean `carg\\u{1b}o`?"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_the_project_has_moves_no_cursor() {
+        let cwd = tempfile::tempdir().unwrap();
+        let own = cwd.path().join("node_modules/.bin");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(own.join("lin\u{1b}t"), "").unwrap();
+        let (_, said) = obstacle("lin\u{1b}t", cwd.path(), &io::ErrorKind::NotFound.into());
+        assert!(
+            said.ends_with("has node_modules/.bin/lin\\u{1b}t"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jsonrpsee::types::{ErrorObjectOwned, Id, Params};
+use jsonrpsee::types::{Id, Params};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
 use serde::Deserialize;
 use tokio::sync::Notify;
@@ -40,10 +40,12 @@ impl Dispatch {
         let mut methods = RpcModule::from_arc(Arc::clone(&server));
         macro_rules! register {
             ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
+                let own = Arc::clone(&server);
+                let callback = move |_: Id<'_>, params: Params<'_>, _, _| {
+                    respond::<method::$row>(&params, &own)
+                };
                 methods
-                    .register_method($name, |params, server, _| {
-                        call::<method::$row>(&params, server)
-                    })
+                    .verify_and_insert($name, MethodCallback::Sync(Arc::new(callback)))
                     .expect("each row has a name of its own");
             )*};
         }
@@ -61,7 +63,8 @@ impl Dispatch {
             session = Empty
         )
         .entered();
-        let line = match std::str::from_utf8(line) {
+        // Most of what is read is passed over, so that this check is a good part of a long line's cost.
+        let line = match simdutf8::compat::from_utf8(line) {
             Ok(line) => line,
             Err(error) => {
                 let byte = error.valid_up_to() + 1;
@@ -176,8 +179,10 @@ impl Dispatch {
         out.append(&mut before);
         match server.take_deferred() {
             Some(deferred) => server.keep_waiting(deferred, id),
-            None => out.answer(id, response.as_ref()),
+            None if response.is_error() => out.refusal(id, response.as_ref()),
+            None => out.written(id, server.result.as_bytes()),
         }
+        server.result.forget();
     }
 
     fn hear(&self, call: &Call<'_>, out: &mut Outbox) {
@@ -240,27 +245,31 @@ fn lock(server: &Mutex<Server>) -> MutexGuard<'_, Server> {
     server.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls the handler of a row with its parameters.
+/// Calls the handler of a row, and says whether it failed.
 ///
-/// The result is shared because jsonrpsee wants to be able to clone it; `None` is an answer that
-/// comes later and is not written.
-fn call<M: Method>(
-    params: &Params<'_>,
-    server: &Mutex<Server>,
-) -> Result<Option<Arc<M::Result>>, ErrorObjectOwned> {
-    let mut server = lock(server);
+/// The result is left with the server as it is to be written: jsonrpsee would read its own answer once more.
+fn respond<M: Method>(params: &Params<'_>, server: &Mutex<Server>) -> MethodResponse {
+    match call::<M>(params, &mut lock(server)) {
+        Ok(()) => MethodResponse::notification(),
+        Err(error) => error_response(&error),
+    }
+}
+
+/// Calls the handler of a row with its parameters. The result of what is answered later is not written.
+fn call<M: Method>(params: &Params<'_>, server: &mut Server) -> Result<(), Error> {
+    server.result.forget();
     let answer = if server.host.is_none() && M::NAME != method::Initialize::NAME {
         Err(not_initialized())
     } else {
         let read = M::read(params.as_str());
         let read = read.map_err(|error| other_version::<M>(params).unwrap_or(error));
-        read.and_then(|params| M::call(&mut *server, params))
+        read.and_then(|params| M::call(server, params))
     };
-    match answer {
-        Ok(Answered::Now(result)) => Ok(Some(Arc::new(result))),
-        Ok(Answered::Later) => Ok(None),
-        Err(error) => Err(wire::error(&error)),
+    match answer? {
+        Answered::Now(result) => server.result.write(&result),
+        Answered::Later => server.result.write(&()),
     }
+    Ok(())
 }
 
 /// What is wrong first with parameters that cannot be read: a later version may have others.
@@ -293,7 +302,7 @@ fn refuse(id: &str, why: Invalid, out: &mut Outbox) {
 }
 
 fn push_error(id: &str, error: &Error, out: &mut Outbox) {
-    out.answer(id, error_response(error).as_ref());
+    out.refusal(id, error_response(error).as_ref());
 }
 
 fn error_response(error: &Error) -> MethodResponse {

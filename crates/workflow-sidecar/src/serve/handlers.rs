@@ -16,6 +16,7 @@ use workflow_core::{Input, command};
 use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
+use super::ascii::json_of;
 use super::clock::Clock;
 use super::definitions::Definitions;
 use super::envelope::text;
@@ -121,7 +122,11 @@ impl Handlers for Server {
         self.look_again_for_settings(&params)?;
         let prompt = params.event.prompt.as_deref();
         let output = self.step(&params, Input::BeforeAgentStart { prompt })?;
-        now(wire::before_agent_start_result(output))
+        let slot = self.sessions.get_mut(params.session_id());
+        now(wire::before_agent_start_result(output, |text| match slot {
+            Some(slot) => slot.told.json(text),
+            None => json_of(&text),
+        }))
     }
 
     fn hook_agent_start(

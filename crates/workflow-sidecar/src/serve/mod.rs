@@ -6,6 +6,7 @@
 //!
 //! Owns the order of reading, deciding and writing. Must not know methods.
 
+mod ascii;
 mod clock;
 mod definitions;
 mod dispatch;

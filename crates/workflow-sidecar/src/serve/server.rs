@@ -24,6 +24,7 @@ use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
 };
 
+use super::ascii::ResultText;
 use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::outbox::Outbox;
@@ -112,6 +113,8 @@ pub(super) struct Server {
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
+    /// The result of the call in progress.
+    pub(super) result: ResultText,
     /// Whether the host asked for the end.
     pub(super) is_over: bool,
 }
@@ -199,6 +202,7 @@ impl Server {
             at_once: None,
             deferred: None,
             outbox: Outbox::default(),
+            result: ResultText::default(),
             is_over: false,
         }
     }

@@ -8,6 +8,7 @@ use workflow_core::input::Millis;
 use workflow_core::output::GateId;
 use workflow_protocol::Context;
 
+use super::ascii::Told;
 use super::world::{GateHandle, TriggerWatch};
 
 /// A session, and what the host said of it last.
@@ -26,6 +27,8 @@ pub(super) struct Slot {
     pub(super) gate: Option<(GateId, GateHandle)>,
     /// The triggers that are watched.
     pub(super) triggers: TriggerWatch,
+    /// What its agent was told last before it started.
+    pub(super) told: Told,
     /// Its life in the log, and how much of it was work.
     pub(super) span: Span,
 }
@@ -41,6 +44,7 @@ impl Slot {
             deadline: None,
             gate: None,
             triggers: TriggerWatch::default(),
+            told: Told::default(),
         }
     }
 

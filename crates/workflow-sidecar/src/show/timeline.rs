@@ -231,7 +231,7 @@ impl Timeline {
             .as_ref()
             .filter(|run| run.state.active)
             .and_then(Run::explained);
-        let is_reminder = explained.is_some_and(|explained| explained.reminder() == text);
+        let is_reminder = explained.is_some_and(|explained| explained.is_reminder(text));
         let is_initial = explained.is_some_and(|explained| explained.initial_message() == text);
         if is_initial || (is_ours && !is_reminder) {
             self.totals.initial_messages += 1;

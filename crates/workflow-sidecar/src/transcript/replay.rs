@@ -17,6 +17,9 @@ use super::player::{Heard, Player, ReplayError, Stage};
 use super::redefine::redefined;
 use super::steps::{Event, Step, Torn, steps};
 
+/// How often a transcript is rewritten at most until it says the same again.
+const MOST_ROUNDS: usize = 4;
+
 /// What a replay found.
 #[derive(Debug, Default)]
 pub(crate) struct Replayed {
@@ -71,7 +74,30 @@ fn note_of(step: &Step<'_>) -> Option<String> {
 /// The transcript with what a sidecar says now; `None` if that is what it says already.
 ///
 /// Why nothing can be heard any more is an error like any other.
+///
+/// A line that is gone takes its time along: where it was the latest one, what came after it comes at another
+/// time, and what is said then may be something else.
 pub(crate) fn blessed(
+    transcript: &Transcript,
+    text: &str,
+    stage: &Stage,
+) -> Result<Option<String>, ReplayError> {
+    let Some(mut text) = blessed_once(transcript, text, stage)? else {
+        return Ok(None);
+    };
+    for _ in 1..MOST_ROUNDS {
+        let Ok(transcript) = Transcript::parse(&transcript.path, text.as_bytes()) else {
+            break;
+        };
+        match blessed_once(&transcript, &text, stage)? {
+            Some(again) => text = again,
+            None => break,
+        }
+    }
+    Ok(Some(text))
+}
+
+fn blessed_once(
     transcript: &Transcript,
     text: &str,
     stage: &Stage,

@@ -6,7 +6,8 @@ use std::cell::OnceCell;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::fields::{self, Does, LineText, Named};
+use super::fields::{self, Does, Named};
+use super::lines::{self, ToldLine};
 use super::paths::{PathForm, Paths, of_shell};
 use super::touched::{Places, is_too_much, places};
 use crate::diagnostic::shown;
@@ -14,6 +15,9 @@ use crate::guard::shell::{self, Line, Unreadable, Writes};
 
 /// How many writes of a line are told.
 const MOST_SEEN: usize = 3;
+
+/// How many lines of a call are read.
+const MOST_LINES: usize = 200;
 
 /// A call that an agent asks for.
 #[derive(Debug)]
@@ -23,7 +27,9 @@ pub struct Call<'a> {
     input: Option<&'a RawValue>,
     pub(super) paths: &'a dyn Paths,
     read: OnceCell<Option<Map<String, Value>>>,
-    line_text: OnceCell<LineText>,
+    /// The arguments in which texts are opened that hold arguments; `None` where there are none.
+    opened: OnceCell<Option<Map<String, Value>>>,
+    told: OnceCell<Vec<ToldLine>>,
     line: OnceCell<Option<Line>>,
     places: OnceCell<Places>,
     written: OnceCell<Vec<Target>>,
@@ -56,7 +62,8 @@ impl<'a> Call<'a> {
             input,
             paths,
             read: OnceCell::new(),
-            line_text: OnceCell::new(),
+            opened: OnceCell::new(),
+            told: OnceCell::new(),
             line: OnceCell::new(),
             places: OnceCell::new(),
             written: OnceCell::new(),
@@ -81,38 +88,55 @@ impl<'a> Call<'a> {
         self.read.get_or_init(read).as_ref()
     }
 
-    /// The line for the shell, if the call has one.
+    /// The same, with the arguments that stand in a text of them.
+    pub(super) fn opened(&self) -> Option<&Map<String, Value>> {
+        let fields = self.fields()?;
+        let open = || match lines::opened(fields) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(opened) => Some(opened),
+        };
+        Some(self.opened.get_or_init(open).as_ref().unwrap_or(fields))
+    }
+
+    /// What its lines for the shell do together, if the call has any.
     pub(super) fn line(&self) -> Option<&Line> {
+        let read = |told: &ToldLine| match &told.text {
+            Some(text) => shell::read_in(&told.directory, text),
+            None => shell::unread(Unreadable::Unparsed("it is no text".to_owned())),
+        };
         let read = || {
-            let fields = self.fields()?;
-            match self.told_line() {
-                LineText::None => None,
-                LineText::Said(text) => Some(shell::read_in(fields::directory(fields), text)),
-                LineText::Unseen => {
-                    let why = Unreadable::Unparsed("it is no text".to_owned());
-                    Some(shell::unread(why))
-                }
+            let told = self.told_lines();
+            if told.len() > MOST_LINES {
+                return Some(shell::unread(Unreadable::Tangled));
             }
+            told.iter().map(read).reduce(Line::and)
         };
         self.line.get_or_init(read).as_ref()
     }
 
-    /// The line for the shell, as it is written.
-    pub(super) fn line_text(&self) -> Option<&str> {
-        match self.told_line() {
-            LineText::Said(text) => Some(text),
-            LineText::None | LineText::Unseen => None,
-        }
-    }
-
-    fn told_line(&self) -> &LineText {
-        let read = || self.fields().map_or(LineText::None, fields::line);
-        self.line_text.get_or_init(read)
+    /// The lines for the shell, as they are written.
+    pub(super) fn told_lines(&self) -> &[ToldLine] {
+        let read = || {
+            let does = fields::does(self.tool);
+            self.opened()
+                .map_or_else(Vec::new, |fields| lines::lines(fields, does))
+        };
+        self.told.get_or_init(read)
     }
 
     /// What its arguments name; `None` if they were not told.
     fn named(&self) -> Option<Vec<Named<'_>>> {
-        self.fields().map(fields::named)
+        self.opened().map(fields::named)
+    }
+
+    /// The paths that its arguments name, beside a line and the directory it runs in.
+    pub(super) fn named_paths(&self) -> Vec<Target> {
+        let named = self.named().unwrap_or_default().into_iter();
+        let paths = named.filter_map(|named| match named {
+            Named::Path(path) => Some(Some(self.paths.forms(&path))),
+            Named::Unseen | Named::Glob(_) | Named::Directory(_) => None,
+        });
+        paths.collect()
     }
 
     /// Whether it changes files.
@@ -152,8 +176,8 @@ impl<'a> Call<'a> {
             let Some(named) = self.named() else {
                 return vec![None];
             };
-            all.extend(named.iter().filter_map(|named| match named {
-                Named::Path(path) => Some(Some(Cow::Borrowed(*path))),
+            all.extend(named.into_iter().filter_map(|named| match named {
+                Named::Path(path) => Some(Some(path)),
                 Named::Unseen => Some(None),
                 Named::Glob(_) | Named::Directory(_) => None,
             }));
@@ -182,16 +206,6 @@ impl<'a> Call<'a> {
             None => Places::default(),
             Some(named) => places(self.line(), &named, fields::does(self.tool), self.paths),
         })
-    }
-
-    /// The plain paths that it touches in any way.
-    pub(super) fn touched(&self) -> Vec<Target> {
-        let plain = self
-            .places()
-            .seen
-            .iter()
-            .filter(|place| place.tail.is_empty());
-        plain.map(|place| Some(place.forms.clone())).collect()
     }
 
     /// Whether it has a line that cannot be read in full.

@@ -1,7 +1,9 @@
 //! What the arguments of a tool's call are called: the one table of the names of fields.
 //!
-//! Owns which fields hold paths, globs and lines for the shell, and what tools are told by their
+//! Owns which fields hold paths and globs, and what tools are told by their
 //! names. It must not know rules.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
@@ -11,6 +13,7 @@ use crate::guard::shell::Change;
 #[rustfmt::skip] // Names that belong together.
 const PATHS: &[&str] = &[
     "source", "destination", "dest", "src", "dst", "from", "to", "target", "root", "uri", "notebook", "filepath", "filename", "pathname",
+    "output", "outfile", "saveto",
 ];
 /// Fields that hold paths, by the last word of their name: `file_path`, `notebookPath`, `paths`.
 const PATH_WORDS: &[&str] = &[
@@ -29,12 +32,8 @@ const PATH_WORDS: &[&str] = &[
 ];
 /// Fields that hold a glob of the files that a tool looks at.
 const GLOBS: &[&str] = &["glob", "globs", "include", "includes"];
-/// Fields that hold a line for the shell, or a program with its arguments as a list.
-const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
-/// Fields that hold the arguments of the program in another field.
-const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
 /// Fields that hold the directory in which a line runs.
-const DIRECTORIES: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory"];
+pub(super) const DIRECTORIES: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory"];
 
 /// The tools that write the file they name.
 const WRITING_TOOLS: &[&str] = &["edit", "write", "multiedit", "notebookedit"];
@@ -106,9 +105,9 @@ pub(super) fn is_editor(tool: &str) -> bool {
 }
 
 /// What a field with a path in it holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named<'a> {
-    Path(&'a str),
+    Path(Cow<'a, str>),
     Glob(&'a str),
     /// A directory that a line runs in.
     Directory(&'a str),
@@ -140,12 +139,18 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Name
     }
 }
 
+/// Whether a field of this name holds paths.
+pub(super) fn is_for_paths(key: &str) -> bool {
+    let last = words(key).pop().unwrap_or_default();
+    PATHS.contains(&&*plain(key)) || PATH_WORDS.contains(&&*last)
+}
+
 /// What stands in a field for paths. `surely` tells that nothing else stands in a field of that name.
 fn in_path<'a>(value: &'a Value, surely: bool, depth: usize, found: &mut Vec<Named<'a>>) {
     match value {
         Value::String(path) => {
-            let path = path.strip_prefix("file://").unwrap_or(path);
-            found.push(Named::Path(path));
+            let of_uri = path_of_uri(path).map(Cow::Owned);
+            found.push(Named::Path(of_uri.unwrap_or(Cow::Borrowed(path))));
         }
         Value::Array(items) if depth < DEEPEST => {
             for item in items {
@@ -156,6 +161,36 @@ fn in_path<'a>(value: &'a Value, surely: bool, depth: usize, found: &mut Vec<Nam
         Value::Number(_) => found.extend(surely.then_some(Named::Unseen)),
         Value::Object(_) | Value::Array(_) => in_value(value, depth, found),
     }
+}
+
+/// The path of a `file:` URI.
+fn path_of_uri(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let path = match rest.strip_prefix("//") {
+        // Behind the name of a machine, which is this one.
+        Some(rest) if rest.starts_with('~') => rest,
+        Some(rest) => &rest[rest.find('/').unwrap_or_default()..],
+        None => rest,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let mut pieces = path.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let code = piece
+            .get(..2)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code {
+            Some(code) => {
+                bytes.push(code);
+                bytes.extend(&piece.as_bytes()[2..]);
+            }
+            None => bytes.extend([b"%", piece.as_bytes()].concat()),
+        }
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<Named<'a>>) {
@@ -171,59 +206,8 @@ fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<Named<'a>>) {
     }
 }
 
-/// A line for the shell, as a call has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LineText {
-    /// It has none.
-    None,
-    /// This one.
-    Said(String),
-    /// One that is no text.
-    Unseen,
-}
-
-/// The lines of a call, one below the other.
-pub(super) fn line(fields: &Map<String, Value>) -> LineText {
-    let of = |names: &'static [&str]| {
-        let is_meant = |key: &str, value: &Value| !value.is_null() && names.contains(&&*plain(key));
-        fields
-            .iter()
-            .filter(move |(key, value)| is_meant(key, value))
-    };
-    let mut lines = Vec::new();
-    for (key, value) in of(LINES) {
-        let Some(words) = texts(value) else {
-            return LineText::Unseen;
-        };
-        match value {
-            Value::Array(_) if plain(key) != "commands" => lines.push(quoted(words)),
-            _ => lines.extend(words.into_iter().map(str::to_owned)),
-        }
-    }
-    let Some(last) = lines.last_mut() else {
-        return LineText::None;
-    };
-    for (_, value) in of(ARGUMENTS) {
-        match (value, texts(value)) {
-            (Value::Array(_), Some(words)) => last.extend([" ", &quoted(words)]),
-            (Value::String(text), _) => last.extend([" ", text]),
-            _ => return LineText::Unseen,
-        }
-    }
-    LineText::Said(lines.join("\n"))
-}
-
-/// The directory in which the lines of a call run; empty for the session's own.
-pub(super) fn directory(fields: &Map<String, Value>) -> &str {
-    let mut all = fields
-        .iter()
-        .filter(|(key, _)| DIRECTORIES.contains(&&*plain(key)));
-    all.find_map(|(_, value)| value.as_str())
-        .unwrap_or_default()
-}
-
 /// A text, or a list of texts.
-fn texts(value: &Value) -> Option<Vec<&str>> {
+pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
     match value {
         Value::String(text) => Some(vec![text]),
         Value::Array(items) => items.iter().map(Value::as_str).collect(),
@@ -231,21 +215,8 @@ fn texts(value: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// Words as a line in which each stands for itself.
-fn quoted(words: Vec<&str>) -> String {
-    let quote = |word: &str| {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
-        if !word.is_empty() && word.bytes().all(is_plain) {
-            word.to_owned()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
 /// A name without `_` and `-`, in lower case.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
     letters.flat_map(char::to_lowercase).collect()
 }
@@ -274,15 +245,16 @@ mod tests {
 
     use super::*;
 
-    fn paths(value: &Value) -> Vec<&str> {
+    fn paths(value: &Value) -> Vec<String> {
         let Value::Object(fields) = value else {
             panic!("it is a map")
         };
         named(fields)
             .into_iter()
             .map(|named| match named {
-                Named::Path(path) | Named::Glob(path) | Named::Directory(path) => path,
-                Named::Unseen => "?",
+                Named::Path(path) => path.into_owned(),
+                Named::Glob(path) | Named::Directory(path) => path.to_owned(),
+                Named::Unseen => "?".to_owned(),
             })
             .collect()
     }
@@ -302,6 +274,13 @@ mod tests {
                 vec!["a"],
             ),
             (json!({"uri": "file:///etc/passwd"}), vec!["/etc/passwd"]),
+            (json!({"uri": "FILE:///a%20b/%2Eenv"}), vec!["/a b/.env"]),
+            (json!({"uri": "file://localhost/etc/x?y#z"}), vec!["/etc/x"]),
+            (json!({"uri": "file:/etc/%zz%"}), vec!["/etc/%zz%"]),
+            (json!({"path": "a%20b"}), vec!["a%20b"]),
+            (json!({"output": "a"}), vec!["a"]),
+            (json!({"outfile": "a"}), vec!["a"]),
+            (json!({"saveTo": "a", "save_to": "b"}), vec!["a", "b"]),
             (json!({"glob": ".e*"}), vec![".e*"]),
             (json!({"path": 5}), vec!["?"]),
             (
@@ -313,32 +292,6 @@ mod tests {
             found.sort_unstable_by_key(|path| expected.iter().position(|other| other == path));
             assert_eq!(found, expected, "{value}");
         }
-    }
-
-    #[test]
-    fn lines_are_texts_lists_and_programs_with_arguments() {
-        let line = |value: &Value| match value {
-            Value::Object(fields) => line(fields),
-            _ => LineText::None,
-        };
-        let said = |text: &str| LineText::Said(text.to_owned());
-        assert_eq!(line(&json!({"command": "a b"})), said("a b"));
-        assert_eq!(line(&json!({"cmd": "b", "command": "a"})), said("b\na"));
-        assert_eq!(
-            line(&json!({"command": ["bash", "-lc", "rm x"]})),
-            said("bash -lc 'rm x'")
-        );
-        assert_eq!(
-            line(&json!({"command": "rm", "args": ["-r", "it's"]})),
-            said("rm -r 'it'\\''s'")
-        );
-        assert_eq!(line(&json!({"commands": ["a b", "c"]})), said("a b\nc"));
-        assert_eq!(
-            line(&json!({"command": {"program": "rm"}})),
-            LineText::Unseen
-        );
-        assert_eq!(line(&json!({"command": null})), LineText::None);
-        assert_eq!(line(&json!({"path": "x"})), LineText::None);
     }
 
     #[test]

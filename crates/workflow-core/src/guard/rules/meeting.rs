@@ -74,7 +74,25 @@ impl Part {
         }
     }
 
-    fn says_something(&self) -> bool {
+    /// The text that a part is, if it is all text.
+    pub(super) fn text(&self) -> Option<String> {
+        let Self::One(signs) = self else {
+            return None;
+        };
+        let letter = |sign: &Sign| match sign {
+            Sign::Is(c) => Some(*c),
+            Sign::Any | Sign::Many | Sign::Unknown => None,
+        };
+        signs.iter().map(letter).collect()
+    }
+
+    /// Whether it is one part of which the call says all that is known.
+    pub(super) fn is_seen(&self) -> bool {
+        matches!(self, Self::One(signs) if !signs.contains(&Sign::Unknown))
+    }
+
+    /// Whether something of it is text.
+    pub(super) fn says_something(&self) -> bool {
         matches!(self, Self::One(signs) if signs.iter().any(|sign| matches!(sign, Sign::Is(_))))
     }
 

@@ -8,6 +8,7 @@
 mod call;
 mod compiled;
 mod fields;
+mod lines;
 mod meeting;
 pub(crate) mod own;
 mod paths;
@@ -122,6 +123,16 @@ impl Rules {
         self.levels.is_empty()
     }
 
+    /// Which tools the lists of all levels leave, as people read it; `None` where there is no list.
+    pub(crate) fn lists(&self) -> Option<String> {
+        let lists: Vec<&str> = self
+            .levels
+            .iter()
+            .filter_map(|level| level.list.leaves())
+            .collect();
+        (!lists.is_empty()).then(|| lists.join("; of these: "))
+    }
+
     /// Whether a decision may hang on what a tool is given, and not on its name alone.
     #[must_use]
     pub fn look_at_input(&self) -> bool {
@@ -148,6 +159,23 @@ impl Rules {
             }
         }
         decision
+    }
+}
+
+impl Rules {
+    /// All that a person lifts who lets a call run, outer first; nothing if one level does not let a person.
+    pub(crate) fn lifted(&self, call: &Call<'_>) -> Vec<Denial<'_>> {
+        let denials = self
+            .levels
+            .iter()
+            .filter_map(|level| match level.decide(call) {
+                Decision::Allowed => None,
+                // A list is no rule that asks or is asked about.
+                Decision::Asked(denial) | Decision::Blocked(denial) => {
+                    Some(denial.rule.is_some().then_some(denial))
+                }
+            });
+        denials.collect::<Option<_>>().unwrap_or_default()
     }
 }
 

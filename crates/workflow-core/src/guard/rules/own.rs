@@ -9,15 +9,24 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::call::{Call, Target};
+use super::lines::ToldLine;
+use super::meeting::{Part, Seen, meet};
+use super::paths::{PathForm, Paths};
 use super::texts::texts;
+use super::touched::Place;
 use super::{Denial, Lift};
 use crate::definition::{Rule, Verdict};
 use crate::guard::shell::{self, Line, Simple, Word, Writes};
 
 const NAME: &str = "workflow-sidecar";
 const ANSWERING: [&str; 2] = ["approve", "trust"];
-/// What is in every line that answers, once quotes and backslashes are gone; `$'` may hide any letter.
-const MARKS: [&str; 5] = ["workflow", "sidecar", "approve", "trust", "$'"];
+/// Where the answers are kept, in a directory of our name.
+const KEPT: [&str; 2] = ["approvals", "trust.json"];
+/// What is in every line that answers, or in its directory, once quotes and backslashes are gone; `$'` may hide any
+/// letter, and so may a glob.
+const MARKS: [&str; 8] = [
+    "workflow", "sidecar", "approv", "trust", "$'", "*", "?", "[",
+];
 /// Bytes of a text that may still be a path.
 const LONGEST_PATH: usize = 4096;
 
@@ -75,26 +84,71 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 }
 
 fn answers(call: &Call<'_>) -> bool {
-    let Some(fields) = call.fields() else {
+    let Some(fields) = call.opened() else {
         return answers_unread(call.input_text());
     };
-    let leads_there = |target: Target| {
-        let mut forms = target.iter().flatten();
-        forms.any(|form| call.paths.holds_answers(form))
-    };
-    let touches_answers = || call.touched().into_iter().any(leads_there);
-    let Some(text) = call.line_text() else {
-        // There may be a line that is no text.
-        let is_unread = call.line().is_some() && answers_unread(call.input_text());
-        return is_unread || fields_name_it(fields) && touches_answers();
-    };
+    let leads_there = |target: Target| holds_answers(call.paths, target.iter().flatten());
+    if fields_name_it(fields) && call.named_paths().into_iter().any(leads_there) {
+        return true;
+    }
+    let told = call.told_lines();
+    // There may be a line that is no text.
+    if told.iter().any(|line| line.text.is_none()) && answers_unread(call.input_text()) {
+        return true;
+    }
+    let texts: Vec<&str> = told
+        .iter()
+        .filter_map(|line| line.text.as_deref())
+        .collect();
+    let text = &texts.join("\n");
     let bare = bare(text);
-    let Some(line) = is_marked(&bare).then(|| call.line()).flatten() else {
+    let runs_there = |line: &ToldLine| is_marked(&self::bare(&line.directory));
+    let is_about_it = is_marked(&bare) || told.iter().any(runs_there);
+    let Some(line) = is_about_it.then(|| call.line()).flatten() else {
         return false;
+    };
+    let touches_answers = || {
+        let mut places = call.places().seen.iter();
+        places.any(|place| may_hold_answers(place, call.paths))
     };
     line_answers(line, text, &bare)
         // What copies or links it names it too.
-        || line.writes.any() && line_names_it(line, &bare) && touches_answers()
+        || line.writes.any() && (bare.contains(NAME) || line_names_it(line)) && touches_answers()
+}
+
+fn holds_answers<'f>(paths: &dyn Paths, mut forms: impl Iterator<Item = &'f PathForm>) -> bool {
+    forms.any(|form| paths.holds_answers(form))
+}
+
+/// Whether the answers are kept at a place, or at one that its globs may come to.
+fn may_hold_answers(place: &Place, paths: &dyn Paths) -> bool {
+    if holds_answers(paths, place.forms.iter()) {
+        return true;
+    }
+    let comes_to =
+        |part: &Part, name: &str| meet(&[Part::literal(name)], &[part.folded()], Seen::Nothing);
+    let mut parts = place.tail.iter().enumerate();
+    parts.any(|(at, part)| {
+        let says_something = part.says_something();
+        if !(says_something || place.change.writes() && part.is_seen()) || !comes_to(part, NAME) {
+            return false;
+        }
+        let (before, behind) = (&place.tail[..at], place.tail.get(at + 1));
+        let before: Option<Vec<String>> = before.iter().map(Part::text).collect();
+        match before {
+            Some(before) if !place.forms.is_empty() => place.forms.iter().any(|form| {
+                let path = format!("{}/{}/{NAME}", form.absolute, before.join("/"));
+                holds_answers(paths, paths.forms(&path).iter())
+            }),
+            // Where that is cannot be seen, so its names count.
+            _ => {
+                let is_kept = |part: &Part| {
+                    part.says_something() && KEPT.iter().any(|name| comes_to(part, name))
+                };
+                says_something && behind.is_some_and(is_kept)
+            }
+        }
+    })
 }
 
 fn is_marked(bare: &str) -> bool {
@@ -148,16 +202,13 @@ fn fields_name_it(fields: &Map<String, Value>) -> bool {
     fields.values().any(names_it)
 }
 
-/// Whether the name stands in a line, as it is written or as its words and files come out.
-fn line_names_it(line: &Line, bare: &str) -> bool {
+/// Whether the name stands in what a line touches, or a glob that may come to it.
+fn line_names_it(line: &Line) -> bool {
     let words = line.commands.iter().flat_map(|simple| &simple.words);
-    let writes = match &line.writes {
-        Writes::Yes(writes) => &**writes,
-        Writes::No | Writes::Unreadable(_) => &[],
-    };
-    let files = writes.iter().filter_map(|write| write.path.as_deref());
-    let mut named = words.map(Word::shape).chain(files);
-    bare.contains(NAME) || named.any(|text| text.to_ascii_lowercase().contains(NAME))
+    let touched = line.touches.iter().map(|touch| &*touch.path);
+    let mut named = words.map(Word::shape).chain(touched);
+    line.touches.iter().any(|touch| touch.is_pattern)
+        || named.any(|text| text.to_ascii_lowercase().contains(NAME))
 }
 
 /// Whether a simple command runs `approve` or `trust`.

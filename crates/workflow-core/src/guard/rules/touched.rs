@@ -63,7 +63,7 @@ pub(super) fn places(
         Does::Changes(change) => change,
         Does::Reads | Does::Runs | Does::Unknown => Change::Read,
     };
-    let named = named.iter().filter_map(|named| touch(*named, change));
+    let named = named.iter().filter_map(|named| touch(named, change));
     let of_line = line.into_iter().flat_map(|line| &line.touches);
     let of_line = of_line.map(|touch| Touch {
         path: of_shell(&touch.path).into_owned(),
@@ -81,11 +81,11 @@ pub(super) fn places(
     Places { seen, is_all }
 }
 
-fn touch(named: Named<'_>, change: Change) -> Option<Touch> {
+fn touch(named: &Named<'_>, change: Change) -> Option<Touch> {
     let (path, is_pattern, change) = match named {
         Named::Unseen => return None,
-        Named::Path(path) => (path.to_owned(), false, change),
-        Named::Directory(path) => (path.to_owned(), false, Change::Read),
+        Named::Path(path) => (path.to_string(), false, change),
+        Named::Directory(path) => ((*path).to_owned(), false, Change::Read),
         Named::Glob(glob) => {
             let anywhere = format!("\0/{}", glob.trim_start_matches('/'));
             (anywhere, true, Change::Read)

@@ -93,6 +93,23 @@ pub enum Change {
     Own,
 }
 
+impl Line {
+    /// What two lines do together.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.commands.extend(other.commands);
+        self.touches.extend(other.touches);
+        self.writes = match (self.writes, other.writes) {
+            (why @ Writes::Unreadable(_), _) | (_, why @ Writes::Unreadable(_)) => why,
+            (Writes::No, writes) | (writes, Writes::No) => writes,
+            (Writes::Yes(mut all), Writes::Yes(more)) => {
+                all.extend(more);
+                Writes::Yes(all)
+            }
+        };
+        self
+    }
+}
+
 impl Touch {
     fn new(path: String, is_pattern: bool, change: Change) -> Self {
         Self {
