@@ -294,7 +294,11 @@ impl Reading {
                 next.checking = false;
                 next.come_to_word(places, dialogs);
             }
-            Event::GateFails => next.checking = false,
+            // The agent goes on: what was said before is about other code.
+            Event::GateFails => {
+                next.checking = false;
+                next.forget_word();
+            }
             Event::Stop | Event::Abort => next.stop(event == Event::Abort, places),
             Event::Second => {
                 next.counting = false;

@@ -194,7 +194,33 @@ pub(crate) struct Machine {
     triggers: AtomicU64,
     /// Where code is being brought back.
     restoring: Mutex<Vec<JoinHandle<()>>>,
+    /// The directories whose code it is.
+    on_the_way_back: Arc<Mutex<OnTheWayBack>>,
 }
+
+/// Directories whose code is being brought back: what one finds there meanwhile is neither how it was nor how it will be.
+#[derive(Debug, Default)]
+struct OnTheWayBack(Vec<PathBuf>);
+
+impl OnTheWayBack {
+    fn begin(&mut self, cwd: &Path) -> bool {
+        let is_free = !self.has(cwd);
+        if is_free {
+            self.0.push(cwd.to_path_buf());
+        }
+        is_free
+    }
+
+    fn has(&self, cwd: &Path) -> bool {
+        self.0.iter().any(|other| other == cwd)
+    }
+
+    fn end(&mut self, cwd: &Path) {
+        self.0.retain(|other| other != cwd);
+    }
+}
+
+const BEING_BROUGHT_BACK: &str = "the code is being brought back";
 
 impl fmt::Debug for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -238,6 +264,11 @@ impl Machine {
             // Whether it panicked it has said itself.
             let _ = thread.join();
         }
+    }
+
+    fn on_the_way_back(&self) -> MutexGuard<'_, OnTheWayBack> {
+        let back = self.on_the_way_back.lock();
+        back.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn restoring(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
@@ -338,6 +369,9 @@ impl World for Machine {
     }
 
     fn keep_code(&self, project: &Project<'_>) -> Result<Snapshot, NoSnapshot> {
+        if self.on_the_way_back().has(project.cwd) {
+            return Err(NoSnapshot::Failed(BEING_BROUGHT_BACK.to_owned()));
+        }
         gate::keep_code(project.cwd, project.agent_dir)
     }
 
@@ -347,7 +381,14 @@ impl World for Machine {
         snapshot: &Snapshot,
         project: &Project<'_>,
     ) -> Option<Restored> {
+        if !self.on_the_way_back().begin(project.cwd) {
+            return Some(Restored {
+                problem: Some(BEING_BROUGHT_BACK.to_owned()),
+                ..Restored::default()
+            });
+        }
         let tell = self.tell_of(told);
+        let (back, cwd) = (Arc::clone(&self.on_the_way_back), project.cwd.to_path_buf());
         let started = gate::start_restore(
             snapshot.clone(),
             project.cwd,
@@ -358,7 +399,12 @@ impl World for Machine {
                         let seconds = elapsed_ms / 1000;
                         GateNews::Progress(format!("Bringing the code back: {step} ({seconds} s)"))
                     }
-                    gate::OnTheWayBack::Over(restored) => GateNews::Restored(restored),
+                    gate::OnTheWayBack::Over(restored) => {
+                        back.lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .end(&cwd);
+                        GateNews::Restored(restored)
+                    }
                 });
             },
         );
@@ -369,7 +415,10 @@ impl World for Machine {
                 restoring.push(thread);
                 None
             }
-            Err(restored) => Some(restored),
+            Err(restored) => {
+                self.on_the_way_back().end(project.cwd);
+                Some(restored)
+            }
         }
     }
 
@@ -450,4 +499,53 @@ fn in_words(progress: &gate::Progress) -> String {
     let seconds = progress.elapsed_ms / 1000;
     let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
     format!("Checking {number} of {of}: {what} ({seconds} s)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn while_code_is_brought_back_it_is_neither_kept_nor_brought_back_again() {
+        let place = tempfile::tempdir().unwrap();
+        let project = Project {
+            agent_dir: place.path(),
+            cwd: place.path(),
+        };
+        let snapshot = Snapshot {
+            reference: None,
+            head: "0".repeat(40),
+        };
+        let name = || GateName {
+            session: "s".to_owned(),
+            gate: GateId(1),
+        };
+        let machine = Machine::default();
+        assert!(machine.on_the_way_back().begin(project.cwd));
+        assert_eq!(
+            machine.keep_code(&project),
+            Err(NoSnapshot::Failed(BEING_BROUGHT_BACK.to_owned()))
+        );
+        let again = machine.restore_code(name(), &snapshot, &project).unwrap();
+        assert_eq!(again.problem.as_deref(), Some(BEING_BROUGHT_BACK));
+        machine.on_the_way_back().end(project.cwd);
+        // Its thread goes on for as long as somebody hears that it is over.
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let wait = Mutex::new(wait);
+        let (told, over) = std::sync::mpsc::channel();
+        machine.listen(move |_, news| {
+            told.send(news).unwrap();
+            let _ = wait.lock().unwrap().recv();
+        });
+        assert_eq!(machine.restore_code(name(), &snapshot, &project), None);
+        let news = over.recv().unwrap();
+        assert!(matches!(news, GateNews::Restored(_)), "{news:?}");
+        assert_eq!(
+            machine.keep_code(&project),
+            Err(NoSnapshot::NoRepository),
+            "it is over as soon as that is told"
+        );
+        go_on.send(()).unwrap();
+        machine.finish();
+    }
 }
