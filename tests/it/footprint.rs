@@ -62,7 +62,7 @@ fn allocated(process: u32) -> u64 {
 /// regular expressions of rules alone are two megabytes there, though none is compiled before a rule asks.
 fn allowed_idle() -> u64 {
     if cfg!(debug_assertions) {
-        18 * MEGABYTE
+        20 * MEGABYTE
     } else {
         5 * MEGABYTE
     }
