@@ -7,7 +7,7 @@
  * @module
  */
 
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -98,8 +98,16 @@ function played(place, branch, { method, params, check }, calls) {
   return Number(/Collected : (\d+)/.exec(stderr)[1]);
 }
 
+/** What a count hangs on beside the code: compiler, C library, and what the processor offers to both. */
+function machine() {
+  const first = (program, ...args) => execFileSync(program, args, { encoding: "utf8" }).split("\n")[0];
+  const flags = /^flags\s*:(.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1].split(" ") ?? [];
+  const counting = ["sse4_2", "avx", "avx2", "avx512f", "bmi2", "erms"].filter((flag) => flags.includes(flag));
+  return { compiler: first("rustc", "--version"), library: first("ldd", "--version"), processor: counting.join(" ") };
+}
+
 function compare() {
-  const kept = JSON.parse(readFileSync(KEPT, "utf8"));
+  const { machine: theirs, counts: kept } = JSON.parse(readFileSync(KEPT, "utf8"));
   const rows = Object.entries(counts).map(([name, count]) => {
     const change = count / kept[name] - 1;
     const percent = Number.isFinite(change) ? `${(change * 100).toFixed(1)} %` : "new";
@@ -110,12 +118,16 @@ function compare() {
   const gone = Object.keys(kept).filter((name) => !(name in counts));
   if (gone.length > 0) console.log(`no case any more: ${gone.join(", ")}`);
   if (rows.every(({ isKept }) => isKept) && gone.length === 0) return 0;
+  if (JSON.stringify(theirs) !== JSON.stringify(machine())) {
+    console.log(`\nThe counts that are kept are of another machine, so nothing follows from a difference: ${JSON.stringify(theirs)}`);
+    return 0;
+  }
   console.log(`\nMore than ${DRIFT * 100} % from bench/instructions.json. If it is meant: scripts/instructions --bless`);
   return 1;
 }
 
 function bless() {
-  writeFileSync(KEPT, `${JSON.stringify(counts, null, 2)}\n`);
+  writeFileSync(KEPT, `${JSON.stringify({ machine: machine(), counts }, null, 2)}\n`);
   console.log(`kept in bench/instructions.json: ${Object.keys(counts).length} counts`);
   return 0;
 }
