@@ -10,6 +10,7 @@ export const everywhere = ['own-words', 'definition-entry', 'run-entry', 'A01', 
 
 const context = /^\[Workflow path: /;
 const told = /^\[Workflow path: [^\n]*\] (rules and instructions unchanged$|as said above, and:)|^\*\*Tools in /m;
+const leftOut = /^\*\*(Task|What to do in this phase|All profiles):\*\*/m;
 const reminder = /^⚠️ The .* is still active|Current phase instructions:|Continue with this phase as its instructions above say/m;
 const announced = /^(✅|❌) \*\*/m;
 
@@ -48,6 +49,8 @@ export const intended = {
       { stream: 'messages', head: /^workflow:context/, missing: context, added: told },
       { stream: 'requests', head: /^\+ user$/, missing: context, added: told },
       { stream: ['messages', 'requests'], added: /^\*\*Tools in /m },
+      // What is left out between lines that both say.
+      { stream: ['messages', 'requests'], head: /^(workflow:context|\+ user$)/, missing: leftOut },
       { stream: ['messages', 'requests', 'entries'], missing: reminder, added: reminder },
     ],
   },
@@ -62,7 +65,8 @@ export const intended = {
   B01: { says: 'a cancellation is announced once', marks: [] },
   B02: {
     says: 'progress counts the phases of the innermost scope',
-    marks: [{ missing: /^\*\*Progress:\*\* .* in current scope\)$/, added: /^\*\*Progress:\*\* .* in current scope\)$/ }],
+    // What stands in the conversation may be left out behind it.
+    marks: [{ missing: /^\*\*Progress:\*\* .* in current scope\)(\n\n\*\*What to do in this phase:.*)?$/s, added: /^\*\*Progress:\*\* .* in current scope\)$/ }],
   },
   B03: {
     says: 'the previous and the next phase are those of the scope one is in, or the next one really entered',
