@@ -108,13 +108,17 @@ fn every_licence_is_one_that_is_allowed() {
 
 #[test]
 fn everything_comes_from_the_one_registry() {
-    for line in read("Cargo.lock").lines() {
-        if let Some(source) = line.strip_prefix("source = ") {
-            let is_registry =
-                source.starts_with("\"registry+") && source.ends_with("crates.io-index\"");
-            assert!(is_registry, "{source}");
-        }
-    }
+    let lock = read("Cargo.lock");
+    let sources = lock
+        .lines()
+        .filter_map(|line| line.strip_prefix("source = "));
+    let sources: BTreeSet<&str> = sources.collect();
+    assert_eq!(sources.len(), 1, "{sources:?}");
+    assert!(
+        sources
+            .iter()
+            .all(|source| source.starts_with("\"registry+"))
+    );
 }
 
 #[test]
