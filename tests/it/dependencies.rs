@@ -20,12 +20,17 @@ fn packages() -> Vec<Value> {
     let version = Command::new("rustc").arg("-vV").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    let metadata = Command::new(env!("CARGO"))
-        .args(["metadata", "--locked", "--offline", "--format-version=1"])
-        .args(["--filter-platform", host.unwrap()])
-        .current_dir(root())
-        .output()
-        .unwrap();
+    let ask = |more: &[&str]| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["metadata", "--locked", "--format-version=1"]);
+        cargo.args(["--filter-platform", host.unwrap()]).args(more);
+        cargo.current_dir(root()).output().unwrap()
+    };
+    let mut metadata = ask(&["--offline"]);
+    if !metadata.status.success() {
+        // A build fetches no more than it needs, and this asks for all.
+        metadata = ask(&[]);
+    }
     assert!(metadata.status.success(), "{metadata:?}");
     let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
     metadata["packages"].as_array().unwrap().clone()
