@@ -3,27 +3,25 @@
 //!
 //! Owns the shape of `world` and `gate` lines, and both worlds. Must not know what is decided by it.
 
-use std::collections::VecDeque;
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod held;
+mod watched;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
-use workflow_core::definition::{Gate, RunCheck, Trigger};
+use workflow_core::checkpoint::{Restored, Snapshot};
 use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::{PathForm, Paths};
-use workflow_core::input::Word;
+use workflow_core::guard::rules::PathForm;
 use workflow_core::output::GateId;
-use workflow_core::wake::Watched;
 
 use super::payload::{Payload, REDACTED};
 use super::secrets::hidden;
 use crate::paths::WrittenPaths;
-use crate::serve::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, TriggerName, TriggerNews, TriggerWatch,
-    World, WorldProject,
-};
+use crate::serve::{GateName, GateNews, TriggerName, TriggerNews, WorldProject};
+
+pub(super) use held::HeldWorld;
+pub(super) use watched::WatchedWorld;
 
 /// Something that the world answered, as the value of a `world` line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -252,367 +250,13 @@ impl From<Form> for PathForm {
     }
 }
 
-/// A world that leaves word of what it answered.
-#[derive(Debug)]
-pub(super) struct WatchedWorld {
-    inner: Arc<dyn World>,
-    answers: Answers,
-}
-
-type Answers = Arc<Mutex<Vec<Answer>>>;
-
-impl WatchedWorld {
-    pub(super) fn new(inner: Arc<dyn World>, answers: Answers) -> Self {
-        Self { inner, answers }
-    }
-
-    fn note(&self, answer: Answer) {
-        lock(&self.answers).push(answer);
-    }
-}
-
-impl World for WatchedWorld {
-    fn paths<'p>(&self, project: &WorldProject<'p>) -> Box<dyn Paths + 'p> {
-        let home = std::env::home_dir().unwrap_or_default();
-        Box::new(WatchedPaths {
-            inner: self.inner.paths(project),
-            written: written(project, &home.to_string_lossy()),
-            answers: Arc::clone(&self.answers),
-        })
-    }
-
-    fn baseline(&self, gates: &[Gate], cwd: &Path) -> Box<RawValue> {
-        let baseline = self.inner.baseline(gates, cwd);
-        self.note(Answer::Baseline(baseline.clone()));
-        baseline
-    }
-
-    fn is_trusted(&self, project: &WorldProject<'_>, commands: &[RunCheck]) -> bool {
-        let is_trusted = self.inner.is_trusted(project, commands);
-        self.note(Answer::Trusted(is_trusted));
-        is_trusted
-    }
-
-    fn trust(&self, project: &WorldProject<'_>, commands: &[RunCheck]) {
-        self.inner.trust(project, commands);
-    }
-
-    fn word(&self, agent_dir: &Path, awaited: &Awaited) -> Option<Word> {
-        let word = self.inner.word(agent_dir, awaited)?;
-        self.note(match &word {
-            Word::Chosen(choice) => Answer::Word(choice.clone()),
-            Word::Outdated => Answer::Changed(true),
-        });
-        Some(word)
-    }
-
-    fn forget_word(&self, agent_dir: &Path, task_id: &str) {
-        self.inner.forget_word(agent_dir, task_id);
-    }
-
-    fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        let excerpt = self.inner.excerpt(path, cwd);
-        self.note(Answer::Excerpt(excerpt.clone()));
-        excerpt
-    }
-
-    fn shown(&self, path: &str, cwd: &Path) -> String {
-        self.inner.shown(path, cwd)
-    }
-
-    fn is_as_shown(&self, path: &str, cwd: &Path, shown: &str) -> bool {
-        let is_as_shown = self.inner.is_as_shown(path, cwd, shown);
-        if !is_as_shown {
-            self.note(Answer::Changed(true));
-        }
-        is_as_shown
-    }
-
-    fn start_gate(&self, told: GateName, job: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
-        let started = self.inner.start_gate(told, job);
-        if let Err(reports) = &started {
-            self.note(Answer::NotStarted(reports.clone()));
-        }
-        started
-    }
-
-    fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
-        self.inner.await_word(agent_dir, awaited);
-    }
-
-    fn keep_code(&self, project: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
-        let kept = self.inner.keep_code(project);
-        self.note(match &kept {
-            Ok(snapshot) => Answer::Snapshot(snapshot.clone()),
-            Err(NoSnapshot::NoRepository) => Answer::NoSnapshot(None),
-            Err(NoSnapshot::Failed(why)) => Answer::NoSnapshot(Some(why.clone())),
-        });
-        kept
-    }
-
-    fn restore_code(
-        &self,
-        told: GateName,
-        snapshot: &Snapshot,
-        project: &WorldProject<'_>,
-    ) -> Option<Restored> {
-        let restored = self.inner.restore_code(told, snapshot, project)?;
-        self.note(Answer::Restored(restored.clone()));
-        Some(restored)
-    }
-
-    fn watch(
-        &self,
-        session: &str,
-        project: &WorldProject<'_>,
-        triggers: &[Trigger],
-        watch: &mut TriggerWatch,
-    ) -> Watched {
-        let watched = self.inner.watch(session, project, triggers, watch);
-        if watched != Watched::default() {
-            self.note(Answer::Watched(Watch {
-                begun: watched.begun.clone(),
-                problems: watched.problems.clone(),
-                untrusted: watched.untrusted,
-            }));
-        }
-        watched
-    }
-
-    fn trust_triggers(&self, project: &WorldProject<'_>, triggers: &[Trigger]) {
-        self.inner.trust_triggers(project, triggers);
-    }
-}
-
+/// The paths of a project as they are written, without a look at the disk.
 fn written(project: &WorldProject<'_>, home: &str) -> WrittenPaths {
     let (cwd, agent_dir) = (
         project.cwd.to_string_lossy(),
         project.agent_dir.to_string_lossy(),
     );
     WrittenPaths::new(&cwd, &agent_dir, home)
-}
-
-/// Paths that leave word of those that do not lead where they say.
-#[derive(Debug)]
-struct WatchedPaths<'p> {
-    inner: Box<dyn Paths + 'p>,
-    written: WrittenPaths,
-    answers: Answers,
-}
-
-impl Paths for WatchedPaths<'_> {
-    fn forms(&self, path: &str) -> Vec<PathForm> {
-        let forms = self.inner.forms(path);
-        if forms != self.written.forms(path) {
-            let led = Led {
-                written: path.to_owned(),
-                forms: forms.iter().cloned().map(Form::from).collect(),
-            };
-            let mut answers = lock(&self.answers);
-            let is_this =
-                |answer: &Answer| matches!(answer, Answer::Path(noted) if noted.written == path);
-            if !answers.iter().any(is_this) {
-                answers.push(Answer::Path(led));
-            }
-        }
-        forms
-    }
-
-    fn ignores_case(&self) -> bool {
-        let ignores_case = self.inner.ignores_case();
-        let mut answers = lock(&self.answers);
-        let is_noted = |answer: &Answer| matches!(answer, Answer::IgnoresCase(_));
-        if ignores_case && !answers.iter().any(is_noted) {
-            answers.push(Answer::IgnoresCase(true));
-        }
-        ignores_case
-    }
-
-    fn holds_answers(&self, form: &PathForm) -> bool {
-        let held = self.inner.holds_answers(form);
-        if held != self.written.holds_answers(form) {
-            let absolute = form.absolute.clone();
-            let mut answers = lock(&self.answers);
-            let is_this = |answer: &Answer| matches!(answer, Answer::Answers(noted) if noted.absolute == absolute);
-            if !answers.iter().any(is_this) {
-                answers.push(Answer::Answers(Kept { absolute, held }));
-            }
-        }
-        held
-    }
-}
-
-/// The world of a transcript: what its lines say is answered to what happens next, once each and in
-/// order. Of anything else nothing is known; no command runs and nothing is trusted.
-#[derive(Debug, Default)]
-pub(super) struct HeldWorld {
-    answers: Arc<Mutex<VecDeque<Answer>>>,
-    home: Mutex<String>,
-}
-
-impl HeldWorld {
-    /// Begins anew, with this home.
-    pub(super) fn start(&self, home: &str) {
-        self.forget();
-        home.clone_into(&mut lock(&self.home));
-    }
-
-    /// What happens next is told this.
-    pub(super) fn answer(&self, answer: Answer) {
-        lock(&self.answers).push_back(answer);
-    }
-
-    /// It has happened: what was not asked for is not asked for any more.
-    pub(super) fn forget(&self) {
-        lock(&self.answers).clear();
-    }
-
-    /// The first answer of a kind, which is not given again.
-    fn next<T>(&self, of: impl Fn(&Answer) -> Option<T>) -> Option<T> {
-        let mut answers = lock(&self.answers);
-        let (at, found) = answers
-            .iter()
-            .enumerate()
-            .find_map(|(at, answer)| Some((at, of(answer)?)))?;
-        answers.remove(at);
-        Some(found)
-    }
-}
-
-impl World for HeldWorld {
-    fn paths<'p>(&self, project: &WorldProject<'p>) -> Box<dyn Paths + 'p> {
-        Box::new(HeldPaths {
-            written: written(project, &lock(&self.home)),
-            answers: Arc::clone(&self.answers),
-        })
-    }
-
-    fn baseline(&self, _: &[Gate], _: &Path) -> Box<RawValue> {
-        let held = self.next(|answer| match answer {
-            Answer::Baseline(baseline) => Some(baseline.clone()),
-            _ => None,
-        });
-        held.unwrap_or_else(|| RawValue::NULL.to_owned())
-    }
-
-    fn is_trusted(&self, _: &WorldProject<'_>, _: &[RunCheck]) -> bool {
-        let held = self.next(|answer| match answer {
-            Answer::Trusted(is_trusted) => Some(*is_trusted),
-            _ => None,
-        });
-        held.unwrap_or(false)
-    }
-
-    fn trust(&self, _: &WorldProject<'_>, _: &[RunCheck]) {}
-
-    fn word(&self, _: &Path, _: &Awaited) -> Option<Word> {
-        self.next(|answer| match answer {
-            Answer::Word(word) => Some(Word::Chosen(word.clone())),
-            Answer::Changed(true) => Some(Word::Outdated),
-            _ => None,
-        })
-    }
-
-    fn forget_word(&self, _: &Path, _: &str) {}
-
-    fn excerpt(&self, _: &str, _: &Path) -> String {
-        let held = self.next(|answer| match answer {
-            Answer::Excerpt(text) => Some(text.clone()),
-            _ => None,
-        });
-        held.unwrap_or_default()
-    }
-
-    fn shown(&self, _: &str, _: &Path) -> String {
-        String::new()
-    }
-
-    fn is_as_shown(&self, _: &str, _: &Path, _: &str) -> bool {
-        let changed = self.next(|answer| match answer {
-            Answer::Changed(changed) => Some(*changed),
-            _ => None,
-        });
-        changed != Some(true)
-    }
-
-    fn start_gate(&self, _: GateName, _: GateJob<'_>) -> Result<GateHandle, Vec<Report>> {
-        let held = self.next(|answer| match answer {
-            Answer::NotStarted(reports) => Some(reports.clone()),
-            _ => None,
-        });
-        held.map_or_else(|| Ok(GateHandle::none()), Err)
-    }
-
-    fn keep_code(&self, _: &WorldProject<'_>) -> Result<Snapshot, NoSnapshot> {
-        let held = self.next(|answer| match answer {
-            Answer::Snapshot(snapshot) => Some(Ok(snapshot.clone())),
-            Answer::NoSnapshot(Some(why)) => Some(Err(NoSnapshot::Failed(why.clone()))),
-            Answer::NoSnapshot(None) => Some(Err(NoSnapshot::NoRepository)),
-            _ => None,
-        });
-        held.unwrap_or(Err(NoSnapshot::NoRepository))
-    }
-
-    fn restore_code(&self, _: GateName, _: &Snapshot, _: &WorldProject<'_>) -> Option<Restored> {
-        self.next(|answer| match answer {
-            Answer::Restored(restored) => Some(restored.clone()),
-            _ => None,
-        })
-    }
-
-    fn watch(
-        &self,
-        _: &str,
-        _: &WorldProject<'_>,
-        _: &[Trigger],
-        watch: &mut TriggerWatch,
-    ) -> Watched {
-        watch.tell();
-        let held = self.next(|answer| match answer {
-            Answer::Watched(watched) => Some(watched.clone()),
-            _ => None,
-        });
-        held.map_or_else(Watched::default, |watched| Watched {
-            begun: watched.begun,
-            problems: watched.problems,
-            untrusted: watched.untrusted,
-        })
-    }
-
-    fn trust_triggers(&self, _: &WorldProject<'_>, _: &[Trigger]) {}
-}
-
-/// Paths that lead where they say, unless the transcript says otherwise.
-#[derive(Debug)]
-struct HeldPaths {
-    written: WrittenPaths,
-    answers: Arc<Mutex<VecDeque<Answer>>>,
-}
-
-impl Paths for HeldPaths {
-    fn forms(&self, path: &str) -> Vec<PathForm> {
-        let held = lock(&self.answers).iter().find_map(|answer| match answer {
-            Answer::Path(led) if led.written == path => Some(led.forms.clone()),
-            _ => None,
-        });
-        match held {
-            Some(forms) => forms.into_iter().map(PathForm::from).collect(),
-            None => self.written.forms(path),
-        }
-    }
-
-    fn ignores_case(&self) -> bool {
-        let is_so = |answer: &Answer| matches!(answer, Answer::IgnoresCase(true));
-        lock(&self.answers).iter().any(is_so)
-    }
-
-    fn holds_answers(&self, form: &PathForm) -> bool {
-        let held = lock(&self.answers).iter().find_map(|answer| match answer {
-            Answer::Answers(kept) if kept.absolute == form.absolute => Some(kept.held),
-            _ => None,
-        });
-        held.unwrap_or_else(|| self.written.holds_answers(form))
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -622,10 +266,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn answer(json: &str) -> Answer {
-        serde_json::from_str(json).unwrap()
-    }
 
     #[test]
     fn what_is_answered_is_written_so_that_it_is_read_again() {
@@ -638,72 +278,14 @@ mod tests {
             r#"{"path":{"written":"a","forms":[{"absolute":"/p/a","inProject":"a"}]}}"#,
             r#"{"ignoresCase":true}"#,
         ] {
-            assert_eq!(serde_json::to_string(&answer(json)).unwrap(), json);
+            assert_eq!(
+                serde_json::to_string(&serde_json::from_str::<Answer>(json).unwrap()).unwrap(),
+                json
+            );
         }
         for json in [r#"{"word":null}"#, r#"{"what":1}"#, "{}", r#""baseline""#] {
             assert!(serde_json::from_str::<Answer>(json).is_err(), "{json}");
         }
-    }
-
-    #[test]
-    fn each_answer_is_given_once_and_in_order() {
-        let world = HeldWorld::default();
-        for json in [
-            r#"{"excerpt":"a"}"#,
-            r#"{"trusted":true}"#,
-            r#"{"excerpt":"b"}"#,
-        ] {
-            world.answer(answer(json));
-        }
-        let here = Path::new("/p");
-        let read = || world.excerpt("plan.md", here);
-        assert_eq!([read(), read(), read()], ["a", "b", ""]);
-        let project = WorldProject {
-            agent_dir: here,
-            cwd: here,
-        };
-        assert!(world.is_trusted(&project, &[]));
-        assert!(!world.is_trusted(&project, &[]));
-        world.answer(answer(r#"{"word":"yes"}"#));
-        world.forget();
-        assert!(world.is_as_shown("plan.md", here, ""));
-        world.answer(answer(r#"{"changed":true}"#));
-        assert!(!world.is_as_shown("plan.md", here, ""));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn paths_that_lead_elsewhere_are_noted_and_lead_there_again() {
-        let project = tempfile::tempdir().unwrap();
-        let project = project.path().canonicalize().unwrap();
-        std::os::unix::fs::symlink("real", project.join("link")).unwrap();
-        let answers = Answers::default();
-        let home = std::env::home_dir().unwrap_or_default();
-        let agent_dir = home.join(".pi/agent");
-        let here = WorldProject {
-            agent_dir: &agent_dir,
-            cwd: &project,
-        };
-        let watched = WatchedPaths {
-            inner: Box::new(crate::paths::LocalPaths::new(&project, &agent_dir)),
-            written: written(&here, &home.to_string_lossy()),
-            answers: Arc::clone(&answers),
-        };
-        let held = HeldWorld::default();
-        held.start(&home.to_string_lossy());
-        let plain = ["a/../b", "~/x", "@c\u{a0}d", "/etc/passwd", "..", ""];
-        for path in plain {
-            assert_eq!(watched.forms(path), held.paths(&here).forms(path), "{path}");
-        }
-        assert!(lock(&answers).is_empty(), "{answers:?}");
-        let forms = watched.forms("link/x");
-        assert_eq!(watched.forms("link/x"), forms);
-        assert_eq!(lock(&answers).len(), 1);
-        for answer in lock(&answers).drain(..) {
-            held.answer(answer);
-        }
-        assert_eq!(held.paths(&here).forms("link/x"), forms);
-        assert_eq!(forms.len(), 2);
     }
 
     #[test]
