@@ -21,6 +21,7 @@ const { values: options } = parseArgs({
   options: {
     binary: { type: "string" },
     floor: { type: "string" },
+    "linked-floor": { type: "string" },
     only: { type: "string" },
     rounds: { type: "string", default: "7" },
     quick: { type: "boolean", default: false },
@@ -42,7 +43,7 @@ if (!Number.isInteger(rounds) || rounds < 1) fail("--rounds is a whole number fr
 if (options.check) process.exit(0);
 
 const projects = new Projects();
-const bench = new Bench({ binary: options.binary, floor: options.floor, quick: options.quick, rounds, projects });
+const bench = new Bench({ binary: options.binary, floor: options.floor, linkedFloor: options["linked-floor"], quick: options.quick, rounds, projects });
 try {
   if (options.curves !== undefined) await draw(bench, options.curves, wanted);
   else report(await measured());

@@ -11,10 +11,12 @@ import { ratio } from "./statistics.mjs";
 import { Sidecar, unanswered } from "./sidecar.mjs";
 
 export class Bench {
-  /** @param {{binary: string, floor: string, quick: boolean, rounds: number, projects: import("./project.mjs").Projects}} options */
-  constructor({ binary, floor, quick, rounds, projects }) {
+  /** @param {{binary: string, floor: string, linkedFloor: string, quick: boolean, rounds: number, projects: import("./project.mjs").Projects}} options */
+  constructor({ binary, floor, linkedFloor, quick, rounds, projects }) {
     this.binary = binary;
     this.floorProgram = floor;
+    /** The floor, linked as the sidecar is. */
+    this.linkedFloorProgram = linkedFloor;
     this.quick = quick;
     this.rounds = quick ? 0 : rounds;
     this.projects = projects;

@@ -40,13 +40,15 @@ async function medianOf(times, run) {
 export async function* startUp(bench) {
   const params = initialize(bench.projects.take());
   const times = bench.size(20, 1);
-  const [ours, least, node] = await inTurn(
+  const [ours, least, linked, node] = await inTurn(
     bench.rounds,
     () => medianOf(times, () => firstAnswer([bench.binary, "serve"], params)),
     () => medianOf(times, () => firstAnswer([bench.floorProgram], params)),
+    () => medianOf(times, () => firstAnswer([bench.linkedFloorProgram], params)),
     () => medianOf(bench.size(3, 1), () => firstAnswer([process.execPath, "-e", NODE_ECHO], params)),
   );
   yield atMost("spawn to first answer, of the floor", 1.2, ratio(ours, least));
+  yield told("spawn to first answer, of the floor linked as the sidecar is", ratio(ours, linked));
   yield atLeast("spawn to first answer, times as fast as node", 30, ratio(node, ours));
 }
 

@@ -41,7 +41,7 @@ class Place:
 def main():
     parser = argparse.ArgumentParser(prog="scripts/faults", epilog=HELP, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = sorted(module.name for module in pkgutil.iter_modules(drills.__path__))
-    parser.add_argument("--binary", required=True, type=os.path.abspath, help="the sidecar (default: target/release is built)")
+    parser.add_argument("--binary", required=True, type=os.path.abspath, help="the sidecar (default: what scripts/build makes)")
     parser.add_argument("--quick", action="store_true", help="less of everything")
     parser.add_argument("--only", choices=names, action="append", help="this drill; may be repeated")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="where random steps come from (the time)")

@@ -24,7 +24,7 @@ Examples:
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True, type=os.path.abspath, help="the sidecar (default: target/release is built)")
+    parser.add_argument("--binary", required=True, type=os.path.abspath, help="the sidecar (default: what scripts/build makes)")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--sessions", type=int, default=300)
     parser.add_argument("--rate", type=float, default=500, help="calls a second at most; 0 for as many as there can be")
