@@ -260,15 +260,15 @@ impl Directory<'_> {
     }
 
     pub(super) fn open_phase_file(&self, entry: &Text<'_>) -> Result<Source, Finding> {
-        let name = shown(&entry.value);
+        let name = || shown(&entry.value);
         let path = FilePath::in_workflow(self.tier, self.key, &entry.value).map_err(|problem| {
-            let message = format!("the path `{name}` {problem}");
+            let message = format!("the path `{}` {problem}", name());
             Finding::error(Code::PathRefused, entry.span, message)
         })?;
         match self.files.read(&path, self.limits.max_file_bytes) {
             Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
             Err(problem) => {
-                let message = format!("the phase file `{name}` {problem}");
+                let message = format!("the phase file `{}` {problem}", name());
                 let finding = Finding::error(code_of(&problem), entry.span, message);
                 Err(match problem {
                     FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),

@@ -140,7 +140,7 @@ impl FilePath {
         Self {
             tier,
             directory: Some(directory.to_owned()),
-            relative: format!("{directory}/{name}"),
+            relative: [directory, "/", name].concat(),
         }
     }
 
