@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const LIMITS: TreeLimits = TreeLimits {
+pub(super) const LIMITS: TreeLimits = TreeLimits {
     depth: 64,
     size: 10_000,
 };
@@ -225,7 +225,7 @@ proptest! {
     }
 }
 
-fn fragment() -> impl Strategy<Value = String> {
+pub(super) fn fragment() -> impl Strategy<Value = String> {
     let fixed = prop::sample::select(vec![
         "a",
         "b: ",
@@ -294,189 +294,4 @@ fn check_node(text: &str, node: &Node<'_>) -> Result<(), TestCaseError> {
         }),
         _ => Ok(()),
     }
-}
-
-/// What the usual way makes of a text, if it reads it.
-fn usual(text: &str, limits: TreeLimits) -> Option<Node<'_>> {
-    usual::read(text, 3, limits)
-}
-
-#[test]
-fn what_definitions_are_made_of_is_read_in_the_usual_way() {
-    for text in [
-        "id: plan\nname: The plan\nemoji: \"🔧\"",
-        "id: plan\nemoji: 🔧\n\n# Only to look.\ntools:\n  whitelist: [read, grep]  # and no more\n",
-        "name: A\ncommandName: a\ninitialMessage: \"Begin {description}.\"\nphases:\n  - a.md\n  - { subworkflow: b }\n",
-        "phases:\n- id: a\n  name: 'It''s'\n"
-            .replace("''", "")
-            .as_str(),
-        "tools:\n  rules:\n    - block: edit\n      path: \"src/**\"\n    - { ask: bash, command: ['rm *'] }\nloopable: false\n",
-    ] {
-        assert!(usual(text, LIMITS).is_some(), "{text}");
-    }
-}
-
-#[test]
-fn what_the_usual_way_does_not_know_is_left_to_the_library() {
-    for text in [
-        "",
-        "a",
-        "a:",
-        "a: b: c",
-        "a: b\n  c",
-        "a: |\n  b",
-        "a: *b",
-        "a: &b c",
-        "a: !!str b",
-        "a: \"b\\n\"",
-        "a: 'b''c'",
-        "a: b\n---\nc: d",
-        "a: [b\n]",
-        "a: {b}",
-        "a:\tb",
-        "a: b\nc",
-        "  a: b\n c: d",
-        "- a: b",
-    ] {
-        assert_eq!(usual(text, LIMITS), None, "{text}");
-    }
-}
-
-#[test]
-fn the_usual_way_keeps_to_the_limits() {
-    let read = |depth, size| usual("a:\n  - {b: [c]}\nd: e", TreeLimits { depth, size }).is_some();
-    assert!(read(4, 9));
-    assert!(!read(3, 9));
-    assert!(!read(4, 8));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
-    #[test]
-    fn the_usual_way_reads_what_the_library_reads(
-        lines in prop::collection::vec(line(), 1..8),
-        typo in prop::option::weighted(0.2, (any::<prop::sample::Index>(), fragment())),
-        depth in 1_usize..6,
-    ) {
-        let mut text = lines.join("\n");
-        if let Some((at, typo)) = typo {
-            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-            text.insert_str(*at.get(&places), &typo);
-        }
-        let limits = TreeLimits { depth, size: 20 };
-        if let Some(node) = usual(&text, limits) {
-            prop_assert_eq!(Ok(node), compose(&text, 3, limits), "{:?}", text);
-        }
-    }
-
-    #[test]
-    fn the_usual_way_reads_any_mix_as_the_library_does(parts in prop::collection::vec(fragment(), 0..20)) {
-        let text = parts.concat();
-        if let Some(node) = usual(&text, LIMITS) {
-            prop_assert_eq!(Ok(node), compose(&text, 3, LIMITS), "{:?}", text);
-        }
-    }
-}
-
-/// A line as definitions have them, and some that are nearly so.
-fn line() -> impl Strategy<Value = String> {
-    let indent = prop::sample::select(vec!["", "", "", "  ", "  ", "    ", " ", "      "]);
-    let dash = prop::sample::select(vec!["", "", "", "- ", "- ", "-  ", "- - ", "-"]);
-    let key = prop::sample::select(vec![
-        "a: ", "b: ", "key-1: ", "c:  ", "a:", "", "", "\"a\": ", "1: ", "null: ", "é: ", "a b: ",
-        "? ",
-    ]);
-    let value = prop::sample::select(vec![
-        "",
-        "",
-        "",
-        "one",
-        "two words",
-        "a.md",
-        "./a/b",
-        "12",
-        "-3",
-        "0x1F",
-        "012",
-        "1e3",
-        ".5",
-        "true",
-        "null",
-        "~",
-        "Null",
-        "\"quoted {x}\"",
-        "'single'",
-        "'it''s'",
-        "\"a\\tb\"",
-        "\"\"",
-        "''",
-        "\"open",
-        "[]",
-        "[ ]",
-        "[a]",
-        "[a, b]",
-        "[a,b]",
-        "[ a , 'b: c' ]",
-        "[a, ]",
-        "[a b]",
-        "[a: b]",
-        "[[a], {b: c}]",
-        "{}",
-        "{a: b}",
-        "{ a: b, c: [d] }",
-        "{a:b}",
-        "{a}",
-        "{a: }",
-        "{a: b,}",
-        "[12, true, *.ts]",
-        "[a",
-        "a: b",
-        "a:b",
-        "a :b",
-        "a#b",
-        "a #b",
-        "#b",
-        "a # b: c",
-        "[a]#b",
-        "[a] # b",
-        "\"a\" b",
-        "\"a\"#b",
-        "é",
-        "🔧",
-        "a\u{a0}",
-        "a\u{85}b",
-        "\u{feff}",
-        "---",
-        "...",
-        "--- a",
-        "|",
-        ">-",
-        "| # c",
-        "&a b",
-        "*a",
-        "!x y",
-        "@a",
-        "`a`",
-        "%a",
-        "a, b",
-        "a]",
-        "]",
-        "}",
-        ",",
-        "$a",
-        "a  ",
-        "a\tb",
-        "http://a/b",
-        "a?",
-        "? a",
-        "-",
-        "a - b",
-        "*",
-        "a\\b",
-        "a \"b\"",
-    ]);
-    let tail = prop::sample::select(vec!["", "", "", "", " ", "  # c", " #", "\t"]);
-    (indent, dash, key, value, tail)
-        .prop_map(|(indent, dash, key, value, tail)| [indent, dash, key, value, tail].concat())
 }

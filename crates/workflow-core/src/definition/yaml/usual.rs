@@ -352,3 +352,6 @@ const LONGEST_KEY: usize = 100;
 fn begins_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b'$') || !byte.is_ascii()
 }
+
+#[cfg(test)]
+mod tests;
