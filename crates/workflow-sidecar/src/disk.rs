@@ -4,11 +4,11 @@
 //! only if that lies in the real root or in the real directory of its own workflow. It must not know
 //! what a definition means.
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 mod beneath;
 mod whole;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -16,9 +16,11 @@ use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, SETTINGS_FILE, Tier, TierEntry};
 
+#[cfg(unix)]
+use beneath::{Beneath, Found};
 pub(crate) use whole::write_atomically;
 
-/// The directories of one user and one project, for one load: where links lead is remembered.
+/// The directories of one user and one project, for one load: what was opened on the way to a file is kept.
 #[derive(Debug)]
 pub(crate) struct Disk {
     agent_dir: PathBuf,
@@ -26,12 +28,10 @@ pub(crate) struct Disk {
     /// The real paths of the workflows directories.
     real_roots: [OnceCell<PathBuf>; 2],
     /// The same, opened: files are looked for from there.
-    #[cfg(target_os = "linux")]
-    opened_roots: [OnceCell<Option<File>>; 2],
+    #[cfg(unix)]
+    opened_roots: [OnceCell<Option<Beneath>>; 2],
     /// How the paths of the workflows directories are shown, up to the name of an entry.
     shown_roots: [OnceCell<String>; 2],
-    /// The directories looked at last, if there was no link among them.
-    without_links: RefCell<PathBuf>,
 }
 
 /// The directory of the host's own files in a project, and in a home directory.
@@ -73,10 +73,9 @@ impl Disk {
             agent_dir,
             cwd,
             real_roots: Default::default(),
-            #[cfg(target_os = "linux")]
+            #[cfg(unix)]
             opened_roots: Default::default(),
             shown_roots: Default::default(),
-            without_links: RefCell::default(),
         }
     }
 
@@ -105,42 +104,8 @@ impl Disk {
             return with_metadata(self.real_settings(path)?);
         };
         let root = self.real_root(path.tier())?;
-        let (parents, name) = path
-            .relative()
-            .rsplit_once('/')
-            .unwrap_or(("", path.relative()));
-        if self.has_no_links(root, parents)? {
-            let real = root.join(parents).join(name);
-            let metadata = fs::symlink_metadata(&real).map_err(|error| problem(&error))?;
-            // Without a link on the way, the path is the real one.
-            if !metadata.is_symlink() {
-                return Ok((real, metadata));
-            }
-        }
-        with_metadata(followed(
-            &root.join(path.relative()),
-            root,
-            &root.join(directory),
-        )?)
-    }
-
-    /// Whether all of these directories are real ones. The answer for the last ones is remembered:
-    /// a workflow's files lie together.
-    fn has_no_links(&self, root: &Path, parents: &str) -> Result<bool, FileProblem> {
-        let directories = root.join(parents);
-        if *self.without_links.borrow() == directories {
-            return Ok(true);
-        }
-        let mut at = root.to_owned();
-        for part in parents.split('/') {
-            at.push(part);
-            let metadata = fs::symlink_metadata(&at).map_err(|error| problem(&error))?;
-            if metadata.is_symlink() {
-                return Ok(false);
-            }
-        }
-        self.without_links.replace(directories);
-        Ok(true)
+        let wanted = root.join(path.relative());
+        with_metadata(followed(&wanted, root, &root.join(directory))?)
     }
 
     fn real_root(&self, tier: Tier) -> Result<&Path, FileProblem> {
@@ -152,9 +117,8 @@ impl Disk {
         Ok(cell.get_or_init(|| root))
     }
 
-    /// The bytes of a file to which no link leads, without a look at each directory on the way; `None` where the
-    /// long way has to tell.
-    #[cfg(target_os = "linux")]
+    /// The bytes of a file to which no link leads, in few steps; `None` where the long way has to tell.
+    #[cfg(unix)]
     fn read_beneath(
         &self,
         path: &FilePath,
@@ -162,15 +126,16 @@ impl Disk {
     ) -> Option<Result<Vec<u8>, FileProblem>> {
         path.directory()?;
         let root = self.real_root(path.tier()).ok()?;
-        let opened = self.opened_roots[path.tier() as usize].get_or_init(|| File::open(root).ok());
-        match beneath::open(opened.as_ref()?, path.relative()) {
-            beneath::Found::File(file, length) => Some(bytes_of(file, length, max_bytes)),
-            beneath::Found::Nothing => Some(Err(FileProblem::Missing)),
-            beneath::Found::Other => None,
+        let opened =
+            self.opened_roots[path.tier() as usize].get_or_init(|| Beneath::open(root).ok());
+        match opened.as_ref()?.find(path.relative()) {
+            Found::File(file, length) => Some(bytes_of(file, length, max_bytes)),
+            Found::Nothing => Some(Err(FileProblem::Missing)),
+            Found::Other => None,
         }
     }
 
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(unix))]
     fn read_beneath(&self, _: &FilePath, _: u32) -> Option<Result<Vec<u8>, FileProblem>> {
         None
     }

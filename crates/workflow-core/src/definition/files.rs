@@ -134,7 +134,7 @@ impl FilePath {
         }
     }
 
-    /// A definition: a file right in a workflow's directory, by a name of ours.
+    /// A file right in a workflow's directory, by a name that means nothing else.
     #[must_use]
     pub fn definition(tier: Tier, directory: &str, name: &str) -> Self {
         Self {
@@ -146,8 +146,12 @@ impl FilePath {
 
     /// A file named as an entry of a workflow names it: relative to the workflow's directory, under the tier's root.
     pub fn in_workflow(tier: Tier, directory: &str, entry: &str) -> Result<Self, PathProblem> {
+        let entry_parts = entry_parts(entry)?;
+        if !entry.contains('/') && !matches!(entry, "." | "..") {
+            return Ok(Self::definition(tier, directory, entry));
+        }
         let mut parts = vec![directory];
-        for part in entry_parts(entry)? {
+        for part in entry_parts {
             match part {
                 "" | "." => {}
                 ".." => {
