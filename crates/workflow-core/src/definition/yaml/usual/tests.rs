@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn a_definition_is_what_the_library_makes_of_it(
         map in map(),
-        typo in prop::option::weighted(0.3, (any::<Index>(), fragment())),
+        typo in prop::option::weighted(0.3, (any::<Index>(), typo())),
         depth in 1_usize..6,
     ) {
         let mut text = map.lines(0).join("\n");
@@ -165,6 +165,10 @@ fn map_of(value: impl Strategy<Value = Written>) -> impl Strategy<Value = Writte
     let key = select(vec!["a", "b", "c", "key-1", "key_2", "null", "y"]);
     let entries = prop::collection::vec((key, value, tail()), 1..4);
     (entries, 0_usize..4).prop_map(|(entries, further)| Written::Map(entries, further))
+}
+
+fn typo() -> impl Strategy<Value = String> {
+    prop_oneof![2 => fragment(), 1 => any::<char>().prop_map(String::from)]
 }
 
 /// What may stand behind a value, or in the lines below it.
