@@ -112,8 +112,8 @@ impl<'s> Reading<'s> {
         (self.depth <= self.limits.depth).then_some(())
     }
 
-    fn span(&self, start: usize, end: usize) -> Option<Span> {
-        Some(Span::new(start + self.offset, end + self.offset))
+    fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(start + self.offset, end + self.offset)
     }
 
     /// A map or list in lines is said to end where the next thing begins, without the white space before that.
@@ -122,7 +122,7 @@ impl<'s> Reading<'s> {
         let written = self.text[start..self.at].trim_end();
         Node {
             kind,
-            span: self.span(start, start + written.len()),
+            span: Some(self.span(start, start + written.len())),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'s> Reading<'s> {
             let value = self.value_of_key(column)?;
             map.entries.push(Entry {
                 key: key.into(),
-                key_span,
+                key_span: Some(key_span),
                 value,
             });
         }
@@ -145,7 +145,7 @@ impl<'s> Reading<'s> {
     }
 
     /// A key, and the colon behind it.
-    fn key(&mut self) -> Option<(&'s str, Option<Span>)> {
+    fn key(&mut self) -> Option<(&'s str, Span)> {
         let start = self.at;
         let end = self.word_end(start);
         let is_key = self.byte(start).is_ascii_alphabetic()
@@ -255,7 +255,7 @@ impl<'s> Reading<'s> {
         self.at = end + 1;
         Some(Node {
             kind: Kind::Text(self.text[start + 1..end].into()),
-            span: self.span(start, self.at),
+            span: Some(self.span(start, self.at)),
         })
     }
 
@@ -282,7 +282,7 @@ impl<'s> Reading<'s> {
         self.at = start + written.len();
         Some(Node {
             kind: core_schema(written).unwrap_or(Kind::Text(written.into())),
-            span: self.span(start, self.at),
+            span: Some(self.span(start, self.at)),
         })
     }
 
@@ -303,7 +303,7 @@ impl<'s> Reading<'s> {
                 self.skip_spaces();
                 map.entries.push(Entry {
                     key: key.into(),
-                    key_span,
+                    key_span: Some(key_span),
                     value: self.flow_value()?,
                 });
             }
@@ -323,7 +323,7 @@ impl<'s> Reading<'s> {
             } else {
                 Kind::Map(map)
             },
-            span: self.span(start, self.at),
+            span: Some(self.span(start, self.at)),
         })
     }
 
