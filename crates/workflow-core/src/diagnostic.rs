@@ -189,6 +189,10 @@ pub fn shown(text: &str) -> String {
 /// Text from a file or a person, whole: control characters escaped.
 #[must_use]
 pub fn visible(text: &str) -> String {
+    // Nearly every text is ASCII, of which only the control characters are hidden.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     text.chars().for_each(|c| push_visible(&mut out, c));
     out

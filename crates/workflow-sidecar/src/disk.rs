@@ -4,9 +4,11 @@
 //! only if that lies in the real root or in the real directory of its own workflow. It must not know
 //! what a definition means.
 
+#[cfg(unix)]
+mod beneath;
 mod whole;
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
@@ -14,17 +16,22 @@ use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, SETTINGS_FILE, Tier, TierEntry};
 
+#[cfg(unix)]
+use beneath::{Beneath, Found};
 pub(crate) use whole::write_atomically;
 
-/// The directories of one user and one project, for one load: where links lead is remembered.
+/// The directories of one user and one project, for one load: what was opened on the way to a file is kept.
 #[derive(Debug)]
 pub(crate) struct Disk {
     agent_dir: PathBuf,
     cwd: PathBuf,
     /// The real paths of the workflows directories.
     real_roots: [OnceCell<PathBuf>; 2],
-    /// The directories looked at last, if there was no link among them.
-    without_links: RefCell<PathBuf>,
+    /// The same, opened: files are looked for from there.
+    #[cfg(unix)]
+    opened_roots: [OnceCell<Option<Beneath>>; 2],
+    /// How the paths of the workflows directories are shown, up to the name of an entry.
+    shown_roots: [OnceCell<String>; 2],
 }
 
 /// The directory of the host's own files in a project, and in a home directory.
@@ -65,8 +72,10 @@ impl Disk {
         Self {
             agent_dir,
             cwd,
-            real_roots: [OnceCell::new(), OnceCell::new()],
-            without_links: RefCell::default(),
+            real_roots: Default::default(),
+            #[cfg(unix)]
+            opened_roots: Default::default(),
+            shown_roots: Default::default(),
         }
     }
 
@@ -95,42 +104,8 @@ impl Disk {
             return with_metadata(self.real_settings(path)?);
         };
         let root = self.real_root(path.tier())?;
-        let (parents, name) = path
-            .relative()
-            .rsplit_once('/')
-            .unwrap_or(("", path.relative()));
-        if self.has_no_links(root, parents)? {
-            let real = root.join(parents).join(name);
-            let metadata = fs::symlink_metadata(&real).map_err(|error| problem(&error))?;
-            // Without a link on the way, the path is the real one.
-            if !metadata.is_symlink() {
-                return Ok((real, metadata));
-            }
-        }
-        with_metadata(followed(
-            &root.join(path.relative()),
-            root,
-            &root.join(directory),
-        )?)
-    }
-
-    /// Whether all of these directories are real ones. The answer for the last ones is remembered:
-    /// a workflow's files lie together.
-    fn has_no_links(&self, root: &Path, parents: &str) -> Result<bool, FileProblem> {
-        let directories = root.join(parents);
-        if *self.without_links.borrow() == directories {
-            return Ok(true);
-        }
-        let mut at = root.to_owned();
-        for part in parents.split('/') {
-            at.push(part);
-            let metadata = fs::symlink_metadata(&at).map_err(|error| problem(&error))?;
-            if metadata.is_symlink() {
-                return Ok(false);
-            }
-        }
-        self.without_links.replace(directories);
-        Ok(true)
+        let wanted = root.join(path.relative());
+        with_metadata(followed(&wanted, root, &root.join(directory))?)
     }
 
     fn real_root(&self, tier: Tier) -> Result<&Path, FileProblem> {
@@ -140,6 +115,29 @@ impl Disk {
         }
         let root = fs::canonicalize(self.workflows(tier)).map_err(|error| problem(&error))?;
         Ok(cell.get_or_init(|| root))
+    }
+
+    /// The bytes of a file to which no link leads, in few steps; `None` where the long way has to tell.
+    #[cfg(unix)]
+    fn read_beneath(
+        &self,
+        path: &FilePath,
+        max_bytes: u32,
+    ) -> Option<Result<Vec<u8>, FileProblem>> {
+        path.directory()?;
+        let root = self.real_root(path.tier()).ok()?;
+        let opened =
+            self.opened_roots[path.tier() as usize].get_or_init(|| Beneath::open(root).ok());
+        match opened.as_ref()?.find(path.relative()) {
+            Found::File(file, length) => Some(bytes_of(file, length, max_bytes)),
+            Found::Nothing => Some(Err(FileProblem::Missing)),
+            Found::Other => None,
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn read_beneath(&self, _: &FilePath, _: u32) -> Option<Result<Vec<u8>, FileProblem>> {
+        None
     }
 
     /// The user's own settings may be a link to anywhere; a project's may not lead out of it.
@@ -204,6 +202,9 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        if let Some(read) = self.read_beneath(path, max_bytes) {
+            return read;
+        }
         let found = self.real(path);
         let (real, metadata) = found.map_err(|problem| of_link(problem, &self.wanted(path)))?;
         // Looked at before it is opened: opening a pipe would wait for someone to write to it.
@@ -211,32 +212,42 @@ impl Files for Disk {
             return Err(FileProblem::NotAFile);
         }
         let file = File::open(&real).map_err(|error| problem(&error))?;
-        let limit = u64::from(max_bytes);
-        let expected = usize::try_from(metadata.len().min(limit)).unwrap_or_default();
-        let mut bytes = Vec::with_capacity(expected + 1);
-        // One byte more than allowed tells a file that grew since it was looked at.
-        file.take(limit + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| problem(&error))?;
-        if bytes.len() > max_bytes as usize {
-            return Err(FileProblem::TooLarge { limit: max_bytes });
-        }
-        Ok(bytes)
+        bytes_of(file, metadata.len(), max_bytes)
     }
 
     fn shown(&self, path: &FilePath) -> String {
-        let shown = match path.tier() {
-            Tier::Global => self.wanted(path),
-            // Where a person in the project would look for it.
-            Tier::Project => match path.directory() {
-                None => Path::new(HOST_DIRECTORY).join(SETTINGS_FILE),
-                Some(_) => Path::new(HOST_DIRECTORY)
-                    .join(WORKFLOWS)
-                    .join(path.relative()),
-            },
+        // Where a person in the project would look for it.
+        let base = match path.tier() {
+            Tier::Global => &self.agent_dir,
+            Tier::Project => Path::new(HOST_DIRECTORY),
         };
-        shown.display().to_string()
+        if path.directory().is_none() {
+            return base.join(SETTINGS_FILE).display().to_string();
+        }
+        let root = self.shown_roots[path.tier() as usize]
+            // Nothing more behind it: a path that ends with what stands between its parts.
+            .get_or_init(|| base.join(WORKFLOWS).join("").display().to_string());
+        [root, path.relative()].concat()
     }
+}
+
+/// The bytes of a file that was seen to have so many, if it has no more than allowed.
+fn bytes_of(mut file: File, length: u64, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+    let limit = u64::from(max_bytes);
+    let expected = usize::try_from(length.min(limit)).unwrap_or_default();
+    // One byte more than expected tells a file that grew since it was looked at.
+    let mut bytes = vec![0; expected + 1];
+    let mut count = file.read(&mut bytes).map_err(|error| problem(&error))?;
+    bytes.truncate(count);
+    if count != expected {
+        let more = (limit + 1).saturating_sub(count as u64);
+        let read = file.take(more).read_to_end(&mut bytes);
+        count += read.map_err(|error| problem(&error))?;
+    }
+    if count > max_bytes as usize {
+        return Err(FileProblem::TooLarge { limit: max_bytes });
+    }
+    Ok(bytes)
 }
 
 /// What a link in a workflows directory is: a directory, something to skip and say so, or a file.

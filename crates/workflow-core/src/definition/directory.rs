@@ -38,12 +38,21 @@ pub(super) struct Draft {
     pub(super) workflow: Workflow,
     /// Where it was found.
     pub(super) tier: Tier,
-    /// The definition as a whole.
-    pub(super) file: Place,
+    /// The definition.
+    pub(super) file: Source,
     /// Where its command name stands.
-    pub(super) command_name: Place,
+    pub(super) command_name: Option<Span>,
     /// The index in `phases` of each reference, and where it stands.
-    pub(super) references: Vec<(usize, Place)>,
+    pub(super) references: Vec<(usize, Option<Span>)>,
+}
+
+/// What a definition and its phase files say.
+struct Contents {
+    summary: Summary,
+    /// With its phases, as far as they are sound.
+    workflow: Workflow,
+    command_name: Option<Span>,
+    references: Vec<(usize, Option<Span>)>,
 }
 
 /// The formats a definition may have.
@@ -102,8 +111,24 @@ impl Directory<'_> {
         };
         let source = Source::new(&self.shown(name), bytes);
         let mut findings = Findings::about(Some(self.key), &source, shown_of(diagnostics.len()));
-        let found = self.read_definition(&source, format, &mut findings);
+        let contents = self.read_definition(&source, format, &mut findings);
+        let is_sound = !findings.broken();
         diagnostics.extend(findings.finish());
+        let mut found = Found {
+            source: source.file().to_owned(),
+            summary: Summary::default(),
+            draft: None,
+        };
+        if let Some(contents) = contents {
+            found.summary = contents.summary;
+            found.draft = is_sound.then_some(Draft {
+                workflow: contents.workflow,
+                tier: self.tier,
+                file: source,
+                command_name: contents.command_name,
+                references: contents.references,
+            });
+        }
         Some(found)
     }
 
@@ -157,27 +182,17 @@ impl Directory<'_> {
         }
     }
 
-    fn read_definition(&self, source: &Source, format: Format, findings: &mut Findings) -> Found {
+    fn read_definition(
+        &self,
+        source: &Source,
+        format: Format,
+        findings: &mut Findings,
+    ) -> Option<Contents> {
         let reader = &mut Reader { source, findings };
-        let mut found = Found {
-            source: source.file().to_owned(),
-            summary: Summary::default(),
-            draft: None,
-        };
         let node = self.parse(source, format);
-        let Some((map, span)) = read_map(reader, "the definition", WORKFLOW_CONTENT, node) else {
-            return found;
-        };
+        let (map, span) = read_map(reader, "the definition", WORKFLOW_CONTENT, node)?;
         let read = read_workflow(reader, self.key, map, span, self.limits);
-        found.summary = Summary {
-            name: read.workflow.name.clone(),
-            command_name: read.workflow.command_name.clone(),
-            show: read.workflow.show,
-            phases: read.entries.len(),
-        };
-        let draft = self.read_phases(reader, read);
-        found.draft = (!findings.broken()).then_some(draft);
-        found
+        Some(self.read_phases(reader, read))
     }
 
     /// The definition of a workflow that was loaded.
@@ -208,20 +223,24 @@ impl Directory<'_> {
         }
     }
 
-    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> Draft {
-        let mut draft = Draft {
+    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> Contents {
+        let mut contents = Contents {
+            summary: Summary {
+                name: read.workflow.name.clone(),
+                command_name: read.workflow.command_name.clone(),
+                show: read.workflow.show,
+                phases: read.entries.len(),
+            },
             workflow: read.workflow,
-            tier: self.tier,
-            file: reader.source.place(None),
-            command_name: reader.source.place(read.command_name_span),
+            command_name: read.command_name_span,
             references: Vec::new(),
         };
+        let phases = &mut contents.workflow.phases;
         let mut ids = HashSet::new();
         for entry in read.entries {
             let phase = match entry {
                 ReadEntry::Subworkflow(target) => {
-                    let place = reader.source.place(target.span);
-                    draft.references.push((draft.workflow.phases.len(), place));
+                    contents.references.push((phases.len(), target.span));
                     Some(PhaseEntry::Subworkflow(target.value.into_owned()))
                 }
                 ReadEntry::Inline(map, span) => {
@@ -233,9 +252,9 @@ impl Directory<'_> {
                     .read_phase_file(reader, &mut ids, &path)
                     .map(PhaseEntry::Phase),
             };
-            draft.workflow.phases.extend(phase);
+            phases.extend(phase);
         }
-        draft
+        contents
     }
 
     fn read_phase_file(
@@ -260,15 +279,15 @@ impl Directory<'_> {
     }
 
     pub(super) fn open_phase_file(&self, entry: &Text<'_>) -> Result<Source, Finding> {
-        let name = shown(&entry.value);
+        let name = || shown(&entry.value);
         let path = FilePath::in_workflow(self.tier, self.key, &entry.value).map_err(|problem| {
-            let message = format!("the path `{name}` {problem}");
+            let message = format!("the path `{}` {problem}", name());
             Finding::error(Code::PathRefused, entry.span, message)
         })?;
         match self.files.read(&path, self.limits.max_file_bytes) {
             Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
             Err(problem) => {
-                let message = format!("the phase file `{name}` {problem}");
+                let message = format!("the phase file `{}` {problem}", name());
                 let finding = Finding::error(code_of(&problem), entry.span, message);
                 Err(match problem {
                     FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),

@@ -134,20 +134,24 @@ impl FilePath {
         }
     }
 
-    /// A definition: a file right in a workflow's directory, by a name of ours.
+    /// A file right in a workflow's directory, by a name that means nothing else.
     #[must_use]
     pub fn definition(tier: Tier, directory: &str, name: &str) -> Self {
         Self {
             tier,
             directory: Some(directory.to_owned()),
-            relative: format!("{directory}/{name}"),
+            relative: [directory, "/", name].concat(),
         }
     }
 
     /// A file named as an entry of a workflow names it: relative to the workflow's directory, under the tier's root.
     pub fn in_workflow(tier: Tier, directory: &str, entry: &str) -> Result<Self, PathProblem> {
+        let entry_parts = entry_parts(entry)?;
+        if !entry.contains('/') && !matches!(entry, "." | "..") {
+            return Ok(Self::definition(tier, directory, entry));
+        }
         let mut parts = vec![directory];
-        for part in entry_parts(entry)? {
+        for part in entry_parts {
             match part {
                 "" | "." => {}
                 ".." => {

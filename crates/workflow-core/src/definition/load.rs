@@ -382,7 +382,7 @@ fn duplicate_commands(drafts: &[Draft], diagnostics: &mut Vec<Diagnostic>) {
         );
         diagnostics.push(
             Diagnostic::new(Code::DuplicateCommandName, Severity::Warning, message)
-                .at(draft.command_name.clone())
+                .at(draft.file.place(draft.command_name))
                 .about(&draft.workflow.key),
         );
     }

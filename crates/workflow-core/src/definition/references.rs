@@ -9,7 +9,8 @@ use super::directory::Draft;
 use super::graph::{contains_itself, levels, strongly_connected};
 use super::keys::nearest;
 use super::model::PhaseEntry;
-use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
+use super::source::Span;
+use crate::diagnostic::{Code, Diagnostic, Severity, shown};
 
 /// What is left of the drafts, and why the others are not.
 pub(super) struct Settled {
@@ -48,7 +49,7 @@ pub(super) fn settle(drafts: &[Draft], found: &BTreeSet<&str>, max_nesting: u32)
 struct Reference<'d> {
     key: &'d str,
     target: Option<usize>,
-    place: &'d Place,
+    span: Option<Span>,
 }
 
 struct Graph<'d> {
@@ -93,15 +94,15 @@ fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Ref
         draft
             .references
             .iter()
-            .filter_map(|(at, place)| match &draft.workflow.phases[*at] {
-                PhaseEntry::Subworkflow(key) => Some((&**key, place)),
+            .filter_map(|&(at, span)| match &draft.workflow.phases[at] {
+                PhaseEntry::Subworkflow(key) => Some((&**key, span)),
                 PhaseEntry::Phase(_) => None,
             });
     keyed
-        .map(|(key, place)| Reference {
+        .map(|(key, span)| Reference {
             key,
             target: by_key.get(key).copied(),
-            place,
+            span,
         })
         .collect()
 }
@@ -121,9 +122,15 @@ impl Settling<'_> {
         &self.drafts[at].workflow.key
     }
 
-    fn error(&mut self, code: Code, at: usize, place: Place, message: String) -> &mut Diagnostic {
+    fn error(
+        &mut self,
+        code: Code,
+        at: usize,
+        span: Option<Span>,
+        message: String,
+    ) -> &mut Diagnostic {
         let diagnostic = Diagnostic::new(code, Severity::Error, message)
-            .at(place)
+            .at(self.drafts[at].file.place(span))
             .about(self.key(at));
         self.diagnostics.push(diagnostic);
         let last = self.diagnostics.len() - 1;
@@ -152,15 +159,14 @@ impl Settling<'_> {
         for &member in members {
             self.kept[member] = false;
             let references = &self.graph.references[member];
-            let place = references
+            let span = references
                 .iter()
                 .find(|reference| {
                     reference
                         .target
                         .is_some_and(|target| inside.contains(&target))
                 })
-                .map_or(&self.drafts[member].file, |reference| reference.place)
-                .clone();
+                .and_then(|reference| reference.span);
             let (key, first_key) = (shown(self.key(member)), shown(self.key(first)));
             let message = if member == first {
                 let round = self.round(first, &inside);
@@ -168,7 +174,7 @@ impl Settling<'_> {
             } else {
                 format!("Workflow \"{key}\" is in a cycle with \"{first_key}\". Skipping.")
             };
-            self.error(Code::Cycle, member, place, message);
+            self.error(Code::Cycle, member, span, message);
         }
     }
 
@@ -238,19 +244,19 @@ impl Settling<'_> {
 
     fn report_broken(&mut self, at: usize) {
         let mut named = HashSet::new();
-        let broken: Vec<(&str, Place)> = self.graph.references[at]
+        let broken: Vec<(&str, Option<Span>)> = self.graph.references[at]
             .iter()
             .filter(|reference| self.leads_nowhere(reference) && named.insert(reference.key))
-            .map(|reference| (reference.key, reference.place.clone()))
+            .map(|reference| (reference.key, reference.span))
             .collect();
-        for (target, place) in broken {
+        for (target, span) in broken {
             let message = format!(
                 "Workflow \"{}\" references non-existent subworkflow \"{}\". Skipping.",
                 shown(self.key(at)),
                 shown(target)
             );
             let help = self.help_for(target);
-            let diagnostic = self.error(Code::BrokenReference, at, place, message);
+            let diagnostic = self.error(Code::BrokenReference, at, span, message);
             diagnostic.help = help.or(diagnostic.help.take());
         }
     }
@@ -282,15 +288,13 @@ impl Settling<'_> {
             let deepest = references
                 .iter()
                 .max_by_key(|reference| reference.target.map(|target| levels[target]));
-            let place = deepest
-                .map_or(&self.drafts[at].file, |reference| reference.place)
-                .clone();
+            let span = deepest.and_then(|reference| reference.span);
             let message = format!(
                 "Workflow \"{}\" has {} levels of subworkflows: at most {max_nesting} are allowed. Skipping.",
                 shown(self.key(at)),
                 levels[at]
             );
-            self.error(Code::NestedTooDeep, at, place, message);
+            self.error(Code::NestedTooDeep, at, span, message);
         }
     }
 }

@@ -151,6 +151,45 @@ fn a_file_over_the_limit_is_not_read() {
 }
 
 #[test]
+fn a_file_that_is_not_as_long_as_it_was_seen_to_be_is_read_whole() {
+    let project = Project::new().with("a.md", "12345");
+    let read = |length, most| {
+        let file = File::open(project.path().join("a.md")).unwrap();
+        bytes_of(file, length, most)
+    };
+    for length in [0, 3, 5, 9, u64::MAX] {
+        assert_eq!(read(length, 5).unwrap(), b"12345", "{length}");
+        let too_large = FileProblem::TooLarge { limit: 4 };
+        assert_eq!(read(length, 4), Err(too_large), "{length}");
+    }
+}
+
+#[test]
+fn files_of_several_directories_are_read_in_any_order() {
+    let project = Project::new()
+        .with("project/.pi/workflows/w/a.md", "a")
+        .with("project/.pi/workflows/w/sub/deep/b.md", "b")
+        .with("project/.pi/workflows/_shared/c.md", "c")
+        .with("project/.pi/workflows/d.md", "d");
+    let disk = project.disk();
+    let read = |entry: &str| {
+        let path = FilePath::in_workflow(Tier::Project, "w", entry).unwrap();
+        disk.read(&path, LIMIT)
+    };
+    let files = [
+        ("a.md", "a"),
+        ("sub/deep/b.md", "b"),
+        ("../_shared/c.md", "c"),
+        ("../d.md", "d"),
+    ];
+    for (entry, text) in files.iter().chain(files.iter().rev()) {
+        assert_eq!(read(entry).unwrap(), text.as_bytes(), "{entry}");
+        let missing = read(&entry.replace(".md", ".txt"));
+        assert_eq!(missing, Err(FileProblem::Missing), "{entry}");
+    }
+}
+
+#[test]
 fn a_directory_is_no_file() {
     let project = Project::new().with("project/.pi/workflows/w/a.md/b", "");
     assert_eq!(project.read("a.md"), Err(FileProblem::NotAFile));
@@ -222,6 +261,20 @@ mod links {
             ))
         );
         assert_eq!(project.read("root"), Err(FileProblem::Escapes));
+    }
+
+    #[test]
+    fn a_link_on_the_way_to_a_file_is_followed_inside_the_root() {
+        let project = Project::new()
+            .with("project/.pi/workflows/_shared/a.md", "shared")
+            .with("project/.pi/workflows/w/sub/b.md", "own");
+        let own = project.workflows().join("w");
+        symlink("../../_shared", own.join("sub/shared")).unwrap();
+        symlink("sub", own.join("same")).unwrap();
+        assert_eq!(project.read("sub/shared/a.md").unwrap(), "shared");
+        assert_eq!(project.read("same/b.md").unwrap(), "own");
+        assert_eq!(project.read("same/shared/a.md").unwrap(), "shared");
+        assert_eq!(project.read("same/no.md"), Err(FileProblem::Missing));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const LIMITS: TreeLimits = TreeLimits {
+pub(super) const LIMITS: TreeLimits = TreeLimits {
     depth: 64,
     size: 10_000,
 };
@@ -225,7 +225,7 @@ proptest! {
     }
 }
 
-fn fragment() -> impl Strategy<Value = String> {
+pub(super) fn fragment() -> impl Strategy<Value = String> {
     let fixed = prop::sample::select(vec![
         "a",
         "b: ",
