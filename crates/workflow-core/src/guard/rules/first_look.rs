@@ -86,12 +86,14 @@ fn may_name_it(text: &str) -> bool {
 /// may refuse. No letter of the name has another escape.
 fn has_telling_escape(text: &str) -> bool {
     let bytes = text.as_bytes();
-    memmem::find_iter(bytes, br"\u").any(|at| {
-        matches!(
-            bytes[at + 2..],
-            [b'0', b'0', b'2'..=b'7', ..] | [b'd' | b'D', ..]
-        )
-    })
+    // Most texts have no escape at all, and to look for two bytes takes more to begin with.
+    memchr(b'\\', bytes).is_some()
+        && memmem::find_iter(bytes, br"\u").any(|at| {
+            matches!(
+                bytes[at + 2..],
+                [b'0', b'0', b'2'..=b'7', ..] | [b'd' | b'D', ..]
+            )
+        })
 }
 
 /// Whether a text may hold a mark of the names for a shell, alone or with the texts around it.
