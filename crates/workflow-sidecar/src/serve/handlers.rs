@@ -159,7 +159,7 @@ impl Handlers for Server {
             input: params.event.input,
             paths: &*paths,
         };
-        let output = self.step_or_wait(&params, ticket, input)?;
+        let output = self.step_or_wait(params.session_id(), ticket, input);
         if matches!(output.reply, Reply::Later) {
             self.defer(ticket, Asking::ToolCall);
             self.apply(params.session_id(), output.actions);
@@ -246,7 +246,7 @@ impl Handlers for Server {
         let session = params.session_id();
         let ticket = self.next_ticket();
         let input = Input::Step { ticket, action };
-        let output = self.step_or_wait(&params, ticket, input)?;
+        let output = self.step_or_wait(session, ticket, input);
         if matches!(output.reply, Reply::Later) {
             let call = params.tool_call_id.to_string();
             let session = session.to_owned();
@@ -278,8 +278,10 @@ impl Handlers for Server {
             CANCEL_COMMAND => Command::CancelWorkflow,
             name => return Err(unknown_command(name)),
         };
+        self.known(&params)?;
         let ticket = self.next_ticket();
-        let output = self.step_or_wait(&params, ticket, Input::Command { ticket, command })?;
+        let input = Input::Command { ticket, command };
+        let output = self.step_or_wait(&params.session_id, ticket, input);
         if matches!(output.reply, Reply::Later) {
             self.defer(ticket, Asking::Command);
             return Ok(Answered::Later);

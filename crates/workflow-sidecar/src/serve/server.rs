@@ -218,23 +218,17 @@ impl Server {
         Ok(self.step_session(params.session_id(), input))
     }
 
-    /// Steps the session of a call whose answer may come later, under this ticket.
-    pub(super) fn step_or_wait<'a>(
-        &mut self,
-        params: &impl SessionBound<'a>,
-        ticket: Ticket,
-        input: Input<'_>,
-    ) -> Result<Output, Error> {
+    /// Steps a session that is known, for a call whose answer may come later, under this ticket.
+    pub(super) fn step_or_wait(&mut self, id: &str, ticket: Ticket, input: Input<'_>) -> Output {
         self.begin_call(ticket);
-        let output = self.step(params, input);
+        let mut output = self.step_session(id, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
-        let mut output = output?;
         if let Some(Settled { reply, actions, .. }) = at_once {
             output.reply = reply;
             output.actions.extend(actions);
         }
-        Ok(output)
+        output
     }
 
     /// The session of a call, which takes over what the host knows of it now.
