@@ -40,6 +40,13 @@ export class Bench {
     return this.#keep(new Child([this.floorProgram]));
   }
 
+  /** The same with the sidecar's answer to a request, byte for byte, to every line: less is not possible for what answers that. */
+  async readyFloor(sidecar, { method, params }) {
+    const result = JSON.stringify(await sidecar.call(method, params));
+    const ascii = result.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    return this.#keep(new Child([this.floorProgram, ascii]));
+  }
+
   async package(place) {
     return this.#keep(await Package.begin(place));
   }

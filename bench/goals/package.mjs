@@ -27,15 +27,20 @@ async function* contextMessage(bench) {
   const [sidecar, package_] = [await bench.sidecar(place), await bench.package(place)];
   await sidecar.run();
   await package_.run();
-  const { share } = await bench.timesAsFast(
-    sidecar,
-    context(length),
-    bench.size(2000, 10),
-    package_,
-    { hook: "before_agent_start", event: { prompt: "Go on." } },
-    { calls: bench.size(500, 2), batch: 4, check: (result) => result.message.content.length > length },
-  );
-  yield atMost("before_agent_start of 20 KB, of the package in process", 0.5, share);
+  const shareOf = async (child) => {
+    const { share } = await bench.timesAsFast(
+      child,
+      context(length),
+      bench.size(2000, 10),
+      package_,
+      { hook: "before_agent_start", event: { prompt: "Go on." } },
+      { calls: bench.size(500, 2), batch: 4, check: (result) => result.message.content.length > length },
+    );
+    return share;
+  };
+  yield atMost("before_agent_start of 20 KB, of the package in process", 0.5, await shareOf(sidecar));
+  const ready = await bench.readyFloor(sidecar, context(length));
+  yield told("the same answer, ready, from the floor, of the package in process", await shareOf(ready));
 }
 
 async function* longList(bench) {
@@ -43,15 +48,20 @@ async function* longList(bench) {
   const [sidecar, package_] = [await bench.sidecar(place), await bench.package(place)];
   await sidecar.run();
   await package_.run();
-  const { share } = await bench.timesAsFast(
-    sidecar,
-    blocked(),
-    bench.size(2000, 10),
-    package_,
-    { hook: "tool_call", event: { toolName: "write", input: {} } },
-    { calls: bench.size(500, 2), batch: 10, check: (result) => result.block },
-  );
-  yield atMost("tool_call blocked by a list of 1000, of the package in process", 0.6, share);
+  const shareOf = async (child) => {
+    const { share } = await bench.timesAsFast(
+      child,
+      blocked(),
+      bench.size(2000, 10),
+      package_,
+      { hook: "tool_call", event: { toolName: "write", input: {} } },
+      { calls: bench.size(500, 2), batch: 10, check: (result) => result.block },
+    );
+    return share;
+  };
+  yield atMost("tool_call blocked by a list of 1000, of the package in process", 0.6, await shareOf(sidecar));
+  const ready = await bench.readyFloor(sidecar, blocked());
+  yield told("that answer, ready, from the floor, of the package in process", await shareOf(ready));
 }
 
 /** Where the package is the faster one: no goal, but to be known. */

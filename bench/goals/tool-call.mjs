@@ -5,7 +5,7 @@
  */
 
 import { inTurn } from "../arms.mjs";
-import { atLeast, atMost, of } from "../measure.mjs";
+import { atLeast, atMost, of, told } from "../measure.mjs";
 import { prose } from "../project.mjs";
 import { allowed, blocked, unanswered } from "../sidecar.mjs";
 import { ratio } from "../statistics.mjs";
@@ -22,6 +22,11 @@ export async function* nearTheFloor(bench) {
     yield atMost(`tool_call ${name}, p99, of the floor`, 1.5, ratio(of(ours, "p99"), of(least, "p99")));
     yield atMost(`tool_call ${name}, processor time, of the floor`, 1.5, ratio(of(ours, "cpu"), of(least, "cpu")));
   }
+  // What the floor leaves out is the answer itself, which pipe and host have to carry whoever gives it.
+  const ready = await bench.readyFloor(sidecar, blocked());
+  const [answered, least] = await bench.againstFloor(ready, floor, blocked(), bench.size(4000, 20));
+  yield told("the answer of a blocked call, ready, p50, of the floor", ratio(of(answered, "p50"), of(least, "p50")));
+  yield told("the answer of a blocked call, ready, processor time, of the floor", ratio(of(answered, "cpu"), of(least, "cpu")));
 }
 
 /** P2: what is around a call costs it nothing. */

@@ -1,6 +1,7 @@
-//! The least a child process can do: answers every line with null, and the line's id.
+//! The least a child process can do: answers every line with the same result, and the line's id.
 //!
-//! What `scripts/bench` compares with. It reads no JSON; the id stands where every host puts it.
+//! What `scripts/bench` compares with. It reads no JSON; the id stands where every host puts it. The result is its
+//! argument, as JSON; null if there is none.
 
 use std::io::{self, BufRead, BufReader, Write};
 
@@ -11,13 +12,15 @@ fn main() -> io::Result<()> {
     // A buffer larger than the one of standard input reads past it.
     let mut input = BufReader::with_capacity(64 << 10, io::stdin().lock());
     let mut output = io::stdout().lock();
+    let result = std::env::args().nth(1);
+    let behind_id = format!(",\"result\":{}}}\n", result.as_deref().unwrap_or("null"));
     let (mut line, mut answers) = (Vec::new(), Vec::new());
     loop {
         line.clear();
         if input.read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
-        answer(&line, &mut answers);
+        answer(&line, &behind_id, &mut answers);
         // Like any sidecar it writes together what was asked together.
         if !input.buffer().contains(&b'\n') {
             output.write_all(&answers)?;
@@ -26,10 +29,10 @@ fn main() -> io::Result<()> {
     }
 }
 
-fn answer(line: &[u8], answers: &mut Vec<u8>) {
+fn answer(line: &[u8], behind_id: &str, answers: &mut Vec<u8>) {
     let rest = line.strip_prefix(BEFORE_ID).unwrap_or_default();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     answers.extend_from_slice(BEFORE_ID);
     answers.extend_from_slice(&rest[..digits]);
-    answers.extend_from_slice(b",\"result\":null}\n");
+    answers.extend_from_slice(behind_id.as_bytes());
 }

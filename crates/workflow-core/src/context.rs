@@ -3,8 +3,10 @@
 //! [`Context`] is what there is to say where a run stands; [`Told`] is what stands in the conversation already.
 //! What is said at a start of the agent is the one without the other (behaviour: "Context").
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use crate::definition::{Catalog, ToolAccess};
 use crate::guard::STEP_TOOL;
@@ -139,6 +141,8 @@ impl About {
 pub(crate) struct Context {
     header: String,
     parts: Vec<Part>,
+    /// The message in full, once it was asked for: where it is told at every turn, it is always the same text.
+    in_full: OnceCell<Arc<str>>,
 }
 
 #[derive(Debug, Clone)]
@@ -246,6 +250,7 @@ impl Context {
         Self {
             header: header(position),
             parts: parts.map(|(about, text)| Part::new(about, text)).into(),
+            in_full: OnceCell::new(),
         }
     }
 
@@ -258,8 +263,9 @@ impl Context {
     }
 
     /// The message in full.
-    pub(crate) fn in_full(&self) -> String {
-        with_parts(&self.header, &self.parts.iter().collect::<Vec<_>>())
+    pub(crate) fn in_full(&self) -> Arc<str> {
+        let write = || with_parts(&self.header, &self.parts.iter().collect::<Vec<_>>()).into();
+        Arc::clone(self.in_full.get_or_init(write))
     }
 
     /// The message where the conversation holds all of it.

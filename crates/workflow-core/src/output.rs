@@ -2,6 +2,8 @@
 //!
 //! The other half of the border is [`input`](crate::input).
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 
 use crate::checkpoint::Snapshot;
@@ -120,7 +122,7 @@ pub enum Reply {
     /// The tool call must not run.
     Block {
         /// What the agent is told.
-        reason: String,
+        reason: Arc<str>,
         /// Who decided.
         by: Decider,
     },
@@ -131,7 +133,7 @@ pub enum Reply {
         /// Its custom type.
         custom_type: &'static str,
         /// Its text.
-        content: String,
+        content: Arc<str>,
     },
     /// What `agent_end` did to the run.
     Mutation(Mutation),

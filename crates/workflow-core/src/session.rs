@@ -129,7 +129,8 @@ impl Waiting {
             Self::Restore(restore) => return Some(went_on(restore.ticket, None)),
             Self::Triggers(_) => return None,
             Self::Call(call) => {
-                let reason = format!("{}\nNobody could be asked about it: {why}.", call.reason);
+                let reason =
+                    format!("{}\nNobody could be asked about it: {why}.", call.reason).into();
                 let by = Decider::Nobody;
                 (call.ticket, Reply::Block { reason, by })
             }

@@ -3,7 +3,9 @@
 //! Made once per change of the run, so that a hook only looks things up: no call walks the
 //! path or the catalog.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::context::{Context, ContextVariables};
 use crate::definition::{
@@ -37,6 +39,8 @@ pub(crate) struct Standing {
     pub(crate) results: Results,
     /// What an agent is told whose tool is blocked by a list; the tool and what is allowed are put in at the call.
     block_reason: Split,
+    /// The call that a list blocked last, and what was said of it.
+    blocked: RefCell<Option<Blocked>>,
     /// What the agent is told of where it stands.
     pub(crate) context: Context,
     /// How often it is given in full.
@@ -47,6 +51,30 @@ pub(crate) struct Standing {
     pub(crate) auto_continue: Continue,
     /// What is kept of the code at each turn.
     pub(crate) checkpoint: Option<Checkpoint>,
+}
+
+/// The longest name of a tool that is kept with what was said of it.
+const LONGEST_TOOL: usize = 1 << 10;
+
+/// A call that a list blocked.
+#[derive(Debug, Clone)]
+struct Blocked {
+    tool: String,
+    /// Whose list it was, whether that is in the workflow, and what it allows: a level's name may be another's.
+    level: String,
+    in_workflow: bool,
+    allowed: String,
+    /// What follows from all these.
+    reason: Arc<str>,
+}
+
+impl Blocked {
+    fn is_by(&self, denial: &Denial<'_>, tool: &str) -> bool {
+        self.tool == tool
+            && self.level == denial.level
+            && self.in_workflow == denial.in_workflow
+            && self.allowed == denial.allowed
+    }
 }
 
 /// What an agent is told that stopped early.
@@ -124,6 +152,7 @@ impl Standing {
             rules,
             results: results(&position, settings),
             block_reason: block_reason(&position),
+            blocked: RefCell::new(None),
             context,
             context_mode,
             reminder: reminder(state, &position, context_mode),
@@ -152,6 +181,25 @@ impl Standing {
             return self.reason(tool, &denial.allowed);
         }
         reason(denial, tool, Some(&self.phase.name))
+    }
+
+    /// What an agent is told of a call that a list denies: put together once for all calls of a tool in a row.
+    pub(crate) fn list_reason(&self, denial: &Denial<'_>, tool: &str) -> Arc<str> {
+        let mut blocked = self.blocked.borrow_mut();
+        match &*blocked {
+            Some(blocked) if blocked.is_by(denial, tool) => Arc::clone(&blocked.reason),
+            _ => {
+                let reason: Arc<str> = self.denial_reason(denial, tool).into();
+                *blocked = (tool.len() <= LONGEST_TOOL).then(|| Blocked {
+                    tool: tool.to_owned(),
+                    level: denial.level.to_owned(),
+                    in_workflow: denial.in_workflow,
+                    allowed: denial.allowed.to_string(),
+                    reason: Arc::clone(&reason),
+                });
+                reason
+            }
+        }
     }
 
     /// What an agent is told whose tool is blocked by a list (hook-lifecycle: "Block Reason Template").

@@ -8,6 +8,7 @@ const ALLOWED: &[&str] = &[
     "granit-parser",
     "jiff",
     "json5",
+    "memchr",
     "regex",
     "serde",
     "serde_json",

@@ -258,11 +258,14 @@ pub struct Inject {
 /// Why a tool call is blocked.
 ///
 /// hook-lifecycle: "Block Reason Template".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
+    // As JSON already: an agent that tries again is told it again.
     /// What the agent is told.
-    pub reason: String,
+    #[schemars(with = "String")]
+    #[ts(type = "string")]
+    pub reason: Arc<RawValue>,
     /// Who decided.
     pub kind: BlockKind,
 }

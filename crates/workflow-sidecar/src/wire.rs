@@ -163,7 +163,7 @@ pub(crate) fn branch_result(output: Output) -> protocol::BranchResult {
 /// What an agent is told before it starts; `as_json` makes JSON of its text.
 pub(crate) fn before_agent_start_result(
     output: Output,
-    as_json: impl FnOnce(String) -> Arc<RawValue>,
+    as_json: impl FnOnce(Arc<str>) -> Arc<RawValue>,
 ) -> protocol::BeforeAgentStartResult {
     let inject = match output.reply {
         Reply::Inject {
@@ -189,10 +189,14 @@ pub(crate) fn before_agent_start_result(
     }
 }
 
-pub(crate) fn tool_call_result(output: Output) -> protocol::ToolCallResult {
+/// Whether a tool may run; `as_json` makes JSON of the text that says why not.
+pub(crate) fn tool_call_result(
+    output: Output,
+    as_json: impl FnOnce(Arc<str>) -> Arc<RawValue>,
+) -> protocol::ToolCallResult {
     let block = match output.reply {
         Reply::Block { reason, by } => Some(protocol::Block {
-            reason,
+            reason: as_json(reason),
             kind: match by {
                 Decider::Rule => protocol::BlockKind::Policy,
                 Decider::Person => protocol::BlockKind::User,

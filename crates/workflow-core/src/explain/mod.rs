@@ -83,7 +83,7 @@ impl Explained {
     /// The context message in full.
     #[must_use]
     pub fn context(&self) -> String {
-        self.standing.context.in_full()
+        self.standing.context.in_full().to_string()
     }
 
     /// Whether this is what an agent is told that stopped early.

@@ -371,7 +371,7 @@ fn context(here: &Here<'_>) -> Vec<Row> {
         row(
             Section::Context,
             "message",
-            Value::Text(here.standing.context.in_full()),
+            Value::Text(here.standing.context.in_full().to_string()),
             None,
         ),
         row(

@@ -33,7 +33,7 @@ impl Session {
         let mut told = std::mem::take(&mut self.told);
         if let Some((_, standing)) = self.standing() {
             let content = match standing.context_mode {
-                ContextMode::ByChange => standing.context.tell(&mut told),
+                ContextMode::ByChange => standing.context.tell(&mut told).into(),
                 ContextMode::EveryTurn => standing.context.in_full(),
             };
             out.reply = Reply::Inject {

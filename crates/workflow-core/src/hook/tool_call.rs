@@ -1,6 +1,8 @@
 //! `tool_call` and `tool_result`: may this tool run now, and what does the model read of its result?
 //! (hook-lifecycle: "handleToolCall", pi-hooks: `tool_call`, `tool_result`)
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
@@ -47,14 +49,18 @@ impl Session {
             Decision::Asked(denial) => (denial, true),
             Decision::Blocked(denial) => (denial, false),
         };
-        let reason = match standing {
-            Some(standing) => standing.denial_reason(&denial, call.tool()),
-            None => reason(&denial, call.tool(), None),
-        };
         if denial.rule.is_none() {
+            let reason = match standing {
+                Some(standing) => standing.list_reason(&denial, call.tool()),
+                None => reason(&denial, call.tool(), None).into(),
+            };
             self.denied = None;
             out.reply = block(reason);
         } else {
+            let reason = match standing {
+                Some(standing) => standing.denial_reason(&denial, call.tool()),
+                None => reason(&denial, call.tool(), None),
+            };
             let lifted = match denial.lift {
                 Lift::Person => rules.lifted(call).iter().map(level_and_source).collect(),
                 Lift::Never => Vec::new(),
@@ -163,7 +169,7 @@ impl Session {
             self.denied = None;
             Reply::None
         } else {
-            let reason = format!("{reason}\nThe user was asked and did not allow it.");
+            let reason = format!("{reason}\nThe user was asked and did not allow it.").into();
             let by = Decider::Person;
             Reply::Block { reason, by }
         };
@@ -226,7 +232,7 @@ fn refused(mut reason: String, times: u32) -> Reply {
         );
         reason += &stop;
     }
-    block(reason)
+    block(reason.into())
 }
 
 /// A text as a person is asked about it: all of it, or as much as anybody reads and how much that is not.
@@ -250,7 +256,7 @@ fn in_full(text: &str) -> String {
     )
 }
 
-fn block(reason: String) -> Reply {
+fn block(reason: Arc<str>) -> Reply {
     let by = Decider::Rule;
     Reply::Block { reason, by }
 }

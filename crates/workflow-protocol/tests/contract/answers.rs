@@ -168,7 +168,7 @@ fn hook_results() -> Vec<Written> {
             "hook/tool_call",
             &ToolCallResult {
                 block: Some(Block {
-                    reason: "No.".into(),
+                    reason: raw(&json!("No.")).into(),
                     kind: BlockKind::Policy,
                 }),
                 mutation: Some(ToolCallMutation {

@@ -23,40 +23,23 @@ pub(super) fn push_ascii(out: &mut Vec<u8>, json: &str) {
     write_ascii(out, json).expect("memory takes everything");
 }
 
-/// The result of a call, until it is written.
-#[derive(Debug, Default)]
-pub(super) struct ResultText(Vec<u8>);
-
-impl ResultText {
-    pub(super) fn write(&mut self, result: &impl Serialize) {
-        push_json(&mut self.0, result);
-    }
-
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// Forgets it, and gives much memory back.
-    pub(super) fn forget(&mut self) {
-        self.0.clear();
-        self.0.shrink_to(1 << 16);
-    }
-}
+/// The longest text that is kept as JSON, in bytes: as long as what a template may become.
+const MOST_KEPT: usize = workflow_core::template::MAX_RESOLVED;
 
 /// The text that was told last, as JSON: told again, it need not be escaped again.
 #[derive(Debug, Default)]
-pub(super) struct Told(Option<(String, Arc<RawValue>)>);
+pub(super) struct Told(Option<(Arc<str>, Arc<RawValue>)>);
 
 impl Told {
     /// A text as JSON.
-    pub(super) fn json(&mut self, text: String) -> Arc<RawValue> {
+    pub(super) fn json(&mut self, text: Arc<str>) -> Arc<RawValue> {
         if let Some((last, json)) = &self.0
-            && *last == text
+            && (Arc::ptr_eq(last, &text) || *last == text)
         {
             return Arc::clone(json);
         }
         let json = json_of(&text);
-        self.0 = Some((text, Arc::clone(&json)));
+        self.0 = (text.len() <= MOST_KEPT).then(|| (text, Arc::clone(&json)));
         json
     }
 }
@@ -176,7 +159,7 @@ mod tests {
     fn what_was_told_before_is_told_as_if_it_were_new() {
         let mut told = Told::default();
         for text in TEXTS.into_iter().chain(TEXTS).flat_map(|text| [text, text]) {
-            assert_eq!(told.json(text.to_owned()).get(), json_of(text).get());
+            assert_eq!(told.json(text.into()).get(), json_of(text).get());
         }
     }
 }

@@ -39,9 +39,9 @@ impl Loader for OnDisk {
 #[derive(Debug)]
 pub(super) struct Definitions {
     /// The directory of the user's own definitions.
-    agent: PathBuf,
+    agent: Arc<Path>,
     /// Where the host runs: the project of a session that names no other.
-    cwd: PathBuf,
+    cwd: Arc<Path>,
     loader: Arc<dyn Loader>,
     last: Option<Last>,
     /// What the settings files of these directories said when they could last be read.
@@ -71,8 +71,8 @@ impl Definitions {
     /// Looks where the host says, and in the usual place of what it leaves out.
     pub(super) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
         Self {
-            agent: user_agent_dir(agent),
-            cwd: PathBuf::from(cwd),
+            agent: user_agent_dir(agent).into(),
+            cwd: Path::new(cwd).into(),
             loader,
             last: None,
             settings: HashMap::new(),
@@ -80,12 +80,12 @@ impl Definitions {
     }
 
     /// The directory of the user's own definitions.
-    pub(super) fn agent_dir(&self) -> &Path {
+    pub(super) fn agent_dir(&self) -> &Arc<Path> {
         &self.agent
     }
 
     /// Where the host runs.
-    pub(super) fn cwd(&self) -> &Path {
+    pub(super) fn cwd(&self) -> &Arc<Path> {
         &self.cwd
     }
 

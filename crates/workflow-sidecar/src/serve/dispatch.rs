@@ -77,7 +77,7 @@ impl Dispatch {
         tracing::trace!(target: LINES, line, "from the host");
         if let Some((id, call)) = glance(line) {
             note(id, &call);
-            let response = self.call(&call);
+            let response = self.call(id, &call);
             // Nothing was done where there is an error, unless it is that doing it failed.
             let has_failed = response.as_error_code() == Some(Kind::Internal.code());
             if response.is_success() || has_failed {
@@ -91,7 +91,7 @@ impl Dispatch {
         match classify(line) {
             Message::Request { id, call } => {
                 note(id, &call);
-                self.answer(id, &self.call(&call), out);
+                self.answer(id, &self.call(id, &call), out);
             }
             Message::Notification(call) => {
                 note("", &call);
@@ -187,13 +187,12 @@ impl Dispatch {
         match server.take_deferred() {
             Some(deferred) => server.keep_waiting(deferred, id),
             None if response.is_error() => out.refusal(id, response.as_ref()),
-            None => out.written(id, server.result.as_bytes()),
+            None => out.append(&mut server.answer),
         }
-        server.result.forget();
     }
 
     fn hear(&self, call: &Call<'_>, out: &mut Outbox) {
-        let response = self.call(call);
+        let response = self.call(NO_ID, call);
         let mut server = self.server();
         server.take_deferred();
         out.append(&mut server.outbox);
@@ -224,12 +223,13 @@ impl Dispatch {
         out.append(&mut self.server().outbox);
     }
 
-    /// Calls a method. A panic costs this one answer; what the session holds stays.
-    fn call(&self, call: &Call<'_>) -> MethodResponse {
+    /// Calls a method, for this id. A panic costs this one answer; what the session holds stays.
+    fn call(&self, id: &str, call: &Call<'_>) -> MethodResponse {
         let Some(MethodCallback::Sync(callback)) = self.methods.method(&call.method) else {
             let unknown = format!("there is no method {:?}", &*call.method);
             return error_response(&Error::new(Kind::MethodNotFound, unknown));
         };
+        self.server().answer.begin_answer(id);
         let params = Params::new(call.params);
         let called = || callback(Id::Null, params, usize::MAX, Extensions::new());
         catch_unwind(AssertUnwindSafe(called)).unwrap_or_else(|_| {
@@ -254,7 +254,7 @@ fn lock(server: &Mutex<Server>) -> MutexGuard<'_, Server> {
 
 /// Calls the handler of a row, and says whether it failed.
 ///
-/// The result is left with the server as it is to be written: jsonrpsee would read its own answer once more.
+/// The answer is left with the server as it is to be written: jsonrpsee would read its own result once more.
 fn respond<M: Method>(params: &Params<'_>, server: &Mutex<Server>) -> MethodResponse {
     match call::<M>(params, &mut lock(server)) {
         Ok(()) => MethodResponse::notification(),
@@ -262,9 +262,8 @@ fn respond<M: Method>(params: &Params<'_>, server: &Mutex<Server>) -> MethodResp
     }
 }
 
-/// Calls the handler of a row with its parameters. The result of what is answered later is not written.
+/// Calls the handler of a row with its parameters, and ends the answer that was begun, unless it comes later.
 fn call<M: Method>(params: &Params<'_>, server: &mut Server) -> Result<(), Error> {
-    server.result.forget();
     let answer = if server.host.is_none() && M::NAME != method::Initialize::NAME {
         Err(not_initialized())
     } else {
@@ -273,8 +272,8 @@ fn call<M: Method>(params: &Params<'_>, server: &mut Server) -> Result<(), Error
         read.and_then(|params| M::call(server, params))
     };
     match answer? {
-        Answered::Now(result) => server.result.write(&result),
-        Answered::Later => server.result.write(&()),
+        Answered::Now(result) => server.answer.json(&result),
+        Answered::Later => {}
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ use super::clock::Clock;
 use super::definitions::Definitions;
 use super::envelope::text;
 use super::manifest::{CANCEL_COMMAND, START_COMMAND, manifest};
-use super::server::{Asking, Host, Places, Seed, Server, not_initialized};
+use super::server::{Asking, Host, Seed, Server, not_initialized};
 use crate::wire;
 
 /// A call's result, or a word that it comes later.
@@ -149,7 +149,8 @@ impl Handlers for Server {
         params: protocol::ToolCallParams<'_>,
     ) -> Answer<protocol::ToolCallResult> {
         self.look_again_for_settings(&params)?;
-        let places = self.places_of(&params)?;
+        let places = self.places(params.session_id());
+        let places = places.ok_or_else(not_initialized)?;
         let paths = self.world.paths(&places.project());
         let ticket = self.next_ticket();
         let input = Input::ToolCall {
@@ -158,13 +159,17 @@ impl Handlers for Server {
             input: params.event.input,
             paths: &*paths,
         };
-        let output = self.step_or_wait(&params, ticket, input)?;
+        let output = self.step_or_wait(params.session_id(), ticket, input);
         if matches!(output.reply, Reply::Later) {
             self.defer(ticket, Asking::ToolCall);
             self.apply(params.session_id(), output.actions);
             return Ok(Answered::Later);
         }
-        now(wire::tool_call_result(output))
+        let slot = self.sessions.get_mut(params.session_id());
+        now(wire::tool_call_result(output, |reason| match slot {
+            Some(slot) => slot.refused.json(reason),
+            None => json_of(&reason),
+        }))
     }
 
     fn hook_tool_result(
@@ -241,7 +246,7 @@ impl Handlers for Server {
         let session = params.session_id();
         let ticket = self.next_ticket();
         let input = Input::Step { ticket, action };
-        let output = self.step_or_wait(&params, ticket, input)?;
+        let output = self.step_or_wait(session, ticket, input);
         if matches!(output.reply, Reply::Later) {
             let call = params.tool_call_id.to_string();
             let session = session.to_owned();
@@ -273,8 +278,10 @@ impl Handlers for Server {
             CANCEL_COMMAND => Command::CancelWorkflow,
             name => return Err(unknown_command(name)),
         };
+        self.known(&params)?;
         let ticket = self.next_ticket();
-        let output = self.step_or_wait(&params, ticket, Input::Command { ticket, command })?;
+        let input = Input::Command { ticket, command };
+        let output = self.step_or_wait(&params.session_id, ticket, input);
         if matches!(output.reply, Reply::Later) {
             self.defer(ticket, Asking::Command);
             return Ok(Answered::Later);
@@ -336,12 +343,6 @@ impl Handlers for Server {
 }
 
 impl Server {
-    /// The directories of a session.
-    fn places_of<'a>(&mut self, params: &impl SessionBound<'a>) -> Result<Places, Error> {
-        self.known(params)?;
-        self.places(params.session_id()).ok_or_else(not_initialized)
-    }
-
     /// A hook whose answer is what there is to do.
     fn hook<'a>(
         &mut self,

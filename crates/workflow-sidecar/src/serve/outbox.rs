@@ -28,11 +28,10 @@ impl Outbox {
         self.0.push(b'\n');
     }
 
-    /// Adds a result that stands as JSON already, for an id.
-    pub(super) fn written(&mut self, id: &str, result: &[u8]) {
+    /// Begins the answer to a call, in place of all that is there: the result is added once it is known.
+    pub(super) fn begin_answer(&mut self, id: &str) {
+        self.clear();
         self.push(&[r#"{"jsonrpc":"2.0","id":"#, id, r#","result":"#]);
-        self.0.extend_from_slice(result);
-        self.0.extend_from_slice(b"}\n");
     }
 
     /// Adds a result for an id.
@@ -61,7 +60,13 @@ impl Outbox {
 
     /// Moves the lines of another outbox behind these.
     pub(super) fn append(&mut self, other: &mut Self) {
-        self.0.append(&mut other.0);
+        if self.0.is_empty() {
+            // A long line is copied once less.
+            std::mem::swap(&mut self.0, &mut other.0);
+        } else {
+            self.0.append(&mut other.0);
+            other.clear();
+        }
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
@@ -85,8 +90,8 @@ impl Outbox {
         }
     }
 
-    /// Adds the last member of a line, and the line's end.
-    fn json(&mut self, value: &impl Serialize) {
+    /// Adds the last member of a line that was begun, and the line's end.
+    pub(super) fn json(&mut self, value: &impl Serialize) {
         push_json(&mut self.0, value);
         self.0.extend_from_slice(b"}\n");
     }
@@ -109,7 +114,11 @@ mod tests {
     fn an_answer_carries_the_id_as_it_came() {
         let mut outbox = Outbox::default();
         outbox.result("\"é\"", &"ä");
-        outbox.written("7", b"\"\\u00e4\"");
+        let mut begun = Outbox::default();
+        begun.begin_answer("6");
+        begun.begin_answer("7");
+        begun.json(&"ä");
+        outbox.append(&mut begun);
         assert_eq!(
             String::from_utf8(outbox.0).unwrap(),
             "{\"jsonrpc\":\"2.0\",\"id\":\"é\",\"result\":\"\\u00e4\"}\n\

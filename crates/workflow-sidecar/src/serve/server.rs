@@ -4,9 +4,9 @@
 //! earlier requests, questions, actions that time caused) goes to the outbox. Must not know
 //! method names or lines.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
 };
 
-use super::ascii::ResultText;
+use super::ascii::json_of;
 use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::outbox::Outbox;
@@ -95,7 +95,8 @@ pub(super) struct Server {
     pub(super) loader: Arc<dyn Loader>,
     pub(super) seed: Option<u64>,
     pub(super) world: Arc<dyn World>,
-    pub(super) sessions: HashMap<String, Slot>,
+    // Few, and looked for several times at each call: comparing is cheaper than hashing.
+    pub(super) sessions: BTreeMap<String, Box<Slot>>,
     /// When which session is due.
     deadlines: BTreeSet<(Millis, String)>,
     /// Told when the first deadline is another one.
@@ -113,8 +114,8 @@ pub(super) struct Server {
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
-    /// The result of the call in progress.
-    pub(super) result: ResultText,
+    /// The answer to the call in progress.
+    pub(super) answer: Outbox,
     /// Whether the host asked for the end.
     pub(super) is_over: bool,
 }
@@ -191,7 +192,7 @@ impl Server {
             loader,
             seed,
             world,
-            sessions: HashMap::new(),
+            sessions: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             deadline_changed,
             peer: Peer::default(),
@@ -202,7 +203,7 @@ impl Server {
             at_once: None,
             deferred: None,
             outbox: Outbox::default(),
-            result: ResultText::default(),
+            answer: Outbox::default(),
             is_over: false,
         }
     }
@@ -217,23 +218,17 @@ impl Server {
         Ok(self.step_session(params.session_id(), input))
     }
 
-    /// Steps the session of a call whose answer may come later, under this ticket.
-    pub(super) fn step_or_wait<'a>(
-        &mut self,
-        params: &impl SessionBound<'a>,
-        ticket: Ticket,
-        input: Input<'_>,
-    ) -> Result<Output, Error> {
+    /// Steps a session that is known, for a call whose answer may come later, under this ticket.
+    pub(super) fn step_or_wait(&mut self, id: &str, ticket: Ticket, input: Input<'_>) -> Output {
         self.begin_call(ticket);
-        let output = self.step(params, input);
+        let mut output = self.step_session(id, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
-        let mut output = output?;
         if let Some(Settled { reply, actions, .. }) = at_once {
             output.reply = reply;
             output.actions.extend(actions);
         }
-        Ok(output)
+        output
     }
 
     /// The session of a call, which takes over what the host knows of it now.
@@ -244,7 +239,8 @@ impl Server {
         if slot.note(params.context()) {
             self.read_settings_again(id)?;
         }
-        self.sessions.get(id).ok_or_else(|| unknown_session(id))
+        let slot = self.sessions.get(id).map(Box::as_ref);
+        slot.ok_or_else(|| unknown_session(id))
     }
 
     /// Reads the settings of a call's session again, if they could not be read: they may have been corrected.
@@ -300,7 +296,7 @@ impl Server {
             // A gate of a session that was open under this id before may still be told of.
             session.number_gates_from(self.opened * GATES_OF_A_SESSION);
             self.opened += 1;
-            Slot::new(id, session)
+            Box::new(Slot::new(id, session))
         });
         slot.note(context);
         let span = slot.logged(id);
@@ -316,9 +312,8 @@ impl Server {
 
     /// Closes every session, and answers what waits in it.
     pub(super) fn close_all(&mut self) {
-        let mut ids: Vec<String> = self.sessions.keys().cloned().collect();
-        ids.sort_unstable();
-        for id in ids {
+        while let Some((id, _)) = self.sessions.first_key_value() {
+            let id = id.clone();
             let output = self.close(&id);
             self.apply(&id, output.actions);
         }
@@ -339,7 +334,7 @@ impl Server {
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project(context, self.sessions.get(session));
+        let project = project(context, self.sessions.get(session).map(Box::as_ref));
         Ok(host.definitions.load(&project))
     }
 
@@ -355,7 +350,7 @@ impl Server {
             return self.definitions(session, context);
         }
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project(context, self.sessions.get(session));
+        let project = project(context, self.sessions.get(session).map(Box::as_ref));
         Ok(host.definitions.recent(&project))
     }
 
@@ -545,12 +540,8 @@ impl Server {
         let definitions = &self.host.as_ref()?.definitions;
         let slot = self.sessions.get(id)?;
         Some(Places {
-            agent_dir: definitions.agent_dir().to_path_buf(),
-            cwd: slot
-                .cwd
-                .as_deref()
-                .unwrap_or(definitions.cwd())
-                .to_path_buf(),
+            agent_dir: Arc::clone(definitions.agent_dir()),
+            cwd: Arc::clone(slot.cwd.as_ref().unwrap_or(definitions.cwd())),
             is_trusted: slot.is_trusted,
         })
     }
@@ -790,7 +781,10 @@ impl Server {
                 self.outbox.result(&id, &result);
             }
             Asking::Branch => self.outbox.result(&id, &wire::branch_result(output)),
-            Asking::ToolCall => self.outbox.result(&id, &wire::tool_call_result(output)),
+            Asking::ToolCall => self.outbox.result(
+                &id,
+                &wire::tool_call_result(output, |reason| json_of(&reason)),
+            ),
             Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),
         }
     }
@@ -838,8 +832,8 @@ impl Server {
 /// The directories of a session.
 #[derive(Debug)]
 pub(super) struct Places {
-    pub(super) agent_dir: PathBuf,
-    pub(super) cwd: PathBuf,
+    pub(super) agent_dir: Arc<Path>,
+    pub(super) cwd: Arc<Path>,
     is_trusted: bool,
 }
 

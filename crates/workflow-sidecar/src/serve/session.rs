@@ -1,6 +1,7 @@
 //! One session of the host, as the process keeps it.
 
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 use tracing::{Level, Span};
 use workflow_core::Session;
@@ -16,7 +17,7 @@ use super::world::{GateHandle, TriggerWatch};
 pub(super) struct Slot {
     pub(super) session: Session,
     /// Its working directory, where the host said so.
-    pub(super) cwd: Option<PathBuf>,
+    pub(super) cwd: Option<Arc<Path>>,
     /// Whether the user trusts what is in it, as far as the host knows.
     pub(super) is_trusted: bool,
     /// Whether its settings hold without a run, as the host was told last.
@@ -29,6 +30,8 @@ pub(super) struct Slot {
     pub(super) triggers: TriggerWatch,
     /// What its agent was told last before it started.
     pub(super) told: Told,
+    /// What its agent was told last of a call that may not run.
+    pub(super) refused: Told,
     /// Its life in the log, and how much of it was work.
     pub(super) span: Span,
 }
@@ -45,6 +48,7 @@ impl Slot {
             gate: None,
             triggers: TriggerWatch::default(),
             told: Told::default(),
+            refused: Told::default(),
         }
     }
 
@@ -65,17 +69,21 @@ impl Slot {
 
     /// Takes over what the host knows of the session now, and says whether other files are to be read.
     pub(super) fn note(&mut self, context: &Context<'_>) -> bool {
-        let before = (self.cwd.clone(), self.is_trusted);
-        if let Some(cwd) = &context.cwd {
-            self.cwd = Some(PathBuf::from(cwd.as_str()));
+        let mut is_elsewhere = false;
+        if let Some(cwd) = context.cwd.as_deref().map(Path::new)
+            && self.cwd.as_deref() != Some(cwd)
+        {
+            self.cwd = Some(Arc::from(cwd));
+            is_elsewhere = true;
         }
         if let Some(is_trusted) = context.project_trusted {
+            is_elsewhere |= self.is_trusted != is_trusted;
             self.is_trusted = is_trusted;
             self.session.set_project_trusted(is_trusted);
         }
         if let Some(has_ui) = context.has_ui {
             self.session.set_has_ui(has_ui);
         }
-        before != (self.cwd.clone(), self.is_trusted)
+        is_elsewhere
     }
 }

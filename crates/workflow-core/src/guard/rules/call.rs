@@ -76,6 +76,11 @@ impl<'a> Call<'a> {
         self.tool
     }
 
+    /// The arguments, if they were told.
+    pub(super) fn input(&self) -> Option<&'a RawValue> {
+        self.input
+    }
+
     /// The arguments as JSON text; empty if they were not told.
     #[must_use]
     pub fn input_text(&self) -> &'a str {

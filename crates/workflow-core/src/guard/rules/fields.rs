@@ -216,7 +216,11 @@ pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
 }
 
 /// A name without `_` and `-`, in lower case.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
     letters.flat_map(char::to_lowercase).collect()
 }

@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 use super::fields::{DIRECTORIES, Does, is_for_paths, plain, texts};
 
 /// Fields that hold a line for the shell, or a program with its arguments as a list.
-const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
+pub(super) const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
 /// Fields that do where none of those stands beside them, the first that is there.
-const SCRIPTS: &[&str] = &["script", "code", "shell"];
+pub(super) const SCRIPTS: &[&str] = &["script", "code", "shell"];
 /// Fields that tell the language of a script.
 const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter"];
 /// Fields that hold the arguments of the program in another field, or of a tool.
-const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
+pub(super) const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
 /// More fields that hold the arguments of tools, or their calls.
 #[rustfmt::skip] // Names that belong together.
-const PACKED: &[&str] = &[
+pub(super) const PACKED: &[&str] = &[
     "input", "params", "parameters", "payload", "request", "requests", "toolinput", "toolargs", "toolarguments", "call", "calls", "toolcalls",
     "tooluses", "invocations", "steps", "actions", "operations", "tasks",
 ];
@@ -162,7 +162,11 @@ fn may_be_packed(field: &str) -> bool {
 
 /// Whether a value may be a text that is JSON.
 fn is_packed(value: &Value) -> bool {
-    let text = value.as_str().unwrap_or_default();
+    value.as_str().is_some_and(is_packed_text)
+}
+
+/// The same of a text.
+pub(super) fn is_packed_text(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 

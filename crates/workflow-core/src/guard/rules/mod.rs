@@ -8,6 +8,7 @@
 mod call;
 mod compiled;
 mod fields;
+mod first_look;
 mod lines;
 mod meeting;
 pub(crate) mod own;
@@ -18,6 +19,7 @@ mod reason;
 mod texts;
 mod touched;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::definition::{Rule, Tier, ToolAccess, Verdict};
@@ -91,7 +93,7 @@ pub struct Denial<'r> {
     /// The rule; `None` where the level's list decides.
     pub rule: Option<&'r Rule>,
     /// What the level allows instead, as people read it; may be empty.
-    pub allowed: String,
+    pub allowed: Cow<'r, str>,
     /// What was seen of the call that the rule asks for, as people read it; may be empty.
     pub seen: String,
 }
@@ -195,12 +197,12 @@ impl Level {
             let rule = Some(found);
             return match found.rule.verdict {
                 Verdict::Allow => Decision::Allowed,
-                Verdict::Ask => Decision::Asked(denial(rule, self.allowed(call))),
-                Verdict::Block => Decision::Blocked(denial(rule, self.allowed(call))),
+                Verdict::Ask => Decision::Asked(denial(rule, self.allowed(call).into())),
+                Verdict::Block => Decision::Blocked(denial(rule, self.allowed(call).into())),
             };
         }
         match self.list.blocks(call.tool) {
-            Some(allowed) => Decision::Blocked(denial(None, allowed.to_owned())),
+            Some(allowed) => Decision::Blocked(denial(None, allowed.into())),
             None => Decision::Allowed,
         }
     }
@@ -209,7 +211,7 @@ impl Level {
         &'r self,
         call: &Call<'_>,
         rule: Option<&'r CompiledRule>,
-        allowed: String,
+        allowed: Cow<'r, str>,
     ) -> Denial<'r> {
         Denial {
             level: &self.name,

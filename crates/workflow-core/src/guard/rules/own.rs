@@ -6,9 +6,11 @@
 
 use std::sync::LazyLock;
 
+use memchr::memchr_iter;
 use serde_json::{Map, Value};
 
 use super::call::{Call, Target};
+use super::first_look::is_worth_reading;
 use super::lines::ToldLine;
 use super::meeting::{Part, Seen, meet};
 use super::paths::{PathForm, Paths};
@@ -22,13 +24,12 @@ const NAME: &str = "workflow-sidecar";
 const ANSWERING: [&str; 2] = ["approve", "trust"];
 /// Where the answers are kept, in a directory of our name.
 const KEPT: [&str; 2] = ["approvals", "trust.json"];
-/// What is in every line that answers, or in its directory, once quotes and backslashes are gone; `$'` may hide any
-/// letter, and so may a glob.
-const MARKS: [&str; 8] = [
-    "workflow", "sidecar", "approv", "trust", "$'", "*", "?", "[",
-];
+/// One of these is in every line that answers, or in its directory, once quotes and backslashes are gone.
+pub(super) const WORDS: [&str; 4] = ["workflow", "sidecar", "approv", "trust"];
+/// Or one of these, which may hide any letter.
+pub(super) const HIDING: [&str; 4] = ["$'", "*", "?", "["];
 /// Bytes of a text that may still be a path.
-const LONGEST_PATH: usize = 4096;
+pub(super) const LONGEST_PATH: usize = 4096;
 
 /// Programs that run a script by its path.
 const RUN_SCRIPTS: [&str; 4] = ["node", "nodejs", "bun", "deno"];
@@ -78,12 +79,16 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
         lift: Lift::Never,
         in_workflow: false,
         rule: Some(&RULE),
-        allowed: String::new(),
+        allowed: "".into(),
         seen: String::new(),
     })
 }
 
 fn answers(call: &Call<'_>) -> bool {
+    call.input().is_some_and(is_worth_reading) && answers_as_read(call)
+}
+
+pub(super) fn answers_as_read(call: &Call<'_>) -> bool {
     let Some(fields) = call.opened() else {
         return answers_unread(call.input_text());
     };
@@ -152,7 +157,8 @@ fn may_hold_answers(place: &Place, paths: &dyn Paths) -> bool {
 }
 
 fn is_marked(bare: &str) -> bool {
-    MARKS.iter().any(|mark| bare.contains(mark))
+    let mut marks = WORDS.iter().chain(&HIDING);
+    marks.any(|mark| bare.contains(mark))
 }
 
 /// Whether arguments that nothing can be read of, because they are no map or no sound JSON, could answer.
@@ -191,9 +197,7 @@ fn bare(text: &str) -> String {
 fn fields_name_it(fields: &Map<String, Value>) -> bool {
     fn names_it(value: &Value) -> bool {
         match value {
-            Value::String(text) => {
-                text.len() <= LONGEST_PATH && text.to_ascii_lowercase().contains(NAME)
-            }
+            Value::String(text) => text.len() <= LONGEST_PATH && holds_name(text),
             Value::Array(items) => items.iter().any(names_it),
             Value::Object(fields) => fields.values().any(names_it),
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -202,13 +206,24 @@ fn fields_name_it(fields: &Map<String, Value>) -> bool {
     fields.values().any(names_it)
 }
 
+/// Whether the name stands in a text, in letters of any case.
+pub(super) fn holds_name(text: &str) -> bool {
+    // Most texts have few of these.
+    const DASH: usize = "workflow".len();
+    let text = text.as_bytes();
+    memchr_iter(b'-', text).any(|at| {
+        let start = at.checked_sub(DASH);
+        let found = start.and_then(|start| text.get(start..start + NAME.len()));
+        found.is_some_and(|found| found.eq_ignore_ascii_case(NAME.as_bytes()))
+    })
+}
+
 /// Whether the name stands in what a line touches, or a glob that may come to it.
 fn line_names_it(line: &Line) -> bool {
     let words = line.commands.iter().flat_map(|simple| &simple.words);
     let touched = line.touches.iter().map(|touch| &*touch.path);
     let mut named = words.map(Word::shape).chain(touched);
-    line.touches.iter().any(|touch| touch.is_pattern)
-        || named.any(|text| text.to_ascii_lowercase().contains(NAME))
+    line.touches.iter().any(|touch| touch.is_pattern) || named.any(holds_name)
 }
 
 /// Whether a simple command runs `approve` or `trust`.
