@@ -37,6 +37,7 @@ mod messages;
 pub mod method;
 mod read;
 mod session;
+mod skim;
 mod state;
 mod text;
 mod tool;
