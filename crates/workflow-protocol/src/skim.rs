@@ -12,14 +12,16 @@ use memchr::memchr2;
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use crate::Text;
+
 /// How serde_json's `RawValue` asks for the text of a value. A test sees that it still does.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// How many bytes are looked at for control characters at once.
 const BLOCK: usize = 4096;
 
-/// How far a string is looked at byte by byte: names and small texts end before that.
-const SHORT: usize = 12;
+/// How many words of eight bytes are looked at before it is worth while to call `memchr`: names and small texts end there.
+const SHORT: usize = 2;
 
 /// Reads a value, if it is written as JSON usually is.
 pub(crate) fn read<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, Declined> {
@@ -50,15 +52,16 @@ impl Error for Declined {
 }
 
 /// Where the reading stands.
-struct Skim<'de> {
+pub(crate) struct Skim<'de> {
     json: &'de str,
-    at: usize,
+    /// How far it has come.
+    pub(crate) at: usize,
     /// Up to here no byte is a control character.
     plain_to: usize,
 }
 
 impl<'de> Skim<'de> {
-    fn new(json: &'de str) -> Self {
+    pub(crate) fn new(json: &'de str) -> Self {
         let (at, plain_to) = (0, 0);
         Self { json, at, plain_to }
     }
@@ -68,7 +71,7 @@ impl<'de> Skim<'de> {
     }
 
     /// The next byte that is no space.
-    fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         while self.byte() == Some(b' ') {
             self.at += 1;
         }
@@ -76,13 +79,13 @@ impl<'de> Skim<'de> {
     }
 
     /// Goes over the next byte that is no space, if it is this one.
-    fn eats(&mut self, byte: u8) -> bool {
+    pub(crate) fn eats(&mut self, byte: u8) -> bool {
         let is_there = self.peek() == Some(byte);
         self.at += usize::from(is_there);
         is_there
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), Declined> {
+    pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Declined> {
         if self.eats(byte) {
             Ok(())
         } else {
@@ -103,12 +106,7 @@ impl<'de> Skim<'de> {
     fn string(&mut self) -> Result<bool, Declined> {
         let mut is_escaped = false;
         loop {
-            let rest = &self.json.as_bytes()[self.at..];
-            let (near, far) = rest.split_at(rest.len().min(SHORT));
-            let ends = |byte: &u8| matches!(byte, b'"' | b'\\');
-            let found = near.iter().position(ends);
-            let found = found.or_else(|| memchr2(b'"', b'\\', far).map(|far| far + SHORT));
-            self.at += found.ok_or(Declined)?;
+            self.at += stop(&self.json.as_bytes()[self.at..]).ok_or(Declined)?;
             if self.byte() == Some(b'"') {
                 self.sees_no_control_before(self.at)?;
                 self.at += 1;
@@ -117,6 +115,16 @@ impl<'de> Skim<'de> {
             is_escaped = true;
             self.escape()?;
         }
+    }
+
+    /// A string without escapes.
+    pub(crate) fn text(&mut self) -> Result<&'de str, Declined> {
+        self.expect(b'"')?;
+        let start = self.at;
+        if self.string()? {
+            return Err(Declined);
+        }
+        Ok(&self.json[start..self.at - 1])
     }
 
     fn escape(&mut self) -> Result<(), Declined> {
@@ -179,7 +187,7 @@ impl<'de> Skim<'de> {
     }
 
     /// Goes over a value and gives it as it stands there.
-    fn skip(&mut self) -> Result<&'de str, Declined> {
+    pub(crate) fn skip(&mut self) -> Result<&'de str, Declined> {
         let mut open = Open::default();
         self.peek();
         let start = self.at;
@@ -226,6 +234,30 @@ impl<'de> Skim<'de> {
             }
         }
     }
+}
+
+/// Where the first quote or backslash is.
+fn stop(text: &[u8]) -> Option<usize> {
+    let (words, _) = text.as_chunks();
+    let mut near = 0;
+    for word in words.iter().take(SHORT) {
+        let word = u64::from_le_bytes(*word);
+        let stops = zeros(word ^ every(b'"')) | zeros(word ^ every(b'\\'));
+        if stops != 0 {
+            return Some(near + (stops.trailing_zeros() / u8::BITS) as usize);
+        }
+        near += word.to_le_bytes().len();
+    }
+    memchr2(b'"', b'\\', &text[near..]).map(|far| near + far)
+}
+
+const fn every(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// The highest bit of each byte that is zero; bytes above the first one that is may seem to be.
+const fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(every(1)) & !word & every(0x80)
 }
 
 /// The objects and arrays a value stands in, as deep as there are bits.
@@ -308,6 +340,13 @@ impl<'de> Deserializer<'de> for &mut Skim<'de> {
         if name == RAW_VALUE {
             let text = BorrowedStrDeserializer::new(self.skip()?);
             visitor.visit_map(MapDeserializer::new(std::iter::once((RAW_VALUE, text))))
+        } else if name == Text::NAME && self.peek() == Some(b'"') {
+            let start = self.at;
+            if let Ok(text) = self.text() {
+                return visitor.visit_borrowed_str(text);
+            }
+            self.at = start;
+            visitor.visit_newtype_struct(self)
         } else {
             visitor.visit_newtype_struct(self)
         }
@@ -331,18 +370,6 @@ impl<'de> Deserializer<'de> for &mut Skim<'de> {
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
         unit unit_struct seq tuple tuple_struct map struct identifier
-    }
-}
-
-impl<'de> Skim<'de> {
-    /// A string without escapes.
-    fn text(&mut self) -> Result<&'de str, Declined> {
-        self.expect(b'"')?;
-        let start = self.at;
-        if self.string()? {
-            return Err(Declined);
-        }
-        Ok(&self.json[start..self.at - 1])
     }
 }
 
