@@ -37,6 +37,7 @@ mod messages;
 pub mod method;
 mod read;
 mod session;
+mod shorten;
 mod skim;
 mod state;
 mod text;
@@ -75,6 +76,7 @@ pub use method::{
     Direction, HOST_METHODS, Handlers, HostMethod, METHODS, Method, MethodInfo, MethodKind,
     TypeInfo,
 };
+pub use shorten::{Dropped, Shortening};
 pub use session::{Context, SessionBound};
 pub use state::{
     Breadcrumb, PathSegment, PhaseView, Progress, Pushes, SessionStateParams, SessionStateResult,

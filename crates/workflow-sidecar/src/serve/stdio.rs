@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use workflow_core::output::Heard;
+use workflow_protocol::Dropped;
 
 use super::clock::Alarm;
 use super::dispatch::Dispatch;
@@ -13,6 +14,7 @@ use super::frame::{Frame, Frames};
 use super::outbox::Outbox;
 use super::server::Surroundings;
 use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
+use crate::log::LINES;
 use crate::transcript::{Cause, HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
@@ -22,6 +24,7 @@ const MANY: usize = 64 << 10;
 ///
 /// A line longer than `max_line` bytes is refused and skipped. A host that is gone is no error.
 pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<()> {
+    let is_recorded = recorder.is_some();
     let changed = Arc::new(Notify::new());
     let machine = Arc::new(Machine::default());
     let surroundings = match &recorder {
@@ -75,7 +78,9 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             heard
         });
     }
-    let frames = Frames::new(standard_input()?, max_line);
+    // Whoever looks at lines themselves gets them whole.
+    let shortens = !is_recorded && !tracing::enabled!(target: LINES, tracing::Level::TRACE);
+    let frames = Frames::new(standard_input()?, max_line, shortens);
     let served = speak(&dispatch, frames, max_line, &pen);
     drop(alarm);
     machine.finish();
@@ -98,9 +103,9 @@ fn speak(
         let mut pen = pen.take();
         pen.happen(
             match frame {
-                Frame::Line(line) => Event::Host(HostLine::Line(line)),
-                Frame::TooLong => Event::Host(HostLine::TooLong(max_line)),
-                Frame::End => Event::Host(HostLine::End),
+                Frame::Line(line, dropped) => Event::Host(HostLine::Line(line), dropped),
+                Frame::TooLong => Event::Host(HostLine::TooLong(max_line), Dropped::default()),
+                Frame::End => Event::Host(HostLine::End, Dropped::default()),
             },
             dispatch,
         );
@@ -131,16 +136,17 @@ struct Writing {
 /// What something follows from.
 #[derive(Debug, Clone, Copy)]
 enum Event<'a> {
-    Host(HostLine<'a>),
+    /// What the host says, and what was taken out of it.
+    Host(HostLine<'a>, Dropped),
     Time,
 }
 
 impl Event<'_> {
     fn happen(self, dispatch: &Dispatch, out: &mut Outbox) {
         match self {
-            Self::Host(HostLine::Line(line)) => dispatch.take(line, out),
-            Self::Host(HostLine::TooLong(limit)) => Dispatch::refuse_long_line(limit, out),
-            Self::Host(HostLine::End) => dispatch.finish(out),
+            Self::Host(HostLine::Line(line), dropped) => dispatch.take(line, dropped, out),
+            Self::Host(HostLine::TooLong(limit), _) => Dispatch::refuse_long_line(limit, out),
+            Self::Host(HostLine::End, _) => dispatch.finish(out),
             Self::Time => dispatch.tick(out),
         }
     }
@@ -167,7 +173,7 @@ impl Writing {
         let Some(recorder) = &mut self.recorder else {
             return event.happen(dispatch, &mut self.outbox);
         };
-        if let Event::Host(line) = event {
+        if let Event::Host(line, _) = event {
             let from = self.outbox.len();
             let (looks_at_it, denials) = (dispatch.hangs_on_payload(), dispatch.denials());
             event.happen(dispatch, &mut self.outbox);

@@ -1,0 +1,215 @@
+//! Long lines, shortened while they come.
+//!
+//! What makes a line long is a list of which little is needed: of an agent's messages the last one of the assistant, of
+//! a session's branch our own entries. Owns how what nobody needs is taken out of such a list, element by element,
+//! before the rest of the line is there: the memory that holds it stays small and in the processor's cache. Every byte
+//! that is taken out has been read as JSON before. Where something is not the usual JSON, the line is left as it is from
+//! there on, and who reads it in the end says what is wrong with it, as with any line; [`Dropped`] says how far that
+//! place has moved. Whatever a line holds, it means the same afterwards: that is a test.
+
+use std::ops::Range;
+
+use serde::de::DeserializeSeed;
+
+use crate::branch;
+use crate::lenient::Lenient;
+use crate::messages;
+use crate::skim::{Declined, Skim};
+
+/// The lists that are shortened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum List {
+    /// `event.messages`
+    Messages,
+    /// `context.branch`
+    Branch,
+}
+
+/// What an element of a list is needed for.
+enum Worth {
+    Nothing,
+    /// It is needed beside those that came before.
+    Itself,
+    /// It is needed instead of those that came before.
+    All,
+}
+
+/// How much was taken out of a line.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Dropped {
+    /// In bytes.
+    pub bytes: usize,
+    /// In characters.
+    pub chars: usize,
+}
+
+impl Dropped {
+    fn add(&mut self, text: &[u8]) {
+        self.bytes += text.len();
+        self.chars += bytecount::num_chars(text);
+    }
+}
+
+/// A line whose list is shortened while it comes.
+#[derive(Debug)]
+pub struct Shortening {
+    list: List,
+    /// Where the list's elements begin.
+    begin: usize,
+    /// Where those that are kept end, each with its comma, and begins what was not looked at yet.
+    kept_to: usize,
+    /// How long the line has to be to be looked at again: an element that is not there to its end is read anew.
+    look_at: usize,
+    /// What was taken out so far.
+    pub dropped: Dropped,
+}
+
+impl Shortening {
+    /// Begins, if this is how a line begins that can be shortened, and its list has begun.
+    #[must_use]
+    pub fn begin(line: &[u8]) -> Option<Self> {
+        let mut skim = Skim::new(text(line));
+        let list = skim.list(Level::Message).ok()??;
+        Some(Self {
+            list,
+            begin: skim.at,
+            kept_to: skim.at,
+            look_at: 0,
+            dropped: Dropped::default(),
+        })
+    }
+
+    /// Takes out what has come meanwhile and is not needed. Gives the line's length afterwards, and whether the list has ended.
+    pub fn go_on(&mut self, line: &mut [u8]) -> (usize, bool) {
+        if line.len() < self.look_at {
+            return (line.len(), false);
+        }
+        let Seen { kept, to, is_over } = self.look(text(&line[self.kept_to..]));
+        let from = self.kept_to;
+        let mut seen = from;
+        for (worth, range) in kept {
+            let range = from + range.start..from + range.end;
+            self.dropped.add(&line[seen..range.start]);
+            seen = range.end;
+            if let Worth::All = worth {
+                self.dropped.add(&line[self.begin..self.kept_to]);
+                self.kept_to = self.begin;
+            }
+            let length = range.len();
+            line.copy_within(range, self.kept_to);
+            self.kept_to += length;
+        }
+        self.dropped.add(&line[seen..from + to]);
+        if is_over && self.begin < self.kept_to && line[self.kept_to - 1] == b',' {
+            self.kept_to -= 1;
+            self.dropped.add(b",");
+        }
+        line.copy_within(from + to.., self.kept_to);
+        let rest = line.len() - from - to;
+        self.look_at = self.kept_to + 2 * rest;
+        (self.kept_to + rest, is_over)
+    }
+
+    /// Looks at the elements that are there to their ends.
+    fn look(&self, text: &str) -> Seen {
+        let mut skim = Skim::new(text);
+        let (mut kept, mut to, mut is_over) = (Vec::new(), 0, false);
+        while !is_over && let Ok(worth) = self.list.worth(&mut skim) {
+            match skim.peek() {
+                Some(b',') => skim.at += 1,
+                Some(b']') => is_over = true,
+                _ => break,
+            }
+            let element = to..skim.at;
+            to = skim.at;
+            match worth {
+                Worth::Nothing => continue,
+                Worth::Itself => {}
+                Worth::All => kept.clear(),
+            }
+            kept.push((worth, element));
+        }
+        Seen { kept, to, is_over }
+    }
+}
+
+/// What was seen of a list.
+struct Seen {
+    /// The elements that are needed, each with its comma.
+    kept: Vec<(Worth, Range<usize>)>,
+    /// How far elements were there to their ends.
+    to: usize,
+    /// Whether the list ends there.
+    is_over: bool,
+}
+
+impl List {
+    fn worth(self, skim: &mut Skim<'_>) -> Result<Worth, Declined> {
+        Ok(match self {
+            Self::Messages => match Lenient(messages::OneMessage).deserialize(skim)? {
+                Some(_) => Worth::All,
+                None => Worth::Nothing,
+            },
+            Self::Branch => match Lenient(branch::Entry).deserialize(skim)? {
+                branch::Found::Foreign => Worth::Nothing,
+                branch::Found::Ours(_) | branch::Found::Malformed => Worth::Itself,
+            },
+        })
+    }
+}
+
+/// Which object of a line it is.
+#[derive(Debug, Clone, Copy)]
+enum Level {
+    Message,
+    Params,
+    Context,
+    Event,
+}
+
+impl Skim<'_> {
+    /// Goes over an object up to the first element of its list, if it has one.
+    fn list(&mut self, level: Level) -> Result<Option<List>, Declined> {
+        self.expect(b'{')?;
+        if self.eats(b'}') {
+            return Ok(None);
+        }
+        loop {
+            let name = self.text()?;
+            self.expect(b':')?;
+            let found = match (level, name, self.peek()) {
+                (Level::Message, "params", Some(b'{')) => self.list(Level::Params)?,
+                (Level::Params, "context", Some(b'{')) => self.list(Level::Context)?,
+                (Level::Params, "event", Some(b'{')) => self.list(Level::Event)?,
+                (Level::Context, "branch", Some(b'[')) => self.elements(List::Branch)?,
+                (Level::Event, "messages", Some(b'[')) => self.elements(List::Messages)?,
+                _ => {
+                    self.skip()?;
+                    None
+                }
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+            if !self.eats(b',') {
+                return self.expect(b'}').map(|()| None);
+            }
+        }
+    }
+
+    /// Goes to the first element of a list, or over one that has none.
+    fn elements(&mut self, list: List) -> Result<Option<List>, Declined> {
+        self.expect(b'[')?;
+        Ok((!self.eats(b']')).then_some(list))
+    }
+}
+
+/// What of it is text: all, unless it is cut in the middle of a character or there is something else in it.
+fn text(bytes: &[u8]) -> &str {
+    match simdutf8::compat::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            simdutf8::compat::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+        }
+    }
+}
