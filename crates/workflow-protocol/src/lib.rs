@@ -76,8 +76,9 @@ pub use method::{
     Direction, HOST_METHODS, Handlers, HostMethod, METHODS, Method, MethodInfo, MethodKind,
     TypeInfo,
 };
-pub use shorten::{Dropped, Shortening};
 pub use session::{Context, SessionBound};
+pub use shorten::{Dropped, Shortening};
+pub use skim::skim;
 pub use state::{
     Breadcrumb, PathSegment, PhaseView, Progress, Pushes, SessionStateParams, SessionStateResult,
     WorkflowState,

@@ -15,9 +15,10 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, Error> 
             "parameters are an object with named members",
         ));
     }
-    skim::read(params)
-        .or_else(|skim::Declined| serde_json::from_str(params))
-        .map_err(|error| located::<T>(params, &error))
+    if let Some(read) = skim(params) {
+        return Ok(read);
+    }
+    serde_json::from_str(params).map_err(|error| located::<T>(params, &error))
 }
 
 /// The error of a reading that failed, with its place.

@@ -23,14 +23,12 @@ const BLOCK: usize = 4096;
 /// How many words of eight bytes are looked at before it is worth while to call `memchr`: names and small texts end there.
 const SHORT: usize = 2;
 
-/// Reads a value, if it is written as JSON usually is.
-pub(crate) fn read<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, Declined> {
+/// Reads a value, if it is written as JSON usually is; otherwise nothing is known of it.
+#[must_use]
+pub fn skim<'de, T: Deserialize<'de>>(json: &'de str) -> Option<T> {
     let mut skim = Skim::new(json);
-    let value = T::deserialize(&mut skim)?;
-    match skim.peek() {
-        None => Ok(value),
-        Some(_) => Err(Declined),
-    }
+    let value = T::deserialize(&mut skim).ok()?;
+    skim.peek().is_none().then_some(value)
 }
 
 /// serde_json has to be asked.
@@ -129,7 +127,11 @@ impl<'de> Skim<'de> {
 
     fn escape(&mut self) -> Result<(), Declined> {
         self.at += match self.json.as_bytes()[self.at..] {
-            [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
+            [
+                _,
+                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't',
+                ..,
+            ] => 2,
             [_, b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(u8::is_ascii_hexdigit) => 6,
             _ => return Err(Declined),
         };

@@ -15,7 +15,9 @@ use tracing::field::Empty;
 use tracing::{Level, Span};
 use workflow_core::input::Millis;
 use workflow_core::output::Heard;
-use workflow_protocol::{Dropped, Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method};
+use workflow_protocol::{
+    Dropped, Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method,
+};
 
 use super::envelope::{Call, Invalid, Message, NO_ID, classify};
 use super::handlers::{Answered, unsupported};

@@ -87,12 +87,14 @@ impl<R: Read> Frames<R> {
             if may_shorten && length >= LONG {
                 let line = &mut self.buffer[self.begin..self.end];
                 shortening = shortening.or_else(|| Shortening::begin(line));
-                may_shorten = shortening.as_mut().is_some_and(|shortening: &mut Shortening| {
-                    let (length, is_over) = shortening.go_on(line);
-                    self.end = self.begin + length;
-                    dropped = shortening.dropped;
-                    !is_over
-                });
+                may_shorten = shortening
+                    .as_mut()
+                    .is_some_and(|shortening: &mut Shortening| {
+                        let (length, is_over) = shortening.go_on(line);
+                        self.end = self.begin + length;
+                        dropped = shortening.dropped;
+                        !is_over
+                    });
             }
             // What is read is put behind, or to the front where there is no room: nothing else moves.
             let before = self.end - self.begin;
@@ -179,7 +181,9 @@ impl<R: Read> Frames<R> {
         let most = self.max_line.saturating_add(2);
         if length >= SMALL && self.buffer.capacity() < most {
             // Where so much cannot be set aside, the line grows as it comes.
-            let _ = self.buffer.try_reserve_exact(most.saturating_sub(length) + CHUNK);
+            let _ = self
+                .buffer
+                .try_reserve_exact(most.saturating_sub(length) + CHUNK);
         }
         self.buffer.resize(length + CHUNK, 0);
     }
