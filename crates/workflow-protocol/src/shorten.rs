@@ -213,3 +213,72 @@ fn text(bytes: &[u8]) -> &str {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of a line that comes in pieces of this size, and what was taken out.
+    fn shortened(line: &str, piece: usize) -> (String, Dropped) {
+        let (mut short, mut shortening, mut is_over) = (Vec::new(), None, false);
+        for piece in line.as_bytes().chunks(piece) {
+            short.extend_from_slice(piece);
+            shortening = shortening.or_else(|| Shortening::begin(&short));
+            if !is_over && let Some(shortening) = &mut shortening {
+                let length;
+                (length, is_over) = Shortening::go_on(shortening, &mut short);
+                short.truncate(length);
+            }
+        }
+        let dropped = shortening.map(|shortening| shortening.dropped);
+        (
+            String::from_utf8(short).unwrap(),
+            dropped.unwrap_or_default(),
+        )
+    }
+
+    /// In however large pieces it comes, this is left of the line when enough has come behind its list.
+    fn leaves(line: &str, expected: &str) {
+        for piece in 1..line.len() {
+            let (short, dropped) = shortened(&format!("{line}{:256}", ""), piece);
+            let short = short.trim_end();
+            assert_eq!(short, expected, "in pieces of {piece}");
+            let chars = |text: &str| text.chars().count();
+            assert_eq!(dropped.bytes, line.len() - short.len());
+            assert_eq!(dropped.chars, chars(line) - chars(short));
+        }
+    }
+
+    #[test]
+    fn of_messages_the_last_one_of_the_assistant_is_left() {
+        leaves(
+            r#"{"params":{"event":{"messages":[{"role":"user","content":"ü"},{"role":"assistant","content":"ü"}, {"role":"assistant","content":"b"},1,{"role":"user"}],"x":1}}}"#,
+            r#"{"params":{"event":{"messages":[ {"role":"assistant","content":"b"}],"x":1}}}"#,
+        );
+    }
+
+    #[test]
+    fn of_a_branch_our_entries_are_left_and_what_is_none() {
+        leaves(
+            r#"{"params":{"context":{"hasUI":true,"branch":[{"type":"a"},{"type":"custom","customType":"workflow:run"},{"type":"ü"},{},{"type":"b"}]}}}"#,
+            r#"{"params":{"context":{"hasUI":true,"branch":[{"type":"custom","customType":"workflow:run"},{}]}}}"#,
+        );
+    }
+
+    #[test]
+    fn nothing_is_taken_from_elsewhere_or_behind_what_is_wrong() {
+        for line in [
+            r#"{"params":{"messages":[1,2],"input":{"messages":[1,2]},"event":{"branch":[1,2]}}}"#,
+            r#"{"event":{"messages":[1,2]},"params":[]}"#,
+            r#"{"params":{"event":{"messages":[],"x":1}}}"#,
+            r#"{"params":{"event":{"messages":[01,2]}}}"#,
+            r#"{"par\u0061ms":{"event":{"messages":[1,2]}}}"#,
+        ] {
+            leaves(line, line);
+        }
+        leaves(
+            r#"{"params":{"event":{"messages":[1,2,01,2]}}}"#,
+            r#"{"params":{"event":{"messages":[01,2]}}}"#,
+        );
+    }
+}
