@@ -158,6 +158,7 @@ pub fn lines() -> Vec<Vec<u8>> {
         r#"{"jsonrpc":"2.0","id":1,"method":"hook/agent_end","params":{"context":{"hasUI":true},"event":{"messages":[{"role":"user","content":"é\n"},{"role":"assistant","stopReason":"stop","content":[{"type":"text","text":"a — b"}]}, {"role":"toolResult","content":[1,-2.5e+3,true,null,{}]},{"role":"assistant","content":"\ud83d"},7,[]],"more":[1]},"sessionId":"s"}}"#,
         r#"{"jsonrpc":"2.0","id":"a","method":"hook/session_start","params":{"sessionId":"","context":{"hasUI":false,"branch":[{"type":"message","message":{"content":"😀"}},{"type":"custom","customType":"workflow:state","data":{"a":[{}]}},null,{"type":"custom","customType":"other","data":0.5},{"type":"cust\u006fm","customType":"workflow:run"}],"cwd":"/a"}}}"#,
         r#"{ "params" : { "context" : { "branch" : [ {"type" : "x"} , {} ] } } }"#,
+        r#"{"params":{"event":{"messages":[1,"a", ]}}} "#,
         r#"{"params":{"event":{"messages":[],"messages":[{}]},"context":{"branch":[[1,2],"a",-0,01]}}}"#,
     ];
     let written = written.iter().map(ToString::to_string);

@@ -116,7 +116,8 @@ impl Shortening {
         let (mut kept, mut to, mut is_over) = (Vec::new(), 0, false);
         while !is_over && let Ok(worth) = self.list.worth(&mut skim) {
             match skim.peek() {
-                Some(b',') => skim.at += 1,
+                // A comma with nothing behind it stays behind its element: there it is seen to be wrong.
+                Some(b',') if skim.goes_on() => {}
                 Some(b']') => is_over = true,
                 _ => break,
             }
@@ -197,6 +198,15 @@ impl Skim<'_> {
         }
     }
 
+    /// Goes over a comma, and says whether an element may follow it.
+    fn goes_on(&mut self) -> bool {
+        self.at += 1;
+        let behind = self.at;
+        let next = self.peek();
+        self.at = behind;
+        !matches!(next, None | Some(b']'))
+    }
+
     /// Goes to the first element of a list, or over one that has none.
     fn elements(&mut self, list: List) -> Result<Option<List>, Declined> {
         self.expect(b'[')?;
@@ -272,6 +282,8 @@ mod tests {
             r#"{"event":{"messages":[1,2]},"params":[]}"#,
             r#"{"params":{"event":{"messages":[],"x":1}}}"#,
             r#"{"params":{"event":{"messages":[01,2]}}}"#,
+            r#"{"params":{"event":{"messages":[1,]}}}"#,
+            r#"{"params":{"event":{"messages":[1 2]}}}"#,
             r#"{"par\u0061ms":{"event":{"messages":[1,2]}}}"#,
         ] {
             leaves(line, line);
