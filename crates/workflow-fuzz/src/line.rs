@@ -1,4 +1,4 @@
-//! A line of a host: what is skimmed means what serde_json reads, and what is shortened means what the whole line does.
+//! A line of a host: what is skimmed means what `serde_json` reads, and what is shortened means what the whole line does.
 
 use std::fmt::Debug;
 
@@ -59,7 +59,7 @@ fn texts<'a>(line: &'a [u8], short: &'a [u8], dropped: Dropped) -> Option<(&'a s
     }
 }
 
-/// What can be skimmed, serde_json reads as the same.
+/// What can be skimmed, `serde_json` reads as the same.
 fn skims<'a, T: Deserialize<'a> + Debug>(json: &'a str) {
     if let Some(skimmed) = skim::<T>(json) {
         let read = serde_json::from_str::<T>(json);

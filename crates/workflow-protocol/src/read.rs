@@ -1,7 +1,7 @@
 //! Reading parameters strictly.
 //!
 //! Owns the way from the text of `params` to a type and the error if it does not fit. What is usual is skimmed; only
-//! what is not is read by serde_json, and what fails there once more to find the place.
+//! what is not is read by `serde_json`, and what fails there once more to find the place.
 
 use serde::Deserialize;
 

@@ -1,9 +1,9 @@
 //! JSON of which most is passed over.
 //!
-//! A long line is nearly all text that nobody asked for. serde_json passes over eight bytes of a string at a time and
+//! A long line is nearly all text that nobody asked for. `serde_json` passes over eight bytes of a string at a time and
 //! more slowly over what it keeps as text; here `memchr` looks for the end of a string in steps as wide as the
 //! processor has. Owns the quick reading of what is usual, and declines everything else, sound or not: who declines
-//! says no more than that serde_json has to be asked, which alone says what is wrong. What is taken here, serde_json
+//! says no more than that `serde_json` has to be asked, which alone says what is wrong. What is taken here, `serde_json`
 //! takes too and reads as the same; a test holds that for lines that are cut, mixed up and broken.
 
 use std::fmt;
@@ -14,7 +14,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Se
 
 use crate::Text;
 
-/// How serde_json's `RawValue` asks for the text of a value. A test sees that it still does.
+/// How `serde_json`'s `RawValue` asks for the text of a value. A test sees that it still does.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// How many bytes are looked at for control characters at once.
@@ -31,7 +31,7 @@ pub fn skim<'de, T: Deserialize<'de>>(json: &'de str) -> Option<T> {
     skim.peek().is_none().then_some(value)
 }
 
-/// serde_json has to be asked.
+/// `serde_json` has to be asked.
 #[derive(Debug)]
 pub(crate) struct Declined;
 
@@ -432,5 +432,89 @@ impl<'de> MapAccess<'de> for Members<'_, 'de> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Declined> {
         self.skim.expect(b':')?;
         seed.deserialize(&mut *self.skim)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IgnoredAny;
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::ToolCallParams;
+
+    fn raw(json: &str) -> Option<&str> {
+        skim::<&RawValue>(json).map(RawValue::get)
+    }
+
+    #[test]
+    fn text_of_a_value_is_given_as_serde_json_gives_it() {
+        for json in [
+            r#"{"a":[1,-0.5e+7,"é\n\u00e9\"",{},[],[[]],null,true,false],"":{"b":" "}}"#,
+            r#""a text of more than sixteen bytes, with \"escapes\" \\ in it""#,
+            "0",
+            "[ 1 , 2 ]",
+        ] {
+            assert_eq!(raw(json), Some(json));
+        }
+        assert_eq!(raw(" 1 "), Some("1"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_declined() {
+        for json in [
+            "",
+            " ",
+            "01",
+            "1.",
+            "-",
+            "+1",
+            ".5",
+            "1e",
+            "tru",
+            "nul",
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            r#"{"a":1,}"#,
+            r#"{"a"}"#,
+            r#"{"a":}"#,
+            "{1:2}",
+            "[1}",
+            "{]",
+            "]",
+            r#"{"a":1]"#,
+            "\"",
+            r#""\x""#,
+            r#""\u12g4""#,
+            r#""\"#,
+            "\"a long text with a tab \t in it\"",
+            "1 1",
+            "\u{feff}1",
+        ] {
+            assert_eq!(raw(json), None, "{json}");
+            assert!(skim::<IgnoredAny>(json).is_none(), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_unusual_is_left_to_who_knows() {
+        let deep = "[".repeat(66) + &"]".repeat(66);
+        assert_eq!(raw(&deep), None);
+        assert_eq!(raw(&deep[1..131]), Some(&deep[1..131]));
+        assert_eq!(raw("[\t]"), None);
+        assert_eq!(skim::<i64>("-1"), None);
+        assert_eq!(skim::<f64>("0.5"), None);
+        assert_eq!(skim::<u64>("18446744073709551616"), None);
+        assert_eq!(skim::<&str>(r#""\u0061""#), None);
+    }
+
+    #[test]
+    fn a_usual_call_is_taken() {
+        let call = r#"{"sessionId":"a","event":{"toolName":"ed\u0069t","input":{"a":"b"}}}"#;
+        let call = skim::<ToolCallParams<'_>>(call).expect("it is usual");
+        assert_eq!(&*call.session_id, "a");
+        assert_eq!(&*call.event.tool_name, "edit");
+        assert_eq!(call.event.input.map(RawValue::get), Some(r#"{"a":"b"}"#));
     }
 }
