@@ -43,6 +43,7 @@ const CASES = [
   ["before_agent_start of 20 KB", { instructions: 20_000, variables: 1000, settings: EVERY_TURN }, 100, context(20_000)],
   ["agent_end of 300 bytes", {}, 400, agentEnd(0)],
   ["agent_end of 100 KB", {}, 50, agentEnd(100_000)],
+  ["agent_end of 2 MB", {}, 4, agentEnd(2_000_000)],
   ["session_start, 10 workflows", {}, 20, sessionStart],
   ["session_start, 100 workflows", { workflows: 100 }, 4, sessionStart],
   ["workflow/list, 100 workflows", { workflows: 100 }, 4, { method: "workflow/list", params: {}, check: (result) => result.workflows.length === 100 }],

@@ -11,6 +11,7 @@
 )]
 
 pub mod definition;
+pub mod line;
 pub mod mutate;
 pub mod restore;
 pub mod seeds;
@@ -36,6 +37,11 @@ pub const TARGETS: &[Target] = &[
         name: "definition",
         play: definition::play,
         seeds: seeds::definitions,
+    },
+    Target {
+        name: "line",
+        play: line::play,
+        seeds: seeds::lines,
     },
     Target {
         name: "restore",

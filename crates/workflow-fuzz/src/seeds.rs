@@ -151,6 +151,31 @@ pub fn sessions() -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// The lines of those sessions, each with the size of the pieces it comes in; and lines with lists.
+#[must_use]
+pub fn lines() -> Vec<Vec<u8>> {
+    let written = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"hook/agent_end","params":{"context":{"hasUI":true},"event":{"messages":[{"role":"user","content":"é\n"},{"role":"assistant","stopReason":"stop","content":[{"type":"text","text":"a — b"}]}, {"role":"toolResult","content":[1,-2.5e+3,true,null,{}]},{"role":"assistant","content":"\ud83d"},7,[]],"more":[1]},"sessionId":"s"}}"#,
+        r#"{"jsonrpc":"2.0","id":"a","method":"hook/session_start","params":{"sessionId":"","context":{"hasUI":false,"branch":[{"type":"message","message":{"content":"😀"}},{"type":"custom","customType":"workflow:state","data":{"a":[{}]}},null,{"type":"custom","customType":"other","data":0.5},{"type":"cust\u006fm","customType":"workflow:run"}],"cwd":"/a"}}}"#,
+        r#"{ "params" : { "context" : { "branch" : [ {"type" : "x"} , {} ] } } }"#,
+        r#"{"params":{"event":{"messages":[1,"a", ]}}} "#,
+        r#"{"params":{"event":{"messages":[],"messages":[{}]},"context":{"branch":[[1,2],"a",-0,01]}}}"#,
+    ];
+    let written = written.iter().map(ToString::to_string);
+    let said = sessions().into_iter().flat_map(|text| {
+        let text = String::from_utf8_lossy(&text).into_owned();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    });
+    let seeds = written.cycle().take(40).chain(said.step_by(7));
+    let seeds = seeds.enumerate().map(|(number, line)| {
+        let pieces = u8::try_from(number * 7 % 256).unwrap_or_default();
+        let mut seed = vec![pieces];
+        seed.extend_from_slice(line.as_bytes());
+        seed
+    });
+    short(seeds.collect())
+}
+
 /// The lines of the corpus of shell lines.
 #[must_use]
 pub fn shell_lines() -> Vec<Vec<u8>> {

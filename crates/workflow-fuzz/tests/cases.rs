@@ -68,6 +68,11 @@ fn each_line_of_a_session_is_answered_once() {
 }
 
 #[test]
+fn lines_mean_the_same_skimmed_and_shortened() {
+    play("line");
+}
+
+#[test]
 fn shell_lines_are_read() {
     play("shell");
 }

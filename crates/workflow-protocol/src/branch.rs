@@ -61,14 +61,14 @@ impl<'de> Visitor<'de> for Entries {
 }
 
 /// What one element of the branch turned out to be.
-enum Found<'a> {
+pub(crate) enum Found<'a> {
     Ours(BranchEntry<'a>),
     Foreign,
     Malformed,
 }
 
 /// Reads one element of the branch.
-struct Entry;
+pub(crate) struct Entry;
 
 /// The fields of an entry that matter here.
 #[derive(Deserialize)]

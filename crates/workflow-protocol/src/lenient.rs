@@ -208,8 +208,7 @@ pub(crate) fn text<'de, D>(deserializer: D) -> Result<Option<Text<'de>>, D::Erro
 where
     D: Deserializer<'de>,
 {
-    let json = <&RawValue>::deserialize(deserializer)?.get();
-    Ok(Text::of_json(json).ok())
+    MaybeText::deserialize(deserializer).map(|MaybeText(text)| text)
 }
 
 /// A number or a flag; nothing if the value is something else.
@@ -227,6 +226,28 @@ pub(crate) struct MaybeText<'a>(pub(crate) Option<Text<'a>>);
 
 impl<'de> Deserialize<'de> for MaybeText<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        text(deserializer).map(Self)
+        struct Maybe;
+
+        impl<'de> Visitor<'de> for Maybe {
+            type Value = MaybeText<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("any JSON value")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<MaybeText<'de>, E> {
+                Ok(MaybeText(Some(Text::from(text))))
+            }
+
+            fn visit_newtype_struct<D: Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> Result<MaybeText<'de>, D::Error> {
+                let json = <&RawValue>::deserialize(deserializer)?.get();
+                Ok(MaybeText(Text::of_json(json).ok()))
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(Text::NAME, Maybe)
     }
 }

@@ -37,6 +37,8 @@ mod messages;
 pub mod method;
 mod read;
 mod session;
+mod shorten;
+mod skim;
 mod state;
 mod text;
 mod tool;
@@ -75,6 +77,8 @@ pub use method::{
     TypeInfo,
 };
 pub use session::{Context, SessionBound};
+pub use shorten::{Dropped, Shortening};
+pub use skim::skim;
 pub use state::{
     Breadcrumb, PathSegment, PhaseView, Progress, Pushes, SessionStateParams, SessionStateResult,
     WorkflowState,

@@ -63,7 +63,7 @@ impl<'de> Reader<'de> for List {
 }
 
 /// A message of the assistant, its content not looked at yet.
-struct Assistant<'a> {
+pub(crate) struct Assistant<'a> {
     stop_reason: Option<Text<'a>>,
     content: Option<&'a RawValue>,
 }
@@ -79,7 +79,7 @@ impl<'a> Assistant<'a> {
 }
 
 /// Reads one message: `Some` if the assistant wrote it.
-struct OneMessage;
+pub(crate) struct OneMessage;
 
 /// The fields of a message that matter here.
 #[derive(Deserialize)]

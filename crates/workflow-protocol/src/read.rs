@@ -1,11 +1,11 @@
 //! Reading parameters strictly.
 //!
-//! Owns the way from the text of `params` to a type and the error if it does not fit. The quick reading keeps no track
-//! of where it is; only what failed is read a second time to find the place.
+//! Owns the way from the text of `params` to a type and the error if it does not fit. What is usual is skimmed; only
+//! what is not is read by `serde_json`, and what fails there once more to find the place.
 
 use serde::Deserialize;
 
-use crate::{Error, Kind};
+use crate::{Error, Kind, skim};
 
 /// Reads the parameters of a call from their text.
 pub(crate) fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, Error> {
@@ -14,6 +14,9 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, Error> 
             Kind::InvalidParams,
             "parameters are an object with named members",
         ));
+    }
+    if let Some(read) = skim(params) {
+        return Ok(read);
     }
     serde_json::from_str(params).map_err(|error| located::<T>(params, &error))
 }

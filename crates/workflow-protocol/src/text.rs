@@ -10,7 +10,7 @@ use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 
 use crate::halves;
@@ -21,6 +21,9 @@ use crate::halves;
 pub struct Text<'a>(Cow<'a, str>);
 
 impl<'a> Text<'a> {
+    /// What it is asked for as: who reads JSON quickly gives it as it stands in the line, if it may be borrowed.
+    pub(crate) const NAME: &'static str = "a text of the line";
+
     /// The text that a JSON value holds; the value has been read as JSON before.
     pub(crate) fn of_json(json: &'a str) -> serde_json::Result<Self> {
         let quoted = json.strip_prefix('"');
@@ -57,8 +60,29 @@ impl<'a> Text<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = <&RawValue>::deserialize(deserializer)?;
-        Self::of_json(json.get()).map_err(D::Error::custom)
+        struct Whole;
+
+        impl<'de> Visitor<'de> for Whole {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text::from(text))
+            }
+
+            fn visit_newtype_struct<D: Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> Result<Text<'de>, D::Error> {
+                let json = <&RawValue>::deserialize(deserializer)?;
+                Text::of_json(json.get()).map_err(D::Error::custom)
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(Self::NAME, Whole)
     }
 }
 

@@ -132,7 +132,15 @@ fn has_no_commit(said: &Said) -> bool {
 fn copied(index: &Path) -> io::Result<TempPath> {
     let copy = tempfile::NamedTempFile::new()?.into_temp_path();
     match fs::copy(index, &copy) {
-        Ok(_) => Ok(copy),
+        // By this time git knows which files may have been changed in the moment in which it looked at them.
+        Ok(_) => {
+            let looked = fs::metadata(index)?.modified()?;
+            fs::File::options()
+                .write(true)
+                .open(&copy)?
+                .set_modified(looked)?;
+            Ok(copy)
+        }
         // Without an index git makes one, but not of an empty file.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::remove_file(&copy)?;

@@ -15,7 +15,9 @@ use tracing::field::Empty;
 use tracing::{Level, Span};
 use workflow_core::input::Millis;
 use workflow_core::output::Heard;
-use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method};
+use workflow_protocol::{
+    Dropped, Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method,
+};
 
 use super::envelope::{Call, Invalid, Message, NO_ID, classify};
 use super::handlers::{Answered, unsupported};
@@ -53,22 +55,21 @@ impl Dispatch {
         Self { methods, server }
     }
 
-    /// Takes a line; what is to be written because of it is added to `out`.
-    pub(super) fn take(&self, line: &[u8], out: &mut Outbox) {
+    /// Takes a line, out of which something was taken before; what is to be written because of it is added to `out`.
+    pub(super) fn take(&self, line: &[u8], dropped: Dropped, out: &mut Outbox) {
         let _taken = tracing::debug_span!(
             "message",
-            bytes = line.len(),
+            bytes = line.len() + dropped.bytes,
             id = Empty,
             method = Empty,
             session = Empty
         )
         .entered();
-        // Most of what is read is passed over, so that this check is a good part of a long line's cost.
         let line = match simdutf8::compat::from_utf8(line) {
             Ok(line) => line,
             Err(error) => {
                 let byte = error.valid_up_to() + 1;
-                return refuse(NO_ID, Invalid::NotUtf8(byte), out);
+                return refuse(NO_ID, Invalid::NotUtf8(byte).moved(dropped), out);
             }
         };
         if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
@@ -84,10 +85,10 @@ impl Dispatch {
                 return self.answer(id, &response, out);
             }
         }
-        self.take_in_full(line, out);
+        self.take_in_full(line, dropped, out);
     }
 
-    fn take_in_full(&self, line: &str, out: &mut Outbox) {
+    fn take_in_full(&self, line: &str, dropped: Dropped, out: &mut Outbox) {
         match classify(line) {
             Message::Request { id, call } => {
                 note(id, &call);
@@ -98,7 +99,7 @@ impl Dispatch {
                 self.hear(&call, out);
             }
             Message::Response { id, result } => self.answered(id, result, out),
-            Message::Invalid { id, why } => refuse(id, why, out),
+            Message::Invalid { id, why } => refuse(id, why.moved(dropped), out),
         }
     }
 
@@ -335,7 +336,7 @@ mod tests {
     /// Sends a line, gives what follows from it.
     fn send(dispatch: &Dispatch, line: &str) -> String {
         let mut out = Outbox::default();
-        dispatch.take(line.as_bytes(), &mut out);
+        dispatch.take(line.as_bytes(), Dropped::default(), &mut out);
         String::from_utf8(out.as_bytes().to_vec()).unwrap()
     }
 
@@ -503,7 +504,7 @@ mod tests {
         });
         for line in lines() {
             let mut out = Outbox::default();
-            in_full.take_in_full(&line, &mut out);
+            in_full.take_in_full(&line, Dropped::default(), &mut out);
             let expected = String::from_utf8(out.as_bytes().to_vec()).unwrap();
             assert_eq!(send(&at_a_glance, &line), expected, "{line}");
         }

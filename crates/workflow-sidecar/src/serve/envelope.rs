@@ -8,7 +8,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-use workflow_protocol::Text;
+use workflow_protocol::{Dropped, Text};
 
 /// The id of an answer to a line whose own id is not known.
 pub(super) const NO_ID: &str = "null";
@@ -65,6 +65,17 @@ pub(super) enum Invalid {
     Id,
     #[error("`method` is missing or not a string")]
     Method,
+}
+
+impl Invalid {
+    /// The same for the line as it was before something was taken out of what is sound in it.
+    pub(super) fn moved(self, dropped: Dropped) -> Self {
+        match self {
+            Self::NotUtf8(byte) => Self::NotUtf8(byte + dropped.bytes),
+            Self::NotJson(column) => Self::NotJson(column + dropped.chars),
+            other => other,
+        }
+    }
 }
 
 /// Says what a line is. Borrows from it, and never fails: a line that cannot be taken is a finding too.

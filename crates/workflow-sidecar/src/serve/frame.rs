@@ -2,7 +2,10 @@
 //!
 //! Owns where a line ends and how long it may be. Must not know what a line means.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
+
+use memchr::memchr;
+use workflow_protocol::{Dropped, Shortening};
 
 /// How long a line may be unless `--max-line` says otherwise.
 pub const DEFAULT_MAX_LINE: usize = 64 << 20;
@@ -10,8 +13,11 @@ pub const DEFAULT_MAX_LINE: usize = 64 << 20;
 /// How long a line may be at all.
 pub const HIGHEST_MAX_LINE: usize = 1 << 30;
 
-/// How much is asked of the stream at once.
-const CHUNK: usize = 64 << 10;
+/// What a line may take before it is a long one, which is shortened if it can be.
+const LONG: usize = 64 << 10;
+
+/// How much is asked of the stream at once, while a long line comes.
+const CHUNK: usize = 256 << 10;
 
 /// What a line may take before the whole of the limit is set aside for it.
 ///
@@ -25,8 +31,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// What the stream holds next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Frame<'a> {
-    /// A line, without its end.
-    Line(&'a [u8]),
+    /// A line, without its end and without what was taken out of it.
+    Line(&'a [u8], Dropped),
     /// A line over the limit, which was passed over.
     TooLong,
     /// Nothing any more.
@@ -36,69 +42,150 @@ pub(super) enum Frame<'a> {
 /// Cuts a stream into lines: `\n` ends a line, one `\r` before it is dropped.
 #[derive(Debug)]
 pub(super) struct Frames<R> {
-    input: BufReader<R>,
-    line: Vec<u8>,
+    input: R,
+    /// What was read, and room for more.
+    buffer: Vec<u8>,
+    /// Where the next line begins.
+    begin: usize,
+    /// Where what was read ends.
+    end: usize,
     max_line: usize,
+    /// Whether nobody wants to see long lines whole.
+    shortens: bool,
     is_first: bool,
 }
 
 impl<R: Read> Frames<R> {
-    pub(super) fn new(input: R, max_line: usize) -> Self {
+    pub(super) fn new(input: R, max_line: usize, shortens: bool) -> Self {
         Self {
-            input: BufReader::with_capacity(CHUNK, input),
-            line: Vec::new(),
+            input,
+            buffer: vec![0; LONG],
+            begin: 0,
+            end: 0,
             max_line,
+            shortens,
             is_first: true,
         }
     }
 
     /// The next line. The last one counts even if nothing ends it.
     pub(super) fn next(&mut self) -> io::Result<Frame<'_>> {
-        // A big line's memory is given back before waiting for the next line.
-        if self.line.capacity() > SMALL {
-            self.line = Vec::new();
+        self.give_back();
+        let mut shortening = None;
+        let mut may_shorten = self.shortens;
+        let mut dropped = Dropped::default();
+        let mut searched = self.begin;
+        loop {
+            if let Some(at) = memchr(b'\n', &self.buffer[searched..self.end]) {
+                return Ok(self.line(searched + at + 1, dropped));
+            }
+            let length = self.end - self.begin;
+            // Room for `\r\n`, so that a line of exactly the limit is read whole.
+            if length + dropped.bytes >= self.max_line.saturating_add(2) {
+                return self.skip_line();
+            }
+            if may_shorten && length >= LONG {
+                let line = &mut self.buffer[self.begin..self.end];
+                shortening = shortening.or_else(|| Shortening::begin(line));
+                may_shorten = shortening
+                    .as_mut()
+                    .is_some_and(|shortening: &mut Shortening| {
+                        let (length, is_over) = shortening.go_on(line);
+                        self.end = self.begin + length;
+                        dropped = shortening.dropped;
+                        !is_over
+                    });
+            }
+            // What is read is put behind, or to the front where there is no room: nothing else moves.
+            let before = self.end - self.begin;
+            if !self.read()? {
+                return Ok(match before {
+                    0 => Frame::End,
+                    _ => self.line(self.end, dropped),
+                });
+            }
+            searched = self.begin + before;
         }
-        self.line.clear();
-        // Room for `\r\n`, so that a line of exactly the limit is read whole.
-        let most = self.max_line.saturating_add(2);
-        self.read_up_to(most.min(SMALL))?;
-        if self.line.len() == SMALL && !self.is_ended() {
-            // Where so much cannot be set aside, the line grows as it comes.
-            let _ = self.line.try_reserve_exact(most - SMALL);
-            self.read_up_to(most - SMALL)?;
-        }
-        if self.line.is_empty() {
-            return Ok(Frame::End);
-        }
-        if self.line.len() == most && !self.is_ended() {
-            self.input.skip_until(b'\n')?;
-            self.is_first = false;
-            return Ok(Frame::TooLong);
-        }
-        let is_first = std::mem::replace(&mut self.is_first, false);
-        let line = content(&self.line, is_first);
-        Ok(if line.len() > self.max_line {
-            Frame::TooLong
-        } else {
-            Frame::Line(line)
-        })
     }
 
     /// Whether the next line has been read from the stream already, to its end.
     pub(super) fn has_next(&self) -> bool {
-        self.input.buffer().contains(&b'\n')
+        memchr(b'\n', &self.buffer[self.begin..self.end]).is_some()
     }
 
-    fn read_up_to(&mut self, most: usize) -> io::Result<usize> {
-        let most = u64::try_from(most).unwrap_or(u64::MAX);
-        self.input
-            .by_ref()
-            .take(most)
-            .read_until(b'\n', &mut self.line)
+    /// Gives a long line's memory back before waiting for the next line.
+    fn give_back(&mut self) {
+        let rest = self.begin..self.end;
+        if self.buffer.len() > LONG && rest.len() < LONG {
+            let mut buffer = vec![0; LONG];
+            buffer[..rest.len()].copy_from_slice(&self.buffer[rest.clone()]);
+            self.buffer = buffer;
+            (self.begin, self.end) = (0, rest.len());
+        }
     }
 
-    fn is_ended(&self) -> bool {
-        self.line.ends_with(b"\n")
+    /// The line that ends here.
+    fn line(&mut self, end: usize, dropped: Dropped) -> Frame<'_> {
+        let line = &self.buffer[self.begin..end];
+        self.begin = end;
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        let line = content(line, is_first);
+        if line.len() + dropped.bytes > self.max_line {
+            Frame::TooLong
+        } else {
+            Frame::Line(line, dropped)
+        }
+    }
+
+    /// Passes over the rest of a line that is too long.
+    fn skip_line(&mut self) -> io::Result<Frame<'_>> {
+        self.is_first = false;
+        loop {
+            self.begin = self.end;
+            if !self.read()? {
+                return Ok(Frame::TooLong);
+            }
+            if let Some(at) = memchr(b'\n', &self.buffer[self.begin..self.end]) {
+                self.begin += at + 1;
+                return Ok(Frame::TooLong);
+            }
+        }
+    }
+
+    /// Reads what is there, at the latest when something is; nothing is there any more if that was not so.
+    fn read(&mut self) -> io::Result<bool> {
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+        }
+        if self.end == self.buffer.len() && self.begin > 0 {
+            self.buffer.copy_within(self.begin.., 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+        }
+        if self.end == self.buffer.len() {
+            self.grow();
+        }
+        loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => {
+                    let read = read?;
+                    self.end += read;
+                    return Ok(read > 0);
+                }
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let length = self.buffer.len();
+        let most = self.max_line.saturating_add(2);
+        if length >= SMALL && self.buffer.capacity() < most {
+            // Where so much cannot be set aside, the line grows as it comes.
+            let _ = self
+                .buffer
+                .try_reserve_exact(most.saturating_sub(length) + CHUNK);
+        }
+        self.buffer.resize(length + CHUNK, 0);
     }
 }
 
@@ -119,11 +206,11 @@ mod tests {
     const TOO_LONG: &str = "<too long>";
 
     fn frames(input: &[u8], max_line: usize) -> Vec<String> {
-        let mut frames = Frames::new(input, max_line);
+        let mut frames = Frames::new(input, max_line, true);
         let mut found = Vec::new();
         loop {
             found.push(match frames.next().unwrap() {
-                Frame::Line(line) => String::from_utf8(line.to_vec()).unwrap(),
+                Frame::Line(line, _) => String::from_utf8(line.to_vec()).unwrap(),
                 Frame::TooLong => TOO_LONG.to_owned(),
                 Frame::End => return found,
             });
@@ -172,16 +259,16 @@ mod tests {
     #[test]
     fn a_big_line_gives_its_memory_back() {
         let input = format!("{}\na\n", "x".repeat(2 * SMALL));
-        let mut frames = Frames::new(input.as_bytes(), DEFAULT_MAX_LINE);
+        let mut frames = Frames::new(input.as_bytes(), DEFAULT_MAX_LINE, true);
         frames.next().unwrap();
-        assert!(frames.line.capacity() > SMALL);
+        assert!(frames.buffer.capacity() > SMALL);
         frames.next().unwrap();
-        assert!(frames.line.capacity() < SMALL);
+        assert!(frames.buffer.capacity() < SMALL);
     }
 
     #[test]
     fn a_line_that_is_there_to_its_end_is_known() {
-        let mut frames = Frames::new(&b"a\nb\nc"[..], 100);
+        let mut frames = Frames::new(&b"a\nb\nc"[..], 100, true);
         frames.next().unwrap();
         assert!(frames.has_next());
         frames.next().unwrap();

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
+use workflow_protocol::Dropped;
 
 use super::dispatch::Dispatch;
 use super::outbox::Outbox;
@@ -39,7 +40,7 @@ impl Memory {
 
     /// Takes a line, gives the lines that follow from it. After `shutdown` nothing follows any more.
     pub fn send(&self, line: impl AsRef<[u8]>) -> Vec<String> {
-        self.lines(|dispatch, out| dispatch.take(line.as_ref(), out))
+        self.lines(|dispatch, out| dispatch.take(line.as_ref(), Dropped::default(), out))
     }
 
     /// What follows from a line over the limit.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use workflow_core::output::Heard;
+use workflow_protocol::Dropped;
 
 use super::clock::Alarm;
 use super::dispatch::Dispatch;
@@ -13,6 +14,7 @@ use super::frame::{Frame, Frames};
 use super::outbox::Outbox;
 use super::server::Surroundings;
 use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
+use crate::log::LINES;
 use crate::transcript::{Cause, HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
@@ -22,6 +24,7 @@ const MANY: usize = 64 << 10;
 ///
 /// A line longer than `max_line` bytes is refused and skipped. A host that is gone is no error.
 pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<()> {
+    let is_recorded = recorder.is_some();
     let changed = Arc::new(Notify::new());
     let machine = Arc::new(Machine::default());
     let surroundings = match &recorder {
@@ -75,7 +78,9 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             heard
         });
     }
-    let frames = Frames::new(standard_input()?, max_line);
+    // Whoever looks at lines themselves gets them whole.
+    let shortens = !is_recorded && !tracing::enabled!(target: LINES, tracing::Level::TRACE);
+    let frames = Frames::new(standard_input()?, max_line, shortens);
     let served = speak(&dispatch, frames, max_line, &pen);
     drop(alarm);
     machine.finish();
@@ -98,9 +103,9 @@ fn speak(
         let mut pen = pen.take();
         pen.happen(
             match frame {
-                Frame::Line(line) => Event::Host(HostLine::Line(line)),
-                Frame::TooLong => Event::Host(HostLine::TooLong(max_line)),
-                Frame::End => Event::Host(HostLine::End),
+                Frame::Line(line, dropped) => Event::Host(HostLine::Line(line), dropped),
+                Frame::TooLong => Event::Host(HostLine::TooLong(max_line), Dropped::default()),
+                Frame::End => Event::Host(HostLine::End, Dropped::default()),
             },
             dispatch,
         );
@@ -131,16 +136,17 @@ struct Writing {
 /// What something follows from.
 #[derive(Debug, Clone, Copy)]
 enum Event<'a> {
-    Host(HostLine<'a>),
+    /// What the host says, and what was taken out of it.
+    Host(HostLine<'a>, Dropped),
     Time,
 }
 
 impl Event<'_> {
     fn happen(self, dispatch: &Dispatch, out: &mut Outbox) {
         match self {
-            Self::Host(HostLine::Line(line)) => dispatch.take(line, out),
-            Self::Host(HostLine::TooLong(limit)) => Dispatch::refuse_long_line(limit, out),
-            Self::Host(HostLine::End) => dispatch.finish(out),
+            Self::Host(HostLine::Line(line), dropped) => dispatch.take(line, dropped, out),
+            Self::Host(HostLine::TooLong(limit), _) => Dispatch::refuse_long_line(limit, out),
+            Self::Host(HostLine::End, _) => dispatch.finish(out),
             Self::Time => dispatch.tick(out),
         }
     }
@@ -167,7 +173,7 @@ impl Writing {
         let Some(recorder) = &mut self.recorder else {
             return event.happen(dispatch, &mut self.outbox);
         };
-        if let Event::Host(line) = event {
+        if let Event::Host(line, _) = event {
             let from = self.outbox.len();
             let (looks_at_it, denials) = (dispatch.hangs_on_payload(), dispatch.denials());
             event.happen(dispatch, &mut self.outbox);
@@ -261,4 +267,96 @@ fn standard_input() -> io::Result<File> {
 fn standard_output() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// Gives what it has in pieces of odd sizes.
+    struct Pieces<'a>(&'a [u8]);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            let size = room.len().min(4099).min(self.0.len());
+            self.0.read(&mut room[..size])
+        }
+    }
+
+    /// The answers to lines, by whether long ones are shortened; and whether one was.
+    fn answers(lines: &[u8], shortens: bool) -> (String, bool) {
+        let surroundings = Surroundings::default();
+        let dispatch = Dispatch::new(surroundings, Arc::new(Notify::new()));
+        let mut frames = Frames::new(Pieces(lines), 1 << 20, shortens);
+        let (mut out, mut is_shorter) = (Outbox::default(), false);
+        while let Frame::Line(line, dropped) = frames.next().unwrap() {
+            is_shorter |= dropped != Dropped::default();
+            dispatch.take(line, dropped, &mut out);
+        }
+        let out = String::from_utf8(out.as_bytes().to_vec()).unwrap();
+        (out, is_shorter)
+    }
+
+    /// The beginning of a session, and a call with a list in its parameters.
+    fn lines(method: &str, list: &[u8]) -> Vec<u8> {
+        let begin = br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/nowhere","agentDir":"/nowhere"}}
+{"jsonrpc":"2.0","id":2,"method":"hook/session_start"}
+"#;
+        let call = format!(r#"{{"jsonrpc":"2.0","id":3,"method":"{method}","params":"#);
+        [begin, call.as_bytes(), list, b"\n"].concat()
+    }
+
+    #[test]
+    fn a_long_line_is_answered_as_if_nothing_were_taken_out_of_it() {
+        let message = r#"{"role":"user","content":"Ünd so weiter\n"},"#.repeat(3000);
+        let entry = r#"{"type":"message","message":{"content":"Ünd so weiter"}},"#.repeat(3000);
+        for (method, before, list) in [
+            ("hook/agent_end", r#"{"event":{"messages":["#, &message),
+            ("hook/session_start", r#"{"context":{"branch":["#, &entry),
+        ] {
+            for end in [
+                &br#"{"role":"assistant","stopReason":"stop"}]}}}"#[..],
+                br#"{"type":"custom","customType":"workflow:state","data":{}}]}}}"#,
+                br#"{}],"later":1}}}"#,
+                b"{}]}}",
+                b"{}]}}} {",
+                "{}]},\"Ü\":}}".as_bytes(),
+                "{}]}},\"params\":\"Ü\"}".as_bytes(),
+                "{}]}},\"params\":\"Ü\"".as_bytes(),
+                b"]}}}",
+                b"{\"\xff\"}]}}}",
+                b"{}]},\"\xff\"}}",
+                b"{\"a\":01}]}}}",
+            ] {
+                for part in [list.len(), list.len() / 2] {
+                    let (list, rest) = list.split_at(list.floor_char_boundary(part));
+                    // The second time it breaks off in the middle, and what follows is long too.
+                    let list = [before.as_bytes(), list.as_bytes(), end, rest.as_bytes()].concat();
+                    let lines = lines(method, &list);
+                    let (expected, _) = answers(&lines, false);
+                    let (answered, is_shorter) = answers(&lines, true);
+                    assert_eq!(answered, expected, "{method} {}", end.escape_ascii());
+                    assert!(is_shorter, "{method}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_shortened_may_be_no_longer_than_another() {
+        let list = format!(
+            r#"{{"event":{{"messages":[0{}]}}}}}}"#,
+            ",1".repeat(1 << 19)
+        );
+        for shortens in [true, false] {
+            let lines = lines("hook/agent_end", list.as_bytes());
+            let mut frames = Frames::new(&lines[..], 1 << 20, shortens);
+            frames.next().unwrap();
+            frames.next().unwrap();
+            assert_eq!(frames.next().unwrap(), Frame::TooLong);
+            assert_eq!(frames.next().unwrap(), Frame::End);
+        }
+    }
 }

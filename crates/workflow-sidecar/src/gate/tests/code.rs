@@ -179,6 +179,27 @@ fn unchanged_code_comes_back_as_well() {
 }
 
 #[test]
+fn what_is_changed_in_the_moment_of_a_commit_is_kept_as_well() {
+    let place = repository();
+    commit(&place, "one");
+    git(&place, &["config", "core.trustctime", "false"]);
+    let path = |name: &str| place.path().join(name);
+    let moment = fs::metadata(path("file.txt")).unwrap().modified().unwrap();
+    let happened_then = |name: &str| {
+        let file = fs::File::options().write(true).open(path(name)).unwrap();
+        file.set_modified(moment).unwrap();
+    };
+    place.write("file.txt", "two");
+    happened_then("file.txt");
+    happened_then(".git/index");
+    let kept = keep(&place);
+    git(&place, &["checkout", "--quiet", "."]);
+    assert_eq!(text(&place, "file.txt"), "one");
+    assert_eq!(told(&restore(&kept, &place)), (Came::Back, false, false));
+    assert_eq!(text(&place, "file.txt"), "two");
+}
+
+#[test]
 fn commits_made_since_stay_and_are_told_of() {
     let place = repository();
     commit(&place, "one");
