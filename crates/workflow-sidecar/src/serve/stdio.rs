@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use workflow_core::output::Heard;
@@ -26,7 +27,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     let machine = Arc::new(Machine::default());
     let surroundings = match &recorder {
         Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
-        None => Surroundings::default(),
+        None => Surroundings::of_process(),
     };
     let world = Arc::clone(&machine) as Arc<dyn World>;
     let surroundings = surroundings.in_world(match &recorder {
@@ -45,12 +46,8 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             changed,
             move || waiting.due_in(),
             move || {
-                let mut pen = pen.take();
-                pen.happen(Event::Time, &due);
-                if pen.flush().is_err() {
-                    // Nobody hears us, and the other thread may read for ever.
-                    std::process::exit(0);
-                }
+                pen.tick(&due);
+                pen.read_others(&due);
             },
         )?
     };
@@ -59,9 +56,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         machine.listen(move |name, news| {
             let mut pen = pen.take();
             pen.hear_of_gate(&name, news, &dispatch);
-            if pen.flush().is_err() {
-                std::process::exit(0);
-            }
+            pen.flush_or_end();
         });
     }
     {
@@ -69,9 +64,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         machine.listen_to_triggers(move |name, news| {
             let mut pen = pen.take();
             let heard = pen.hear_of_trigger(&name, news, &dispatch);
-            if pen.flush().is_err() {
-                std::process::exit(0);
-            }
+            pen.flush_or_end();
             heard
         });
     }
@@ -158,6 +151,29 @@ impl Pen {
     fn take(&self) -> MutexGuard<'_, Writing> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Does what time brings.
+    fn tick(&self, dispatch: &Dispatch) {
+        let mut pen = self.take();
+        pen.happen(Event::Time, dispatch);
+        pen.flush_or_end();
+    }
+
+    /// Reads the workflows that are due to be read, without the right to write: lines are answered meanwhile, and what
+    /// time brings is done.
+    fn read_others(&self, dispatch: &Dispatch) {
+        while let Some(reading) = dispatch.others_to_read() {
+            let found = reading.read(&mut || {
+                if dispatch.tick_due_in() == Some(Duration::ZERO) {
+                    self.tick(dispatch);
+                }
+                dispatch.awaits(&reading)
+            });
+            let mut pen = self.take();
+            dispatch.others_read(&reading, found.as_ref(), &mut pen.outbox);
+            pen.flush_or_end();
+        }
+    }
 }
 
 impl Writing {
@@ -224,6 +240,14 @@ impl Writing {
             recorder.write(dispatch.now(), Cause::Trigger(name, &news), followed);
         }
         heard
+    }
+
+    /// Writes, on another thread than the one that reads.
+    fn flush_or_end(&mut self) {
+        if self.flush().is_err() {
+            // Nobody hears us, and that thread may read for ever.
+            std::process::exit(0);
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
