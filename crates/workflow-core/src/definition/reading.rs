@@ -4,6 +4,7 @@
 //! takes the room of one that a run stands in. Must not know what workflows are to each other, but for what refers to what.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::ops::ControlFlow;
 
 use super::directory::{Directory, Draft, Found};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
@@ -119,33 +120,32 @@ impl<'a> Reading<'a> {
             diagnostics.extend(problem);
             for entry in entries {
                 match self.entry(tier, entry, go_on, diagnostics) {
-                    Next::Found(key, workflow) => found[tier as usize].push((key, workflow)),
-                    Next::Nothing => {}
-                    Next::Stopped => return (found, false),
+                    ControlFlow::Continue(read) => found[tier as usize].extend(read),
+                    ControlFlow::Break(()) => return (found, false),
                 }
             }
         }
         (found, true)
     }
 
-    /// Reads an entry of a tier, unless it was read first or there is no room for it.
+    /// Reads an entry of a tier, unless it was read first or there is no room for it; or breaks off.
     fn entry(
         &mut self,
         tier: Tier,
         entry: TierEntry,
         go_on: &mut dyn FnMut() -> bool,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> Next {
+    ) -> ControlFlow<(), Option<(String, Found)>> {
         let was_read = match &entry {
             TierEntry::Directory(key) => self.first[tier as usize].remove(key),
             TierEntry::Skipped { .. } => None,
         };
         let (key, read) = match (entry, was_read) {
             (TierEntry::Directory(key), Some(read)) => (key, read),
-            _ if !self.has_room(tier) => return Next::Nothing,
+            _ if !self.has_room(tier) => return ControlFlow::Continue(None),
             (TierEntry::Directory(key), None) => {
                 if !go_on() {
-                    return Next::Stopped;
+                    return ControlFlow::Break(());
                 }
                 let read = self.read(tier, &key);
                 (key, read)
@@ -155,12 +155,11 @@ impl<'a> Reading<'a> {
                 self.said += 1;
                 let place = Place::file(&self.files.shown(&FilePath::entry(tier, &name)));
                 diagnostics.push(skipped(tier, &name, &problem).at(place));
-                return Next::Nothing;
+                return ControlFlow::Continue(None);
             }
         };
         diagnostics.extend(read.diagnostics);
-        read.found
-            .map_or(Next::Nothing, |found| Next::Found(key, found))
+        ControlFlow::Continue(read.found.map(|found| (key, found)))
     }
 
     /// Reads what is needed, and what that refers to, where it is there. Says whether all of it is, and there was room.
@@ -229,13 +228,6 @@ impl<'a> Reading<'a> {
             }
         }
     }
-}
-
-/// What comes of an entry.
-enum Next {
-    Found(String, Found),
-    Nothing,
-    Stopped,
 }
 
 fn keys(entries: &[TierEntry]) -> HashSet<&str> {

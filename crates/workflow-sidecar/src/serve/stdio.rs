@@ -11,6 +11,7 @@ use workflow_core::output::Heard;
 use super::clock::Alarm;
 use super::dispatch::Dispatch;
 use super::frame::{Frame, Frames};
+use super::others::Reading;
 use super::outbox::Outbox;
 use super::server::Surroundings;
 use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
@@ -159,20 +160,31 @@ impl Pen {
         pen.flush_or_end();
     }
 
-    /// Reads the workflows that are due to be read, without the right to write: lines are answered meanwhile, and what
-    /// time brings is done.
+    /// Reads the workflows that are due to be read, and tells what is wrong with them.
     fn read_others(&self, dispatch: &Dispatch) {
         while let Some(reading) = dispatch.others_to_read() {
-            let found = reading.read(&mut || {
-                if dispatch.tick_due_in() == Some(Duration::ZERO) {
-                    self.tick(dispatch);
+            // On a thread that ends with it: one that goes on would keep freed memory at hand, and with it all that lies below.
+            std::thread::scope(|scope| {
+                let read = || self.read_and_tell(dispatch, &reading);
+                let thread = std::thread::Builder::new().name("others".to_owned());
+                if thread.spawn_scoped(scope, read).is_err() {
+                    read();
                 }
-                dispatch.awaits(&reading)
             });
-            let mut pen = self.take();
-            dispatch.others_read(&reading, found.as_ref(), &mut pen.outbox);
-            pen.flush_or_end();
         }
+    }
+
+    /// Reads without the right to write: lines are answered meanwhile, and what time brings is done.
+    fn read_and_tell(&self, dispatch: &Dispatch, reading: &Reading) {
+        let found = reading.read(&mut || {
+            if dispatch.tick_due_in() == Some(Duration::ZERO) {
+                self.tick(dispatch);
+            }
+            dispatch.awaits(reading)
+        });
+        let mut pen = self.take();
+        dispatch.others_read(reading, found.as_ref(), &mut pen.outbox);
+        pen.flush_or_end();
     }
 }
 
