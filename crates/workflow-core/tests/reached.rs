@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use workflow_core::definition::{
     FilePath, FileProblem, Files, Loaded, MemoryFiles, Needed, Outcome, PhaseEntry, Tier,
     TierEntry, load, load_for, load_reached, load_while,
@@ -26,10 +26,11 @@ fn needing(keys: &[&str]) -> Needed {
 
 /// A workflow with a phase of its own and these subworkflows.
 fn sound(key: &str, references: &[&str]) -> String {
-    let references: String = references
+    let references: Vec<String> = references
         .iter()
         .map(|key| format!("  - subworkflow: {key}\n"))
         .collect();
+    let references = references.concat();
     format!(
         "name: N-{key}\ncommandName: {key}\ninitialMessage: Go\nphases:\n\
          \x20 - {{id: p, name: P-{key}, emoji: p, instructions: 'In {key}.', tools: {{blacklist: [{key}]}}}}\n{references}"
@@ -133,7 +134,7 @@ fn run_in(path: &[(&str, usize)], active: bool) -> Box<RawValue> {
         "active": active, "workflowKey": path[0]["workflowKey"], "currentPath": path, "globalStepCount": 1,
         "taskId": "wf-1-abcdef", "taskDescription": "the task", "startedAt": 1, "completionNotified": false,
     });
-    to_raw_value(&state).unwrap()
+    to_raw_value(&state).expect("it is JSON")
 }
 
 /// What a session says in which this is stored: where it stands, what it tells the agent, what it blocks, how it goes on.
