@@ -1,8 +1,8 @@
 //! The workflows that no run reaches: what is wrong with them is told once they have been read.
 //!
 //! A session begins with what its run reaches. Of the others only what is wrong with them is wanted: who starts one, or
-//! lists them, has all of them read anew. So they are read when sessions have begun and it is quiet, by the thread
-//! that waits for deadlines, and forgotten; or at once, where the session ends before. Owns when, and for whom.
+//! lists them, has all of them read anew. So they are read when sessions have begun and it is quiet, beside the
+//! thread that answers, and forgotten; or at once, where the session ends before. Owns when, and for whom.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
