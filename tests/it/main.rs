@@ -21,6 +21,7 @@ mod guarded;
 mod harmless;
 mod host;
 mod lines;
+mod others;
 mod page;
 mod process;
 mod questions;

@@ -12,7 +12,7 @@ use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, SETTINGS_FILE, Tier, TierEntry};
 
@@ -199,6 +199,32 @@ impl Files for Disk {
             .into_iter()
             .map(|(name, kept)| tier_entry(&name, kept))
             .collect())
+    }
+
+    fn entry(&self, tier: Tier, name: &str) -> Result<Option<TierEntry>, FileProblem> {
+        // Who may not list a directory finds nothing in it.
+        match fs::read_dir(self.workflows(tier)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(FileProblem::Unreadable(error.to_string())),
+        }
+        let mut parts = Path::new(name).components();
+        let is_name = parts.next() == Some(Component::Normal(OsStr::new(name)));
+        if is_name && parts.next().is_none() {
+            let real = self.real_root(tier)?.join(name);
+            match fs::symlink_metadata(&real) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                // Some file systems find it under another name as well.
+                Ok(found)
+                    if found.is_dir()
+                        && fs::canonicalize(&real).is_ok_and(|found| found == real) =>
+                {
+                    return Ok(Some(TierEntry::Directory(name.to_owned())));
+                }
+                _ => {}
+            }
+        }
+        self.listed(tier, name)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

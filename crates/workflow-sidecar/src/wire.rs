@@ -78,7 +78,7 @@ fn action(action: Action) -> protocol::Action {
     }
 }
 
-fn diagnostics(diagnostics: &[Diagnostic]) -> Vec<protocol::Diagnostic> {
+pub(crate) fn diagnostics(diagnostics: &[Diagnostic]) -> Vec<protocol::Diagnostic> {
     diagnostics.iter().map(diagnostic).collect()
 }
 

@@ -18,6 +18,20 @@ pub trait Files {
     /// directory is one like any other.
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem>;
 
+    /// The entry of this name among them, if there is one. It need not list them all to say so.
+    fn entry(&self, tier: Tier, name: &str) -> Result<Option<TierEntry>, FileProblem> {
+        self.listed(tier, name)
+    }
+
+    /// The same, from a listing of them all.
+    fn listed(&self, tier: Tier, name: &str) -> Result<Option<TierEntry>, FileProblem> {
+        let is_it = |entry: &TierEntry| match entry {
+            TierEntry::Directory(key) => key == name,
+            TierEntry::Skipped { name: other, .. } => other == name,
+        };
+        Ok(self.entries(tier)?.into_iter().find(is_it))
+    }
+
     /// The bytes of a file, at most `max_bytes` of them.
     ///
     /// Only regular files are read. The file must really lie in the root of its tier, or in the
@@ -226,6 +240,10 @@ impl<'f> Metered<'f> {
 impl Files for Metered<'_> {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         self.files.entries(tier)
+    }
+
+    fn entry(&self, tier: Tier, name: &str) -> Result<Option<TierEntry>, FileProblem> {
+        self.files.entry(tier, name)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::directory::{Directory, Draft, Found, Summary, read_map};
-use super::files::{FilePath, FileProblem, Files, Metered, TierEntry};
+use super::directory::{Draft, Found, Summary, read_map};
+use super::files::{FilePath, FileProblem, Files, Metered};
 use super::findings::{Finding, Findings, Reader};
 use super::json5;
 use super::model::{Catalog, Limits, Settings, Show, Tier};
 use super::node::{Node, TreeLimits};
+use super::reading::{Needed, Reading, Tiers};
 use super::references::settle;
 use super::settings::{TierSettings, merged, read_settings};
 use super::source::Source;
@@ -27,6 +28,8 @@ pub struct Loaded {
     pub tiers: [TierSettings; 2],
     /// Everything that is wrong: settings, then workflow by workflow, then what they are to each other.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether there may be workflows that were not read: then nothing of this is about them.
+    pub is_part: bool,
 }
 
 impl Loaded {
@@ -97,25 +100,90 @@ pub enum Outcome {
 /// not hide a sound global workflow (B24); then references are resolved over what is left.
 #[must_use]
 pub fn load(files: &dyn Files) -> Loaded {
-    let mut diagnostics = Vec::new();
-    let tiers = [Tier::Global, Tier::Project]
-        .map(|tier| load_settings_of(files, tier, &mut diagnostics).unwrap_or_default());
-    let settings = merged(&tiers);
-    let files = Metered::new(files, settings.limits.max_total_bytes);
-    let [global, project] = [Tier::Global, Tier::Project]
-        .map(|tier| load_tier(&files, tier, &settings.limits, &mut diagnostics));
-    let mut index = listings(&global, &project);
-    let drafts = merge(global, project, &mut diagnostics);
-    let max_nesting = settings.limits.max_nesting;
-    let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
-    duplicate_commands(&drafts, &mut diagnostics);
-    let workflows = drafts.into_iter().map(|draft| draft.workflow);
-    Loaded {
-        catalog: Arc::new(Catalog::new(workflows.collect())),
-        index,
-        settings,
-        tiers,
-        diagnostics,
+    load_for(files, &Needed::default())
+}
+
+/// The same, and what is needed is read first: where there is more than limits allow, it is the others that are left out.
+#[must_use]
+pub fn load_for(files: &dyn Files, needed: &Needed) -> Loaded {
+    load_while(files, needed, &mut || true)
+}
+
+/// The same, asking before each workflow whether to go on. What is loaded when it is told not to is a part.
+#[must_use]
+pub fn load_while(files: &dyn Files, needed: &Needed, go_on: &mut dyn FnMut() -> bool) -> Loaded {
+    let mut said = Said::of(files);
+    let limits = said.settings.limits;
+    let files = Metered::new(files, limits.max_total_bytes);
+    let reading = Reading::new(&files, &limits, said.diagnostics.len());
+    let (tiers, is_all) = reading.all(needed, go_on, &mut said.diagnostics);
+    said.with(tiers, is_all)
+}
+
+/// Loads settings and what is needed, and leaves the rest unread.
+///
+/// What a run sees of it is as if all had been read. Where that takes more, as something of it is missing or broken, all is.
+#[must_use]
+pub fn load_reached(files: &dyn Files, needed: &Needed) -> Loaded {
+    reached(files, needed).unwrap_or_else(|| load_for(files, needed))
+}
+
+fn reached(files: &dyn Files, needed: &Needed) -> Option<Loaded> {
+    let mut said = Said::of(files);
+    let limits = said.settings.limits;
+    let files = Metered::new(files, limits.max_total_bytes);
+    let reading = Reading::new(&files, &limits, said.diagnostics.len());
+    let tiers = reading.reached(needed, &mut said.diagnostics)?;
+    let loaded = said.with(tiers, false);
+    let mut found = loaded.index.iter();
+    found
+        .all(|listing| listing.outcome != Outcome::LeftOut)
+        .then_some(loaded)
+}
+
+/// What both settings files say.
+struct Said {
+    tiers: [TierSettings; 2],
+    settings: Settings,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Said {
+    fn of(files: &dyn Files) -> Self {
+        let mut diagnostics = Vec::new();
+        let tiers = [Tier::Global, Tier::Project]
+            .map(|tier| load_settings_of(files, tier, &mut diagnostics).unwrap_or_default());
+        Self {
+            settings: merged(&tiers),
+            tiers,
+            diagnostics,
+        }
+    }
+
+    /// The same with workflows, which are all there are or a part.
+    fn with(self, [global, project]: Tiers, are_all: bool) -> Loaded {
+        let Self {
+            tiers,
+            settings,
+            mut diagnostics,
+        } = self;
+        let mut index = listings(&global, &project);
+        let drafts = merge(global, project, &mut diagnostics);
+        let max_nesting = settings.limits.max_nesting;
+        let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
+        // Which one is started by a name only all of them together say.
+        if are_all {
+            duplicate_commands(&drafts, &mut diagnostics);
+        }
+        let workflows = drafts.into_iter().map(|draft| draft.workflow);
+        Loaded {
+            catalog: Arc::new(Catalog::new(workflows.collect())),
+            index,
+            settings,
+            tiers,
+            diagnostics,
+            is_part: !are_all,
+        }
     }
 }
 
@@ -174,73 +242,6 @@ pub(super) fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
         size: limits.max_file_bytes as usize,
     };
     json5::parse(source.text(), tree_limits)
-}
-
-/// The workflows of a tier, in byte order of their keys.
-fn load_tier(
-    files: &dyn Files,
-    tier: Tier,
-    limits: &Limits,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<(String, Found)> {
-    let directory = Place::file(&files.shown(&FilePath::workflows(tier)));
-    let entries = match files.entries(tier) {
-        Ok(entries) => entries,
-        Err(problem) => {
-            let message = format!("the {} workflows directory {problem}", name_of(tier));
-            let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Error, message);
-            diagnostics.push(diagnostic.at(directory));
-            return Vec::new();
-        }
-    };
-    let most = limits.max_workflows as usize;
-    if entries.len() > most {
-        let message = format!(
-            "more than {most} directories in the {} workflows directory: only the first {most} are read",
-            name_of(tier)
-        );
-        let diagnostic = Diagnostic::new(Code::OverLimit, Severity::Error, message)
-            .with_help("remove some, or raise `limits.maxWorkflows` in the settings");
-        diagnostics.push(diagnostic.at(directory));
-    }
-    let mut found = Vec::new();
-    for entry in entries.into_iter().take(most) {
-        match entry {
-            TierEntry::Skipped { name, problem } => {
-                let place = Place::file(&files.shown(&FilePath::entry(tier, &name)));
-                diagnostics.push(skipped(tier, &name, &problem).at(place));
-            }
-            TierEntry::Directory(key) => {
-                let directory = Directory {
-                    files,
-                    tier,
-                    key: &key,
-                    limits,
-                };
-                if let Some(workflow) = directory.read(diagnostics) {
-                    found.push((key, workflow));
-                }
-            }
-        }
-    }
-    found
-}
-
-fn name_of(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Global => "global",
-        Tier::Project => "project's",
-    }
-}
-
-/// B25: what is not followed is said.
-fn skipped(tier: Tier, name: &str, problem: &FileProblem) -> Diagnostic {
-    let message = format!(
-        "`{}` in the {} workflows directory is skipped: it {problem}",
-        shown(name),
-        name_of(tier)
-    );
-    Diagnostic::new(Code::EntrySkipped, Severity::Warning, message)
 }
 
 fn listings(global: &[(String, Found)], project: &[(String, Found)]) -> Vec<Listing> {

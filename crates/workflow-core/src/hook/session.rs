@@ -48,6 +48,29 @@ impl Session {
             text: self.status(),
         });
         self.watch_triggers(out);
+        self.have_others_read(loaded, out);
+    }
+
+    /// Has the workflows read that are not among what was loaded, if there may be any.
+    fn have_others_read(&mut self, loaded: &Loaded, out: &mut Output) {
+        if loaded.is_part {
+            out.effects.push(Effect::ReadOthers {
+                told: loaded.diagnostics.clone(),
+            });
+        } else {
+            // What is wrong with them was told with the rest.
+            self.others_shown.clear();
+        }
+    }
+
+    /// What is wrong with the workflows that were left unread.
+    pub(crate) fn others_read(&mut self, diagnostics: Vec<Diagnostic>, out: &mut Output) {
+        let told = in_short(&diagnostics);
+        out.diagnostics = diagnostics;
+        if !told.is_empty() && told != self.others_shown {
+            out.actions.push(problems(&told));
+        }
+        self.others_shown = told;
     }
 
     /// The settings say something else than before: it holds from here on, in a run as well.
@@ -64,6 +87,7 @@ impl Session {
         }
         out.diagnostics.clone_from(&loaded.diagnostics);
         self.show_problems(out);
+        self.have_others_read(loaded, out);
         if missed && !self.misses_settings() {
             let message = "[workflow] The settings can be read again, and hold as they stand.";
             out.actions.push(notify(Level::Info, message));
@@ -125,20 +149,7 @@ impl Session {
 
     /// Tells the person what is wrong, once per change (B49).
     fn show_problems(&mut self, out: &mut Output) {
-        let is_told = |problem: &&Diagnostic| {
-            problem.severity == Severity::Error || is_about_run(problem.code)
-        };
-        let serious = out.diagnostics.iter().filter(is_told);
-        let lines: Vec<String> = serious.map(ToString::to_string).collect();
-        let mut told = lines
-            .iter()
-            .take(PROBLEMS_TOLD)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("\n");
-        if lines.len() > PROBLEMS_TOLD {
-            told = format!("{told}\n… and {} more", lines.len() - PROBLEMS_TOLD);
-        }
+        let mut told = in_short(&out.diagnostics);
         let Settings { user, project, .. } = &self.settings;
         for (whose, guards) in [("your", user), ("the project's", project)] {
             let meanwhile = match guards.reading {
@@ -152,11 +163,28 @@ impl Session {
             );
         }
         if !told.is_empty() && told != self.problems_shown {
-            out.actions
-                .push(notify(Level::Warning, format!("[workflow] {told}")));
+            out.actions.push(problems(&told));
         }
         self.problems_shown = told;
     }
+}
+
+/// The problems that a person is told, one a line.
+fn in_short(diagnostics: &[Diagnostic]) -> String {
+    let is_told =
+        |problem: &&Diagnostic| problem.severity == Severity::Error || is_about_run(problem.code);
+    let serious = diagnostics.iter().filter(is_told);
+    let mut lines: Vec<String> = serious.map(ToString::to_string).collect();
+    if lines.len() > PROBLEMS_TOLD {
+        let more = lines.len() - PROBLEMS_TOLD;
+        lines.truncate(PROBLEMS_TOLD);
+        lines.push(format!("… and {more} more"));
+    }
+    lines.join("\n")
+}
+
+fn problems(told: &str) -> Action {
+    notify(Level::Warning, format!("[workflow] {told}"))
 }
 
 /// Whether a problem is about the session's run, and so is told even when the run goes on.
@@ -178,7 +206,7 @@ fn take_up(restored: Restored, loaded: &Loaded, problems: &mut Vec<Diagnostic>) 
         ..
     } = restored;
     let files = &loaded.catalog;
-    let state = state.filter(|state| state.active || !state.completion_notified)?;
+    let state = state.filter(RunState::matters)?;
     let (catalog, definition_stored) = match definition {
         Some((stored, _)) if !fits(&state, files) && fits(&state, &stored) => {
             if state.active {

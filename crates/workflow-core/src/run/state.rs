@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::definition::Needed;
+
 /// A run: one task from `/workflow` to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,6 +41,22 @@ pub struct PathSegment {
     pub workflow_key: String,
     /// The place in its phase entries.
     pub phase_index: usize,
+}
+
+impl RunState {
+    /// Whether anything still follows from it: it goes on, or its end was not announced.
+    #[must_use]
+    pub fn matters(&self) -> bool {
+        self.active || !self.completion_notified
+    }
+
+    /// The workflows it stands in.
+    #[must_use]
+    pub fn needed(&self) -> Needed {
+        let scopes = self.current_path.segments().iter();
+        let keys = scopes.map(|segment| &segment.workflow_key);
+        keys.chain([&self.workflow_key]).cloned().collect()
+    }
 }
 
 impl Path {

@@ -126,7 +126,8 @@ pub(crate) fn results() -> Vec<Written> {
     .collect()
 }
 
-fn hook_results() -> Vec<Written> {
+/// A diagnostic, and how it looks on the wire.
+fn diagnostic() -> (Diagnostic, Value) {
     let diagnostic = Diagnostic {
         code: "WF012".into(),
         severity: Severity::Error,
@@ -140,6 +141,11 @@ fn hook_results() -> Vec<Written> {
     let on_the_wire = json!({
         "code": "WF012", "severity": "error", "message": "unknown key `whitlist`", "file": "a.md", "line": 6, "column": 3,
     });
+    (diagnostic, on_the_wire)
+}
+
+fn hook_results() -> Vec<Written> {
+    let (diagnostic, on_the_wire) = diagnostic();
     vec![
         written("hook/turn_end", &HookResult::default(), json!({})),
         written(
@@ -420,14 +426,25 @@ fn manifest() -> Written {
 /// Parameters of the sidecar's calls.
 pub(crate) fn questions() -> Vec<Written> {
     let (title, session_id) = ("Sure?".to_owned(), "a".to_owned());
+    let (diagnostic, on_the_wire) = diagnostic();
     vec![
         written(
             "host/apply",
             &HostApplyParams {
                 session_id: String::new(),
                 actions: actions(),
+                diagnostics: Vec::new(),
             },
             json!({ "sessionId": "", "actions": actions_on_the_wire() }),
+        ),
+        written(
+            "host/apply",
+            &HostApplyParams {
+                session_id: String::new(),
+                actions: Vec::new(),
+                diagnostics: vec![diagnostic],
+            },
+            json!({ "sessionId": "", "actions": [], "diagnostics": [on_the_wire] }),
         ),
         written(
             "ui/confirm",

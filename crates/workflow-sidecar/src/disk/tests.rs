@@ -376,3 +376,51 @@ mod links {
         assert_eq!(read(Tier::Project), Err(FileProblem::Escapes));
     }
 }
+
+#[test]
+fn an_entry_that_is_asked_for_is_the_one_of_the_listing() {
+    let project = Project::new()
+        .with("project/.pi/workflows/w/workflow.yaml", "")
+        .with("project/.pi/workflows/file", "")
+        .with("project/.pi/sibling/workflow.yaml", "")
+        .with("elsewhere/workflow.yaml", "");
+    #[cfg(unix)]
+    for (name, target) in [
+        ("link", "../../../elsewhere"),
+        ("dangling", "nowhere"),
+        ("to-w", "w"),
+    ] {
+        std::os::unix::fs::symlink(target, project.workflows().join(name)).unwrap();
+    }
+    let listed = project.entries();
+    assert!(listed.contains(&directory("w")));
+    let long = "x".repeat(5000);
+    let odd = [
+        "",
+        ".",
+        "..",
+        "../sibling",
+        "w/",
+        "./w",
+        "/",
+        "W",
+        "w\0",
+        &long,
+    ];
+    for name in ["w", "file", "gone", "link", "dangling", "to-w"]
+        .into_iter()
+        .chain(odd)
+    {
+        let is_it = |entry: &&TierEntry| match entry {
+            TierEntry::Directory(key) => key == name,
+            TierEntry::Skipped { name: other, .. } => other == name,
+        };
+        let expected = listed.iter().find(is_it).cloned();
+        assert_eq!(
+            project.disk().entry(Tier::Project, name),
+            Ok(expected),
+            "{name:?}"
+        );
+    }
+    assert_eq!(project.disk().entry(Tier::Global, "w"), Ok(None));
+}

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use workflow_core::definition::{Loaded, Tier, TierSettings, load};
+use workflow_core::definition::{
+    Loaded, Needed, Tier, TierSettings, load_for, load_reached, load_while,
+};
 use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
 
 use crate::disk::{Disk, user_agent_dir};
@@ -17,22 +19,66 @@ const RECENT: Duration = Duration::from_secs(1);
 
 /// Reads what the directories of a user and of a project hold.
 pub(crate) trait Loader: std::fmt::Debug + Send + Sync {
-    /// What the files say now.
-    fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded;
+    /// What the files say now. What is needed is read first.
+    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded;
+
+    /// The same of settings and of what is needed, where the rest can be read later.
+    fn load_reached(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
+        self.load(agent_dir, cwd, needed)
+    }
+
+    /// All of it, as long as it is to go on.
+    fn load_while(
+        &self,
+        agent_dir: &Path,
+        cwd: &Path,
+        needed: &Needed,
+        _go_on: &mut dyn FnMut() -> bool,
+    ) -> Loaded {
+        self.load(agent_dir, cwd, needed)
+    }
 }
 
-/// The directories of the disk.
+/// The directories of the disk, all at once.
 #[derive(Debug)]
 pub(crate) struct OnDisk;
 
 impl Loader for OnDisk {
-    fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded {
-        let mut loaded = load(&Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()));
-        if !cwd.is_dir() {
-            loaded.diagnostics.push(no_project(cwd));
-        }
-        loaded
+    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
+        from_disk(agent_dir, cwd, |disk| load_for(disk, needed))
     }
+}
+
+/// The directories of the disk; what no run reaches can be read later.
+#[derive(Debug)]
+pub(super) struct OnDiskByAndBy;
+
+impl Loader for OnDiskByAndBy {
+    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
+        OnDisk.load(agent_dir, cwd, needed)
+    }
+
+    fn load_reached(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
+        from_disk(agent_dir, cwd, |disk| load_reached(disk, needed))
+    }
+
+    fn load_while(
+        &self,
+        agent_dir: &Path,
+        cwd: &Path,
+        needed: &Needed,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Loaded {
+        from_disk(agent_dir, cwd, |disk| load_while(disk, needed, go_on))
+    }
+}
+
+fn from_disk(agent_dir: &Path, cwd: &Path, load: impl FnOnce(&Disk) -> Loaded) -> Loaded {
+    let mut loaded = load(&Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()));
+    if !cwd.is_dir() {
+        loaded.diagnostics.push(no_project(cwd));
+    }
+    loaded
 }
 
 /// The definitions of one user.
@@ -44,6 +90,8 @@ pub(super) struct Definitions {
     cwd: Arc<Path>,
     loader: Arc<dyn Loader>,
     last: Option<Last>,
+    /// What was loaded last of what runs reach.
+    last_reached: Option<Arc<Loaded>>,
     /// What the settings files of these directories said when they could last be read.
     settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
@@ -75,6 +123,7 @@ impl Definitions {
             cwd: Path::new(cwd).into(),
             loader,
             last: None,
+            last_reached: None,
             settings: HashMap::new(),
         }
     }
@@ -90,7 +139,7 @@ impl Definitions {
     }
 
     /// The directory to look into. That of the user's own definitions is nobody's project.
-    fn directory<'a>(&'a self, project: &ProjectOf<'a>) -> &'a Path {
+    pub(super) fn directory<'a>(&'a self, project: &ProjectOf<'a>) -> &'a Path {
         match project {
             ProjectOf::Session(cwd) => cwd,
             ProjectOf::Host => &self.cwd,
@@ -98,18 +147,22 @@ impl Definitions {
         }
     }
 
-    /// The definitions as the files stand now.
-    pub(super) fn load(&mut self, project: &ProjectOf<'_>) -> Arc<Loaded> {
+    /// What the files say now of settings and of what is needed, where the rest can be read later.
+    pub(super) fn load_reached(&mut self, project: &ProjectOf<'_>, needed: &Needed) -> Arc<Loaded> {
         let cwd = self.directory(project).to_path_buf();
-        let mut loaded = self.loader.load(&self.agent, &cwd);
+        let mut loaded = self.loader.load_reached(&self.agent, &cwd, needed);
         self.hold_to_settings(&cwd, &mut loaded);
-        let mut loaded = Arc::new(loaded);
-        // Sessions of a project whose files have not changed share what they say.
-        if let Some(last) = self.last.take()
-            && last.loaded == loaded
-        {
-            loaded = last.loaded;
-        }
+        let loaded = shared(self.last_reached.take(), loaded);
+        self.last_reached = Some(Arc::clone(&loaded));
+        loaded
+    }
+
+    /// The definitions as the files stand now. What is needed is read first.
+    pub(super) fn load(&mut self, project: &ProjectOf<'_>, needed: &Needed) -> Arc<Loaded> {
+        let cwd = self.directory(project).to_path_buf();
+        let mut loaded = self.loader.load(&self.agent, &cwd, needed);
+        self.hold_to_settings(&cwd, &mut loaded);
+        let loaded = shared(self.last.take().map(|last| last.loaded), loaded);
         self.last = Some(Last {
             cwd,
             at: Instant::now(),
@@ -132,12 +185,20 @@ impl Definitions {
     }
 
     /// The definitions as the files stood a moment ago, for what is asked at every keystroke.
-    pub(super) fn recent(&mut self, project: &ProjectOf<'_>) -> Arc<Loaded> {
+    pub(super) fn recent(&mut self, project: &ProjectOf<'_>, needed: &Needed) -> Arc<Loaded> {
         let cwd = self.directory(project);
         match &self.last {
             Some(last) if last.cwd == cwd && last.at.elapsed() < RECENT => Arc::clone(&last.loaded),
-            _ => self.load(project),
+            _ => self.load(project, needed),
         }
+    }
+}
+
+/// Sessions of a project whose files have not changed share what they say.
+fn shared(last: Option<Arc<Loaded>>, loaded: Loaded) -> Arc<Loaded> {
+    match last {
+        Some(last) if *last == loaded => last,
+        _ => Arc::new(loaded),
     }
 }
 
@@ -178,7 +239,7 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         write(project.path(), "One");
         let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
-        let mut load = || definitions.load(&ProjectOf::Session(project.path()));
+        let mut load = || definitions.load(&ProjectOf::Session(project.path()), &Needed::default());
         let (first, second) = (load(), load());
         assert!(Arc::ptr_eq(&first, &second));
         write(project.path(), "Two");
@@ -192,19 +253,19 @@ mod tests {
         write(project.path(), "One");
         write(other.path(), "Other");
         let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
-        let first = definitions.recent(&ProjectOf::Session(project.path()));
+        let first = definitions.recent(&ProjectOf::Session(project.path()), &Needed::default());
         assert!(Arc::ptr_eq(
             &first,
-            &definitions.recent(&ProjectOf::Session(project.path()))
+            &definitions.recent(&ProjectOf::Session(project.path()), &Needed::default())
         ));
         assert_eq!(
-            name(&definitions.recent(&ProjectOf::Session(other.path()))),
+            name(&definitions.recent(&ProjectOf::Session(other.path()), &Needed::default())),
             "Other"
         );
         write(project.path(), "Two");
-        definitions.load(&ProjectOf::Session(project.path()));
+        definitions.load(&ProjectOf::Session(project.path()), &Needed::default());
         assert_eq!(
-            name(&definitions.recent(&ProjectOf::Session(project.path()))),
+            name(&definitions.recent(&ProjectOf::Session(project.path()), &Needed::default())),
             "Two"
         );
     }
@@ -215,7 +276,7 @@ mod tests {
         write(agent.path(), "Own");
         let agent_dir = agent.path().join(".pi");
         let mut definitions = Definitions::new(Arc::new(OnDisk), agent_dir.to_str(), "/nowhere");
-        let loaded = definitions.load(&ProjectOf::Host);
+        let loaded = definitions.load(&ProjectOf::Host, &Needed::default());
         assert_eq!(name(&loaded), "Own");
         let said: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
         assert_eq!(

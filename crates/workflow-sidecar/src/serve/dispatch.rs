@@ -13,6 +13,7 @@ use serde::Deserialize;
 use tokio::sync::Notify;
 use tracing::field::Empty;
 use tracing::{Level, Span};
+use workflow_core::definition::Loaded;
 use workflow_core::input::Millis;
 use workflow_core::output::Heard;
 use workflow_protocol::{
@@ -21,6 +22,7 @@ use workflow_protocol::{
 
 use super::envelope::{Call, Invalid, Message, NO_ID, classify};
 use super::handlers::{Answered, unsupported};
+use super::others::Reading;
 use super::outbox::Outbox;
 use super::server::{Server, Surroundings, not_initialized};
 use super::usual::glance;
@@ -168,6 +170,27 @@ impl Dispatch {
     /// The time of what happened last, by a clock that is held or virtual.
     pub(super) fn now(&self) -> Millis {
         self.server().clock.now()
+    }
+
+    /// The workflows that are to be read now, of which only what is wrong with them is awaited.
+    pub(super) fn others_to_read(&self) -> Option<Reading> {
+        self.server().others_to_read()
+    }
+
+    /// Whether somebody waits for them still.
+    pub(super) fn awaits(&self, reading: &Reading) -> bool {
+        self.server().awaits(reading)
+    }
+
+    /// Tells what was found, if it could be read.
+    pub(super) fn others_read(&self, reading: &Reading, found: Option<&Loaded>, out: &mut Outbox) {
+        let tell = |server: &mut Server| server.others_read(reading, found);
+        self.do_or_log(tell, "what was read could not be told", out);
+    }
+
+    /// How long it is until time brings something.
+    pub(super) fn tick_due_in(&self) -> Option<Duration> {
+        self.server().tick_due_in()
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {

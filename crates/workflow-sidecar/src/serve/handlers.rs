@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 use workflow_core::guard::STEP_TOOL;
 use workflow_core::input::{Author, Command, Entry, LastAssistant};
-use workflow_core::output::{Output, Reply};
+use workflow_core::output::Reply;
 use workflow_core::session::Abilities;
-use workflow_core::{Input, command};
+use workflow_core::{Input, command, run};
 use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
@@ -363,9 +363,9 @@ impl Server {
         let branch = params.context.branch.as_ref();
         let malformed = branch.map_or(0, |branch| branch.malformed);
         let entries = branch.map(entries).unwrap_or_default();
-        let mut output: Output = self.begin(&params.session_id, &params.context, |loaded| {
-            Input::Session { entries, loaded }
-        })?;
+        let needed = run::needed(&entries);
+        let begin = |loaded| Input::Session { entries, loaded };
+        let mut output = self.begin(&params.session_id, &params.context, &needed, begin)?;
         if malformed > 0 {
             output.diagnostics.push(not_entries(malformed));
         }

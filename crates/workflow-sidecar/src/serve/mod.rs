@@ -15,6 +15,7 @@ mod frame;
 mod handlers;
 mod manifest;
 mod memory;
+mod others;
 mod outbox;
 mod peer;
 mod server;

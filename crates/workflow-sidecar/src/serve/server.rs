@@ -6,12 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use workflow_core::definition::{Approval, Loaded, Trigger};
+use workflow_core::definition::{Approval, Loaded, Needed, Trigger};
+use workflow_core::diagnostic::Diagnostic;
 use workflow_core::input::{Answer, Millis, Ticket};
 use workflow_core::output::{
     Action, Awaiting, Effect, GateId, Heard, Output, Question, Reply, Settled,
@@ -26,7 +27,8 @@ use workflow_protocol::{
 
 use super::ascii::json_of;
 use super::clock::Clock;
-use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
+use super::definitions::{Definitions, Loader, OnDisk, OnDiskByAndBy, ProjectOf};
+use super::others::Schedule;
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer, Shown};
 use super::session::Slot;
@@ -54,6 +56,11 @@ impl Default for Surroundings {
 }
 
 impl Surroundings {
+    /// The disk, of which what no run reaches is read when it is quiet, and the system's clock.
+    pub(super) fn of_process() -> Self {
+        Self::of(Arc::new(OnDiskByAndBy))
+    }
+
     /// Other files than those of the disk.
     pub(crate) fn of(loader: Arc<dyn Loader>) -> Self {
         Self {
@@ -99,6 +106,8 @@ pub(super) struct Server {
     pub(super) sessions: BTreeMap<String, Box<Slot>>,
     /// When which session is due.
     deadlines: BTreeSet<(Millis, String)>,
+    /// When workflows that no run reaches are read.
+    pub(super) others: Schedule,
     /// Told when the first deadline is another one.
     deadline_changed: Arc<Notify>,
     peer: Peer,
@@ -194,6 +203,7 @@ impl Server {
             world,
             sessions: BTreeMap::new(),
             deadlines: BTreeSet::new(),
+            others: Schedule::default(),
             deadline_changed,
             peer: Peer::default(),
             opened: 0,
@@ -256,7 +266,8 @@ impl Server {
 
     /// Has a session take over what its settings say now.
     fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
-        let loaded = self.definitions(id, &Context::default())?;
+        let needed = self.needed(id);
+        let loaded = self.reached_definitions(id, &Context::default(), &needed)?;
         let output = self.step_session(id, Input::Settings { loaded: &loaded });
         self.apply(id, output.actions);
         Ok(())
@@ -280,12 +291,13 @@ impl Server {
         &mut self,
         id: &str,
         context: &Context<'_>,
+        needed: &Needed,
         input: impl FnOnce(Arc<Loaded>) -> Input<'i>,
     ) -> Result<Output, Error> {
         if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(id) {
             return Err(too_many_sessions());
         }
-        let loaded = self.definitions(id, context)?;
+        let loaded = self.reached_definitions(id, context, needed)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if !self.sessions.contains_key(id) {
             // What a session of this name asked that is gone, nobody waits for.
@@ -299,6 +311,8 @@ impl Server {
             Box::new(Slot::new(id, session))
         });
         slot.note(context);
+        // It is asked for anew, as the session is now.
+        slot.others = None;
         let span = slot.logged(id);
         let _worked_on = span.enter();
         // Nobody holds the session while it takes up its run: should that fail, it is unknown,
@@ -321,6 +335,7 @@ impl Server {
 
     /// Steps a session for the last time and forgets it.
     pub(super) fn close(&mut self, id: &str) -> Output {
+        self.read_others_now(id);
         let output = self.step_session(id, Input::Shutdown);
         self.peer.forget(id);
         self.sessions.remove(id);
@@ -333,9 +348,43 @@ impl Server {
         session: &str,
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
+        let needed = self.needed(session);
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
         let project = project(context, self.sessions.get(session).map(Box::as_ref));
-        Ok(host.definitions.load(&project))
+        Ok(host.definitions.load(&project, &needed))
+    }
+
+    /// What the files say now of settings and of what is needed, for a session or for none. The rest may be left for later.
+    ///
+    /// Under a virtual clock nothing comes later by itself: there nothing is left.
+    fn reached_definitions(
+        &mut self,
+        session: &str,
+        context: &Context<'_>,
+        needed: &Needed,
+    ) -> Result<Arc<Loaded>, Error> {
+        let host = self.host.as_mut().ok_or_else(not_initialized)?;
+        let project = project(context, self.sessions.get(session).map(Box::as_ref));
+        Ok(match self.clock {
+            Clock::Virtual { .. } => host.definitions.load(&project, needed),
+            Clock::System { .. } | Clock::Held { .. } => {
+                host.definitions.load_reached(&project, needed)
+            }
+        })
+    }
+
+    /// The workflows that the run of a session stands in, if there is one.
+    fn needed(&self, session: &str) -> Needed {
+        let slot = self.sessions.get(session);
+        slot.map(|slot| slot.session.needed()).unwrap_or_default()
+    }
+
+    /// Where the definitions of a session's project are.
+    pub(super) fn directory(&self, session: &str) -> Option<PathBuf> {
+        let definitions = &self.host.as_ref()?.definitions;
+        let context = Context::default();
+        let project = project(&context, self.sessions.get(session).map(Box::as_ref));
+        Some(definitions.directory(&project).to_path_buf())
     }
 
     /// The definitions as the files stood a moment ago, for a session or for none.
@@ -349,12 +398,13 @@ impl Server {
         if let Clock::Virtual { .. } = self.clock {
             return self.definitions(session, context);
         }
+        let needed = self.needed(session);
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
         let project = project(context, self.sessions.get(session).map(Box::as_ref));
-        Ok(host.definitions.recent(&project))
+        Ok(host.definitions.recent(&project, &needed))
     }
 
-    fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
+    pub(super) fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
         let now = self.now();
         self.step_session_at(now, id, input)
     }
@@ -452,6 +502,7 @@ impl Server {
                 }
             }
             Effect::StopGate(gate) => self.stop_gate(id, gate),
+            Effect::ReadOthers { told } => self.await_others(id, told),
             Effect::Trust(commands) => world.trust(&project, &commands),
             Effect::AwaitWord(awaiting) => {
                 if let Some(awaited) = self.awaited(id, awaiting, &places.cwd) {
@@ -611,16 +662,27 @@ impl Server {
             self.deadlines.insert((deadline, id.to_owned()));
         }
         if self.next_deadline() != first {
-            self.deadline_changed.notify_one();
+            self.due_changed();
         }
+    }
+
+    /// Has the thread that waits look again for what it waits for.
+    pub(super) fn due_changed(&self) {
+        self.deadline_changed.notify_one();
     }
 
     fn next_deadline(&self) -> Option<Millis> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// How long it is to the first deadline. A virtual clock's come only when it is advanced.
+    /// How long it is until there is something to do.
     pub(super) fn due_in(&self) -> Option<Duration> {
+        let both = [self.tick_due_in(), self.others.due_in()];
+        both.into_iter().flatten().min()
+    }
+
+    /// How long it is to the first deadline. A virtual clock's come only when it is advanced.
+    pub(super) fn tick_due_in(&self) -> Option<Duration> {
         self.clock.until(self.next_deadline()?)
     }
 
@@ -708,10 +770,21 @@ impl Server {
 
     /// Sends actions that no answer carries.
     pub(super) fn apply(&mut self, session: &str, actions: Vec<Action>) {
-        if !actions.is_empty() {
+        self.apply_and_tell(session, actions, &[]);
+    }
+
+    /// Sends actions that no answer carries, and what was found.
+    pub(super) fn apply_and_tell(
+        &mut self,
+        session: &str,
+        actions: Vec<Action>,
+        found: &[Diagnostic],
+    ) {
+        if !(actions.is_empty() && found.is_empty()) {
             self.outbox.notification::<HostApply>(&HostApplyParams {
                 session_id: session.to_owned(),
                 actions: wire::actions(actions),
+                diagnostics: wire::diagnostics(found),
             });
         }
     }

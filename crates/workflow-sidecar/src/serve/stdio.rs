@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use workflow_core::output::Heard;
@@ -11,6 +12,7 @@ use workflow_protocol::Dropped;
 use super::clock::Alarm;
 use super::dispatch::Dispatch;
 use super::frame::{Frame, Frames};
+use super::others::Reading;
 use super::outbox::Outbox;
 use super::server::Surroundings;
 use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
@@ -29,7 +31,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     let machine = Arc::new(Machine::default());
     let surroundings = match &recorder {
         Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
-        None => Surroundings::default(),
+        None => Surroundings::of_process(),
     };
     let world = Arc::clone(&machine) as Arc<dyn World>;
     let surroundings = surroundings.in_world(match &recorder {
@@ -48,12 +50,8 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             changed,
             move || waiting.due_in(),
             move || {
-                let mut pen = pen.take();
-                pen.happen(Event::Time, &due);
-                if pen.flush().is_err() {
-                    // Nobody hears us, and the other thread may read for ever.
-                    std::process::exit(0);
-                }
+                pen.tick(&due);
+                pen.read_others(&due);
             },
         )?
     };
@@ -62,9 +60,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         machine.listen(move |name, news| {
             let mut pen = pen.take();
             pen.hear_of_gate(&name, news, &dispatch);
-            if pen.flush().is_err() {
-                std::process::exit(0);
-            }
+            pen.flush_or_end();
         });
     }
     {
@@ -72,9 +68,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         machine.listen_to_triggers(move |name, news| {
             let mut pen = pen.take();
             let heard = pen.hear_of_trigger(&name, news, &dispatch);
-            if pen.flush().is_err() {
-                std::process::exit(0);
-            }
+            pen.flush_or_end();
             heard
         });
     }
@@ -164,6 +158,40 @@ impl Pen {
     fn take(&self) -> MutexGuard<'_, Writing> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Does what time brings.
+    fn tick(&self, dispatch: &Dispatch) {
+        let mut pen = self.take();
+        pen.happen(Event::Time, dispatch);
+        pen.flush_or_end();
+    }
+
+    /// Reads the workflows that are due to be read, and tells what is wrong with them.
+    fn read_others(&self, dispatch: &Dispatch) {
+        while let Some(reading) = dispatch.others_to_read() {
+            // On a thread that ends with it: one that goes on would keep freed memory at hand, and with it all that lies below.
+            std::thread::scope(|scope| {
+                let read = || self.read_and_tell(dispatch, &reading);
+                let thread = std::thread::Builder::new().name("others".to_owned());
+                if thread.spawn_scoped(scope, read).is_err() {
+                    read();
+                }
+            });
+        }
+    }
+
+    /// Reads without the right to write: lines are answered meanwhile, and what time brings is done.
+    fn read_and_tell(&self, dispatch: &Dispatch, reading: &Reading) {
+        let found = reading.read(&mut || {
+            if dispatch.tick_due_in() == Some(Duration::ZERO) {
+                self.tick(dispatch);
+            }
+            dispatch.awaits(reading)
+        });
+        let mut pen = self.take();
+        dispatch.others_read(reading, found.as_ref(), &mut pen.outbox);
+        pen.flush_or_end();
+    }
 }
 
 impl Writing {
@@ -230,6 +258,14 @@ impl Writing {
             recorder.write(dispatch.now(), Cause::Trigger(name, &news), followed);
         }
         heard
+    }
+
+    /// Writes, on another thread than the one that reads.
+    fn flush_or_end(&mut self) {
+        if self.flush().is_err() {
+            // Nobody hears us, and that thread may read for ever.
+            std::process::exit(0);
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

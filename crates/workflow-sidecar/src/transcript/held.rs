@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use workflow_core::definition::{
-    Check, FilePath, FileProblem, Files, Loaded, PhaseEntry, Tier, TierEntry, load,
+    Check, FilePath, FileProblem, Files, Loaded, Needed, PhaseEntry, Tier, TierEntry, load,
+    load_for,
 };
 
 use super::definitions::Directory;
@@ -74,7 +75,7 @@ impl Tiers {
     pub(crate) fn read(directory: &Path) -> Result<Self, NoDefinitions> {
         let ([agent, project], has) = places(directory)?;
         let loads = Arc::default();
-        Watched(Arc::clone(&loads)).load(&agent, &project);
+        Watched(Arc::clone(&loads)).load(&agent, &project, &Needed::default());
         let mut loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = loads.drain(..).map(|load| load.reads.into_directory());
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
@@ -83,7 +84,7 @@ impl Tiers {
     /// What comes of them alone, as they were read from a directory.
     pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded, NoDefinitions> {
         let ([agent, project], _) = places(directory)?;
-        Ok(Held::instead(self.clone()).load(&agent, &project))
+        Ok(Held::instead(self.clone()).load(&agent, &project, &Needed::default()))
     }
 
     /// What `$AGENT` and `$CWD` hold by them.
@@ -213,17 +214,18 @@ pub(super) fn project_name(cwd: &str) -> String {
 }
 
 impl Loader for Held {
-    fn load(&self, agent_dir: &Path, cwd: &Path) -> Loaded {
+    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
         let mut now = self.now();
         now.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
         now.note_replaced(Tier::Project, &cwd.to_string_lossy());
         let empty = Directory::default();
         let find = |tier, path: &Path| now.find(tier, &path.to_string_lossy()).unwrap_or(&empty);
         let project = find(Tier::Project, cwd);
-        let mut loaded = load(&HeldFiles {
+        let files = HeldFiles {
             directories: [find(Tier::Global, agent_dir), project],
             names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
-        });
+        };
+        let mut loaded = load_for(&files, needed);
         if !project.has_project() {
             loaded.diagnostics.push(no_project(cwd));
         }
