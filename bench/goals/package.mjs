@@ -4,6 +4,10 @@
  * @module
  */
 
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { inTurn } from "../arms.mjs";
+import { now } from "../child.mjs";
 import { atLeast, atMost, of, told } from "../measure.mjs";
 import { allowed, blocked, context, sessionStart } from "../sidecar.mjs";
 import { ratio } from "../statistics.mjs";
@@ -117,9 +121,19 @@ export async function* everything(bench) {
     const index = { hook: "session_start", event: {} };
     const { faster } = await bench.timesAsFast(sidecar, all, bench.size(3, 1), package_, index, { calls: 1 });
     yield atLeast(`all of ${workflows} workflows, times as fast as the package`, least, faster);
+    const [reading, theirs] = await inTurn(bench.rounds, () => timeToRead(place), () => package_.time(index, { calls: 1 }));
+    yield told(`reading the files of ${workflows} workflows and nothing else, times as fast as the package`, ratio(theirs, reading));
     if (full === 1000) yield* completion(bench, sidecar, package_);
     await bench.stop();
   }
+}
+
+/** Every file of the workflows, read by Node; what is in it is nobody's business. */
+function timeToRead({ agentDir }) {
+  const start = now();
+  const entries = readdirSync(join(agentDir, "workflows"), { recursive: true, withFileTypes: true });
+  for (const entry of entries) if (entry.isFile()) readFileSync(join(entry.parentPath ?? entry.path, entry.name));
+  return now() - start;
 }
 
 async function* completion(bench, sidecar, package_) {

@@ -7,7 +7,7 @@
 import { inTurn } from "../arms.mjs";
 import { Child, now } from "../child.mjs";
 import { atLeast, atMost, told } from "../measure.mjs";
-import { allowed, initialize } from "../sidecar.mjs";
+import { allowed, initialize, unanswered } from "../sidecar.mjs";
 import { figure, median, ratio } from "../statistics.mjs";
 
 /** A Node program that does what the floor does. */
@@ -50,6 +50,7 @@ export async function* startUp(bench) {
   yield atMost("spawn to first answer, of the floor", 1.2, ratio(ours, least));
   yield told("spawn to first answer, of the floor linked as the sidecar is", ratio(ours, linked));
   yield atLeast("spawn to first answer, times as fast as node", 30, ratio(node, ours));
+  yield told("the floor's, times as fast as node", ratio(node, least));
 }
 
 /** P9, its other half: it takes little memory. */
@@ -82,14 +83,17 @@ export async function* perEvent(bench) {
   await sidecar.run();
   const times = bench.size(20, 1);
   const params = initialize(bench.projects.take());
-  const [stays, least, own, node] = await inTurn(
+  const floor = bench.floor();
+  const [stays, floorStays, least, own, node] = await inTurn(
     bench.rounds,
     async () => (await sidecar.pingPong(allowed(), bench.size(1000, 5))).p50,
+    async () => (await floor.pingPong(unanswered(allowed()), bench.size(1000, 5))).p50,
     () => medianOf(times, () => firstAnswer([bench.floorProgram], params, { ended: true })),
     () => medianOf(times, () => firstAnswer([bench.binary, "serve"], params, { ended: true })),
     () => medianOf(bench.size(3, 1), () => firstAnswer([process.execPath, "-e", NODE_ECHO], params, { ended: true })),
   );
   yield atLeast("a process per event that does nothing, in calls of ours", 150, ratio(least, stays));
+  yield told("a process per event that does nothing, in calls of the floor", ratio(least, floorStays));
   yield told("a process of ours per event, in calls of ours", ratio(own, stays));
   yield told("a node process per event, in calls of ours", ratio(node, stays));
 }
