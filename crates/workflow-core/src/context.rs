@@ -259,6 +259,7 @@ impl Context {
         let tools = Part::new(About::Tools, format!("**Tools in {phase}:** {allowed}"));
         let at = self.parts.partition_point(|part| part.about < About::Tools);
         self.parts.insert(at, tools);
+        self.in_full = OnceCell::new();
         self
     }
 

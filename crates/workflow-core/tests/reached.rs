@@ -232,6 +232,15 @@ proptest! {
     }
 }
 
+#[test]
+fn a_way_that_no_run_can_go_is_not_looked_for_step_by_step() {
+    let keys: Vec<String> = (0..1000).map(|at| format!("a/{at}")).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let loaded = load_reached(&four(), &needing(&keys));
+    assert!(!loaded.is_part);
+    assert_eq!(loaded, load(&four()));
+}
+
 /// Files that remember which workflows were opened.
 struct Remembered {
     files: MemoryFiles,
@@ -241,6 +250,10 @@ struct Remembered {
 impl Files for Remembered {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         self.files.entries(tier)
+    }
+
+    fn holds(&self, tier: Tier, name: &str) -> Option<bool> {
+        self.files.holds(tier, name)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

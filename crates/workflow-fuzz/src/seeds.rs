@@ -159,6 +159,9 @@ pub fn lines() -> Vec<Vec<u8>> {
         r#"{"jsonrpc":"2.0","id":"a","method":"hook/session_start","params":{"sessionId":"","context":{"hasUI":false,"branch":[{"type":"message","message":{"content":"😀"}},{"type":"custom","customType":"workflow:state","data":{"a":[{}]}},null,{"type":"custom","customType":"other","data":0.5},{"type":"cust\u006fm","customType":"workflow:run"}],"cwd":"/a"}}}"#,
         r#"{ "params" : { "context" : { "branch" : [ {"type" : "x"} , {} ] } } }"#,
         r#"{"params":{"event":{"messages":[1,"a", ]}}} "#,
+        "{\"params\":{\"event\":{\"messages\":[1,\t]}}}",
+        "{\"params\":{\"context\":{\"branch\":[{},\r]}}}",
+        r#"{"params":{"context":{"branch":[{"type":"message"},"\ud83d",{}]}}}"#,
         r#"{"params":{"event":{"messages":[],"messages":[{}]},"context":{"branch":[[1,2],"a",-0,01]}}}"#,
     ];
     let written = written.iter().map(ToString::to_string);

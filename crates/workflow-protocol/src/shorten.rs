@@ -5,7 +5,8 @@
 //! before the rest of the line is there: the memory that holds it stays small and in the processor's cache. Every byte
 //! that is taken out has been read as JSON before. Where something is not the usual JSON, the line is left as it is from
 //! there on, and who reads it in the end says what is wrong with it, as with any line; [`Dropped`] says how far that
-//! place has moved. Whatever a line holds, it means the same afterwards: that is a test.
+//! place has moved. Whatever a line holds, it means the same afterwards: that is a test. Only the number of an element
+//! in the path of an error is its number among those that are left.
 
 use std::ops::Range;
 
@@ -15,6 +16,9 @@ use crate::branch;
 use crate::lenient::Lenient;
 use crate::messages;
 use crate::skim::{Declined, Skim};
+
+/// How many bytes of a list are looked at together: what is noted of its elements may be larger than they are.
+const WINDOW: usize = 256 << 10;
 
 /// The lists that are shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,10 +88,34 @@ impl Shortening {
         if line.len() < self.look_at {
             return (line.len(), false);
         }
-        let Seen { kept, to, is_over } = self.look(text(&line[self.kept_to..]));
-        let from = self.kept_to;
+        let (mut seen, mut window, mut is_over) = (self.kept_to, WINDOW, false);
+        while !is_over {
+            let end = line.len().min(seen + window);
+            let found = self.look(text(&line[seen..end]));
+            if found.to > 0 {
+                is_over = found.is_over;
+                seen = self.keep(line, seen, found);
+                window = WINDOW;
+            } else if end < line.len() {
+                window *= 2;
+            } else {
+                break;
+            }
+        }
+        if is_over && self.begin < self.kept_to && line[self.kept_to - 1] == b',' {
+            self.kept_to -= 1;
+            self.dropped.add(b",");
+        }
+        line.copy_within(seen.., self.kept_to);
+        let rest = line.len() - seen;
+        self.look_at = self.kept_to + 2 * rest;
+        (self.kept_to + rest, is_over)
+    }
+
+    /// Puts what is needed of what was found from here on behind what is kept already. Gives where that ends.
+    fn keep(&mut self, line: &mut [u8], from: usize, found: Seen) -> usize {
         let mut seen = from;
-        for (worth, range) in kept {
+        for (worth, range) in found.kept {
             let range = from + range.start..from + range.end;
             self.dropped.add(&line[seen..range.start]);
             seen = range.end;
@@ -99,15 +127,8 @@ impl Shortening {
             line.copy_within(range, self.kept_to);
             self.kept_to += length;
         }
-        self.dropped.add(&line[seen..from + to]);
-        if is_over && self.begin < self.kept_to && line[self.kept_to - 1] == b',' {
-            self.kept_to -= 1;
-            self.dropped.add(b",");
-        }
-        line.copy_within(from + to.., self.kept_to);
-        let rest = line.len() - from - to;
-        self.look_at = self.kept_to + 2 * rest;
-        (self.kept_to + rest, is_over)
+        self.dropped.add(&line[seen..from + found.to]);
+        from + found.to
     }
 
     /// Looks at the elements that are there to their ends.
@@ -204,7 +225,11 @@ impl Skim<'_> {
         let behind = self.at;
         let next = self.peek();
         self.at = behind;
-        !matches!(next, None | Some(b']'))
+        // Other white space is not skimmed: what it hides is left to who reads the line in the end.
+        matches!(
+            next,
+            Some(b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+        )
     }
 
     /// Goes to the first element of a list, or over one that has none.
@@ -283,6 +308,8 @@ mod tests {
             r#"{"params":{"event":{"messages":[],"x":1}}}"#,
             r#"{"params":{"event":{"messages":[01,2]}}}"#,
             r#"{"params":{"event":{"messages":[1,]}}}"#,
+            "{\"params\":{\"event\":{\"messages\":[1,\t]}}}",
+            "{\"params\":{\"event\":{\"messages\":[1,\r]}}}",
             r#"{"params":{"event":{"messages":[1 2]}}}"#,
             r#"{"par\u0061ms":{"event":{"messages":[1,2]}}}"#,
         ] {

@@ -59,7 +59,8 @@ const AGENT_DIR_VARIABLE: &str = "PI_CODING_AGENT_DIR";
 /// The directory of the user's own definitions; what nobody says is where pi has it (B30).
 #[must_use]
 pub(crate) fn user_agent_dir(said: Option<&str>) -> PathBuf {
-    let home = std::env::home_dir().unwrap_or_default();
+    // A relative path would make a project the user's own place; in the root only its owner writes.
+    let home = crate::home::home_dir().unwrap_or_else(|| PathBuf::from("/"));
     let variable = std::env::var_os(AGENT_DIR_VARIABLE);
     let said = said.filter(|said| !said.is_empty()).map(OsStr::new);
     agent_dir(said.or(variable.as_deref()), &home)
@@ -201,30 +202,31 @@ impl Files for Disk {
             .collect())
     }
 
-    fn entry(&self, tier: Tier, name: &str) -> Result<Option<TierEntry>, FileProblem> {
+    fn holds(&self, tier: Tier, name: &str) -> Option<bool> {
         // Who may not list a directory finds nothing in it.
         match fs::read_dir(self.workflows(tier)) {
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(FileProblem::Unreadable(error.to_string())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(false),
+            Err(_) => return None,
         }
         let mut parts = Path::new(name).components();
         let is_name = parts.next() == Some(Component::Normal(OsStr::new(name)));
-        if is_name && parts.next().is_none() {
-            let real = self.real_root(tier)?.join(name);
-            match fs::symlink_metadata(&real) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                // Some file systems find it under another name as well.
-                Ok(found)
-                    if found.is_dir()
-                        && fs::canonicalize(&real).is_ok_and(|found| found == real) =>
-                {
-                    return Ok(Some(TierEntry::Directory(name.to_owned())));
-                }
-                _ => {}
-            }
+        if !is_name || parts.next().is_some() {
+            return Some(false);
         }
-        self.listed(tier, name)
+        let real = self.real_root(tier).ok()?.join(name);
+        match fs::symlink_metadata(&real) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(false),
+            // Some file systems find it under another name as well.
+            Ok(found) if found.is_dir() => {
+                let is_so_named = fs::canonicalize(&real).is_ok_and(|found| found == real);
+                is_so_named.then_some(true)
+            }
+            // A link may lead to a directory, or outside.
+            Ok(found) if found.is_symlink() => None,
+            Ok(_) => Some(false),
+            Err(_) => None,
+        }
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
@@ -263,7 +265,12 @@ fn bytes_of(mut file: File, length: u64, max_bytes: u32) -> Result<Vec<u8>, File
     let expected = usize::try_from(length.min(limit)).unwrap_or_default();
     // One byte more than expected tells a file that grew since it was looked at.
     let mut bytes = vec![0; expected + 1];
-    let mut count = file.read(&mut bytes).map_err(|error| problem(&error))?;
+    let mut count = loop {
+        match file.read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => break read.map_err(|error| problem(&error))?,
+        }
+    };
     bytes.truncate(count);
     if count != expected {
         let more = (limit + 1).saturating_sub(count as u64);

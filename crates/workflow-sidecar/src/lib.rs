@@ -14,6 +14,7 @@ mod doctor;
 mod drawn;
 pub mod gate;
 mod graph;
+mod home;
 mod init;
 mod log;
 mod paths;

@@ -49,7 +49,7 @@ impl<'a> LocalPaths<'a> {
     }
 
     fn home(&self) -> &Root {
-        let home = || root(&std::env::home_dir().unwrap_or_default());
+        let home = || root(&crate::home::home_dir().unwrap_or_default());
         self.home.get_or_init(home)
     }
 

@@ -18,18 +18,9 @@ pub trait Files {
     /// directory is one like any other.
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem>;
 
-    /// The entry of this name among them, if there is one. It need not list them all to say so.
-    fn entry(&self, tier: Tier, name: &str) -> Result<Option<TierEntry>, FileProblem> {
-        self.listed(tier, name)
-    }
-
-    /// The same, from a listing of them all.
-    fn listed(&self, tier: Tier, name: &str) -> Result<Option<TierEntry>, FileProblem> {
-        let is_it = |entry: &TierEntry| match entry {
-            TierEntry::Directory(key) => key == name,
-            TierEntry::Skipped { name: other, .. } => other == name,
-        };
-        Ok(self.entries(tier)?.into_iter().find(is_it))
+    /// Whether a directory of this name is among them; nothing where that takes a listing of them all to say.
+    fn holds(&self, _tier: Tier, _name: &str) -> Option<bool> {
+        None
     }
 
     /// The bytes of a file, at most `max_bytes` of them.
@@ -242,8 +233,8 @@ impl Files for Metered<'_> {
         self.files.entries(tier)
     }
 
-    fn entry(&self, tier: Tier, name: &str) -> Result<Option<TierEntry>, FileProblem> {
-        self.files.entry(tier, name)
+    fn holds(&self, tier: Tier, name: &str) -> Option<bool> {
+        self.files.holds(tier, name)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
@@ -309,6 +300,15 @@ impl Files for MemoryFiles {
             .into_iter()
             .map(|name| TierEntry::Directory(name.to_owned()))
             .collect())
+    }
+
+    fn holds(&self, tier: Tier, name: &str) -> Option<bool> {
+        let is_it = |path: &str| path.split_once('/').is_some_and(|(first, _)| first == name);
+        Some(
+            self.files
+                .keys()
+                .any(|(of, path)| *of == tier && is_it(path)),
+        )
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

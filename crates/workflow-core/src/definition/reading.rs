@@ -73,23 +73,14 @@ impl<'a> Reading<'a> {
         needed: &Needed,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Tiers> {
+        // No run stands in more: who says so is not believed one by one.
+        if needed.0.len() > Limits::HIGHEST.max_nesting as usize + 1 {
+            return None;
+        }
         let files = self.files;
-        let mut is_certain = true;
-        let mut is_there = |tier, key: &str| match files.entry(tier, key) {
-            Ok(Some(TierEntry::Directory(_))) => true,
-            Ok(None) => false,
-            Ok(Some(TierEntry::Skipped { .. })) | Err(_) => {
-                is_certain = false;
-                false
-            }
-        };
-        let all_read = self.follow(needed, &mut is_there);
-        let is_broken = self
-            .first
-            .iter()
-            .flat_map(BTreeMap::values)
-            .any(Read::is_broken);
-        if !(is_certain && all_read) || is_broken {
+        self.follow(needed, &mut |tier, key| files.holds(tier, key), true)?;
+        let mut read = self.first.iter().flat_map(BTreeMap::values);
+        if read.any(Read::is_broken) {
             return None;
         }
         Some(self.first.map(|first| {
@@ -112,7 +103,8 @@ impl<'a> Reading<'a> {
         let listed = TIERS.map(|tier| self.list(tier));
         if *needed != Needed::default() {
             let keys = listed.each_ref().map(|(entries, _)| keys(entries));
-            self.follow(needed, &mut |tier, key| keys[tier as usize].contains(key));
+            let is_there = &mut |tier, key: &str| Some(keys[tier as usize].contains(key));
+            self.follow(needed, is_there, false);
         }
         let mut found = [Vec::new(), Vec::new()];
         for (tier, (entries, problem)) in TIERS.into_iter().zip(listed) {
@@ -162,21 +154,26 @@ impl<'a> Reading<'a> {
         ControlFlow::Continue(read.found.map(|found| (key, found)))
     }
 
-    /// Reads what is needed, and what that refers to, where it is there. Says whether all of it is, and there was room.
-    fn follow(&mut self, needed: &Needed, is_there: &mut dyn FnMut(Tier, &str) -> bool) -> bool {
-        let mut all_read = true;
+    /// Reads what is needed, and what that refers to, where it is there. If all of it is wanted, nothing comes back where
+    /// something is not there, there is no room for it, or nobody can say.
+    fn follow(
+        &mut self,
+        needed: &Needed,
+        is_there: &mut dyn FnMut(Tier, &str) -> Option<bool>,
+        all: bool,
+    ) -> Option<()> {
         let mut met = needed.0.clone();
         let mut waiting: VecDeque<String> = needed.0.iter().cloned().collect();
         while let Some(key) = waiting.pop_front() {
             for tier in TIERS {
-                if !is_there(tier, &key) {
+                if !is_there(tier, &key)? {
                     continue;
                 }
                 if self.has_room(tier) {
                     let read = self.read(tier, &key);
                     self.first[tier as usize].insert(key.clone(), read);
-                } else {
-                    all_read = false;
+                } else if all {
+                    return None;
                 }
             }
             // The project's takes the place of the user's, unless it is broken.
@@ -184,13 +181,15 @@ impl<'a> Reading<'a> {
             let draft =
                 |read: &'_ BTreeMap<String, Read>| read.get(&key)?.draft().map(references_of);
             let Some(references) = draft(project).or_else(|| draft(global)) else {
-                all_read = false;
+                if all {
+                    return None;
+                }
                 continue;
             };
             let new = references.into_iter().filter(|key| met.insert(key.clone()));
             waiting.extend(new);
         }
-        all_read
+        Some(())
     }
 
     fn read(&mut self, tier: Tier, key: &str) -> Read {

@@ -11,6 +11,12 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
+/// How directories are opened.
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
 /// A directory, and the one below it that was looked into last: the files of a workflow lie together.
 #[derive(Debug)]
 pub(super) struct Beneath {
@@ -33,7 +39,7 @@ impl Beneath {
     /// Opens a directory, by its real path.
     pub(super) fn open(directory: &Path) -> io::Result<Self> {
         Ok(Self {
-            directory: File::open(directory)?,
+            directory: rustix::fs::open(directory, DIRECTORY, Mode::empty())?.into(),
             last: RefCell::default(),
         })
     }
@@ -60,12 +66,11 @@ impl Beneath {
     }
 
     fn descend(&self, parents: &str) -> Result<File, Errno> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut parts = parents.split('/');
         let first = parts.next().unwrap_or_default();
-        let mut at = openat(&self.directory, first, flags, Mode::empty())?;
+        let mut at = openat(&self.directory, first, DIRECTORY, Mode::empty())?;
         for part in parts {
-            at = openat(&at, part, flags, Mode::empty())?;
+            at = openat(&at, part, DIRECTORY, Mode::empty())?;
         }
         Ok(at.into())
     }

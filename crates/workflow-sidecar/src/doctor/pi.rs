@@ -105,7 +105,7 @@ fn package(source: &str, place: &Path) -> Option<Package> {
         return Some(package(name, version.or(asked.map(str::to_owned))));
     }
     let directory = match source.strip_prefix("~/") {
-        Some(rest) => std::env::home_dir()?.join(rest),
+        Some(rest) => crate::home::home_dir()?.join(rest),
         None => place.join(source),
     };
     let (name, version) = manifest(&directory)?;

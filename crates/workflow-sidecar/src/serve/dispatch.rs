@@ -33,7 +33,7 @@ use crate::wire;
 /// The methods, and what they work on.
 pub(super) struct Dispatch {
     methods: RpcModule<Mutex<Server>>,
-    /// Never contended: whoever takes a line or a tick is the only one who does.
+    /// Hardly ever waited for: who takes a line or a tick holds the pen, and who reads others asks for a moment only.
     server: Arc<Mutex<Server>>,
 }
 
@@ -182,15 +182,22 @@ impl Dispatch {
         self.server().awaits(reading)
     }
 
-    /// Tells what was found, if it could be read.
-    pub(super) fn others_read(&self, reading: &Reading, found: Option<&Loaded>, out: &mut Outbox) {
-        let tell = |server: &mut Server| server.others_read(reading, found);
+    /// Tells a session that waits for it what was found, if it could be read; whether there was one.
+    pub(super) fn tell_of_others(
+        &self,
+        reading: &Reading,
+        found: Option<&Loaded>,
+        out: &mut Outbox,
+    ) -> bool {
+        let mut told = false;
+        let tell = |server: &mut Server| told = server.tell_of_others(reading, found);
         self.do_or_log(tell, "what was read could not be told", out);
+        told
     }
 
-    /// How long it is until time brings something.
-    pub(super) fn tick_due_in(&self) -> Option<Duration> {
-        self.server().tick_due_in()
+    /// Others can be read again.
+    pub(super) fn reading_over(&self) {
+        self.server().reading_over();
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {

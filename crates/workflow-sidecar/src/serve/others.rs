@@ -1,8 +1,9 @@
 //! The workflows that no run reaches: what is wrong with them is told once they have been read.
 //!
 //! A session begins with what its run reaches. Of the others only what is wrong with them is wanted: who starts one, or
-//! lists them, has all of them read anew. So they are read when sessions have begun and it is quiet, beside the
-//! thread that answers, and forgotten; or at once, where the session ends before. Owns when, and for whom.
+//! lists them, has all of them read anew. So they are read when sessions have begun and it is quiet, on a thread beside
+//! those that answer and that wait, and forgotten. Nobody waits for that thread: a session that ends before is told
+//! nothing of them. Owns when they are read, and for whom.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -15,9 +16,12 @@ use workflow_core::diagnostic::Diagnostic;
 
 use super::definitions::Loader;
 use super::server::Server;
+use super::session::Slot;
 
 /// How long no session may have begun.
 const QUIET: Duration = Duration::from_millis(100);
+/// How long that is waited for.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// What a session waits for.
 #[derive(Debug)]
@@ -33,13 +37,33 @@ pub(super) struct Awaited {
 /// When others are to be read, and how many sessions ever waited for it.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
-    due: Option<Instant>,
+    due: Option<Due>,
+    /// Whether they are being read.
+    is_read: bool,
     last: u64,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    at: Instant,
+    latest: Instant,
+}
+
+impl Due {
+    /// A session has begun, whoever else waits already.
+    fn put_off(before: Option<Self>) -> Self {
+        let now = Instant::now();
+        let latest = before.map_or(now + LONGEST, |due| due.latest);
+        let at = latest.min(now + QUIET);
+        Self { at, latest }
+    }
+}
+
 impl Schedule {
+    /// How long it is until they are to be read, unless they are just being read.
     pub(super) fn due_in(&self) -> Option<Duration> {
-        Some(self.due?.saturating_duration_since(Instant::now()))
+        let due = self.due.filter(|_| !self.is_read)?;
+        Some(due.at.saturating_duration_since(Instant::now()))
     }
 }
 
@@ -89,17 +113,17 @@ impl Server {
             needed: slot.session.needed(),
             told,
         });
-        let was_due = self.others.due.replace(Instant::now() + QUIET);
+        let was_due = self.others.due;
+        self.others.due = Some(Due::put_off(was_due));
         // Who waits for an earlier time looks again then.
         if was_due.is_none() {
             self.due_changed();
         }
     }
 
-    /// What is to be read now, if anything is.
+    /// What is to be read now, if anything is: nothing else is until that is over.
     pub(super) fn others_to_read(&mut self) -> Option<Reading> {
-        let is_due = |due| due <= Instant::now();
-        if !self.others.due.is_some_and(is_due) {
+        if self.others.due_in() != Some(Duration::ZERO) {
             return None;
         }
         let waiting = self
@@ -108,10 +132,17 @@ impl Server {
             .filter_map(|slot| slot.others.as_ref());
         let first = waiting.min_by_key(|awaited| awaited.number);
         let reading = first.and_then(|awaited| self.reading_for(awaited));
-        if reading.is_none() {
-            self.others.due = None;
+        match reading {
+            Some(_) => self.others.is_read = true,
+            None => self.others.due = None,
         }
         reading
+    }
+
+    /// Others can be read again.
+    pub(super) fn reading_over(&mut self) {
+        self.others.is_read = false;
+        self.due_changed();
     }
 
     fn reading_for(&self, awaited: &Awaited) -> Option<Reading> {
@@ -133,47 +164,41 @@ impl Server {
         waiting.any(|awaited| reading.is_for(awaited))
     }
 
-    /// Tells every session that waits for it what was found. Without anything found, nobody waits for it any more.
-    pub(super) fn others_read(&mut self, reading: &Reading, loaded: Option<&Loaded>) {
-        let waits = |id: &&String| {
-            let awaited = self.sessions[*id].others.as_ref();
-            awaited.is_some_and(|awaited| reading.is_for(awaited))
+    /// Tells a session that waits for it what was found; whether there was one. Without anything found it waits no more.
+    pub(super) fn tell_of_others(&mut self, reading: &Reading, loaded: Option<&Loaded>) -> bool {
+        let waits = |slot: &Slot| slot.others.as_ref().is_some_and(|it| reading.is_for(it));
+        let waiting = self.sessions.iter_mut().find(|(_, slot)| waits(slot));
+        let Some((id, slot)) = waiting else {
+            return false;
         };
-        let mut ids: Vec<String> = self.sessions.keys().filter(waits).cloned().collect();
-        ids.sort_unstable();
-        for id in ids {
-            let awaited = self
-                .sessions
-                .get_mut(&id)
-                .and_then(|slot| slot.others.take());
-            let (Some(Awaited { told, .. }), Some(loaded)) = (awaited, loaded) else {
-                continue;
-            };
+        let id = id.clone();
+        if let (Some(Awaited { told, .. }), Some(loaded)) = (slot.others.take(), loaded) {
             let diagnostics = beyond(&told, &loaded.diagnostics);
             let output = self.step_session(&id, Input::OthersRead { diagnostics });
             self.apply_and_tell(&id, output.actions, &output.diagnostics);
         }
-    }
-
-    /// Has a session that ends told now what it waits for: it was to be told it when it began.
-    pub(super) fn read_others_now(&mut self, id: &str) {
-        let awaited = self.sessions.get(id).and_then(|slot| slot.others.as_ref());
-        if let Some(reading) = awaited.and_then(|awaited| self.reading_for(awaited)) {
-            let loaded = reading.read(&mut || true);
-            self.others_read(&reading, loaded.as_ref());
-        }
+        true
     }
 }
 
 /// What is found and was not told, each as often as it is missing.
 fn beyond(told: &[Diagnostic], found: &[Diagnostic]) -> Vec<Diagnostic> {
-    let mut told: Vec<&Diagnostic> = told.iter().collect();
-    let is_new = |found: &&Diagnostic| match told.iter().position(|told| told == found) {
-        Some(at) => {
-            told.swap_remove(at);
-            false
-        }
-        None => true,
+    // They stand in the same order, but for what workflows are to each other.
+    let mut next = 0;
+    let is_new = |found: &&Diagnostic| {
+        let is_told = told.get(next) == Some(found);
+        next += usize::from(is_told);
+        !is_told
     };
-    found.iter().filter(is_new).cloned().collect()
+    let new: Vec<Diagnostic> = found.iter().filter(is_new).cloned().collect();
+    let mut left: Vec<&Diagnostic> = told[next..].iter().collect();
+    let is_left = |found: &Diagnostic| match left.iter().position(|told| *told == found) {
+        Some(at) => {
+            left.swap_remove(at);
+            true
+        }
+        None => false,
+    };
+    let mut is_left = is_left;
+    new.into_iter().filter(|found| !is_left(found)).collect()
 }

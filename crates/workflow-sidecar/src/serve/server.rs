@@ -268,8 +268,16 @@ impl Server {
     fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
         let needed = self.needed(id);
         let loaded = self.reached_definitions(id, &Context::default(), &needed)?;
+        let slot = self.sessions.get_mut(id);
+        let awaited = slot.and_then(|slot| slot.others.take());
         let output = self.step_session(id, Input::Settings { loaded: &loaded });
         self.apply(id, output.actions);
+        // The others may be those of another project now.
+        let slot = self.sessions.get(id);
+        let awaits_none = slot.is_some_and(|slot| slot.others.is_none());
+        if awaited.is_some() && loaded.is_part && awaits_none {
+            self.await_others(id, loaded.diagnostics.clone());
+        }
         Ok(())
     }
 
@@ -335,7 +343,6 @@ impl Server {
 
     /// Steps a session for the last time and forgets it.
     pub(super) fn close(&mut self, id: &str) -> Output {
-        self.read_others_now(id);
         let output = self.step_session(id, Input::Shutdown);
         self.peer.forget(id);
         self.sessions.remove(id);

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::Notify;
 use workflow_core::output::Heard;
@@ -12,7 +11,6 @@ use workflow_protocol::Dropped;
 use super::clock::Alarm;
 use super::dispatch::Dispatch;
 use super::frame::{Frame, Frames};
-use super::others::Reading;
 use super::outbox::Outbox;
 use super::server::Surroundings;
 use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
@@ -51,7 +49,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             move || waiting.due_in(),
             move || {
                 pen.tick(&due);
-                pen.read_others(&due);
+                read_others(&pen, &due);
             },
         )?
     };
@@ -165,32 +163,32 @@ impl Pen {
         pen.happen(Event::Time, dispatch);
         pen.flush_or_end();
     }
+}
 
-    /// Reads the workflows that are due to be read, and tells what is wrong with them.
-    fn read_others(&self, dispatch: &Dispatch) {
-        while let Some(reading) = dispatch.others_to_read() {
-            // On a thread that ends with it: one that goes on would keep freed memory at hand, and with it all that lies below.
-            std::thread::scope(|scope| {
-                let read = || self.read_and_tell(dispatch, &reading);
-                let thread = std::thread::Builder::new().name("others".to_owned());
-                if thread.spawn_scoped(scope, read).is_err() {
-                    read();
-                }
-            });
-        }
-    }
-
-    /// Reads without the right to write: lines are answered meanwhile, and what time brings is done.
-    fn read_and_tell(&self, dispatch: &Dispatch, reading: &Reading) {
-        let found = reading.read(&mut || {
-            if dispatch.tick_due_in() == Some(Duration::ZERO) {
-                self.tick(dispatch);
-            }
-            dispatch.awaits(reading)
-        });
-        let mut pen = self.take();
-        dispatch.others_read(reading, found.as_ref(), &mut pen.outbox);
-        pen.flush_or_end();
+/// Has the workflows read that are due to be read, and what is wrong with them told.
+///
+/// On a thread that ends with it, and nobody waits for: one that goes on would keep freed memory at hand, and with it all
+/// that lies below; and a directory may be slow.
+fn read_others(pen: &Arc<Pen>, dispatch: &Arc<Dispatch>) {
+    let Some(reading) = dispatch.others_to_read() else {
+        return;
+    };
+    let thread = std::thread::Builder::new().name("others".to_owned());
+    let (pen, dispatch) = (Arc::clone(pen), Arc::clone(dispatch));
+    let read = move || {
+        // Without the right to write: lines are answered meanwhile, and what time brings is done.
+        let found = reading.read(&mut || dispatch.awaits(&reading));
+        let is_told = || {
+            let mut pen = pen.take();
+            let is_told = dispatch.tell_of_others(&reading, found.as_ref(), &mut pen.outbox);
+            pen.flush_or_end();
+            is_told
+        };
+        while is_told() {}
+        dispatch.reading_over();
+    };
+    if let Err(error) = thread.spawn(read) {
+        tracing::error!(%error, "workflows that no run reaches are not read");
     }
 }
 

@@ -256,7 +256,7 @@ impl Recorder {
                 seed: self.seed,
             },
             agent_dir: user_agent_dir(None).display().to_string(),
-            home: std::env::home_dir()
+            home: crate::home::home_dir()
                 .unwrap_or_default()
                 .display()
                 .to_string(),

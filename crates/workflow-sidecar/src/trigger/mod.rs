@@ -74,7 +74,7 @@ fn place(path: &str, tier: Tier, cwd: &Path) -> Result<Place, String> {
     match tier {
         Tier::Global => {
             let whole = match path.strip_prefix("~/") {
-                Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
+                Some(rest) => crate::home::home_dir().unwrap_or_default().join(rest),
                 None => PathBuf::from(path),
             };
             if !whole.is_absolute() {

@@ -36,7 +36,7 @@ impl WatchedWorld {
 
 impl World for WatchedWorld {
     fn paths<'p>(&self, project: &WorldProject<'p>) -> Box<dyn Paths + 'p> {
-        let home = std::env::home_dir().unwrap_or_default();
+        let home = crate::home::home_dir().unwrap_or_default();
         Box::new(WatchedPaths {
             inner: self.inner.paths(project),
             written: written(project, &home.to_string_lossy()),
@@ -209,7 +209,7 @@ mod tests {
         let project = project.path().canonicalize().unwrap();
         std::os::unix::fs::symlink("real", project.join("link")).unwrap();
         let answers = Answers::default();
-        let home = std::env::home_dir().unwrap_or_default();
+        let home = crate::home::home_dir().unwrap_or_default();
         let agent_dir = home.join(".pi/agent");
         let here = WorldProject {
             agent_dir: &agent_dir,
