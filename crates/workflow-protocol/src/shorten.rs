@@ -17,8 +17,10 @@ use crate::lenient::Lenient;
 use crate::messages;
 use crate::skim::{Declined, Skim};
 
-/// How many bytes of a list are looked at together: what is noted of its elements may be larger than they are.
+/// How many bytes of a list are looked at together, unless an element is longer.
 const WINDOW: usize = 256 << 10;
+/// How many needed elements are noted before they are put where they belong: a note may be larger than its element.
+const NOTED: usize = 4096;
 
 /// The lists that are shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +137,10 @@ impl Shortening {
     fn look(&self, text: &str) -> Seen {
         let mut skim = Skim::new(text);
         let (mut kept, mut to, mut is_over) = (Vec::new(), 0, false);
-        while !is_over && let Ok(worth) = self.list.worth(&mut skim) {
+        while !is_over
+            && kept.len() < NOTED
+            && let Ok(worth) = self.list.worth(&mut skim)
+        {
             match skim.peek() {
                 // A comma with nothing behind it stays behind its element: there it is seen to be wrong.
                 Some(b',') if skim.goes_on() => {}
