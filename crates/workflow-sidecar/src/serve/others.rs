@@ -192,13 +192,12 @@ fn beyond(told: &[Diagnostic], found: &[Diagnostic]) -> Vec<Diagnostic> {
     };
     let new: Vec<Diagnostic> = found.iter().filter(is_new).cloned().collect();
     let mut left: Vec<&Diagnostic> = told[next..].iter().collect();
-    let is_left = |found: &Diagnostic| match left.iter().position(|told| *told == found) {
+    let mut is_left = |found: &Diagnostic| match left.iter().position(|told| *told == found) {
         Some(at) => {
             left.swap_remove(at);
             true
         }
         None => false,
     };
-    let mut is_left = is_left;
     new.into_iter().filter(|found| !is_left(found)).collect()
 }
