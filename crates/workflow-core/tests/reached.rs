@@ -12,11 +12,12 @@ use workflow_core::definition::{
     TierEntry, load, load_for, load_reached, load_while,
 };
 use workflow_core::diagnostic::Code;
+use workflow_core::event::Entry;
 use workflow_core::guard::rules::PlainPaths;
-use workflow_core::input::{Entry, Ticket};
 use workflow_core::run::{entry_type, needed};
 use workflow_core::session::Abilities;
-use workflow_core::{Input, Session};
+use workflow_core::types::RequestId;
+use workflow_core::{Event, Session};
 
 const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
@@ -145,23 +146,23 @@ fn lived(loaded: Loaded, stored: &RawValue) -> Vec<String> {
         data: Some(stored),
     }];
     let loaded = Arc::new(loaded);
-    let begun = session.step(1, Input::Session { entries, loaded });
+    let begun = session.step(1, Event::Session { entries, loaded });
     let mut said: Vec<String> = begun
         .actions
         .iter()
         // What is wrong with others is told in another line.
-        .filter(|action| !matches!(action, workflow_core::output::Action::Notify { .. }))
+        .filter(|action| !matches!(action, workflow_core::effect::Action::Notify { .. }))
         .map(|action| format!("{action:?}"))
         .collect();
     said.push(format!("{:?}", session.view()));
     for _ in 0..4 {
-        let told = session.step(1, Input::BeforeAgentStart { prompt: None });
+        let told = session.step(1, Event::BeforeAgentStart { prompt: None });
         said.push(format!("{:?} {:?}", told.reply, told.actions));
         for tool in KEYS {
             let called = session.step(
                 1,
-                Input::ToolCall {
-                    ticket: Ticket(1),
+                Event::ToolCall {
+                    request: RequestId(1),
                     tool,
                     input: None,
                     paths: &PlainPaths,
@@ -172,14 +173,14 @@ fn lived(loaded: Loaded, stored: &RawValue) -> Vec<String> {
         let action = Some("next");
         let stepped = session.step(
             1,
-            Input::Step {
-                ticket: Ticket(2),
+            Event::Step {
+                request: RequestId(2),
                 action,
             },
         );
         said.push(format!("{:?} {:?}", stepped.reply, stepped.actions));
     }
-    let ended = session.step(1, Input::AgentEnd { last: None });
+    let ended = session.step(1, Event::AgentEnd { last: None });
     said.push(format!("{:?} {:?}", ended.reply, ended.actions));
     said
 }

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry};
+use workflow_core::event::{ApprovalDecision, Event, PlatformEvent};
 use workflow_core::guard::gate::Report;
-use workflow_core::input::{Input, Ticket, Word};
+use workflow_core::types::RequestId;
 
 use crate::world::{World, line, phase, workflow};
 
@@ -44,7 +45,7 @@ fn report(verdict: &serde_json::Value) -> Report {
 
 fn over(world: &mut World, verdict: &serde_json::Value) -> Vec<String> {
     let gate = world.gate;
-    world.step(Input::GateOver {
+    world.report(PlatformEvent::GateFinished {
         gate,
         reports: vec![report(verdict)],
     })
@@ -112,7 +113,7 @@ fn commands_of_a_project_run_only_when_they_are_trusted() {
     let mut world = with_gate();
     world.tool("next");
     let gate = world.gate;
-    let asked = world.step(Input::GateUntrusted { gate });
+    let asked = world.report(PlatformEvent::GateNotTrusted { gate });
     assert!(line(&asked, "ask Run commands of this project?").contains("  cargo test"));
     let lines = world.answer(true);
     assert_eq!(lines, ["trust 1", "gate 1 checks, baseline -, 0 commands"]);
@@ -121,7 +122,7 @@ fn commands_of_a_project_run_only_when_they_are_trusted() {
     let mut world = with_gate();
     world.tool("next");
     let gate = world.gate;
-    world.step(Input::GateUntrusted { gate });
+    world.report(PlatformEvent::GateNotTrusted { gate });
     assert!(line(&world.answer(false), "settled tool").contains("workflow-sidecar trust"));
 }
 
@@ -132,7 +133,7 @@ fn how_things_stood_is_noted_when_the_phase_is_entered_and_survives() {
         ..phase("a")
     });
     let baseline = serde_json::value::to_raw_value(&json!({"files": {}})).expect("a value is JSON");
-    let lines = world.step(Input::Baseline { baseline });
+    let lines = world.report(PlatformEvent::BaselineTaken { baseline });
     assert_eq!(lines, ["entry workflow:gate"]);
     world.reload();
     let lines = world.tool("next");
@@ -234,7 +235,7 @@ fn a_word_given_beforehand_is_used_once() {
     world.tool("next");
     over(&mut world, &json!("passed"));
     world.choose(None);
-    world.word = Some(Word::Chosen("approve".to_owned()));
+    world.word = Some(ApprovalDecision::Chosen("approve".to_owned()));
     world.tool("next");
     let lines = over(&mut world, &json!("passed"));
     assert!(line(&lines, "settled tool").contains("Advanced"));
@@ -262,8 +263,10 @@ fn whatever_moves_the_run_calls_its_gate_off() {
             }
             "stop" => world.stop("aborted"),
             "command" => world.cancel_command(),
-            "host" => world.step(Input::StepCancelled { ticket: Ticket(2) }),
-            _ => world.step(Input::Shutdown),
+            "host" => world.step(Event::StepCancelled {
+                request: RequestId(2),
+            }),
+            _ => world.step(Event::Shutdown),
         };
         assert!(
             line(&lines, "settled tool").contains(why),

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
+use workflow_core::event::Event;
 use workflow_core::guard::rules::{
     Call, Decision, LevelRules, PathForm, Paths, PlainPaths, Rules, Whose,
 };
-use workflow_core::input::Input;
 
 use crate::world::{World, guarded, line, phase, workflow};
 
@@ -196,7 +196,7 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     );
     world.tool_call("deploy");
     assert!(
-        line(&world.step(Input::Shutdown), "settled block Nobody").contains("the session ended")
+        line(&world.step(Event::Shutdown), "settled block Nobody").contains("the session ended")
     );
 }
 
@@ -228,7 +228,7 @@ fn results_of_all_levels_are_changed_outer_first() {
     world.reload();
     let content = serde_json::value::to_raw_value("said").expect("a text is JSON");
     let result = |world: &mut World| {
-        world.step(Input::ToolResult {
+        world.step(Event::ToolResult {
             tool: "bash",
             content: Some(&content),
             is_error: false,

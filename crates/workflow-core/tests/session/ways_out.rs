@@ -5,9 +5,9 @@ use workflow_core::definition::{
     Approval, Bound, ContinueRule, Gate, Guards, OnLimit, Phase, PhaseEntry, Tier, Trigger,
     TriggerOn,
 };
+use workflow_core::event::{Answer, ApprovalDecision, Event, PlatformEvent, WatchReport};
 use workflow_core::guard::gate::Report;
-use workflow_core::input::{Answer, Input, Ticket, Word};
-use workflow_core::wake::Watched;
+use workflow_core::types::RequestId;
 
 use crate::world::{World, guarded, line, phase, workflow};
 
@@ -57,22 +57,22 @@ fn failed() -> Vec<Report> {
 
 fn over(world: &mut World, reports: Vec<Report>) -> Vec<String> {
     let gate = world.gate;
-    world.step(Input::GateOver { gate, reports })
+    world.report(PlatformEvent::GateFinished { gate, reports })
 }
 
 fn untrusted(world: &mut World) -> Vec<String> {
     let gate = world.gate;
-    world.step(Input::GateUntrusted { gate })
+    world.report(PlatformEvent::GateNotTrusted { gate })
 }
 
-fn says(word: &str) -> Word {
-    Word::Chosen(word.to_owned())
+fn says(word: &str) -> ApprovalDecision {
+    ApprovalDecision::Chosen(word.to_owned())
 }
 
 fn outdated(world: &mut World) -> Vec<String> {
     let question = world.asked.pop().expect("a question waits");
     let answer = Answer::Outdated;
-    world.step(Input::Answer { question, answer })
+    world.step(Event::Answer { question, answer })
 }
 
 fn trigger(file: &str) -> Trigger {
@@ -94,11 +94,11 @@ fn asks_about_triggers(file: &str) -> World {
 }
 
 fn not_watched(world: &mut World) -> Vec<String> {
-    let watched = Watched {
+    let watched = WatchReport {
         untrusted: true,
-        ..Watched::default()
+        ..WatchReport::default()
     };
-    world.step(Input::Watched { watched })
+    world.report(PlatformEvent::TriggersWatched { report: watched })
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn what_has_changed_since_it_was_shown_is_asked_about_again() {
     assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
     world.choose(None);
     // The same where it was answered outside of the host.
-    world.word = Some(Word::Outdated);
+    world.word = Some(ApprovalDecision::Outdated);
     let lines = world.tool("next");
     assert!(line(&lines, "ask Plan OK?: ").contains("has changed since you answered"));
     assert!(line(&world.choose(Some("approve")), "settled tool").contains("Advanced"));
@@ -238,9 +238,11 @@ fn what_was_asked_in_a_dialog_only_is_forgotten_with_the_dialog() {
         let mut world = world_with(needs_word());
         world.tool("next");
         let lines = match what {
-            "host" => world.step(Input::StepCancelled { ticket: Ticket(2) }),
+            "host" => world.step(Event::StepCancelled {
+                request: RequestId(2),
+            }),
             "stop" => world.stop("aborted"),
-            _ => world.step(Input::Shutdown),
+            _ => world.step(Event::Shutdown),
         };
         line(&lines, "settled tool The way out");
         assert!(lines.contains(&"forget word".to_owned()), "{what}");
@@ -248,7 +250,7 @@ fn what_was_asked_in_a_dialog_only_is_forgotten_with_the_dialog() {
     let mut parked = world_with(needs_word());
     parked.tool("next");
     parked.choose(None);
-    let lines = parked.step(Input::Shutdown);
+    let lines = parked.step(Event::Shutdown);
     assert!(!lines.contains(&"forget word".to_owned()), "{lines:?}");
 }
 
@@ -439,7 +441,7 @@ fn how_things_stand_is_noted_where_nobody_knows_how_they_stood() {
     assert!(lines.contains(&"baseline of 1".to_owned()), "{lines:?}");
     assert!(line(&lines, "notify Warning").contains("compares with how they stand now"));
     let baseline = serde_json::value::to_raw_value(&json!({})).expect("a value is JSON");
-    world.step(Input::Baseline { baseline });
+    world.report(PlatformEvent::BaselineTaken { baseline });
     let lines = world.reload();
     assert!(!lines.contains(&"baseline of 1".to_owned()), "{lines:?}");
 }

@@ -7,13 +7,14 @@ use workflow_core::definition::{
     Catalog, Listing, Loaded, Outcome, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
     Workflow,
 };
-use workflow_core::guard::rules::PlainPaths;
-use workflow_core::input::{
-    Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
+use workflow_core::effect::{Action, Effect, Reply, ToolAnswer};
+use workflow_core::event::{
+    Answer, ApprovalDecision, Author, Command, Entry, LastAssistant, PlatformEvent,
 };
-use workflow_core::output::{Action, Effect, GateId, Reply, ToolAnswer};
+use workflow_core::guard::rules::PlainPaths;
 use workflow_core::session::Abilities;
-use workflow_core::{Input, Output, Session};
+use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
+use workflow_core::{Effects, Event, Session};
 
 /// The moment at which every test starts.
 pub(crate) const NOW: u64 = 1_747_234_567_890;
@@ -71,10 +72,12 @@ pub(crate) struct World {
     /// The questions that wait for an answer.
     pub(crate) asked: Vec<QuestionId>,
     /// The gate that was run last.
-    pub(crate) gate: GateId,
+    pub(crate) gate: GateRunId,
+    /// The restore that was begun last.
+    pub(crate) restore: RestoreId,
     /// What the person said outside of the host.
-    pub(crate) word: Option<Word>,
-    tickets: u64,
+    pub(crate) word: Option<ApprovalDecision>,
+    requests: u64,
 }
 
 impl World {
@@ -94,9 +97,10 @@ impl World {
             own: Vec::new(),
             branch: Vec::new(),
             asked: Vec::new(),
-            gate: GateId(0),
+            gate: GateRunId(0),
+            restore: RestoreId(0),
             word: None,
-            tickets: 0,
+            requests: 0,
         };
         world.reload();
         world
@@ -131,12 +135,17 @@ impl World {
     }
 
     /// Puts an input in and tells what came out, a line an effect.
-    pub(crate) fn step(&mut self, input: Input<'_>) -> Vec<String> {
+    pub(crate) fn step(&mut self, input: Event<'_>) -> Vec<String> {
         let out = self.session.step(self.now, input);
         self.tell(out)
     }
 
-    fn tell(&mut self, out: Output) -> Vec<String> {
+    /// Takes a report of the platform, and tells what came out.
+    pub(crate) fn report(&mut self, event: PlatformEvent) -> Vec<String> {
+        self.step(Event::Platform(event))
+    }
+
+    fn tell(&mut self, out: Effects) -> Vec<String> {
         let mut lines = Vec::new();
         match out.reply {
             Reply::None => {}
@@ -150,7 +159,7 @@ impl World {
                 }
             }
             Reply::Tool(ToolAnswer { text, .. }) => lines.push(format!("tool {text}")),
-            Reply::Heard(heard) => lines.push(format!("heard {heard:?}")),
+            Reply::Triggered(heard) => lines.push(format!("heard {heard:?}")),
         }
         for problem in out.diagnostics {
             lines.push(format!("{} {}", problem.code, problem.message));
@@ -160,7 +169,7 @@ impl World {
             lines.push(format!("ask {}: {}", question.title, question.message));
             self.asked.push(question.id);
         }
-        for settled in out.settled {
+        for settled in out.deferred {
             lines.push(match settled.reply {
                 Reply::Block { reason, by } => format!("settled block {by:?} {reason}"),
                 Reply::Tool(ToolAnswer { text, .. }) => format!("settled tool {text}"),
@@ -182,29 +191,29 @@ impl World {
                         run.commands.len()
                     )
                 }
-                Effect::StopGate(_) => "stop gate".to_owned(),
-                Effect::TakeBaseline(gates) => format!("baseline of {}", gates.len()),
-                Effect::Trust(commands) => format!("trust {}", commands.len()),
-                Effect::AwaitWord(awaiting) => format!("await {}", awaiting.approval.ask),
-                Effect::ReadWord(awaiting) => {
+                Effect::CancelGate { .. } => "stop gate".to_owned(),
+                Effect::TakeBaseline { gates } => format!("baseline of {}", gates.len()),
+                Effect::TrustCommands { commands } => format!("trust {}", commands.len()),
+                Effect::RequestApproval(awaiting) => format!("await {}", awaiting.approval.ask),
+                Effect::ReadApproval(awaiting) => {
                     reads_word = true;
                     format!("read word about {}", awaiting.approval.ask)
                 }
-                Effect::ForgetWord(_) => "forget word".to_owned(),
-                Effect::KeepCode => "keep code".to_owned(),
-                Effect::RestoreCode { id, snapshot } => {
-                    self.gate = id;
+                Effect::ClearApproval { .. } => "forget word".to_owned(),
+                Effect::RecordCheckpoint => "keep code".to_owned(),
+                Effect::RestoreCode { restore, snapshot } => {
+                    self.restore = restore;
                     format!("restore {}", snapshot.reference.unwrap_or(snapshot.head))
                 }
-                Effect::Watch(triggers) => format!("watch {}", triggers.len()),
+                Effect::WatchTriggers { triggers } => format!("watch {}", triggers.len()),
                 Effect::ReadOthers { told } => format!("read others, {} told", told.len()),
-                Effect::WatchNoMore => "watch no more".to_owned(),
-                Effect::TrustTriggers(triggers) => format!("trust triggers {}", triggers.len()),
+                Effect::StopWatching => "watch no more".to_owned(),
+                Effect::TrustTriggers { triggers } => format!("trust triggers {}", triggers.len()),
             });
         }
         if reads_word {
-            let word = self.word.take();
-            lines.extend(self.step(Input::Word { word }));
+            let decision = self.word.take();
+            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead { decision })));
         }
         lines
     }
@@ -229,7 +238,7 @@ impl World {
                     "widget {}",
                     lines.map_or("-".to_owned(), |lines| lines.join("/"))
                 ),
-                Action::Notify { message, level } => format!("notify {level:?} {message}"),
+                Action::Notify { message, severity } => format!("notify {severity:?} {message}"),
             });
         }
     }
@@ -244,7 +253,7 @@ impl World {
                 data: Some(data),
             })
             .collect();
-        let lines = self.step(Input::Session {
+        let lines = self.step(Event::Session {
             entries,
             loaded: self.loaded(),
         });
@@ -255,21 +264,21 @@ impl World {
     }
 
     pub(crate) fn command(&mut self, arguments: &str) -> Vec<String> {
-        self.tickets += 1;
+        self.requests += 1;
         let command = Command::Workflow {
             arguments,
             loaded: self.loaded(),
         };
-        self.step(Input::Command {
-            ticket: Ticket(self.tickets),
+        self.step(Event::Command {
+            request: RequestId(self.requests),
             command,
         })
     }
 
     pub(crate) fn cancel_command(&mut self) -> Vec<String> {
-        self.tickets += 1;
-        self.step(Input::Command {
-            ticket: Ticket(self.tickets),
+        self.requests += 1;
+        self.step(Event::Command {
+            request: RequestId(self.requests),
             command: Command::CancelWorkflow,
         })
     }
@@ -278,19 +287,19 @@ impl World {
     pub(crate) fn choose(&mut self, option: Option<&str>) -> Vec<String> {
         let question = self.asked.pop().expect("a question waits");
         let answer = option.map_or(Answer::Dismissed, Answer::Chosen);
-        self.step(Input::Answer { question, answer })
+        self.step(Event::Answer { question, answer })
     }
 
     pub(crate) fn answer(&mut self, confirmed: bool) -> Vec<String> {
         let question = self.asked.pop().expect("a question waits");
         let answer = Answer::Confirmed(confirmed);
-        self.step(Input::Answer { question, answer })
+        self.step(Event::Answer { question, answer })
     }
 
     pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
-        self.tickets += 1;
-        self.step(Input::Step {
-            ticket: Ticket(self.tickets),
+        self.requests += 1;
+        self.step(Event::Step {
+            request: RequestId(self.requests),
             action: Some(action),
         })
     }
@@ -301,10 +310,10 @@ impl World {
 
     /// A tool call with arguments.
     pub(crate) fn call(&mut self, tool: &str, input: &serde_json::Value) -> Vec<String> {
-        self.tickets += 1;
+        self.requests += 1;
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
-        self.step(Input::ToolCall {
-            ticket: Ticket(self.tickets),
+        self.step(Event::ToolCall {
+            request: RequestId(self.requests),
             tool,
             input: Some(&input),
             paths: &PlainPaths,
@@ -312,13 +321,13 @@ impl World {
     }
 
     pub(crate) fn user_input(&mut self) -> Vec<String> {
-        self.step(Input::UserInput {
+        self.step(Event::UserInput {
             author: Some(Author::Person),
         })
     }
 
     pub(crate) fn prompt(&mut self, prompt: &str) -> Vec<String> {
-        self.step(Input::BeforeAgentStart {
+        self.step(Event::BeforeAgentStart {
             prompt: Some(prompt),
         })
     }
@@ -328,14 +337,14 @@ impl World {
             stop_reason: Some(reason),
             text_tail: Some("Done."),
         };
-        self.step(Input::AgentEnd { last: Some(last) })
+        self.step(Event::AgentEnd { last: Some(last) })
     }
 
     /// Lets time pass, in one go.
     pub(crate) fn wait(&mut self, millis: u64) -> Vec<String> {
         self.now += millis;
         match self.session.deadline() {
-            Some(due) if due <= self.now => self.step(Input::Tick),
+            Some(due) if due <= self.now => self.step(Event::Tick),
             _ => Vec::new(),
         }
     }

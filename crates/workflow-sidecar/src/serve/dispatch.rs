@@ -14,8 +14,8 @@ use tokio::sync::Notify;
 use tracing::field::Empty;
 use tracing::{Level, Span};
 use workflow_core::definition::Loaded;
-use workflow_core::input::Millis;
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome as Heard;
+use workflow_core::types::Millis;
 use workflow_protocol::{
     Dropped, Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method,
 };
@@ -358,7 +358,7 @@ fn note(id: &str, call: &Call<'_>) {
 mod tests {
     use std::time::Instant;
 
-    use workflow_core::input::Ticket;
+    use workflow_core::types::RequestId;
 
     use super::super::clock::Clock;
     use super::*;
@@ -413,7 +413,7 @@ mod tests {
     fn what_a_call_left_behind_that_panicked_answers_no_other() {
         let mut dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
         let amid = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
-            lock(server).begin_call(Ticket(1));
+            lock(server).begin_call(RequestId(1));
             panicking(params, server, extensions);
         };
         dispatch.methods.register_method("test/amid", amid).unwrap();
@@ -422,7 +422,7 @@ mod tests {
             &dispatch,
             r#"{"jsonrpc":"2.0","id":3,"method":"test/amid"}"#,
         );
-        assert!(!dispatch.server().is_in_progress(Ticket(1)));
+        assert!(!dispatch.server().is_in_progress(RequestId(1)));
     }
 
     #[test]

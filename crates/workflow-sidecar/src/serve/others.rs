@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use workflow_core::Input;
+use workflow_core::Event;
 use workflow_core::definition::{Loaded, Needed};
 use workflow_core::diagnostic::Diagnostic;
 
@@ -174,7 +174,7 @@ impl Server {
         let id = id.clone();
         if let (Some(Awaited { told, .. }), Some(loaded)) = (slot.others.take(), loaded) {
             let diagnostics = beyond(&told, &loaded.diagnostics);
-            let output = self.step_session(&id, Input::OthersRead { diagnostics });
+            let output = self.step_session(&id, Event::OthersRead { diagnostics });
             self.apply_and_tell(&id, output.actions, &output.diagnostics);
         }
         true

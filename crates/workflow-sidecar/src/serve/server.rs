@@ -13,13 +13,13 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use workflow_core::definition::{Approval, Loaded, Needed, Trigger};
 use workflow_core::diagnostic::Diagnostic;
-use workflow_core::input::{Answer, Millis, Ticket};
-use workflow_core::output::{
-    Action, Awaiting, Effect, GateId, Heard, Output, Question, Reply, Settled,
+use workflow_core::effect::{
+    Action, ApprovalRequest, DeferredReply, Effect, Effects, Question, Reply, TriggerOutcome,
 };
+use workflow_core::event::{Answer, PlatformEvent, WatchReport};
 use workflow_core::session::Abilities;
-use workflow_core::wake::Watched;
-use workflow_core::{Input, Session};
+use workflow_core::types::{GateRunId, Millis, RequestId, RestoreId};
+use workflow_core::{Event, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
 use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
@@ -113,13 +113,13 @@ pub(super) struct Server {
     peer: Peer,
     /// How many sessions were opened.
     opened: u64,
-    tickets: u64,
+    requests: u64,
     /// The requests that are answered later.
-    waiting: HashMap<Ticket, Waiting>,
+    waiting: HashMap<RequestId, Waiting>,
     /// The call in progress, if its answer may come later.
-    in_progress: Option<Ticket>,
+    in_progress: Option<RequestId>,
     /// The answer to the call in progress, where what had to be done first was done at once.
-    at_once: Option<Settled>,
+    at_once: Option<DeferredReply>,
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
@@ -142,7 +142,7 @@ struct Waiting {
 /// A call whose answer comes later.
 #[derive(Debug, Clone)]
 pub(super) struct Deferred {
-    pub(super) ticket: Ticket,
+    pub(super) request: RequestId,
     pub(super) what: Asking,
 }
 
@@ -207,7 +207,7 @@ impl Server {
             deadline_changed,
             peer: Peer::default(),
             opened: 0,
-            tickets: 0,
+            requests: 0,
             waiting: HashMap::new(),
             in_progress: None,
             at_once: None,
@@ -222,19 +222,24 @@ impl Server {
     pub(super) fn step<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
-        input: Input<'_>,
-    ) -> Result<Output, Error> {
+        input: Event<'_>,
+    ) -> Result<Effects, Error> {
         self.known(params)?;
         Ok(self.step_session(params.session_id(), input))
     }
 
-    /// Steps a session that is known, for a call whose answer may come later, under this ticket.
-    pub(super) fn step_or_wait(&mut self, id: &str, ticket: Ticket, input: Input<'_>) -> Output {
-        self.begin_call(ticket);
+    /// Steps a session that is known, for a call whose answer may come later, under this request.
+    pub(super) fn step_or_wait(
+        &mut self,
+        id: &str,
+        request: RequestId,
+        input: Event<'_>,
+    ) -> Effects {
+        self.begin_call(request);
         let mut output = self.step_session(id, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
-        if let Some(Settled { reply, actions, .. }) = at_once {
+        if let Some(DeferredReply { reply, actions, .. }) = at_once {
             output.reply = reply;
             output.actions.extend(actions);
         }
@@ -270,7 +275,7 @@ impl Server {
         let loaded = self.reached_definitions(id, &Context::default(), &needed)?;
         let slot = self.sessions.get_mut(id);
         let awaited = slot.and_then(|slot| slot.others.take());
-        let output = self.step_session(id, Input::Settings { loaded: &loaded });
+        let output = self.step_session(id, Event::Settings { loaded: &loaded });
         self.apply(id, output.actions);
         // The others may be those of another project now.
         let slot = self.sessions.get(id);
@@ -287,7 +292,7 @@ impl Server {
     }
 
     /// The answer to a command.
-    pub(super) fn command_result(&mut self, id: &str, output: Output) -> CommandRunResult {
+    pub(super) fn command_result(&mut self, id: &str, output: Effects) -> CommandRunResult {
         CommandRunResult {
             guarded: self.guarded_news(id),
             ..wire::command_run_result(output)
@@ -300,8 +305,8 @@ impl Server {
         id: &str,
         context: &Context<'_>,
         needed: &Needed,
-        input: impl FnOnce(Arc<Loaded>) -> Input<'i>,
-    ) -> Result<Output, Error> {
+        input: impl FnOnce(Arc<Loaded>) -> Event<'i>,
+    ) -> Result<Effects, Error> {
         if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(id) {
             return Err(too_many_sessions());
         }
@@ -342,8 +347,8 @@ impl Server {
     }
 
     /// Steps a session for the last time and forgets it.
-    pub(super) fn close(&mut self, id: &str) -> Output {
-        let output = self.step_session(id, Input::Shutdown);
+    pub(super) fn close(&mut self, id: &str) -> Effects {
+        let output = self.step_session(id, Event::Shutdown);
         self.peer.forget(id);
         self.sessions.remove(id);
         output
@@ -411,14 +416,14 @@ impl Server {
         Ok(host.definitions.recent(&project, &needed))
     }
 
-    pub(super) fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
+    pub(super) fn step_session(&mut self, id: &str, input: Event<'_>) -> Effects {
         let now = self.now();
         self.step_session_at(now, id, input)
     }
 
-    fn step_session_at(&mut self, now: Millis, id: &str, input: Input<'_>) -> Output {
+    fn step_session_at(&mut self, now: Millis, id: &str, input: Event<'_>) -> Effects {
         let Some(slot) = self.sessions.get_mut(id) else {
-            return Output::default();
+            return Effects::default();
         };
         let span = slot.logged(id);
         let _worked_on = span.enter();
@@ -435,17 +440,17 @@ impl Server {
     }
 
     /// Does what a step asks for beyond its answer.
-    fn follow_up(&mut self, id: &str, mut output: Output) -> Output {
+    fn follow_up(&mut self, id: &str, mut output: Effects) -> Effects {
         let mut effects = VecDeque::from(std::mem::take(&mut output.effects));
         while let Some(effect) = effects.pop_front() {
             if let Some(input) = self.take_effect(id, effect)
                 && let Some(slot) = self.sessions.get_mut(id)
             {
-                let more = slot.session.step(self.clock.now(), input);
+                let more = slot.session.step(self.clock.now(), Event::Platform(input));
                 output.actions.extend(more.actions);
                 output.diagnostics.extend(more.diagnostics);
                 output.questions.extend(more.questions);
-                output.settled.extend(more.settled);
+                output.deferred.extend(more.deferred);
                 effects.extend(more.effects);
             }
         }
@@ -456,9 +461,9 @@ impl Server {
                 self.wait_for(id, before, deadline);
             }
         }
-        for settled in std::mem::take(&mut output.settled) {
+        for settled in std::mem::take(&mut output.deferred) {
             // The call in progress is answered at once, though it said it would be later.
-            let is_this_one = settled.ticket == Ticket(self.tickets);
+            let is_this_one = settled.request == RequestId(self.requests);
             if is_this_one && matches!(output.reply, Reply::Later) {
                 output.reply = settled.reply;
                 output.actions.extend(settled.actions);
@@ -473,13 +478,13 @@ impl Server {
     }
 
     /// Does what only the process can do, and gives what the session must hear of it at once.
-    fn take_effect(&mut self, id: &str, effect: Effect) -> Option<Input<'static>> {
+    fn take_effect(&mut self, id: &str, effect: Effect) -> Option<PlatformEvent> {
         let places = self.places(id)?;
         let world = Arc::clone(&self.world);
         let project = places.project();
         match effect {
-            Effect::TakeBaseline(gates) => {
-                return Some(Input::Baseline {
+            Effect::TakeBaseline { gates } => {
+                return Some(PlatformEvent::BaselineTaken {
                     baseline: world.baseline(&gates, &places.cwd),
                 });
             }
@@ -487,7 +492,7 @@ impl Server {
                 if !(run.commands.is_empty()
                     || places.is_trusted && world.is_trusted(&project, &run.commands)) =>
             {
-                return Some(Input::GateUntrusted { gate: run.id });
+                return Some(PlatformEvent::GateNotTrusted { gate: run.id });
             }
             Effect::RunGate(run) => {
                 let name = GateName {
@@ -504,90 +509,98 @@ impl Server {
                     Ok(handle) => self.hold_gate(id, Some((run.id, handle))),
                     Err(reports) => {
                         let gate = run.id;
-                        return Some(Input::GateOver { gate, reports });
+                        return Some(PlatformEvent::GateFinished { gate, reports });
                     }
                 }
             }
-            Effect::StopGate(gate) => self.stop_gate(id, gate),
+            Effect::CancelGate { gate } => self.stop_gate(id, gate),
             Effect::ReadOthers { told } => self.await_others(id, told),
-            Effect::Trust(commands) => world.trust(&project, &commands),
-            Effect::AwaitWord(awaiting) => {
-                if let Some(awaited) = self.awaited(id, awaiting, &places.cwd) {
+            Effect::TrustCommands { commands } => world.trust(&project, &commands),
+            Effect::RequestApproval(request) => {
+                if let Some(awaited) = self.awaited(id, request, &places.cwd) {
                     world.await_word(&places.agent_dir, &awaited);
                 }
             }
-            Effect::ReadWord(awaiting) => {
-                let awaited = self.awaited(id, awaiting, &places.cwd);
-                return Some(Input::Word {
-                    word: awaited.and_then(|awaited| world.word(&places.agent_dir, &awaited)),
+            Effect::ReadApproval(request) => {
+                let awaited = self.awaited(id, request, &places.cwd);
+                return Some(PlatformEvent::ApprovalRead {
+                    decision: awaited.and_then(|awaited| world.word(&places.agent_dir, &awaited)),
                 });
             }
-            Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
-            Effect::KeepCode => {
-                return Some(Input::CodeKept {
-                    kept: world.keep_code(&project),
+            Effect::ClearApproval { task_id } => world.forget_word(&places.agent_dir, &task_id),
+            Effect::RecordCheckpoint => {
+                return Some(match world.keep_code(&project) {
+                    Ok(snapshot) => PlatformEvent::CheckpointRecorded { snapshot },
+                    Err(error) => PlatformEvent::CheckpointFailed { error },
                 });
             }
-            Effect::RestoreCode { id: gate, snapshot } => {
-                let session = id.to_owned();
-                let at_once = world.restore_code(GateName { session, gate }, &snapshot, &project);
-                return at_once.map(|restored| Input::CodeRestored { id: gate, restored });
+            Effect::RestoreCode { restore, snapshot } => {
+                let name = GateName {
+                    session: id.to_owned(),
+                    gate: GateRunId(restore.0),
+                };
+                let at_once = world.restore_code(name, &snapshot, &project);
+                return at_once.map(|outcome| PlatformEvent::CodeRestored { restore, outcome });
             }
-            Effect::Watch(triggers) => {
-                return Some(Input::Watched {
-                    watched: self.watch(id, &project, &triggers),
+            Effect::WatchTriggers { triggers } => {
+                return Some(PlatformEvent::TriggersWatched {
+                    report: self.watch(id, &project, &triggers),
                 });
             }
-            Effect::WatchNoMore => {
+            Effect::StopWatching => {
                 if let Some(slot) = self.sessions.get_mut(id) {
                     slot.triggers = TriggerWatch::default();
                 }
             }
-            Effect::TrustTriggers(triggers) => world.trust_triggers(&project, &triggers),
+            Effect::TrustTriggers { triggers } => world.trust_triggers(&project, &triggers),
         }
         None
     }
 
     /// Watches these triggers in a session, and no others. Those that are watched already go on.
-    fn watch(&mut self, id: &str, project: &Project<'_>, triggers: &[Trigger]) -> Watched {
+    fn watch(&mut self, id: &str, project: &Project<'_>, triggers: &[Trigger]) -> WatchReport {
         let Some(slot) = self.sessions.get_mut(id) else {
-            return Watched::default();
+            return WatchReport::default();
         };
         let world = Arc::clone(&self.world);
         world.watch(id, project, triggers, &mut slot.triggers)
     }
 
     /// A trigger has something for the agent, or cannot go on. `None`: nobody waits for it any more.
-    pub(super) fn trigger_news(&mut self, name: &TriggerName, news: TriggerNews) -> Option<Heard> {
+    pub(super) fn trigger_news(
+        &mut self,
+        name: &TriggerName,
+        news: TriggerNews,
+    ) -> Option<TriggerOutcome> {
         let session = &*name.session;
         let slot = self.sessions.get(session)?;
         if !slot.triggers.has(name.number) {
             return None;
         }
         let input = match news {
-            TriggerNews::Text(text) => Input::Triggered { text },
-            TriggerNews::Problem(problem) => Input::Watched {
-                watched: Watched {
+            TriggerNews::Text(text) => PlatformEvent::Triggered { text },
+            TriggerNews::Problem(problem) => PlatformEvent::TriggersWatched {
+                report: WatchReport {
                     problems: vec![problem],
-                    ..Watched::default()
+                    ..WatchReport::default()
                 },
             },
         };
-        let output = self.step_session(session, input);
+        let output = self.step_session(session, Event::Platform(input));
         self.apply(session, output.actions);
         match output.reply {
-            Reply::Heard(heard) => Some(heard),
+            Reply::Triggered(heard) => Some(heard),
             _ => None,
         }
     }
 
-    fn hold_gate(&mut self, id: &str, gate: Option<(GateId, GateHandle)>) {
+    fn hold_gate(&mut self, id: &str, gate: Option<(GateRunId, GateHandle)>) {
         if let Some(slot) = self.sessions.get_mut(id) {
             slot.gate = gate;
         }
     }
 
-    fn stop_gate(&mut self, id: &str, gate: GateId) {
+    fn stop_gate(&mut self, id: &str, gate: GateRunId) {
         if let Some(slot) = self.sessions.get_mut(id) {
             slot.gate.take_if(|(running, _)| *running == gate);
         }
@@ -607,28 +620,37 @@ impl Server {
     /// Something is told of a gate.
     pub(super) fn gate_news(&mut self, name: &GateName, news: GateNews) {
         let (session, gate) = (&name.session, name.gate);
-        let input = match news {
-            GateNews::Progress(text) => Input::GateProgress { gate, text },
+        let restore = RestoreId(gate.0);
+        let events = match news {
+            GateNews::Progress(text) => vec![
+                PlatformEvent::GateProgress {
+                    gate,
+                    text: text.clone(),
+                },
+                PlatformEvent::RestoreProgress { restore, text },
+            ],
             GateNews::Over(reports) => {
                 self.stop_gate(session, gate);
-                Input::GateOver { gate, reports }
+                vec![PlatformEvent::GateFinished { gate, reports }]
             }
-            GateNews::Restored(restored) => {
+            GateNews::Restored(outcome) => {
                 if !self.sessions.contains_key(session) {
-                    tracing::warn!(?restored, "code went back for a session that is gone");
+                    tracing::warn!(?outcome, "code went back for a session that is gone");
                 }
-                Input::CodeRestored { id: gate, restored }
+                vec![PlatformEvent::CodeRestored { restore, outcome }]
             }
         };
-        let output = self.step_session(session, input);
-        self.apply(session, output.actions);
+        for event in events {
+            let output = self.step_session(session, Event::Platform(event));
+            self.apply(session, output.actions);
+        }
     }
 
     /// What a session waits for, as it is kept for the user.
-    fn awaited(&self, id: &str, awaiting: Awaiting, cwd: &Path) -> Option<Awaited> {
+    fn awaited(&self, id: &str, awaiting: ApprovalRequest, cwd: &Path) -> Option<Awaited> {
         let view = self.sessions.get(id)?.session.view()?;
         let place = view.place.as_ref()?;
-        let Awaiting { approval, nonce } = awaiting;
+        let ApprovalRequest { approval, nonce } = awaiting;
         let Approval {
             ask, choices, show, ..
         } = approval;
@@ -647,16 +669,16 @@ impl Server {
     }
 
     /// The host does not want the answer to a call of a tool any more.
-    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Output {
+    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Effects {
         let is_meant = |waiting: &&Waiting| matches!(&waiting.deferred.what, Asking::Step { session, call: this } if session == id && this == call);
-        let ticket = self
+        let request = self
             .waiting
             .values()
             .find(is_meant)
-            .map(|waiting| waiting.deferred.ticket);
-        match ticket {
-            Some(ticket) => self.step_session(id, Input::StepCancelled { ticket }),
-            None => Output::default(),
+            .map(|waiting| waiting.deferred.request);
+        match request {
+            Some(request) => self.step_session(id, Event::StepCancelled { request }),
+            None => Effects::default(),
         }
     }
 
@@ -722,7 +744,7 @@ impl Server {
                 slot.deadline = None;
             }
             // By the clock the deadline was set by: the wall's time may have been set back since.
-            let output = self.step_session_at(now, &id, Input::Tick);
+            let output = self.step_session_at(now, &id, Event::Tick);
             if asking == Some(&*id) {
                 asked_for.extend(output.actions);
             } else {
@@ -765,7 +787,7 @@ impl Server {
         } else {
             answer
         };
-        let input = Input::Answer { question, answer };
+        let input = Event::Answer { question, answer };
         let output = self.step_session(&session, input);
         self.apply(&session, output.actions);
     }
@@ -831,29 +853,29 @@ impl Server {
         }
     }
 
-    pub(super) fn next_ticket(&mut self) -> Ticket {
-        self.tickets += 1;
-        Ticket(self.tickets)
+    pub(super) fn next_request(&mut self) -> RequestId {
+        self.requests += 1;
+        RequestId(self.requests)
     }
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
-    fn settle(&mut self, session: &str, settled: Settled) {
-        if self.is_in_progress(settled.ticket) {
+    fn settle(&mut self, session: &str, settled: DeferredReply) {
+        if self.is_in_progress(settled.request) {
             self.at_once = Some(settled);
             return;
         }
-        let Settled {
-            ticket,
+        let DeferredReply {
+            request,
             reply,
             actions,
         } = settled;
-        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&ticket) else {
+        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&request) else {
             return self.apply(session, actions);
         };
-        let output = Output {
+        let output = Effects {
             reply,
             actions,
-            ..Output::default()
+            ..Effects::default()
         };
         match deferred.what {
             Asking::Command => {
@@ -869,20 +891,20 @@ impl Server {
         }
     }
 
-    /// The call in progress is answered when its ticket is settled.
-    pub(super) fn defer(&mut self, ticket: Ticket, what: Asking) {
-        self.deferred = Some(Deferred { ticket, what });
+    /// The call in progress is answered when its request is settled.
+    pub(super) fn defer(&mut self, request: RequestId, what: Asking) {
+        self.deferred = Some(Deferred { request, what });
     }
 
-    /// A call may be answered at once, or later under this ticket.
-    pub(super) fn begin_call(&mut self, ticket: Ticket) {
+    /// A call may be answered at once, or later under this request.
+    pub(super) fn begin_call(&mut self, request: RequestId) {
         self.at_once = None;
-        self.in_progress = Some(ticket);
+        self.in_progress = Some(request);
     }
 
-    /// Whether what settles this ticket is the answer to the call in progress.
-    pub(super) fn is_in_progress(&self, ticket: Ticket) -> bool {
-        self.in_progress == Some(ticket)
+    /// Whether what settles this request is the answer to the call in progress.
+    pub(super) fn is_in_progress(&self, request: RequestId) -> bool {
+        self.in_progress == Some(request)
     }
 
     /// The call in progress panicked, and has been answered: whatever comes of it is the answer to nothing.
@@ -899,13 +921,13 @@ impl Server {
 
     /// Keeps the id under which a call is answered.
     pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: &str) {
-        let ticket = deferred.ticket;
+        let request = deferred.request;
         let waiting = Waiting {
             id: id.to_owned(),
             deferred,
             _span: tracing::Span::current(),
         };
-        self.waiting.insert(ticket, waiting);
+        self.waiting.insert(request, waiting);
     }
 }
 

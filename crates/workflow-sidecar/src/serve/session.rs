@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use tracing::{Level, Span};
 use workflow_core::Session;
-use workflow_core::input::Millis;
-use workflow_core::output::GateId;
+use workflow_core::types::{GateRunId, Millis};
 use workflow_protocol::Context;
 
 use super::ascii::Told;
@@ -26,7 +25,7 @@ pub(super) struct Slot {
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
     /// The gate that runs.
-    pub(super) gate: Option<(GateId, GateHandle)>,
+    pub(super) gate: Option<(GateRunId, GateHandle)>,
     /// The triggers that are watched.
     pub(super) triggers: TriggerWatch,
     /// What is awaited of the workflows that were left unread.

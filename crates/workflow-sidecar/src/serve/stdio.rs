@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome as Heard;
 use workflow_protocol::Dropped;
 
 use super::clock::Alarm;

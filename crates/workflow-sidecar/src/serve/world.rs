@@ -10,13 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use serde_json::value::{RawValue, to_raw_value};
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Tier, Trigger};
+use workflow_core::effect::TriggerOutcome as Heard;
+use workflow_core::event::{
+    ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
+    WatchReport as Watched,
+};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::Paths;
-use workflow_core::input::Word;
-use workflow_core::output::{GateId, Heard};
-use workflow_core::wake::Watched;
+use workflow_core::types::{GateRunId, Snapshot};
 
 use crate::approval::Approvals;
 pub(crate) use crate::approval::Awaited;
@@ -103,7 +105,7 @@ pub(crate) struct Project<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GateName {
     pub(crate) session: String,
-    pub(crate) gate: GateId,
+    pub(crate) gate: GateRunId,
 }
 
 /// The checks of a gate.
@@ -461,7 +463,7 @@ impl World for Machine {
             }
             match self.watch_one(session, trigger, project.cwd) {
                 Ok(running) => {
-                    watched.begun.push(trigger.in_words());
+                    watched.started.push(trigger.in_words());
                     watch.watched.push(running);
                 }
                 Err(problem) => watched.problems.push(problem),
@@ -518,7 +520,7 @@ mod tests {
         };
         let name = || GateName {
             session: "s".to_owned(),
-            gate: GateId(1),
+            gate: GateRunId(1),
         };
         let machine = Machine::default();
         assert!(machine.on_the_way_back().begin(project.cwd));

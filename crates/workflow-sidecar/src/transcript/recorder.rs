@@ -16,7 +16,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
-use workflow_core::input::Millis;
+use workflow_core::types::Millis;
 use workflow_protocol::{Kind, PROTOCOL_VERSION};
 
 use super::definitions::{Definitions, Directory, to_hex};

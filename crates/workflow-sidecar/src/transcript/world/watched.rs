@@ -4,12 +4,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::value::RawValue;
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Trigger};
+use workflow_core::event::{
+    ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
+    WatchReport as Watched,
+};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::{PathForm, Paths};
-use workflow_core::input::Word;
-use workflow_core::wake::Watched;
+use workflow_core::types::Snapshot;
 
 use super::{Answer, Form, Kept, Led, Watch, lock, written};
 use crate::paths::WrittenPaths;
@@ -134,7 +136,7 @@ impl World for WatchedWorld {
         let watched = self.inner.watch(session, project, triggers, watch);
         if watched != Watched::default() {
             self.note(Answer::Watched(Watch {
-                begun: watched.begun.clone(),
+                begun: watched.started.clone(),
                 problems: watched.problems.clone(),
                 untrusted: watched.untrusted,
             }));
