@@ -197,7 +197,6 @@ impl World {
                     format!("restore {}", snapshot.reference.unwrap_or(snapshot.head))
                 }
                 Effect::Watch(triggers) => format!("watch {}", triggers.len()),
-                Effect::ReadOthers { told } => format!("read others, {} told", told.len()),
                 Effect::WatchNoMore => "watch no more".to_owned(),
                 Effect::TrustTriggers(triggers) => format!("trust triggers {}", triggers.len()),
             });
