@@ -223,10 +223,6 @@ impl World {
                     format!("restore #{} {}", id.0, json(&snapshot))
                 }
                 Effect::Watch(triggers) => format!("watch {}", json(&triggers)),
-                Effect::ReadOthers { told } => {
-                    let told: Vec<String> = told.iter().map(render_diagnostic).collect();
-                    format!("read others, {told:?} told")
-                }
                 Effect::WatchNoMore => "watch nothing".to_owned(),
                 Effect::TrustTriggers(triggers) => format!("trust triggers {}", json(&triggers)),
             });
