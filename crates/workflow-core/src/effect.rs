@@ -83,13 +83,6 @@ pub enum Effect {
         /// The checks.
         gates: Vec<Gate>,
     },
-    /// Read the workflows that were left unread, when there is time. Comes back as `OthersRead`, unless the session begins
-    /// anew before.
-    #[serde(skip)]
-    ReadOthers {
-        /// What is told already of what is wrong.
-        told: Vec<Diagnostic>,
-    },
     /// Remember that the user trusts these commands in this project.
     TrustCommands {
         /// The commands.

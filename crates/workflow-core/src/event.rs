@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::definition::Loaded;
-use crate::diagnostic::Diagnostic;
 use crate::guard::gate::Report;
 use crate::guard::rules::Paths;
 use crate::types::{GateRunId, QuestionId, RequestId, RestoreId, Snapshot};
@@ -84,11 +83,6 @@ pub enum Event<'a> {
     Settings {
         /// What the files say now. Workflows are taken over only where a run starts or is restored.
         loaded: &'a Loaded,
-    },
-    /// The workflows were read that had been left unread.
-    OthersRead {
-        /// What is wrong beyond what was told then.
-        diagnostics: Vec<Diagnostic>,
     },
     /// The agent runs `workflow_step`.
     Step {

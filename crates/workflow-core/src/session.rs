@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::checkpoint::{Checkpoints, PendingRestore, went_on};
 use crate::command::PendingStart;
 use crate::context::Told;
-use crate::definition::{Catalog, Needed, Settings, Trigger};
+use crate::definition::{Catalog, Settings, Trigger};
 use crate::effect::{Action, Decider, DeferredReply, Effect, Effects, Reply};
 use crate::event::{Author, Command, Event, PlatformEvent};
 use crate::guard::Pace;
@@ -78,8 +78,6 @@ pub struct Session {
     questions: u64,
     /// The problems that were shown last, so that they are shown once per change (B49).
     pub(crate) problems_shown: String,
-    /// The same of the workflows that were read later.
-    pub(crate) others_shown: String,
 }
 
 /// A run in memory: its state, and what follows from it.
@@ -182,7 +180,6 @@ impl Session {
             wake: Wake::default(),
             questions: 0,
             problems_shown: String::new(),
-            others_shown: String::new(),
         }
     }
 
@@ -221,13 +218,6 @@ impl Session {
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         !(self.rules.is_empty() && self.results.is_empty())
-    }
-
-    /// The workflows that its run stands in, if there is one.
-    #[must_use]
-    pub fn needed(&self) -> Needed {
-        let run = self.run.as_ref();
-        run.map(|run| run.state.needed()).unwrap_or_default()
     }
 
     /// Whether a settings file could not be read as it stands: it is worth looking at again.
@@ -287,7 +277,6 @@ impl Session {
             } => self.user_spoke(&mut out),
             Event::Compacted => self.told = Told::default(),
             Event::Settings { loaded } => self.settings_changed(loaded, &mut out),
-            Event::OthersRead { diagnostics } => self.others_read(diagnostics, &mut out),
             Event::Branch {
                 request,
                 turn,
