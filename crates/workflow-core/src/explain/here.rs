@@ -8,7 +8,7 @@ use crate::definition::{
 };
 use crate::guard::rules::Whose;
 use crate::run::{Level, Path, Position, RunState};
-use crate::standing::Standing;
+use crate::session::phase::ResolvedPhase as Standing;
 
 use super::row::{Origin, Said};
 

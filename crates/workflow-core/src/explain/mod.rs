@@ -34,12 +34,12 @@ pub use names::NotFound;
 pub use places::{Place, Places, What, places};
 pub use row::{Origin, Row, Said, Section, Value};
 
-use crate::command::initial_message;
 use crate::definition::{Loaded, Origins, Workflow};
-use crate::guard::Continue;
 use crate::guard::rules::{Call, PlainPaths};
+use crate::reminders::ContinuePolicy as Continue;
 use crate::run::{Position, RunState, Stale};
-use crate::standing::Standing;
+use crate::session::commands::initial_message;
+use crate::session::phase::ResolvedPhase as Standing;
 use here::Here;
 
 /// What holds where a run stands.
@@ -83,7 +83,7 @@ impl Explained {
     /// The context message in full.
     #[must_use]
     pub fn context(&self) -> String {
-        self.standing.context.in_full().to_string()
+        self.standing.context.in_full()
     }
 
     /// Whether this is what an agent is told that stopped early.

@@ -3,14 +3,14 @@
 //! A guard that is added to the engine is a row more here: its value from what holds, its origin from
 //! whoever says it first.
 
-use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
 use crate::diagnostic::Place;
-use crate::ending;
 use crate::guard::rules::{LevelRules, Whose, in_words, own};
 use crate::guard::{STEP_TOOL, ToolGuard};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
-use crate::standing::{all_profiles, level_names, levels};
+use crate::session::announcement as ending;
+use crate::session::commands::{initial_message, session_name};
+use crate::session::phase::{all_profiles, level_names, levels};
 use crate::text;
 
 use super::here::Here;
@@ -192,7 +192,7 @@ fn tools(here: &Here<'_>) -> Vec<Row> {
             .templates
             .block_reason_template
             .as_ref();
-        let reason = here.standing.reason("{toolName}", allowed);
+        let reason = here.standing.list_reason("{toolName}", allowed);
         rows.push(row(
             Section::Tools,
             "blockReason",
@@ -371,7 +371,7 @@ fn context(here: &Here<'_>) -> Vec<Row> {
         row(
             Section::Context,
             "message",
-            Value::Text(here.standing.context.in_full().to_string()),
+            Value::Text(here.standing.context.in_full()),
             None,
         ),
         row(
@@ -513,13 +513,13 @@ fn end(here: &Here<'_>) -> Vec<Row> {
         row(
             Section::End,
             "completionMessage",
-            Value::Text(ending::announced(&done, here.catalog)),
+            Value::Text(ending::ended(&done, here.catalog)),
             here.root(completion, "completionMessage"),
         ),
         row(
             Section::End,
             "cancelledMessage",
-            Value::Text(ending::announced(&cancelled, here.catalog)),
+            Value::Text(ending::ended(&cancelled, here.catalog)),
             here.root(own.or(completion), cancelled_by),
         ),
         row(

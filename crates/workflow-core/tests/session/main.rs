@@ -5,6 +5,7 @@ mod broken_settings;
 mod commands;
 mod consent;
 mod context;
+mod event;
 mod gates;
 mod limits;
 mod navigation;
