@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::connection::{Connection, Process};
-use crate::page::Page;
+use crate::console_pages::Page;
 
 /// What stands before and after the session in the protocol's page.
 const SESSION: [&str; 2] = ["<!-- session -->\n", "<!-- /session -->"];

@@ -6,23 +6,24 @@ mod connection;
 mod contract;
 mod dependencies;
 mod documents;
-mod drawn;
+mod randomised;
 mod examples;
 #[cfg(unix)]
-mod exits;
-mod explained;
+mod exit_codes;
+mod explain;
 #[cfg(target_os = "linux")]
-mod footprint;
+mod memory;
 #[cfg(unix)]
 mod gates;
 #[cfg(unix)]
-mod guarded;
+mod recorded_gates;
 #[cfg(unix)]
-mod harmless;
+mod hostile_definitions;
 mod host;
-mod lines;
+mod malformed_lines;
 mod others;
-mod page;
+mod checkpoints;
+mod console_pages;
 mod process;
 mod questions;
 mod ready_made;
@@ -30,9 +31,9 @@ mod recordings;
 mod sessions;
 #[cfg(unix)]
 mod settings;
-mod time;
+mod clock;
 mod transcripts;
-mod turns;
-mod untrusted;
+mod triggers;
+mod untrusted_projects;
 #[cfg(unix)]
-mod ways_out;
+mod phase_exit;

@@ -1,6 +1,6 @@
 //! How much memory the process takes: idle, and under a big line.
 //!
-//! The figures are printed; `cargo test footprint -- --nocapture` shows them.
+//! The figures are printed; `cargo test memory -- --nocapture` shows them.
 
 use std::path::Path;
 use std::time::Duration;

@@ -432,7 +432,7 @@ fn projects() -> impl Strategy<Value = Files> {
 }
 
 proptest! {
-    #![proptest_config(crate::drawn::config(40))]
+    #![proptest_config(crate::randomised::config(40))]
 
     #[test]
     fn what_is_explained_is_what_is_served(files in projects(), moves in proptest::collection::vec(proptest::bool::weighted(0.8), 1..10)) {
