@@ -26,7 +26,7 @@ pub(crate) fn git(directory: &Path, arguments: &[&str]) {
 }
 
 #[test]
-fn the_code_goes_back_with_the_conversation_if_a_person_says_so() {
+fn code_is_restored_with_the_conversation_if_a_person_agrees() {
     let project = project(&json!({"checkpoint": "git"}), None);
     let file = project.path().join("file.txt");
     fs::write(&file, "one").unwrap();
@@ -68,13 +68,13 @@ fn the_code_goes_back_with_the_conversation_if_a_person_says_so() {
         assert_eq!(texts(&answered["result"]).len(), usize::from(says_yes));
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), "two");
-    // As it stands the conversation goes back past nothing.
+    // The conversation does not go back past a checkpoint.
     let here = json!({"context": {"branch": branch}});
     assert_eq!(host.result("hook/branch", &here), json!({}));
     shut_down(&mut host);
 }
 
-/// A project whose code is kept as it was at its first turn, and has been changed since.
+/// A project with a checkpoint of its first turn, and changes since.
 #[cfg(unix)]
 fn changed_since(project: &TempDir, host: &mut TestHost) {
     let file = project.path().join("file.txt");
@@ -90,7 +90,7 @@ fn changed_since(project: &TempDir, host: &mut TestHost) {
 }
 
 #[cfg(unix)]
-fn says_yes_to_going_back(host: &mut TestHost) -> Value {
+fn accept_restore(host: &mut TestHost) -> Value {
     let params = json!({"event": {"targetTurnIndex": 0}});
     let request = host.request("hook/branch", &params);
     let question = host.receive();
@@ -124,13 +124,13 @@ fn with_slow_git(project: &TempDir) -> impl FnOnce(&mut Command) {
 
 #[cfg(unix)]
 #[test]
-fn a_slow_way_back_holds_nothing_up_and_is_told_when_it_is_done() {
+fn a_slow_restore_delays_no_answer_and_its_end_is_reported() {
     let project = project(&json!({"checkpoint": "git"}), None);
     let slow = with_slow_git(&project);
     let mut host = host_with(&project, slow);
     changed_since(&project, &mut host);
     let began = Instant::now();
-    let request = says_yes_to_going_back(&mut host);
+    let request = accept_restore(&mut host);
     host.result("session/state", &json!({}));
     assert!(began.elapsed() < Duration::from_secs(2));
     let mut answered = None;
@@ -160,12 +160,12 @@ fn a_slow_way_back_holds_nothing_up_and_is_told_when_it_is_done() {
 
 #[cfg(unix)]
 #[test]
-fn a_sidecar_that_is_to_end_brings_the_code_back_first() {
+fn a_sidecar_restores_code_before_it_ends() {
     let project = project(&json!({"checkpoint": "git"}), None);
     let slow = with_slow_git(&project);
     let mut host = host_with(&project, slow);
     changed_since(&project, &mut host);
-    says_yes_to_going_back(&mut host);
+    accept_restore(&mut host);
     let go = project.path().join(GO);
     let later = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
@@ -187,7 +187,7 @@ fn the_environment_of_another_git_is_not_listened_to() {
             .env("GIT_INDEX_FILE", "/nowhere/index");
     });
     changed_since(&project, &mut host);
-    says_yes_to_going_back(&mut host);
+    accept_restore(&mut host);
     assert!(
         texts(&host.receive()["result"])
             .concat()
@@ -197,7 +197,7 @@ fn the_environment_of_another_git_is_not_listened_to() {
 }
 
 #[test]
-fn without_a_repository_that_is_told_once() {
+fn a_missing_repository_is_reported_once() {
     let project = project(&json!({"checkpoint": "git"}), None);
     let mut host = host(&project);
     start(&mut host);
@@ -212,13 +212,13 @@ fn without_a_repository_that_is_told_once() {
 
 #[cfg(unix)]
 #[test]
-fn a_way_back_is_recorded_and_replays_without_git() {
+fn a_restore_is_recorded_and_replays_without_git() {
     let project = project(&json!({"checkpoint": "git"}), None);
     let (_directory, recorded_to) = recording();
     let mut host = TestHost::over(recorded(&recorded_to, &[]));
     host.initialize(project.path(), &json!("system"));
     changed_since(&project, &mut host);
-    says_yes_to_going_back(&mut host);
+    accept_restore(&mut host);
     assert!(
         texts(&host.receive()["result"])
             .concat()
@@ -229,7 +229,7 @@ fn a_way_back_is_recorded_and_replays_without_git() {
     drop(project);
     let text = fs::read_to_string(&recorded_to).unwrap();
     assert!(text.contains("\"restored\":{\"came\":\"back\""), "{text}");
-    let told = replay(&[&recorded_to.display().to_string()]);
-    let told = told.unwrap_or_else(|told| panic!("{told}\n{text}"));
-    assert_eq!(told, "1 transcript replayed, no differences\n");
+    let output = replay(&[&recorded_to.display().to_string()]);
+    let output = output.unwrap_or_else(|output| panic!("{output}\n{text}"));
+    assert_eq!(output, "1 transcript replayed, no differences\n");
 }

@@ -2,38 +2,38 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod checkpoints;
+mod clock;
 mod connection;
+mod console_pages;
 mod contract;
 mod dependencies;
 mod documents;
-mod randomised;
 mod examples;
 #[cfg(unix)]
 mod exit_codes;
 mod explain;
-#[cfg(target_os = "linux")]
-mod memory;
 #[cfg(unix)]
 mod gates;
-#[cfg(unix)]
-mod recorded_gates;
+mod host;
 #[cfg(unix)]
 mod hostile_definitions;
-mod host;
 mod malformed_lines;
+#[cfg(target_os = "linux")]
+mod memory;
 mod others;
-mod checkpoints;
-mod console_pages;
+#[cfg(unix)]
+mod phase_exit;
 mod process;
 mod questions;
+mod randomised;
 mod ready_made;
+#[cfg(unix)]
+mod recorded_gates;
 mod recordings;
 mod sessions;
 #[cfg(unix)]
 mod settings;
-mod clock;
 mod transcripts;
 mod triggers;
 mod untrusted_projects;
-#[cfg(unix)]
-mod phase_exit;

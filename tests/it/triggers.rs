@@ -69,7 +69,7 @@ pub(crate) fn texts(result: &Value) -> Vec<String> {
     said.map(str::to_owned).collect()
 }
 
-/// What comes by itself next.
+/// The texts of the next `host/apply`.
 pub(crate) fn next_texts(host: &mut TestHost) -> Vec<String> {
     let line = host.receive();
     assert_eq!(line["method"], "host/apply", "{line}");
@@ -82,15 +82,15 @@ pub(crate) fn answer(host: &mut TestHost, question: &Value, answer: &Value) {
 
 pub(crate) fn shut_down(host: &mut TestHost) {
     let request = host.request("shutdown", &json!({}));
-    // What triggers had for nobody is told before.
+    // Notifications about undelivered texts come first.
     while host.receive()["id"] != request {}
 }
 
 /// Long enough for one look at a file, which there is every second.
 const BEYOND_A_LOOK: Duration = Duration::from_millis(1300);
 
-/// What stands in a file, once that is it or some time has passed.
-fn becomes(file: &Path, expected: &str) -> String {
+/// The text of a file, once it is the expected one or some time has passed.
+fn text_once(file: &Path, expected: &str) -> String {
     let end = Instant::now() + Duration::from_secs(3);
     loop {
         let text = fs::read_to_string(file).unwrap();
@@ -106,7 +106,7 @@ fn file_trigger(path: &str) -> Value {
 }
 
 #[test]
-fn what_is_written_into_a_file_wakes_the_agent_and_the_file_is_emptied() {
+fn a_text_in_a_file_wakes_the_agent_and_the_file_is_emptied() {
     let project = project(&file_trigger("$PROJECT/trigger.txt"), None);
     let file = project.path().join("trigger.txt");
     let mut host = host(&project);
@@ -115,12 +115,15 @@ fn what_is_written_into_a_file_wakes_the_agent_and_the_file_is_emptied() {
     for text in ["Run the tests\n", "and \u{1b}[2Jagain"] {
         fs::write(&file, text).unwrap();
         let plain = text.trim().replace('\u{1b}', "");
-        assert_eq!(next_texts(&mut host), [format!("External trigger: {plain}")]);
-        assert_eq!(becomes(&file, ""), "");
+        assert_eq!(
+            next_texts(&mut host),
+            [format!("External trigger: {plain}")]
+        );
+        assert_eq!(text_once(&file, ""), "");
         host.result("hook/agent_start", &json!({}));
         host.result("hook/agent_end", &json!({}));
     }
-    // An editor puts another file in its project.
+    // An editor replaces the file.
     fs::write(project.path().join("new"), "renamed").unwrap();
     fs::rename(project.path().join("new"), &file).unwrap();
     assert_eq!(next_texts(&mut host), ["External trigger: renamed"]);
@@ -133,15 +136,18 @@ fn a_path_of_the_users_settings_is_not_looked_for_in_each_project() {
     let file = project.path().join("trigger.txt");
     fs::write(&file, "of somebody else's").unwrap();
     let mut host = host(&project);
-    let told = start(&mut host);
-    assert!(told.concat().contains("`file` starts nowhere"), "{told:?}");
+    let notices = start(&mut host);
+    assert!(
+        notices.concat().contains("`file` starts nowhere"),
+        "{notices:?}"
+    );
     assert!(host.receive_within(BEYOND_A_LOOK).is_none());
     assert_eq!(fs::read_to_string(&file).unwrap(), "of somebody else's");
     shut_down(&mut host);
 }
 
 #[test]
-fn what_is_added_while_it_is_handed_over_comes_next() {
+fn text_added_during_the_handover_comes_next() {
     let project = project(&file_trigger("$PROJECT/trigger.txt"), None);
     let file = project.path().join("trigger.txt");
     let mut host = host(&project);
@@ -152,7 +158,7 @@ fn what_is_added_while_it_is_handed_over_comes_next() {
     for number in 2..=40 {
         thread::sleep(Duration::from_millis(60));
         writeln!(append, "{number}").unwrap();
-        // The agent is never busy: everything is told at once.
+        // The agent is never busy: every text is sent at once.
         while let Some(line) = host.receive_within(Duration::ZERO) {
             said += &texts(&line["params"])
                 .concat()
@@ -177,7 +183,7 @@ fn what_is_added_while_it_is_handed_over_comes_next() {
 }
 
 #[test]
-fn what_waits_in_the_file_and_is_too_long_is_cut() {
+fn a_text_in_the_file_that_is_too_long_is_cut() {
     let project = project(&file_trigger("$PROJECT/trigger.txt"), None);
     fs::write(project.path().join("trigger.txt"), "x".repeat(70_000)).unwrap();
     let mut host = host(&project);
@@ -193,7 +199,7 @@ fn what_waits_in_the_file_and_is_too_long_is_cut() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_plain_file_is_told_and_left_alone() {
+fn a_file_that_is_not_regular_is_reported_and_left_alone() {
     let project = project(&file_trigger("$PROJECT/trigger.txt"), None);
     let precious = project.path().join("precious");
     fs::write(&precious, "do not empty").unwrap();
@@ -211,7 +217,7 @@ fn what_is_no_plain_file_is_told_and_left_alone() {
 }
 
 #[test]
-fn texts_wait_while_the_agent_works_and_nothing_comes_after_the_end() {
+fn texts_wait_while_the_agent_works_and_none_come_after_the_end() {
     let project = project(&file_trigger("$PROJECT/trigger.txt"), None);
     let file = project.path().join("trigger.txt");
     let mut host = host(&project);
@@ -219,7 +225,7 @@ fn texts_wait_while_the_agent_works_and_nothing_comes_after_the_end() {
     host.result("hook/agent_start", &json!({}));
     fs::write(&file, "later").unwrap();
     // The file is emptied when its text is queued.
-    assert_eq!(becomes(&file, ""), "");
+    assert_eq!(text_once(&file, ""), "");
     assert!(host.receive_within(Duration::ZERO).is_none());
     host.result("hook/agent_end", &json!({}));
     assert_eq!(next_texts(&mut host), ["External trigger: later"]);
@@ -252,7 +258,7 @@ fn connect(port: u16) -> TcpStream {
 /// The status of the answer to these bytes.
 fn send(port: u16, request: &[u8]) -> u16 {
     let mut stream = connect(port);
-    // Who is refused early may be cut off in the middle of it.
+    // A request that is refused early may be cut off.
     let _ = stream.write_all(request);
     status(stream)
 }
@@ -300,7 +306,7 @@ fn a_request_with_the_token_wakes_the_agent() {
 }
 
 #[test]
-fn whoever_is_not_to_be_heard_is_told_so() {
+fn a_request_that_is_not_accepted_gets_its_status() {
     let port = free_port();
     let project = project(&http_trigger(port), None);
     let mut host = host(&project);
@@ -366,7 +372,7 @@ fn whoever_is_not_to_be_heard_is_told_so() {
 }
 
 #[test]
-fn the_slow_are_dismissed_and_hold_nobody_up() {
+fn slow_clients_are_dismissed_and_delay_no_others() {
     let port = free_port();
     let project = project(&http_trigger(port), None);
     let mut host = host(&project);
@@ -422,7 +428,7 @@ fn two_requests_at_once_are_answered_each() {
 }
 
 #[test]
-fn a_port_that_is_taken_and_a_token_that_is_not_set_are_told() {
+fn a_port_in_use_and_a_token_that_is_not_set_are_reported() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
     let settings = json!({"triggers": [
@@ -431,12 +437,12 @@ fn a_port_that_is_taken_and_a_token_that_is_not_set_are_told() {
     ]});
     let project = project(&settings, None);
     let mut host = host(&project);
-    let told = start(&mut host);
+    let notices = start(&mut host);
     assert!(
-        told[0].contains("another program has it") && told[0].contains("`port`"),
-        "{told:?}"
+        notices[0].contains("another program has it") && notices[0].contains("`port`"),
+        "{notices:?}"
     );
-    assert!(told[1].contains("\"NOT_SET_IN_A_TEST\""), "{told:?}");
+    assert!(notices[1].contains("\"NOT_SET_IN_A_TEST\""), "{notices:?}");
     shut_down(&mut host);
 }
 
@@ -459,7 +465,7 @@ fn a_session_that_moves_keeps_its_triggers_and_one_that_ends_gives_the_port_free
 }
 
 #[test]
-fn a_projects_triggers_are_watched_after_the_users_word() {
+fn triggers_of_a_project_are_watched_after_the_users_consent() {
     let project = project(&json!({}), Some(&file_trigger("trigger.txt")));
     let file = project.path().join("trigger.txt");
     fs::write(&file, "first").unwrap();
@@ -475,7 +481,10 @@ fn a_projects_triggers_are_watched_after_the_users_word() {
     assert_eq!(first.receive()["id"], request);
     assert!(first.receive_within(BEYOND_A_LOOK).is_none());
     answer(&mut first, &question, &json!(true));
-    assert_eq!(next_texts(&mut first), ["[workflow] Watching file trigger.txt"]);
+    assert_eq!(
+        next_texts(&mut first),
+        ["[workflow] Watching file trigger.txt"]
+    );
     assert_eq!(next_texts(&mut first), ["External trigger: first"]);
     shut_down(&mut first);
     let mut second = host(&project);
@@ -507,14 +516,14 @@ fn a_host_without_an_interface_watches_nothing() {
     let project = project(&http_trigger(port), None);
     let mut host = host(&project);
     let params = json!({"context": {"branch": [], "hasUI": false}});
-    let told = texts(&host.result("hook/session_start", &params));
-    assert!(told[0].contains("No trigger is watched"), "{told:?}");
+    let notices = texts(&host.result("hook/session_start", &params));
+    assert!(notices[0].contains("No trigger is watched"), "{notices:?}");
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
     shut_down(&mut host);
 }
 
 #[test]
-fn what_triggers_had_and_code_that_was_kept_is_recorded_and_replays_without_them() {
+fn texts_of_triggers_and_checkpoints_are_recorded_and_replay_without_them() {
     let settings = json!({
         "checkpoint": "git",
         "triggers": [{"file": "$PROJECT/trigger.txt", "prompt": "External trigger: {content}"}],
@@ -544,8 +553,8 @@ fn what_triggers_had_and_code_that_was_kept_is_recorded_and_replays_without_them
         assert!(text.contains(kind), "{kind}\n{text}");
     }
     let name = recorded_to.display().to_string();
-    let told = replay(&[&name]).unwrap_or_else(|told| panic!("{told}\n{text}"));
-    assert_eq!(told, "1 transcript replayed, no differences\n");
+    let output = replay(&[&name]).unwrap_or_else(|output| panic!("{output}\n{text}"));
+    assert_eq!(output, "1 transcript replayed, no differences\n");
     let against = replay(&[&name, "--against", &serving()]).unwrap();
     assert!(against.contains("1 skipped"), "{against}");
 }
@@ -580,7 +589,7 @@ fn a_recording_without_secrets_has_neither_the_texts_nor_the_token() {
         !text.contains("hunter") && !text.contains("sesame"),
         "{text}"
     );
-    let told = replay(&[&recorded_to.display().to_string()]);
-    let told = told.unwrap_or_else(|told| panic!("{told}\n{text}"));
-    assert_eq!(told, "1 transcript replayed, no differences\n");
+    let output = replay(&[&recorded_to.display().to_string()]);
+    let output = output.unwrap_or_else(|output| panic!("{output}\n{text}"));
+    assert_eq!(output, "1 transcript replayed, no differences\n");
 }
