@@ -1,5 +1,5 @@
 /**
- * Plays scenarios on the hosts and says which held: the command line of tests/hosts/run.
+ * Plays scenarios on the hosts and prints the result of each: the command line of tests/hosts/run.
  *
  * An extension of ours is also compared with the npm package, whose recordings are kept until a scenario or
  * the harness changes.
@@ -56,7 +56,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Does what the command line says, and gives the exit code. */
+/** Runs the command line, and gives the exit code. */
 export async function main() {
   if (options.help) {
     console.log(HELP);
@@ -78,11 +78,11 @@ export async function main() {
   }
   const began = Date.now();
   const failed = await inTurn(jobs, (job) => report(job, extension));
-  console.log(`${jobs.length - failed} of ${jobs.length} held, ${seconds(began)}`);
+  console.log(`${jobs.length - failed} of ${jobs.length} passed, ${seconds(began)}`);
   return failed === 0 ? 0 : 1;
 }
 
-/** Whether a scenario makes sense with that extension. @param {Scenario} scenario @param {Extension} extension */
+/** True where a scenario makes sense with that extension. @param {Scenario} scenario @param {Extension} extension */
 const plays = ({ ours, needsBinary }, { reference: isReference, sidecar }) => !(ours && isReference) && !(needsBinary && !sidecar);
 
 /** @param {string[]} parts @returns {Promise<[string, Scenario][]>} */
@@ -126,7 +126,7 @@ async function report(job, extension) {
   return complaints.length === 0;
 }
 
-/** Plays one scenario and says what is wrong with it. @param {Job} job @param {Extension} extension @returns {Promise<string[]>} */
+/** Plays one scenario and gives its failures. @param {Job} job @param {Extension} extension @returns {Promise<string[]>} */
 async function judge(job, extension) {
   const { host, name, scenario } = job;
   const seen = await playScenario(name, scenario, host, extension);
