@@ -1,4 +1,4 @@
-//! What the documents show is what happens.
+//! The examples of the documents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::connection::{Connection, Process};
-use crate::page::Page;
+use crate::console_pages::Page;
 
-/// What stands before and after the session in the protocol's page.
+/// The marks around the session in the protocol's page.
 const SESSION: [&str; 2] = ["<!-- session -->\n", "<!-- /session -->"];
 /// Longer lines are cut in the page.
 const LONGEST: usize = 320;
@@ -41,8 +41,8 @@ fn session_as_shown(transcript: &str) -> String {
     let line = |line: &str| {
         let body = |prefix: &str| line.strip_prefix(prefix)?.strip_suffix('}');
         let said = body("{\"in\":").map(|said| format!("→ {said}\n"));
-        let heard = || body("{\"out\":").map(|heard| format!("← {}\n", cut(heard)));
-        said.or_else(heard)
+        let received = || body("{\"out\":").map(|line| format!("← {}\n", cut(line)));
+        said.or_else(received)
     };
     format!(
         "```text\n{}```\n",
@@ -100,19 +100,19 @@ fn the_readmes_session_blocks_the_edit() {
     assert!(sidecar.finish().is_empty());
 }
 
-/// A claim of the threat model: its row, and what holds it.
+/// The claims of the threat model: the attack, and the names of the tests.
 fn claims(page: &str) -> Vec<(String, Vec<String>)> {
     let rows = page.lines().filter_map(|line| {
         let cells: Vec<&str> = line.strip_prefix('|')?.split('|').map(str::trim).collect();
-        // What it wants, what stops it, what holds that, and nothing behind the last bar.
-        let [wants, _, held, ""] = cells[..] else {
+        // The attack, the defence, the tests, and an empty cell behind the last bar.
+        let [attack, _, tests, ""] = cells[..] else {
             panic!("a row of other columns: {line}");
         };
-        (held != "Held by" && held != "---").then(|| (wants.to_owned(), held.to_owned()))
+        (tests != "Held by" && tests != "---").then(|| (attack.to_owned(), tests.to_owned()))
     });
-    rows.map(|(wants, held)| {
-        let names = held.split('`').skip(1).step_by(2);
-        (wants, names.map(str::to_owned).collect())
+    rows.map(|(attack, tests)| {
+        let names = tests.split('`').skip(1).step_by(2);
+        (attack, names.map(str::to_owned).collect())
     })
     .collect()
 }
@@ -153,13 +153,10 @@ fn each_claim_of_the_threat_model_names_tests_that_there_are() {
     };
     let claims = claims(&page);
     assert!(claims.len() > 20, "{}", claims.len());
-    for (wants, held) in claims {
-        assert!(!held.is_empty(), "nothing holds: {wants}");
-        for name in held {
-            assert!(
-                is_there(&name),
-                "there is no {name}, which is to hold: {wants}"
-            );
+    for (attack, tests) in claims {
+        assert!(!tests.is_empty(), "no test: {attack}");
+        for name in tests {
+            assert!(is_there(&name), "there is no test {name} for: {attack}");
         }
     }
 }

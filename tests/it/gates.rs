@@ -1,4 +1,4 @@
-//! Gates that run in a keeper: what is told, and that nothing of them is left.
+//! Gates in their supervisor process: their reports, and the end of everything that they started.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -11,10 +11,10 @@ use workflow_sidecar::gate::{
     Baseline, Event, Job, Keeper, Obstacle, Progress, Report, Running, Verdict, start,
 };
 
-/// How long anything may take before a test fails.
+/// The longest wait for anything.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Says to a process that it stands in for a sidecar, and what its gate runs.
+/// The variable that makes this program act as a sidecar, with the command of its gate.
 const STAND_IN: &str = "GATE_OF_A_STAND_IN";
 
 fn run(command: &[&str], shell: bool) -> Gate {
@@ -47,7 +47,7 @@ fn binary() -> Keeper {
     Keeper::at(PathBuf::from(env!("CARGO_BIN_EXE_workflow-sidecar")))
 }
 
-/// A gate that runs, and what is told of it.
+/// A running gate and its messages.
 struct Gates {
     running: Option<Running>,
     events: Receiver<Event>,
@@ -70,7 +70,7 @@ impl Gates {
         }
     }
 
-    /// What is told until the end, and the end.
+    /// The messages up to the end, and the reports.
     fn finish(&self) -> (Vec<Progress>, Vec<Report>) {
         let mut progress = Vec::new();
         loop {
@@ -86,7 +86,7 @@ impl Gates {
     }
 }
 
-/// Seconds to sleep that nobody else sleeps, to know a process by.
+/// A duration of sleep that identifies a process, because no other process has it.
 fn mark(number: u32) -> String {
     format!("{}.{:05}", 700 + number, std::process::id() % 100_000)
 }
@@ -142,7 +142,7 @@ fn a_gate_without_checks_is_over() {
 }
 
 #[test]
-fn a_long_check_is_told_of_once_a_second() {
+fn a_long_check_is_reported_once_a_second() {
     let (progress, reports) = Gates::start(vec![shell("sleep 2.5")]).finish();
     assert!(reports[0].has_passed());
     let elapsed: Vec<u64> = progress.iter().map(|at| at.elapsed_ms / 500).collect();
@@ -165,7 +165,11 @@ fn a_gate_that_is_called_off_ends_with_all_that_runs() {
 fn what_runs_ends_when_the_sidecar_is_killed() {
     let sleep = mark(2);
     let mut sidecar = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "gates::a_stand_in_runs_its_gate", "--nocapture"])
+        .args([
+            "--exact",
+            "gates::the_stand_in_runs_its_gate",
+            "--nocapture",
+        ])
         .env(STAND_IN, format!("sleep {sleep} & sleep {sleep}; true"))
         .stdout(Stdio::null())
         .spawn()
@@ -181,7 +185,11 @@ fn what_runs_ends_when_the_sidecar_is_killed() {
 fn what_ignores_being_asked_ends_too_when_the_sidecar_is_killed() {
     let sleep = mark(3);
     let mut sidecar = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "gates::a_stand_in_runs_its_gate", "--nocapture"])
+        .args([
+            "--exact",
+            "gates::the_stand_in_runs_its_gate",
+            "--nocapture",
+        ])
         .env(
             STAND_IN,
             format!("trap '' TERM INT HUP; sleep {sleep}; true"),
@@ -197,7 +205,7 @@ fn what_ignores_being_asked_ends_too_when_the_sidecar_is_killed() {
 
 /// Not a test, but the process that the ones above kill. By itself it does nothing.
 #[test]
-fn a_stand_in_runs_its_gate() {
+fn the_stand_in_runs_its_gate() {
     if let Ok(line) = std::env::var(STAND_IN) {
         Gates::start(vec![shell(&line)]).finish();
     }
@@ -279,7 +287,7 @@ fn a_command_is_away_from_the_terminal_and_can_kill_only_its_own() {
 }
 
 #[test]
-fn a_check_of_the_past_is_held_against_what_was_taken_then() {
+fn a_check_for_changes_compares_with_the_baseline() {
     let place = tempfile::tempdir().unwrap();
     let gate = Gate {
         check: Check::File(FileCheck {

@@ -6,6 +6,8 @@
 //!
 //! Start reading at [`session`], then `hook/`, then [`run`]; [`definition`] is a world of its own.
 
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
 mod approval;
 pub mod checkpoint;
 pub mod command;

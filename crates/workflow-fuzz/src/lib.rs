@@ -5,6 +5,7 @@
 //!
 //! Owns what is promised. Must not know how inputs are found.
 
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
 #![expect(
     clippy::missing_panics_doc,
     reason = "a panic is how a target says that a promise is broken"

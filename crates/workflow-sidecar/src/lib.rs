@@ -3,6 +3,8 @@
 //! `workflow-core` decides, `workflow-protocol` says how it looks on the wire; this crate brings
 //! the two together. Start reading at [`serve`].
 
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
 mod approval;
 mod check;
 pub mod cli;
@@ -10,7 +12,7 @@ mod demo;
 mod disk;
 mod doctor;
 #[cfg(test)]
-#[path = "../../../tests/it/drawn.rs"]
+#[path = "../../../tests/it/randomised.rs"]
 mod drawn;
 pub mod gate;
 mod graph;

@@ -1,7 +1,7 @@
-//! What `explain` says is what `serve` answers, at every place that a run comes to.
+//! `explain` against `serve`: the same texts in every phase of a run.
 //!
 //! Catalogs are made up, written to a disk, served in memory and walked through; beside it the same files
-//! are explained. Tools, block reasons, context, status, reminder and the way on must be the same texts.
+//! are explained. Tools, block reasons, context, status, reminder and moves must be the same texts.
 
 use std::fmt::Write;
 use std::fs;
@@ -30,7 +30,7 @@ struct Host {
     calls: u64,
     state: Option<String>,
     status: Option<String>,
-    told: Option<String>,
+    reminder: Option<String>,
 }
 
 impl Host {
@@ -41,7 +41,7 @@ impl Host {
             calls: 0,
             state: None,
             status: None,
-            told: None,
+            reminder: None,
         };
         host.call(
             "initialize",
@@ -68,8 +68,8 @@ impl Host {
         self.calls += 1;
         let request =
             json!({ "jsonrpc": "2.0", "id": self.calls, "method": method, "params": params });
-        let heard = self.sidecar.send(request.to_string());
-        let answer: Json = serde_json::from_str(heard.last().unwrap()).unwrap();
+        let lines = self.sidecar.send(request.to_string());
+        let answer: Json = serde_json::from_str(lines.last().unwrap()).unwrap();
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         let result = answer["result"].clone();
         for action in result["actions"].as_array().into_iter().flatten() {
@@ -78,7 +78,7 @@ impl Host {
                     self.state = Some(action["data"].to_string());
                 }
                 "setStatus" => self.status = action["text"].as_str().map(str::to_owned),
-                "sendUserMessage" => self.told = action["content"].as_str().map(str::to_owned),
+                "sendUserMessage" => self.reminder = action["content"].as_str().map(str::to_owned),
                 _ => {}
             }
         }
@@ -109,7 +109,7 @@ impl Host {
     }
 }
 
-/// Whether what is explained at a place is what is answered there.
+/// Compares the explanation of a phase with the answers in it.
 fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
     let state = host.state();
     let origins = Origins::new(files, loaded);
@@ -121,11 +121,11 @@ fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
         let reason = answer["block"]["reason"].as_str().map(str::to_owned);
         assert_denied(reason.as_deref(), explained.blocks(tool).as_deref(), tool);
         let row = explained.row(Section::Tools, "blockReason");
-        // Lists of workflows around speak in the same words of what they allow.
+        // Lists of outer workflows describe what they allow in the same terms.
         let is_alone = explained.rows.iter().all(|row| row.key != "allowedAround");
         let by_list = reason.filter(|reason| is_alone && !reason.contains(" is blocked by "));
         if let (Some(reason), Some(row)) = (by_list, row) {
-            // What a row says of any tool is what is said of each.
+            // A row about all tools applies to each of them.
             let Value::Text(any) = &row.value else {
                 panic!("{row:?}")
             };
@@ -150,7 +150,7 @@ fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
     origins_agree(&explained, loaded, &state);
 }
 
-/// What calls are given, as hosts write it.
+/// Arguments of tool calls.
 const INPUTS: [&str; 7] = [
     "{}",
     r#"{"path":"docs/a.md"}"#,
@@ -161,7 +161,7 @@ const INPUTS: [&str; 7] = [
     r#"{"command":"ls -l"}"#,
 ];
 
-/// Whether calls with arguments are denied as it is explained.
+/// Compares the explained decisions on calls with arguments.
 fn calls_agree(host: &mut Host, explained: &Explained) {
     let paths = InProject(host.project.clone());
     for tool in TOOLS {
@@ -177,7 +177,7 @@ fn calls_agree(host: &mut Host, explained: &Explained) {
     }
 }
 
-/// Whether a call is denied in these words. What comes of asking, and of asking again, is said behind them.
+/// Compares the reason of a denial. Sentences about asking a person may follow it.
 fn assert_denied(reason: Option<&str>, expected: Option<&str>, call: &str) {
     let (Some(reason), Some(expected)) = (reason, expected) else {
         assert_eq!(reason, expected, "{call}");
@@ -220,7 +220,7 @@ impl Paths for InProject {
     }
 }
 
-/// Whether the phase is named where the phase says it, and only there.
+/// Compares the origins of rows with the files.
 fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
     let position = workflow_core::run::Position::of(state, &loaded.catalog).unwrap();
     let said = |key| {
@@ -245,11 +245,11 @@ fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
     }
 }
 
-/// Lets the agent stop, as it may at this place; gives whether the run goes on.
+/// Stops the agent; gives true where the run goes on.
 fn stops(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) -> bool {
     let explained = Explained::of(&host.state(), loaded, &Origins::new(files, loaded)).unwrap();
     let rule = explained.auto_continue();
-    host.told = None;
+    host.reminder = None;
     let last = json!({ "role": "assistant", "stopReason": "stop", "content": [{ "type": "text", "text": "Done." }] });
     host.hook("agent_end", &json!({ "messages": [last] }));
     let seconds = u64::from(rule.countdown);
@@ -258,16 +258,16 @@ fn stops(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) -> bool {
         &json!({ "ms": seconds.saturating_sub(1) * 1000 }),
     );
     if seconds > 0 {
-        assert_eq!(host.told, None, "it counts down for {seconds} seconds");
+        assert_eq!(host.reminder, None, "it counts down for {seconds} seconds");
     }
     host.call("clock/advance", &json!({ "ms": 1000 }));
     let at_limit = rule.max == Bound::Times(0) || rule.max_stale == Bound::Times(0);
     let reminded = !rule.wait && !at_limit;
-    assert_eq!(host.told.is_some(), reminded);
-    let told = host.told.as_deref();
+    assert_eq!(host.reminder.is_some(), reminded);
+    let reminder = host.reminder.as_deref();
     assert!(
-        told.is_none_or(|text| explained.is_reminder(text)),
-        "{told:?}"
+        reminder.is_none_or(|text| explained.is_reminder(text)),
+        "{reminder:?}"
     );
     let goes_on = rule.wait || !at_limit || rule.on_limit == OnLimit::Park;
     host.hook("input", &json!({ "source": "interactive" }));
@@ -275,7 +275,7 @@ fn stops(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) -> bool {
     goes_on
 }
 
-/// Walks a run through a project, and compares at every place.
+/// Goes through a project with a run, and compares in every phase.
 fn walk(files: &Files, moves: &[bool]) {
     let project = tempfile::tempdir().unwrap();
     let mut memory = MemoryFiles::new();
@@ -383,7 +383,7 @@ fn texts() -> impl Strategy<Value = String> {
     proptest::sample::subsequence(lines, 0..=count).prop_map(|lines| lines.join("\n"))
 }
 
-/// The files of a project whose workflow `w0` can be started.
+/// The files of a project with a workflow `w0` that can be started.
 fn projects() -> impl Strategy<Value = Files> {
     const WORKFLOWS: usize = 3;
     let workflow = |at: usize| {
@@ -432,10 +432,10 @@ fn projects() -> impl Strategy<Value = Files> {
 }
 
 proptest! {
-    #![proptest_config(crate::drawn::config(40))]
+    #![proptest_config(crate::randomised::config(40))]
 
     #[test]
-    fn what_is_explained_is_what_is_served(files in projects(), moves in proptest::collection::vec(proptest::bool::weighted(0.8), 1..10)) {
+    fn explanations_agree_with_answers(files in projects(), moves in proptest::collection::vec(proptest::bool::weighted(0.8), 1..10)) {
         walk(&files, &moves);
     }
 }

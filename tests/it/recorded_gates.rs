@@ -10,7 +10,7 @@ use crate::host::TestHost;
 use crate::recordings::{recorded, recording};
 use crate::transcripts::{replay, serving};
 
-/// What nobody shall read in a redacted recording.
+/// A secret that a redacted recording must not contain.
 const SECRET: &str = "hunter2-hunter2";
 
 /// A project with guards of every kind.
@@ -64,7 +64,7 @@ fn answer(host: &mut TestHost, question: &Value, result: &Value) {
     host.send(json!({"jsonrpc": "2.0", "id": question["id"], "result": result}).to_string());
 }
 
-/// Takes what comes up to a line that is meant, and gives it.
+/// Reads lines up to one that matches, and gives it.
 fn until(host: &mut TestHost, is_meant: impl Fn(&Value) -> bool) -> Value {
     loop {
         let line = host.receive();
@@ -131,9 +131,9 @@ fn text_of(file: &Path) -> String {
 
 fn replays(file: &Path) {
     is_as_the_schema_says(&text_of(file));
-    let told = replay(&[&file.display().to_string()]);
-    let told = told.unwrap_or_else(|told| panic!("{told}\n{}", text_of(file)));
-    assert_eq!(told, "1 transcript replayed, no differences\n");
+    let output = replay(&[&file.display().to_string()]);
+    let output = output.unwrap_or_else(|output| panic!("{output}\n{}", text_of(file)));
+    assert_eq!(output, "1 transcript replayed, no differences\n");
 }
 
 fn is_as_the_schema_says(text: &str) {
@@ -166,10 +166,10 @@ fn what_guards_asked_of_the_world_is_recorded_and_replays_without_it() {
     }
     replays(&file);
     let name = file.display().to_string();
-    let told = replay(&[&name, "--against", &serving()]).unwrap();
+    let output = replay(&[&name, "--against", &serving()]).unwrap();
     assert!(
-        told.contains("skipped:") && told.ends_with("0 transcripts replayed, 1 skipped\n"),
-        "{told}"
+        output.contains("skipped:") && output.ends_with("0 transcripts replayed, 1 skipped\n"),
+        "{output}"
     );
 }
 
@@ -221,10 +221,10 @@ fn a_gate_that_is_replayed_runs_nothing() {
     ];
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     let file = directory.path().join("t.jsonl");
-    for (cut, told) in [(11, "no differences"), (9, "no differences")] {
+    for (cut, expected) in [(11, "no differences"), (9, "no differences")] {
         fs::write(&file, lines[..cut].join("\n")).unwrap();
         let name = file.display().to_string();
-        assert!(replay(&[&name]).unwrap().contains(told));
+        assert!(replay(&[&name]).unwrap().contains(expected));
         let against = replay(&[&name, "--against", &serving()]).unwrap();
         assert!(against.contains("1 skipped"), "{against}");
     }

@@ -1,11 +1,11 @@
-//! How randomised tests draw: what they drew can be drawn again.
+//! Seeds of randomised tests.
 
 use std::hash::{BuildHasher, RandomState};
 
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
 
-/// So many cases, from a seed that is printed; `SEED=…` draws those again.
+/// A number of cases from a seed that is printed; `SEED=…` repeats them.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let asked = std::env::var("SEED")
         .ok()

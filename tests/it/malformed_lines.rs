@@ -1,4 +1,4 @@
-//! Lines that a transcript cannot hold: too long, too deep, not text, without an end.
+//! Malformed lines: too long, too deep, not text, without an end.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn a_long_line_below_the_limit_is_taken() {
     );
 }
 
-/// A `hook/session_start` whose branch makes the line this long.
+/// A `hook/session_start` of this length.
 fn session_start(id: u64, bytes: usize) -> String {
     let line = |text: &str| {
         let branch = json!([{"type": "custom", "customType": "notes", "data": text}]);

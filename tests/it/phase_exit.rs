@@ -1,4 +1,4 @@
-//! The way out of a phase over the real binary: commands that really run, trust, and a person's word.
+//! Leaving a phase with the real binary: gates, trust and approval.
 
 use std::fs;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn introduced(project: &Path, dialogs: bool) -> TestHost {
     host
 }
 
-/// The entries that a result has the host append, as its session holds them.
+/// The entries that a result has the host append, as its session stores them.
 fn entries(result: &Value) -> Vec<Value> {
     let actions = result["actions"].as_array().unwrap().iter();
     let entries = actions.filter(|action| action["type"] == "appendEntry");
@@ -75,7 +75,7 @@ fn next(host: &mut TestHost) -> u64 {
     host.request("tool/execute", &params)
 }
 
-/// What answers a request, whatever is said before.
+/// The answer to a request, after all lines before it.
 fn answer_to(host: &mut TestHost, id: u64) -> Value {
     loop {
         let mut said = host.receive();
@@ -101,7 +101,7 @@ fn trust(host: &mut TestHost, agrees: bool) -> String {
     question["params"]["message"].as_str().unwrap().to_owned()
 }
 
-/// Seconds to sleep that nobody else sleeps, to know a process by.
+/// A duration of sleep that identifies a process, because no other process has it.
 fn mark(number: u32) -> String {
     format!("{}.{:05}", 800 + number, std::process::id() % 100_000)
 }
@@ -282,7 +282,7 @@ fn what_lies_outside_of_the_project_is_not_shown() {
 }
 
 #[test]
-fn an_answer_to_a_dialog_that_was_called_off_is_told_to_be_late() {
+fn a_late_answer_to_a_cancelled_dialog_is_reported() {
     let project = project("approve: {ask: \"OK?\"}");
     let mut host = started(project.path(), true);
     let call = next(&mut host);
@@ -299,7 +299,7 @@ fn an_answer_to_a_dialog_that_was_called_off_is_told_to_be_late() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_word_in_a_terminal_counts_when_the_dialog_is_closed_and_only_about_what_was_shown() {
+fn an_approval_in_a_terminal_counts_once_the_dialog_is_closed_and_only_for_the_file_shown() {
     let project = project("approve: {ask: \"OK?\", show: plan.md}");
     let plan = project.path().join("plan.md");
     fs::write(&plan, "Do this.").unwrap();
@@ -321,7 +321,7 @@ fn a_word_in_a_terminal_counts_when_the_dialog_is_closed_and_only_about_what_was
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_word_survives_the_process_that_waits_for_it() {
+fn an_approval_survives_the_process_that_waits_for_it() {
     let project = project("approve: {ask: \"OK?\"}");
     let mut host = introduced(project.path(), false);
     host.start_session();
@@ -345,7 +345,7 @@ fn a_word_survives_the_process_that_waits_for_it() {
     assert!(go_on(&branch).contains("needs the user's word"));
     let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
-    // A branch in which nobody waited has nothing of it.
+    // A branch without an approval request is not concerned.
     assert!(go_on(&before).contains("needs the user's word"));
 }
 
@@ -453,7 +453,7 @@ fn a_person_trusts_in_a_terminal_what_a_host_cannot_ask() {
 }
 
 #[test]
-fn without_a_terminal_nobody_answers() {
+fn without_a_terminal_there_is_no_approval() {
     let project = project("approve: {ask: \"OK?\"}\ngate: [{run: [\"true\"]}]");
     for command in [&["approve", "--choice", "approve"][..], &["trust"]] {
         let output = Process::command()
@@ -464,8 +464,8 @@ fn without_a_terminal_nobody_answers() {
             .output()
             .unwrap();
         assert_eq!(output.status.code(), Some(2), "{command:?}");
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(told.contains("only a person can"), "{told}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.contains("only a person can"), "{errors}");
     }
     assert!(!project.path().join("agent").exists());
 }

@@ -1,6 +1,6 @@
-//! How much memory the process takes: idle, and under a big line.
+//! Memory of the process: idle, and with a long line.
 //!
-//! The figures are printed; `cargo test footprint -- --nocapture` shows them.
+//! The figures are printed; `cargo test memory -- --nocapture` shows them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::host::TestHost;
 
 const MEGABYTE: u64 = 1 << 20;
 
-/// Bytes that `/proc` tells of a process under a name.
+/// A field of a process in `/proc`, in bytes.
 fn memory(process: u32, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap();
@@ -37,8 +37,8 @@ fn agent_end(bytes: usize) -> Vec<u8> {
     (request.to_string() + "\n").into_bytes()
 }
 
-/// Bytes in memory that come from no file: heap, stacks. Code and tables that the loader moves into
-/// place count as anonymous too, and grow with the program, but nobody allocated them.
+/// Bytes in memory that come from no file: heap, stacks. Code and tables that the loader relocates in
+/// memory count as anonymous too and grow with the program, but they are not allocated.
 fn allocated(process: u32) -> u64 {
     let maps = std::fs::read_to_string(format!("/proc/{process}/smaps")).unwrap();
     let mut is_of_file = false;
@@ -58,7 +58,7 @@ fn allocated(process: u32) -> u64 {
     kilobytes << 10
 }
 
-/// What may be in memory of an idle process. Most of it is code, of which a debug build has more: the
+/// The most that an idle process may take. Most of it is code, of which a debug build has more: the
 /// regular expressions of rules alone are two megabytes there, though none is compiled before a rule asks.
 fn allowed_idle() -> u64 {
     if cfg!(debug_assertions) {

@@ -1,4 +1,4 @@
-//! Time that really passes.
+//! The system clock and the virtual clock.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::host::TestHost;
 use crate::questions::{project, start};
 
-/// The actions of the next `host/apply`, and whose they are.
+/// The session and the actions of the next `host/apply`.
 fn applied(host: &mut TestHost) -> (String, Value) {
     let message = host.receive();
     assert_eq!(message["method"], "host/apply", "{message}");

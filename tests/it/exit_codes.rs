@@ -1,4 +1,4 @@
-//! How it ends: each exit code of the table in the help, for real, as a shell sees it.
+//! Exit codes: each of the table in the help, as a shell sees it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::connection::Process;
 
-/// What a shell has in `$?`.
+/// The value of `$?` in a shell.
 fn as_a_shell_sees_it(status: ExitStatus) -> i32 {
     status
         .code()
@@ -27,7 +27,7 @@ fn code(arguments: &[&str], project: &TempDir, input: &str) -> i32 {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // What ends early need not read it.
+    // A process that ends early does not read it.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     as_a_shell_sees_it(child.wait().unwrap())
@@ -56,7 +56,7 @@ fn what_is_well_is_0_what_is_found_1_and_what_cannot_be_done_2() {
 }
 
 #[test]
-fn a_run_that_waits_for_a_person_is_3_and_one_that_stands_at_a_limit_4() {
+fn a_run_that_waits_for_a_person_is_3_and_one_at_a_limit_4() {
     let simulate = ["simulate", "w"];
     assert_eq!(code(&simulate, &project("{}"), "status\n"), 0);
     assert_eq!(code(&simulate, &project("wait"), "stop\n"), 3);
@@ -78,15 +78,15 @@ fn what_cannot_be_printed_is_2() {
             .stdout(full.unwrap())
             .output()
             .unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.starts_with("error: "), "{arguments:?}: {told}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.starts_with("error: "), "{arguments:?}: {errors}");
     }
 }
 
 /// With `set -o pipefail`, `check | head -1` fails too.
 #[test]
-fn findings_that_nobody_reads_are_no_success() {
+fn findings_that_cannot_be_written_are_no_success() {
     let project = project("{}");
     for number in 0..250 {
         let directory = format!(".pi/workflows/{number}-{}", "x".repeat(100));
@@ -119,7 +119,7 @@ fn the_help_tells_every_code() {
     assert_eq!(codes, ["0", "1", "2", "3", "4", "130", "141", "143"]);
 }
 
-/// Waits for a word on a stream, so that the process is known to be at work, and signals it.
+/// Waits for a text on a stream, so that the process is at work, and signals it.
 fn signalled(mut child: Child, signal: &str) -> i32 {
     let mut line = String::new();
     let stdout = child.stdout.take().unwrap();
@@ -140,7 +140,7 @@ fn signalled(mut child: Child, signal: &str) -> i32 {
     panic!("it goes on after {signal}");
 }
 
-/// Whether these tests were started in the background of a shell that has its children ignore what Ctrl-C sends.
+/// True where the shell that started these tests has its children ignore Ctrl-C.
 fn interrupts_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,7 +1,7 @@
-//! What the definitions of a repository can do before the user trusts them: put text before the model and block tools.
+//! Hostile definitions of a project that the user does not trust: they can give the model text and block tools, no more.
 //!
-//! Each key of the language stands in a project of its own, as hostile as it can be. Nobody agrees to anything, and
-//! what must not happen is looked for on the disk: a program that has run leaves a mark.
+//! Each key of the language has a project with a value as hostile as possible. The user declines every question, and
+//! the test looks at the disk: a program that has run leaves a mark.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,17 +19,17 @@ use workflow_core::definition::{Key, Level, Takes};
 use crate::connection::Process;
 use crate::host::TestHost;
 
-/// A port of a trigger, at which nobody must listen.
+/// A port of a trigger, on which no process may listen.
 const PORT: u16 = 45_917;
-/// What stands in the file that the definitions are after.
+/// The text of the file that the definitions try to read.
 const SECRET: &str = "the text of the victim";
 
-/// Repositories, and around them what they must not touch.
-struct Place {
+/// Projects, and files around them that they must not touch.
+struct Disk {
     root: TempDir,
 }
 
-impl Place {
+impl Disk {
     fn new() -> Self {
         let place = Self {
             root: tempfile::tempdir().unwrap(),
@@ -98,7 +98,7 @@ impl Place {
         assert!(output.status.success(), "{output:?}");
     }
 
-    /// Every file there is with what it says, but for those that git and the sidecar keep for themselves.
+    /// All files with their contents, except those of git and of the sidecar.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         gather(self.root.path(), &mut found);
@@ -169,7 +169,7 @@ fn merge(map: &mut Value, more: Value) {
 fn project(level: Level, key: &str, value: &Value) -> (Value, Value) {
     let mut workflow = json!({"name": "W", "commandName": "w", "initialMessage": "Go", "phases": [phase(json!({}))]});
     let mut settings = json!({});
-    // What a map of this level cannot be without.
+    // The required keys of a map of this level.
     let mut map = match level {
         Level::Rule => json!({"block": "bash"}),
         Level::Result => json!({"redact": "x"}),
@@ -233,16 +233,16 @@ fn project(level: Level, key: &str, value: &Value) -> (Value, Value) {
     (workflow, settings)
 }
 
-/// A host whose user agrees to nothing.
+/// A host with a user who declines every question.
 struct Unwilling {
     host: TestHost,
-    heard: String,
-    /// Whether it does agree, after all.
+    received: String,
+    /// Accepts every question instead.
     agrees: bool,
 }
 
 impl Unwilling {
-    fn start(place: &Place, dialogs: bool) -> Self {
+    fn start(place: &Disk, dialogs: bool) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let own = std::iter::once(place.path("bin"));
         let path = std::env::join_paths(own.chain(std::env::split_paths(&path))).unwrap();
@@ -255,7 +255,7 @@ impl Unwilling {
             .env("EDITOR", place.path("bin/vi"));
         let mut unwilling = Self {
             host: TestHost::over(Process::spawn(&mut command)),
-            heard: String::new(),
+            received: String::new(),
             agrees: false,
         };
         unwilling.call(
@@ -269,12 +269,12 @@ impl Unwilling {
         unwilling
     }
 
-    /// Calls, and says no to whatever is asked meanwhile.
+    /// Calls, and declines every question meanwhile.
     fn call(&mut self, method: &str, params: &Value) -> Value {
         let id = self.host.request(method, params);
         loop {
             let line = self.host.receive();
-            self.heard.push_str(&line.to_string());
+            self.received.push_str(&line.to_string());
             if line["method"].is_string() && line.get("id").is_some() {
                 let no = match line["method"].as_str() {
                     Some("ui/confirm") => json!(self.agrees),
@@ -290,8 +290,8 @@ impl Unwilling {
         }
     }
 
-    /// A session in which everything happens that a definition could wait for.
-    fn live(&mut self, place: &Place, project: &str) {
+    /// A session with every event that a definition could react to.
+    fn live(&mut self, place: &Disk, project: &str) {
         let of = |mut params: Value| {
             merge(&mut params, json!({"sessionId": project}));
             params
@@ -334,19 +334,19 @@ impl Unwilling {
     fn end(mut self) -> String {
         self.call("shutdown", &json!({}));
         for late in self.host.close_and_hear() {
-            self.heard.push_str(&late);
+            self.received.push_str(&late);
         }
-        self.heard
+        self.received
     }
 }
 
-/// What a key is called, where it has a project of its own.
+/// The name of a key's project.
 fn named(level: Level, key: &str) -> String {
     format!("{level:?}-{key}")
 }
 
-/// Lives through a session in each project, and looks whether anything was done there.
-fn nothing_is_done(place: &Place, projects: &[String], dialogs: bool) {
+/// Plays a session in each project, and compares the disk before and after.
+fn nothing_is_done(place: &Disk, projects: &[String], dialogs: bool) {
     let before = place.files();
     let mut host = Unwilling::start(place, dialogs);
     for project in projects {
@@ -355,7 +355,7 @@ fn nothing_is_done(place: &Place, projects: &[String], dialogs: bool) {
     // A trigger of a file looks once a second.
     thread::sleep(Duration::from_millis(1200));
     let listens = TcpStream::connect((Ipv4Addr::LOCALHOST, PORT)).is_ok();
-    let heard = host.end();
+    let received = host.end();
     let after = place.files();
     let changed: Vec<_> = after
         .iter()
@@ -365,20 +365,20 @@ fn nothing_is_done(place: &Place, projects: &[String], dialogs: bool) {
     assert_eq!(changed, Vec::<&PathBuf>::new(), "something ran, or wrote");
     assert_eq!(before.len(), after.len(), "a file is gone");
     assert!(!listens, "a port is open");
-    assert!(!heard.contains(SECRET), "a file was told");
-    // The sessions were real ones: rules held, questions came.
+    assert!(!received.contains(SECRET), "the text of a file was sent");
+    // The sessions were real ones: rules blocked, questions came.
     for sign in [
         "is blocked",
         "Run commands of this project?",
         "Watch the triggers",
     ] {
-        assert!(heard.contains(sign) || !dialogs, "{sign}");
+        assert!(received.contains(sign) || !dialogs, "{sign}");
     }
 }
 
 #[test]
 fn no_key_of_an_untrusted_project_runs_a_program_or_changes_a_file() {
-    let place = Place::new();
+    let place = Disk::new();
     let mut projects = Vec::new();
     for level in Level::ALL {
         for key in level.keys() {
@@ -393,10 +393,10 @@ fn no_key_of_an_untrusted_project_runs_a_program_or_changes_a_file() {
     }
 }
 
-/// What is looked for would be seen: with the user's word, the same command does run.
+/// The check would notice: with the user's consent, the same command does run.
 #[test]
 fn what_an_untrusted_project_may_not_run_leaves_a_mark_once_it_may() {
-    let place = Place::new();
+    let place = Disk::new();
     let (workflow, settings) = project(Level::Gate, "run", &json!(["./evil"]));
     place.add("trusted", &workflow, &settings);
     let mut host = Unwilling::start(&place, true);

@@ -1,8 +1,8 @@
-//! Pages: documents whose files are written and whose commands are run, in a project of their own.
+//! Documents with consoles: their files are written and their commands run, each document in a fresh project.
 //!
 //! A path in backticks alone on a line, and a fenced block below it, is a file of the project. A `console`
-//! block holds commands, each after `$ `, and what they print; `[exit 1]` says how one ended that did not
-//! end well. A command is run by `sh`, with `workflow-sidecar` on its path. The project is `~/project`: the home
+//! block holds commands, each after `$ `, and what they print; `[exit 1]` is the exit code of one that
+//! failed. A command is run by `sh`, with `workflow-sidecar` on its path. The project is `~/project`: the home
 //! directory is written `~`. `$SESSIONS` is the directory of session files that the real pi wrote.
 
 use std::fmt::Write;
@@ -122,7 +122,7 @@ impl Page {
         fs::write(path, text).unwrap();
     }
 
-    /// What a command prints, and how it ended.
+    /// The output of a command, and its exit code.
     fn output_of(&self, command: &str) -> String {
         let binary = Path::new(env!("CARGO_BIN_EXE_workflow-sidecar"));
         let binaries = binary.parent().unwrap().display();
@@ -139,7 +139,7 @@ impl Page {
             )
             .env("COLUMNS", "100")
             .stdin(Stdio::null());
-        // What somebody has set must not change what is printed.
+        // The variables of the machine must not change the output.
         for variable in FOREIGN {
             shell.env_remove(variable);
         }
@@ -158,14 +158,14 @@ impl Page {
     }
 }
 
-/// What a page consists of.
+/// A piece of a page.
 enum Piece<'a> {
     /// A line that nothing follows from.
     Prose(&'a str),
     File {
         path: &'a str,
         text: String,
-        /// All of it, as it stands in the page.
+        /// The block as the page has it.
         written: String,
     },
     Console {

@@ -1,4 +1,4 @@
-//! Projects that the user does not trust: their files are not read, and their commands never run.
+//! Projects that the host does not trust: their files are not read, and their commands never run.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::host::TestHost;
 
-/// A project whose workflow `w` has a gate with a command, and whose settings block a tool.
+/// A project with a gate that runs a command in workflow `w`, and settings that block a tool.
 fn project() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let pi = directory.path().join(".pi");
@@ -58,7 +58,7 @@ fn started(host: &mut TestHost) -> Value {
 }
 
 #[test]
-fn a_command_that_nobody_can_be_asked_about_is_answered_at_once() {
+fn a_command_that_needs_consent_is_answered_at_once_without_dialogs() {
     let directory = project();
     let mut host = host(directory.path(), false);
     session(&mut host, &json!([]), None);
