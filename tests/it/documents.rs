@@ -108,7 +108,7 @@ fn claims(page: &str) -> Vec<(String, Vec<String>)> {
         let [wants, _, held, ""] = cells[..] else {
             panic!("a row of other columns: {line}");
         };
-        (held != "Held by" && held != "---").then(|| (wants.to_owned(), held.to_owned()))
+        (held != "Tests" && held != "---").then(|| (wants.to_owned(), held.to_owned()))
     });
     rows.map(|(wants, held)| {
         let names = held.split('`').skip(1).step_by(2);
@@ -175,7 +175,14 @@ fn differences(page: &str) -> Vec<(String, Vec<String>)> {
     rows.map(|(id, test)| {
         let names = test.split('`').skip(1).step_by(2).map(str::to_owned);
         let in_words = test.split('`').next().filter(|text| !text.is_empty());
-        (id, in_words.map(str::to_owned).into_iter().chain(names).collect())
+        (
+            id,
+            in_words
+                .map(str::to_owned)
+                .into_iter()
+                .chain(names)
+                .collect(),
+        )
     })
     .collect()
 }
@@ -199,8 +206,16 @@ fn each_decided_difference_names_tests_that_exist_and_each_cited_id_is_defined()
     for directory in ["crates", "tests/it"] {
         sources(&repository().join(directory), ".rs", &mut rust);
     }
-    sources(&repository().join("protocol/typescript"), ".ts", &mut script);
-    sources(&repository().join("tests/differential"), ".mjs", &mut comparison);
+    sources(
+        &repository().join("protocol/typescript"),
+        ".ts",
+        &mut script,
+    );
+    sources(
+        &repository().join("tests/differential"),
+        ".mjs",
+        &mut comparison,
+    );
     for (id, tests) in &differences {
         assert!(!tests.is_empty(), "{id} names no test");
         for name in tests {
