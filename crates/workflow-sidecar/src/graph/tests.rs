@@ -384,7 +384,7 @@ fn the_committed_diagram_of_a_difficult_workflow_is_up_to_date() {
         .with(
             Tier::Project,
             "inner/workflow.yaml",
-            "{name: Inner, show: workflows, phases: [{subworkflow: innermost}, {id: b, name: LoopEdge, emoji: 🔙, instructions: B.}]}",
+            "{name: Inner, show: workflows, phases: [{subworkflow: innermost}, {id: b, name: Back, emoji: 🔙, instructions: B.}]}",
         )
         .with(
             Tier::Project,
