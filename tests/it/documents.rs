@@ -108,7 +108,7 @@ fn claims(page: &str) -> Vec<(String, Vec<String>)> {
         let [attack, _, tests, ""] = cells[..] else {
             panic!("a row of other columns: {line}");
         };
-        (tests != "Held by" && tests != "---").then(|| (attack.to_owned(), tests.to_owned()))
+        (tests != "Tests" && tests != "---").then(|| (attack.to_owned(), tests.to_owned()))
     });
     rows.map(|(attack, tests)| {
         let names = tests.split('`').skip(1).step_by(2);
@@ -157,6 +157,86 @@ fn each_claim_of_the_threat_model_names_tests_that_there_are() {
         assert!(!tests.is_empty(), "no test: {attack}");
         for name in tests {
             assert!(is_there(&name), "there is no test {name} for: {attack}");
+        }
+    }
+}
+
+/// The rows of the page on behaviour: id, and the names of the tests in the last column.
+fn differences(page: &str) -> Vec<(String, Vec<String>)> {
+    let rows = page.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix('|')?.split('|').map(str::trim).collect();
+        let (id, test) = (cells[0], cells[cells.len() - 2]);
+        let is_id = id.len() == 3 && id[1..].bytes().all(|byte| byte.is_ascii_digit());
+        is_id.then(|| (id.to_owned(), test.to_owned()))
+    });
+    rows.map(|(id, test)| {
+        let names = test.split('`').skip(1).step_by(2).map(str::to_owned);
+        let in_words = test.split('`').next().filter(|text| !text.is_empty());
+        (
+            id,
+            in_words
+                .map(str::to_owned)
+                .into_iter()
+                .chain(names)
+                .collect(),
+        )
+    })
+    .collect()
+}
+
+/// The ids (a capital letter and two digits) that a text cites.
+fn cited_ids(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_ascii_alphanumeric())
+        .filter(|word| {
+            word.len() == 3
+                && matches!(word.as_bytes()[0], b'A' | b'B' | b'D')
+                && word[1..].bytes().all(|byte| byte.is_ascii_digit())
+        })
+}
+
+#[test]
+fn each_decided_difference_names_tests_that_exist_and_each_cited_id_is_defined() {
+    let page = fs::read_to_string(repository().join("docs/BEHAVIOUR.md")).unwrap();
+    let differences = differences(&page);
+    assert!(differences.len() > 80, "{}", differences.len());
+    let (mut rust, mut script, mut comparison) = (String::new(), String::new(), String::new());
+    for directory in ["crates", "tests/it"] {
+        sources(&repository().join(directory), ".rs", &mut rust);
+    }
+    sources(
+        &repository().join("protocol/typescript"),
+        ".ts",
+        &mut script,
+    );
+    sources(
+        &repository().join("tests/differential"),
+        ".mjs",
+        &mut comparison,
+    );
+    for (id, tests) in &differences {
+        assert!(!tests.is_empty(), "{id} names no test");
+        for name in tests {
+            let exists = if name == "differential" || name == "differential, " {
+                comparison.contains(&format!("\"{id}\""))
+            } else if name.starts_with("differential (as ") {
+                true
+            } else if name.contains('/') {
+                repository().join(name).exists()
+            } else if name.contains(' ') {
+                script.contains(&format!("(\"{name}\""))
+            } else {
+                rust.contains(&format!("fn {name}("))
+            };
+            assert!(exists, "{id} names a test that does not exist: {name}");
+        }
+    }
+    let is_comment = |line: &&str| line.trim_start().starts_with("//");
+    for line in rust.lines().chain(script.lines()).filter(is_comment) {
+        for cited in cited_ids(line) {
+            assert!(
+                differences.iter().any(|(id, _)| id == cited),
+                "docs/BEHAVIOUR.md does not define {cited}: {line}"
+            );
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Prints who said what.
+//! Dialogue printer.
 
 use std::io::{IsTerminal, Write};
 
-/// Who speaks.
+/// A participant.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Speaker {
-    /// The person at the keyboard.
+    /// The user at the keyboard.
     User,
     /// The coding agent.
     Agent,
@@ -26,13 +26,13 @@ impl Speaker {
     }
 }
 
-/// A timeline on standard output; in color on a terminal, unless `NO_COLOR` is set.
-pub(crate) struct Timeline {
+/// The dialogue on standard output; in color on a terminal, unless `NO_COLOR` is set.
+pub(crate) struct DialoguePrinter {
     out: std::io::StdoutLock<'static>,
     color: bool,
 }
 
-impl Timeline {
+impl DialoguePrinter {
     pub(crate) fn new() -> Self {
         let out = std::io::stdout().lock();
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -40,13 +40,13 @@ impl Timeline {
         Self { out, color }
     }
 
-    /// Opens a chapter.
+    /// Prints the title of a chapter.
     pub(crate) fn chapter(&mut self, title: &str) -> std::io::Result<()> {
         let title = self.painted(1, title);
         writeln!(self.out, "\n{title}")
     }
 
-    /// One thing somebody said; more lines are indented below the first.
+    /// Prints a message; further lines are indented.
     pub(crate) fn say(&mut self, speaker: Speaker, text: &str) -> std::io::Result<()> {
         let (name, color) = speaker.name_and_color();
         let name = self.painted(color, &format!("{name:>8}"));
