@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::rest::Rest;
+use crate::run_condition::RunCondition;
 
 /// The table, as the help shows it.
 pub(super) const TABLE: &str = "\
@@ -33,12 +33,12 @@ pub(super) const FAILED: u8 = 2;
 /// Nobody reads the output: as a shell sees a program that SIGPIPE ended.
 pub(super) const UNREAD: u8 = 141;
 
-impl From<Rest> for Outcome {
-    fn from(rest: Rest) -> Self {
+impl From<RunCondition> for Outcome {
+    fn from(rest: RunCondition) -> Self {
         match rest {
-            Rest::Fine => Self::Well,
-            Rest::Waits => Self::Waits,
-            Rest::Limit => Self::Limit,
+            RunCondition::Fine => Self::Well,
+            RunCondition::Waits => Self::Waits,
+            RunCondition::Limit => Self::Limit,
         }
     }
 }

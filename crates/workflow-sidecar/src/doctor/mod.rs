@@ -16,7 +16,7 @@ use workflow_core::definition::{FilePath, Files, Loaded, Outcome, SETTINGS_FILE,
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
-use crate::disk::Disk;
+use crate::platform::disk::Disk;
 use child::{Asked, ask};
 
 /// How long another program may take to tell its version: a cold start on a busy machine.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
 use super::Check;
-use crate::disk::HOST_DIRECTORY;
+use crate::platform::disk::HOST_DIRECTORY;
 
 /// The package that holds the extension.
 const PACKAGE: &str = "workflow-sidecar";
@@ -105,7 +105,7 @@ fn package(source: &str, place: &Path) -> Option<Package> {
         return Some(package(name, version.or(asked.map(str::to_owned))));
     }
     let directory = match source.strip_prefix("~/") {
-        Some(rest) => crate::home::home_dir()?.join(rest),
+        Some(rest) => crate::platform::home::home_dir()?.join(rest),
         None => place.join(source),
     };
     let (name, version) = manifest(&directory)?;

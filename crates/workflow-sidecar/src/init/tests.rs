@@ -67,7 +67,7 @@ fn a_template_can_be_called_anything_that_can_be_typed() {
             let project = tempfile::tempdir().unwrap();
             let written = write(project.path(), template, name, language, "{}").unwrap();
             let agent_dir = project.path().join("agent");
-            let disk = crate::disk::Disk::new(agent_dir, project.path().to_path_buf());
+            let disk = crate::platform::disk::Disk::new(agent_dir, project.path().to_path_buf());
             let loaded = workflow_core::definition::load(&disk);
             assert_eq!(loaded.diagnostics, [], "{} as {name}", template.name);
             let keys: BTreeSet<String> = loaded

@@ -12,7 +12,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
 
-use crate::disk::{Disk, user_agent_dir};
+use crate::platform::disk::{Disk, user_agent_dir};
 
 /// For how long it is good enough to know what the files said: as long as somebody types a name.
 const RECENT: Duration = Duration::from_secs(1);

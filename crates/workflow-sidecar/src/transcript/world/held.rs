@@ -13,7 +13,7 @@ use workflow_core::input::Word;
 use workflow_core::wake::Watched;
 
 use super::{Answer, lock, written};
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::serve::{Awaited, GateHandle, GateJob, GateName, TriggerWatch, World, WorldProject};
 
 /// The world of a transcript: what its lines say is answered to what happens next, once each and in
