@@ -294,6 +294,17 @@ fn a_request_with_the_token_wakes_the_agent() {
 }
 
 #[test]
+fn a_request_without_a_body_has_a_default_text() {
+    let port = free_port();
+    let place = place(&http_trigger(port), None);
+    let mut host = host(&place);
+    start(&mut host);
+    assert_eq!(send(port, &post("sesame", "")), 200);
+    assert_eq!(comes(&mut host), ["The build says: Webhook triggered"]);
+    shut_down(&mut host);
+}
+
+#[test]
 fn whoever_is_not_to_be_heard_is_told_so() {
     let port = free_port();
     let place = place(&http_trigger(port), None);
