@@ -97,7 +97,7 @@ impl Output {
         spawned.map(drop)
     }
 
-    /// Whether standard output is longer than its bound.
+    /// Returns `true` if standard output exceeds its bound.
     pub(super) fn is_too_much(&self) -> bool {
         self.captured().is_too_much
     }
