@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, RunCheck};
-use workflow_sidecar::gate::{
-    Baseline, Event, Job, Keeper, Obstacle, Progress, Report, Running, Verdict, start,
+use workflow_sidecar::gates::{
+    Baseline, CheckError, Event, Job, Progress, Report, Running, SupervisorBinary, Verdict, start,
 };
 
 /// The longest wait for anything.
@@ -43,8 +43,8 @@ fn job(gates: Vec<Gate>) -> Job {
     }
 }
 
-fn binary() -> Keeper {
-    Keeper::at(PathBuf::from(env!("CARGO_BIN_EXE_workflow-sidecar")))
+fn binary() -> SupervisorBinary {
+    SupervisorBinary::at(PathBuf::from(env!("CARGO_BIN_EXE_workflow-sidecar")))
 }
 
 /// A running gate and its messages.
@@ -58,9 +58,9 @@ impl Gates {
         Self::start_with(&binary(), gates)
     }
 
-    fn start_with(keeper: &Keeper, gates: Vec<Gate>) -> Self {
+    fn start_with(supervisor: &SupervisorBinary, gates: Vec<Gate>) -> Self {
         let (sender, events) = channel();
-        let running = start(keeper, job(gates), move |event| {
+        let running = start(supervisor, job(gates), move |event| {
             // Some tests have seen enough before the end.
             let _ = sender.send(event);
         });
@@ -76,7 +76,7 @@ impl Gates {
         loop {
             match self.events.recv_timeout(DEADLINE).unwrap() {
                 Event::Progress(next) => progress.push(next),
-                Event::Over(reports) => {
+                Event::Finished(reports) => {
                     let after = self.events.recv_timeout(DEADLINE);
                     assert_eq!(after, Err(RecvTimeoutError::Disconnected), "the last");
                     return (progress, reports);
@@ -156,7 +156,7 @@ fn a_gate_that_is_called_off_ends_with_all_that_runs() {
     wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
     gates.running.take().unwrap().cancel();
     let (_, reports) = gates.finish();
-    let ended = Verdict::CouldNotRun(Obstacle::Ended);
+    let ended = Verdict::CouldNotRun(CheckError::Ended);
     assert_eq!(reports[0].verdict, ended);
     assert!(pids(&sleep).is_empty());
 }
@@ -218,7 +218,7 @@ fn a_keeper_that_is_killed_is_reported_and_what_it_ran_is_ended() {
     wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
     signal("-KILL", &keeper_of(&sleep));
     let (_, reports) = gates.finish();
-    let start = Verdict::CouldNotRun(Obstacle::Start);
+    let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
     assert!(
         reports[0].reason.contains("signal: 9"),
@@ -235,16 +235,16 @@ fn a_keeper_that_is_asked_to_end_ends_what_it_runs_first() {
     wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
     signal("-TERM", &keeper_of(&sleep));
     let (_, reports) = gates.finish();
-    let ended = Verdict::CouldNotRun(Obstacle::Ended);
+    let ended = Verdict::CouldNotRun(CheckError::Ended);
     assert_eq!(reports[0].verdict, ended);
     assert!(pids(&sleep).is_empty());
 }
 
 #[test]
 fn a_keeper_that_cannot_be_started_is_reported() {
-    let nowhere = Keeper::at(PathBuf::from("/no/such/binary"));
+    let nowhere = SupervisorBinary::at(PathBuf::from("/no/such/binary"));
     let (_, reports) = Gates::start_with(&nowhere, vec![shell("true")]).finish();
-    let start = Verdict::CouldNotRun(Obstacle::Start);
+    let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
     assert!(reports[0].reason.contains("could not be started"));
 }
@@ -252,7 +252,7 @@ fn a_keeper_that_cannot_be_started_is_reported() {
 #[test]
 fn a_process_can_start_its_own_binary_again() {
     // This one is no sidecar, and finds no test of the keeper's name.
-    let gates = Gates::start_with(&Keeper::this_binary(), vec![shell("true")]);
+    let gates = Gates::start_with(&SupervisorBinary::this_binary(), vec![shell("true")]);
     let (_, reports) = gates.finish();
     let reason = &reports[0].reason;
     assert!(
@@ -263,9 +263,9 @@ fn a_process_can_start_its_own_binary_again() {
 
 #[test]
 fn a_keeper_that_speaks_another_language_is_reported() {
-    let echo = Keeper::at(PathBuf::from("echo"));
+    let echo = SupervisorBinary::at(PathBuf::from("echo"));
     let (_, reports) = Gates::start_with(&echo, vec![shell("true")]).finish();
-    let start = Verdict::CouldNotRun(Obstacle::Start);
+    let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
 }
 

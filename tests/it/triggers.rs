@@ -306,6 +306,17 @@ fn a_request_with_the_token_wakes_the_agent() {
 }
 
 #[test]
+fn a_request_without_a_body_has_a_default_text() {
+    let port = free_port();
+    let project = project(&http_trigger(port), None);
+    let mut host = host(&project);
+    start(&mut host);
+    assert_eq!(send(port, &post("sesame", "")), 200);
+    assert_eq!(next_texts(&mut host), ["The build says: Webhook triggered"]);
+    shut_down(&mut host);
+}
+
+#[test]
 fn a_request_that_is_not_accepted_gets_its_status() {
     let port = free_port();
     let project = project(&http_trigger(port), None);
@@ -344,7 +355,7 @@ fn a_request_that_is_not_accepted_gets_its_status() {
         (post("sesame", &"x".repeat(65_537)), 413),
         (
             format!("{head}{known}Content-Length: 99999999999999999999999\r\n\r\n").into_bytes(),
-            413,
+            400,
         ),
         (
             format!("{head}{known}Content-Length: -1\r\n\r\n").into_bytes(),
@@ -357,7 +368,7 @@ fn a_request_that_is_not_accepted_gets_its_status() {
         (b"\x16\x03\x01 this is no request\r\n\r\n".to_vec(), 400),
         (
             format!("{head}X: {}\r\n\r\n", "x".repeat(40_000)).into_bytes(),
-            400,
+            431,
         ),
     ] {
         let shown = String::from_utf8_lossy(&request[..request.len().min(80)]).into_owned();

@@ -8,10 +8,10 @@ use anyhow::{bail, ensure};
 use workflow_core::definition::{Outcome as LoadOutcome, load, nearest};
 use workflow_core::diagnostic::{render, shown};
 
-use crate::disk::{Disk, user_agent_dir};
 use crate::init::{
     Language, SCHEMA, STARTER, SchemaFile, TEMPLATES, Template, WORKFLOWS, Written, write,
 };
+use crate::platform::disk::{Disk, user_agent_dir};
 
 use super::outcome::Outcome;
 use super::schema;

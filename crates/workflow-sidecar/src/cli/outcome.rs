@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::rest::Rest;
+use crate::run_condition::RunCondition;
 
 /// The table of the help.
 pub(super) const TABLE: &str = "\
@@ -33,12 +33,12 @@ pub(super) const FAILED: u8 = 2;
 /// The output pipe was closed: the code that a shell reports for a program ended by SIGPIPE.
 pub(super) const UNREAD: u8 = 141;
 
-impl From<Rest> for Outcome {
-    fn from(rest: Rest) -> Self {
+impl From<RunCondition> for Outcome {
+    fn from(rest: RunCondition) -> Self {
         match rest {
-            Rest::Fine => Self::Well,
-            Rest::Waits => Self::Waits,
-            Rest::Limit => Self::Limit,
+            RunCondition::Fine => Self::Well,
+            RunCondition::Waits => Self::Waits,
+            RunCondition::Limit => Self::Limit,
         }
     }
 }

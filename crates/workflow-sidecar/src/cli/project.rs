@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use workflow_core::definition::{Loaded, load};
 
-use crate::disk::{Disk, user_agent_dir};
+use crate::platform::disk::{Disk, user_agent_dir};
 
 /// The directories a command looks into.
 #[derive(Debug, clap::Args)]

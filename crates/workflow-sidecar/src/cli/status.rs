@@ -16,7 +16,7 @@ use workflow_core::view::View;
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
 use super::project::Own;
-use crate::rest::{Rest, rest, taken_up};
+use crate::run_condition::{RunCondition, restored_session, run_condition};
 use crate::session_file::{SessionFile, is_session, read_file};
 use crate::transcript::Transcript;
 
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(project) => load(&arguments.own.disk(project)?),
         None => Loaded::default(),
     };
-    let (session, mut problems) = taken_up(&file.ours(), Arc::new(loaded));
+    let (session, mut problems) = restored_session(&file.ours(), Arc::new(loaded));
     // Missing definition files are expected unless a project was named.
     let is_relevant =
         |found: &Diagnostic| found.code != Code::DefinitionGone || arguments.project.is_some();
@@ -73,7 +73,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Format::Json => json(&output)?,
         Format::Human => output.print()?,
     }
-    Ok(session.view().map_or(Rest::Fine, |view| rest(&view)).into())
+    Ok(session
+        .view()
+        .map_or(RunCondition::Fine, |view| run_condition(&view))
+        .into())
 }
 
 /// Returns when the run's position changed last, from the entries.

@@ -15,7 +15,7 @@ use workflow_core::definition::{FilePath, Files, Loaded, Outcome, SETTINGS_FILE,
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
-use crate::disk::Disk;
+use crate::platform::disk::Disk;
 use child::{VersionAnswer, first_line_of_version};
 
 /// Timeout of `--version`: enough for a cold start on a busy machine.

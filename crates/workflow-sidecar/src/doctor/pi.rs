@@ -7,7 +7,7 @@ use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
 use super::InstallationCheck;
-use crate::disk::HOST_DIRECTORY;
+use crate::platform::disk::HOST_DIRECTORY;
 
 /// The package of the extension.
 const PACKAGE: &str = "workflow-sidecar";
@@ -106,7 +106,7 @@ fn package(source: &str, settings_dir: &Path) -> Option<Package> {
         return Some(package(name, version.or(requested.map(str::to_owned))));
     }
     let directory = match source.strip_prefix("~/") {
-        Some(rest) => crate::home::home_dir()?.join(rest),
+        Some(rest) => crate::platform::home::home_dir()?.join(rest),
         None => settings_dir.join(source),
     };
     let (name, version) = manifest(&directory)?;

@@ -72,7 +72,7 @@ fn a_template_loads_under_every_valid_name() {
             let project = tempfile::tempdir().unwrap();
             let written = write(project.path(), template, name, language, "{}").unwrap();
             let agent_dir = project.path().join("agent");
-            let disk = crate::disk::Disk::new(agent_dir, project.path().to_path_buf());
+            let disk = crate::platform::disk::Disk::new(agent_dir, project.path().to_path_buf());
             let loaded = workflow_core::definition::load(&disk);
             assert_eq!(loaded.diagnostics, [], "{} as {name}", template.name);
             let keys: BTreeSet<String> = loaded

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, Tier, TierEntry};
 
-use crate::disk::Disk;
+use crate::platform::disk::Disk;
 
 /// The age from which a modification time tells a later change apart, however coarse a file system's clock is.
 const SETTLED: Duration = Duration::from_secs(2);

@@ -17,7 +17,7 @@ use workflow_core::types::{GateRunId, Snapshot};
 
 use super::payload::{Payload, REDACTED};
 use super::secrets::hidden;
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::serve::{GateName, GateNews, TriggerName, TriggerNews, WorldProject};
 
 pub(super) use held::HeldWorld;
