@@ -1,16 +1,17 @@
-//! `{a,b}` taken apart, as shells and globs have it.
+//! Brace expansion: `{a,b}` as shells and globs define it.
 
-/// How many texts one text may stand for.
-const MOST: usize = 64;
+/// The largest number of texts that one text may stand for.
+const MAX_TEXTS: usize = 64;
 
-/// What a text with `{a,b}` in it stands for; `None` if that is too much. Braces without a comma are
-/// told to `single`, with what is in them.
-pub(super) fn alternatives(text: &str, single: fn(&str) -> String) -> Option<Vec<String>> {
+/// Expands all braces with a comma. Braces without one are replaced by the result of `single` for their
+/// content. Returns `None` if there would be more than 64 texts.
+#[must_use]
+pub fn expand_braces(text: &str, single: fn(&str) -> String) -> Option<Vec<String>> {
     let mut done = Vec::new();
-    // What is settled, and what is left to be looked at.
+    // Each entry is a prefix that is done and a rest that is not.
     let mut open = vec![(String::new(), text.to_owned())];
     while let Some((before, rest)) = open.pop() {
-        if done.len() + open.len() >= MOST {
+        if done.len() + open.len() >= MAX_TEXTS {
             return None;
         }
         let Some((start, end, commas)) = first_braces(&rest) else {
@@ -33,7 +34,7 @@ pub(super) fn alternatives(text: &str, single: fn(&str) -> String) -> Option<Vec
     Some(done)
 }
 
-/// The first pair of braces, and the commas that stand right in it.
+/// Finds the first pair of braces and the commas at its top level.
 fn first_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
     let (mut start, mut depth, mut commas) = (None, 0_usize, Vec::new());
     let mut bytes = text.bytes().enumerate();
@@ -55,22 +56,23 @@ fn first_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::alternatives;
+    use super::expand_braces;
 
-    fn of(text: &str) -> Vec<String> {
-        let mut all = alternatives(text, |inside| format!("{{{inside}}}")).expect("it is not much");
+    fn expanded(text: &str) -> Vec<String> {
+        let mut all = expand_braces(text, |inside| format!("{{{inside}}}"))
+            .expect("the number of texts is small");
         all.sort();
         all
     }
 
     #[test]
-    fn braces_stand_for_each_of_their_parts() {
-        assert_eq!(of("a"), ["a"]);
-        assert_eq!(of("{a,b}/c"), ["a/c", "b/c"]);
-        assert_eq!(of("{a,b{c,d}}x"), ["ax", "bcx", "bdx"]);
-        assert_eq!(of("x{,.bak}"), ["x", "x.bak"]);
-        assert_eq!(of("{a}{"), ["{a}{"]);
-        assert_eq!(of("\\{a,b}"), ["\\{a,b}"]);
-        assert_eq!(alternatives(&"{a,b}".repeat(20), str::to_owned), None);
+    fn braces_expand_to_each_of_their_parts() {
+        assert_eq!(expanded("a"), ["a"]);
+        assert_eq!(expanded("{a,b}/c"), ["a/c", "b/c"]);
+        assert_eq!(expanded("{a,b{c,d}}x"), ["ax", "bcx", "bdx"]);
+        assert_eq!(expanded("x{,.bak}"), ["x", "x.bak"]);
+        assert_eq!(expanded("{a}{"), ["{a}{"]);
+        assert_eq!(expanded("\\{a,b}"), ["\\{a,b}"]);
+        assert_eq!(expand_braces(&"{a,b}".repeat(20), str::to_owned), None);
     }
 }

@@ -1,38 +1,39 @@
-//! Patterns of commands, as rules name them: `rm -rf *`, `sudo *`, `git push *`.
+//! Patterns of commands as rules use them: `rm -rf *`, `sudo *`, `git push *`.
 //!
-//! Owns how a pattern is compared with a simple command, word by word:
+//! A pattern is compared with a simple command word by word:
 //!
 //! - The program is compared by its name without its directory, unless the pattern names one.
-//! - Options are compared as a set, wherever they stand: `rm -rf *` is also about `rm -r -f x`,
+//! - Options are compared as a set, at any position: `rm -rf *` also covers `rm -r -f x`,
 //!   `rm -fr x`, `rm --recursive --force x` and `rm x -rf`.
-//! - Other words are compared in their order. Options of `git`, `npm` and the like that stand
-//!   before a subcommand are passed over, with their values.
-//! - `*` in a word stands for any characters; a `*` as the last word for any further words, also none.
-//! - A word that holds an expansion may be any word, but it is not taken for an option.
+//! - Other words are compared in their order. Options of `git`, `npm` and similar before a subcommand
+//!   are skipped, with their values.
+//! - `*` in a word stands for any characters; `*` as the last word for any number of further words.
+//! - A word with an expansion may be any word, but not an option.
 
-use super::Simple;
+use crate::command::SimpleCommand;
+use crate::word::Word;
 
-/// Whether a rule that forbids or asks is about a command: further words and options make no
-/// difference, so `npm publish` is also about `npm publish --tag next`.
+/// Returns whether a pattern that forbids or asks covers a command. Further words and options make no
+/// difference: `npm publish` also covers `npm publish --tag next`.
 #[must_use]
-pub fn matches(pattern: &str, simple: &Simple) -> bool {
-    compare(pattern, simple, Further::Ignored)
+pub fn matches(pattern: &str, command: &SimpleCommand) -> bool {
+    compare(pattern, command, FurtherWords::Ignored)
 }
 
-/// Whether a rule that allows is about a command: without a `*` as its last word, a pattern allows
-/// no further words and no further options, and an expansion only where it has a `*`.
+/// Returns whether a pattern that allows covers a command. Without `*` as its last word, it covers no
+/// further words or options, and an expansion only at a `*`.
 #[must_use]
-pub fn matches_exactly(pattern: &str, simple: &Simple) -> bool {
-    compare(pattern, simple, Further::Counted)
+pub fn matches_exactly(pattern: &str, command: &SimpleCommand) -> bool {
+    compare(pattern, command, FurtherWords::Counted)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Further {
+enum FurtherWords {
     Ignored,
     Counted,
 }
 
-/// Options of two spellings, for the programs whose options people name in rules.
+/// Options with two spellings, for programs that rules often name.
 #[rustfmt::skip] // A row a line.
 const SPELLINGS: &[(&str, &str, &str)] = &[
     ("rm", "recursive", "r"), ("rm", "R", "r"), ("rm", "force", "f"), ("rm", "dir", "d"), ("rm", "verbose", "v"),
@@ -44,7 +45,7 @@ const SPELLINGS: &[(&str, &str, &str)] = &[
     ("curl", "output", "o"), ("docker", "force", "f"), ("kubectl", "filename", "f"),
 ];
 
-/// Options with a value that stand before a subcommand.
+/// Options with a value before a subcommand.
 #[rustfmt::skip] // A row a line.
 const BEFORE: &[(&str, &[&str])] = &[
     ("git", &["-C", "-c", "--git-dir", "--work-tree", "--namespace"]),
@@ -58,14 +59,14 @@ const BEFORE: &[(&str, &[&str])] = &[
     ("sudo", &["-u", "-g"]),
 ];
 
-fn compare(pattern: &str, simple: &Simple, further: Further) -> bool {
+fn compare(pattern: &str, command: &SimpleCommand, further: FurtherWords) -> bool {
     let mut wanted: Vec<&str> = pattern.split_whitespace().collect();
     let open = wanted.len() > 1 && wanted.last() == Some(&"*");
     if open {
         wanted.pop();
     }
     let (Some((program, wanted)), Some((first, given))) =
-        (wanted.split_first(), simple.words.split_first())
+        (wanted.split_first(), command.words.split_first())
     else {
         return false;
     };
@@ -77,16 +78,16 @@ fn compare(pattern: &str, simple: &Simple, further: Further) -> bool {
     let Some(name) = name.filter(|name| globs(program, name)) else {
         return false;
     };
-    let shapes: Vec<&str> = given.iter().map(super::Word::shape).collect();
+    let shapes: Vec<&str> = given.iter().map(Word::shape).collect();
     let given = sort(first.program().unwrap_or(name), &shapes);
     let wanted = sort(first.program().unwrap_or(name), wanted);
-    let exact = further == Further::Counted;
+    let exact = further == FurtherWords::Counted;
     let words =
         wanted
             .words
             .iter()
             .enumerate()
-            .all(|(place, wanted)| match given.words.get(place) {
+            .all(|(index, wanted)| match given.words.get(index) {
                 Some(word) if word.contains('\0') => !exact || *wanted == "*",
                 Some(word) => globs(wanted, word),
                 None => false,
@@ -101,7 +102,7 @@ fn compare(pattern: &str, simple: &Simple, further: Further) -> bool {
     words && options && rest
 }
 
-/// A command's arguments: words in their order, and options.
+/// Arguments of a command: words in their order, and options.
 struct Sorted<'a> {
     words: Vec<&'a str>,
     options: Vec<String>,
@@ -131,7 +132,7 @@ fn sort<'a>(program: &str, arguments: &[&'a str]) -> Sorted<'a> {
     sorted
 }
 
-/// Adds an option as a rule would name it; joined letters are as many options.
+/// Adds an option in the spelling that rules use; joined letters are separate options.
 fn add_option(program: &str, argument: &str, options: &mut Vec<String>) {
     let name = argument.trim_start_matches('-');
     let letters = !argument.starts_with("--")
@@ -154,7 +155,7 @@ fn add_option(program: &str, argument: &str, options: &mut Vec<String>) {
     }
 }
 
-/// Whether a word matches a pattern in which `*` stands for any characters.
+/// Returns whether a word matches a pattern in which `*` stands for any characters.
 fn globs(pattern: &str, word: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else {
         return pattern == word;

@@ -1,116 +1,104 @@
-//! Walks what a line consists of and notes what runs and what is written.
+//! Evaluation of a line: a walk over the syntax tree that finds out which commands run and what they write.
 //!
-//! Owns what runs in which order, and the variables the line sets. It
-//! must not know programs: those are in the tables, in `runners` and in `special`.
+//! The evaluator follows the directory, the standard input and variables with an evident value. It knows no
+//! programs; `wrappers`, `programs` and `access` do.
 
-use crate::diagnostic::shown;
+mod expand;
+mod recorder;
+mod scope;
+mod variables;
 
-use super::parse::parse;
-use super::runners::{Inner, runs};
-use super::scope::{Input, Scope, is_no_file, move_to};
-use super::touches::{Spot, mentioned, quoted_texts, stays_in_git_directory, wholes};
-use super::tree::{Assignment, Command, Joined, Kind, List, Piece, Plain, Raw, Redirection};
-use super::word::{Variables, expand, expand_whole};
-use super::{
-    Change, Line, Simple, Touch, Unreadable, Word, Write, Writes, code, programs, special,
+use crate::access::{changes_only_git_directory, named_locations, quoted_texts, whole_trees};
+use crate::analysis::{Analysis, FileWrite, Unreadable, Writes};
+use crate::command::{SimpleCommand, StandardInput};
+use crate::display::displayed;
+use crate::file_access::{AccessKind, Location};
+use crate::parse::parse;
+use crate::parse::tree::{
+    Assignment, Command, CommandKind, Connector, List, RawWord, Redirection, UnexpandedCommand,
+    WordPart,
 };
-use crate::guard::alternatives::alternatives;
+use crate::programs::{self, interpreters, special};
+use crate::word::Word;
+use crate::wrappers::{NestedCommand, nested_commands};
+use expand::{expand, expand_unsplit};
+use recorder::Recorder;
+use scope::Scope;
+use variables::Variables;
 
-/// How often one command may run another before nobody writes so in earnest.
-const DEEPEST: usize = 40;
+/// The number of levels at which commands may run other commands.
+const MAX_DEPTH: usize = 40;
 
-/// The longest value of a variable that is kept, in bytes.
-const LONGEST_VALUE: usize = 256;
+/// The amount of text that is read for each byte of the line, and the minimum for any line. Wrappers and
+/// `eval` have the same text read again.
+const READ_FACTOR: usize = 5;
+const MIN_READ_BYTES: usize = 64 * 1024;
 
-/// How many variables are kept: to know that nothing else sets one takes a look at the whole line.
-const MOST_VARIABLES: usize = 50;
+/// Evaluates a line that starts in `directory`.
+pub(crate) fn evaluate(directory: &str, line: &str) -> Analysis {
+    Evaluator::new(line, MIN_READ_BYTES + READ_FACTOR * line.len()).line(directory, 0)
+}
 
-/// How often values of variables are put in their places.
-const MOST_USES: usize = 1000;
-
-/// How much text is read for each byte of the line, and for any line: wrappers and `eval` have
-/// the same text read again.
-const WORK: usize = 5;
-const LEAST_WORK: usize = 64 * 1024;
-
-/// How many places a line may touch before it counts as touching any.
-const MOST_TOUCHES: usize = 4000;
-
-/// The longest path that is one, in bytes: systems open none that is longer.
-const LONGEST_PATH: usize = 4096;
-
-struct Reader<'a> {
+struct Evaluator<'a> {
     source: &'a str,
-    commands: Vec<Simple>,
-    writes: Vec<Write>,
-    touches: Vec<Touch>,
-    unreadable: Option<Unreadable>,
+    commands: Vec<SimpleCommand>,
+    recorder: Recorder,
     variables: Variables,
-    /// Variables that are set only if all before them succeeded.
-    tentative: Vec<String>,
-    looked_up: usize,
-    used: usize,
-    /// How many bytes may still be read.
-    work: usize,
-    /// Whether `~` is another place than before.
-    home_moved: bool,
-    /// Whether `cd` may go elsewhere than it says.
-    paths_searched: bool,
+    unreadable: Option<Unreadable>,
+    /// The number of bytes that may still be read.
+    bytes_left: usize,
+    /// Whether `~` is no longer the home directory of the user.
+    home_changed: bool,
+    /// Whether `CDPATH` may redirect `cd`.
+    cd_uncertain: bool,
 }
 
-pub(super) fn read(directory: &str, line: &str) -> Line {
-    Reader::of(line, LEAST_WORK + WORK * line.len()).line(directory, 0)
-}
-
-impl<'a> Reader<'a> {
-    fn of(source: &'a str, work: usize) -> Self {
+impl<'a> Evaluator<'a> {
+    fn new(source: &'a str, bytes_left: usize) -> Self {
         Self {
             source,
             commands: Vec::new(),
-            writes: Vec::new(),
-            touches: Vec::new(),
+            recorder: Recorder::default(),
+            variables: Variables::default(),
             unreadable: None,
-            variables: Variables::new(),
-            tentative: Vec::new(),
-            looked_up: 0,
-            used: 0,
-            work,
-            home_moved: false,
-            paths_searched: false,
+            bytes_left,
+            home_changed: false,
+            cd_uncertain: false,
         }
     }
 
-    /// Reads the line, which starts in this directory and stands `depth` levels inside others.
-    fn line(mut self, directory: &str, depth: usize) -> Line {
+    /// Evaluates the line, which starts in this directory at this depth.
+    fn line(mut self, directory: &str, depth: usize) -> Analysis {
         if self.source.contains('\0') {
-            self.give_up(Unreadable::Unparsed("it holds a NUL".to_owned()));
+            self.give_up(Unreadable::Syntax("it holds a NUL".to_owned()));
         } else {
             self.text(self.source, &Scope::start(directory, depth));
         }
-        self.doubt_places();
+        self.recorder
+            .forget_uncertain_paths(self.home_changed, self.cd_uncertain);
         let writes = match self.unreadable {
             Some(unreadable) => Writes::Unreadable(unreadable),
-            None if self.writes.is_empty() => Writes::No,
-            None => Writes::Yes(self.writes),
+            None if self.recorder.writes.is_empty() => Writes::No,
+            None => Writes::Yes(self.recorder.writes),
         };
-        Line {
+        Analysis {
             commands: self.commands,
             writes,
-            touches: self.touches,
+            file_accesses: self.recorder.accesses,
         }
     }
 
-    /// Whether so much more may be read.
+    /// Counts bytes that are read. Returns whether they may be.
     fn may_read(&mut self, length: usize) -> bool {
-        let left = self.work.checked_sub(length);
+        let left = self.bytes_left.checked_sub(length);
         if left.is_none() {
-            self.give_up(Unreadable::Tangled);
+            self.give_up(Unreadable::TooComplex);
         }
-        self.work = left.unwrap_or(0);
+        self.bytes_left = left.unwrap_or(0);
         left.is_some()
     }
 
-    /// Reads a text as a shell would; the directory in which it ends.
+    /// Evaluates a script. Returns the directory in which it ends.
     fn text(&mut self, text: &str, scope: &Scope<'_>) -> Option<String> {
         if !self.may_read(text.len()) {
             return None;
@@ -118,7 +106,7 @@ impl<'a> Reader<'a> {
         let parsed = match parse(text, scope.depth) {
             Ok(parsed) => parsed,
             Err(error) => {
-                self.give_up(Unreadable::Unparsed(error.to_string()));
+                self.give_up(Unreadable::Syntax(error.to_string()));
                 return None;
             }
         };
@@ -130,380 +118,303 @@ impl<'a> Reader<'a> {
         scope.directory
     }
 
-    /// Notes why it cannot be told; what came out of the line is made fit to be shown.
-    fn give_up(&mut self, why: Unreadable) {
-        self.unreadable.get_or_insert_with(|| match why {
-            Unreadable::Long | Unreadable::Tangled | Unreadable::Deep => why,
-            Unreadable::Unparsed(text) => Unreadable::Unparsed(told(&text)),
-            Unreadable::Program(name) => Unreadable::Program(told(&name)),
-            Unreadable::Unseen(name) => Unreadable::Unseen(told(&name)),
+    /// Records why the line cannot be analyzed. The first reason counts.
+    fn give_up(&mut self, reason: Unreadable) {
+        self.unreadable.get_or_insert_with(|| match reason {
+            Unreadable::TooLong | Unreadable::TooComplex | Unreadable::TooDeep => reason,
+            Unreadable::Syntax(text) => Unreadable::Syntax(displayed(&text)),
+            Unreadable::UnknownProgram(name) => Unreadable::UnknownProgram(displayed(&name)),
+            Unreadable::HiddenCode(name) => Unreadable::HiddenCode(displayed(&name)),
         });
-    }
-
-    /// Forgets paths that may lead elsewhere after all.
-    fn doubt_places(&mut self) {
-        let (home, searched) = (self.home_moved, self.paths_searched);
-        for write in &mut self.writes {
-            write.path.take_if(|path| {
-                home && path.starts_with('~') || searched && !path.starts_with(['/', '~'])
-            });
-        }
-        for touch in &mut self.touches {
-            if home && touch.path.starts_with('~') {
-                touch.path.replace_range(..1, "\0");
-            } else if searched {
-                touch.unmoor();
-            }
-        }
     }
 
     fn list(&mut self, list: &List, scope: &mut Scope<'_>) {
         scope.depth += 1;
-        for step in list {
-            if step.joined != Joined::And {
-                self.settle(scope);
+        for item in list {
+            if item.connector != Connector::And {
+                self.end_and_chain(scope);
             }
-            if step.pipeline.len() > 1 || step.background {
-                let taker = step.pipeline.iter().rposition(takes_words);
-                for (place, command) in step.pipeline.iter().enumerate() {
-                    let mut apart = scope.apart();
-                    apart.heard |= taker.is_some_and(|taker| taker > place);
-                    if place > 0 {
-                        apart.input = Input::Pipe;
-                    }
-                    self.command(command, &mut apart);
-                }
-            } else if let Some(command) = step.pipeline.first() {
-                if step.joined == Joined::Or {
-                    self.perhaps(scope, |reader, apart| reader.command(command, apart));
+            if item.pipeline.len() > 1 || item.background {
+                self.pipeline(&item.pipeline, scope);
+            } else if let Some(command) = item.pipeline.first() {
+                if item.connector == Connector::Or {
+                    self.conditional(scope, |evaluator, subshell| {
+                        evaluator.command(command, subshell);
+                    });
                 } else {
-                    let behind_and =
-                        std::mem::replace(&mut scope.chained, step.joined == Joined::And);
+                    let after_and =
+                        std::mem::replace(&mut scope.after_and, item.connector == Connector::And);
                     self.command(command, scope);
-                    scope.chained = behind_and;
+                    scope.after_and = after_and;
                 }
             }
         }
-        self.settle(scope);
+        self.end_and_chain(scope);
         scope.depth -= 1;
     }
 
-    /// What held only behind `&&` holds no longer.
-    fn settle(&mut self, scope: &mut Scope<'_>) {
-        if std::mem::take(&mut scope.moved) {
+    fn pipeline(&mut self, pipeline: &[Command], scope: &Scope<'_>) {
+        let last_user = pipeline.iter().rposition(takes_arguments_from_input);
+        for (index, command) in pipeline.iter().enumerate() {
+            let mut subshell = scope.subshell();
+            subshell.output_is_used |= last_user.is_some_and(|user| user > index);
+            if index > 0 {
+                subshell.input = StandardInput::Pipe;
+            }
+            self.command(command, &mut subshell);
+        }
+    }
+
+    /// Forgets what is certain only after `&&`.
+    fn end_and_chain(&mut self, scope: &mut Scope<'_>) {
+        if std::mem::take(&mut scope.directory_is_tentative) {
             scope.directory = None;
         }
-        for name in self.tentative.drain(..) {
-            self.variables.remove(&name);
-        }
+        self.variables.forget_tentative();
     }
 
-    /// Reads what may run or not, once or often: afterwards the directory is known only if it is
-    /// the same in any case.
-    fn perhaps<'b>(&mut self, scope: &mut Scope<'b>, read: impl FnOnce(&mut Self, &mut Scope<'b>)) {
-        let mut apart = scope.apart();
-        let before = self.noted();
-        read(self, &mut apart);
-        if apart.directory != scope.directory {
+    /// Evaluates commands that may run once, often or never. Afterwards, the directory is known only if it
+    /// is the same in all cases.
+    fn conditional<'b>(
+        &mut self,
+        scope: &mut Scope<'b>,
+        evaluate: impl FnOnce(&mut Self, &mut Scope<'b>),
+    ) {
+        let mut subshell = scope.subshell();
+        let mark = self.recorder.mark();
+        evaluate(self, &mut subshell);
+        if subshell.directory != scope.directory {
             scope.directory = None;
-            self.forget_places(before);
-        }
-    }
-
-    /// How many writes and touches are noted.
-    fn noted(&self) -> (usize, usize) {
-        (self.writes.len(), self.touches.len())
-    }
-
-    /// Relative paths noted since then may be seen from another directory.
-    fn forget_places(&mut self, (writes, touches): (usize, usize)) {
-        for write in &mut self.writes[writes..] {
-            write.path.take_if(|path| !path.starts_with(['/', '~']));
-        }
-        for touch in &mut self.touches[touches..] {
-            touch.unmoor();
+            self.recorder.forget_directory_since(mark);
         }
     }
 
     fn command(&mut self, command: &Command, scope: &mut Scope<'_>) {
-        let outer = scope.input.clone();
+        let input = scope.input.clone();
         for redirection in &command.redirections {
             self.redirection(redirection, scope);
         }
         match &command.kind {
-            Kind::Simple(plain) => self.plain(plain, scope),
-            Kind::Group(list) => self.list(list, scope),
-            Kind::Subshell(list) => self.list(list, &mut scope.apart()),
-            Kind::Perhaps {
+            CommandKind::Simple(unexpanded) => self.simple_command(unexpanded, scope),
+            CommandKind::Group(list) => self.list(list, scope),
+            CommandKind::Subshell(list) => self.list(list, &mut scope.subshell()),
+            CommandKind::Conditional {
                 words,
                 bodies,
-                loops,
+                is_loop,
             } => {
-                self.raws(words, scope);
-                if *loops {
-                    self.name_all(&words[1..], scope);
+                self.substitutions_in_all(words, scope);
+                if *is_loop {
+                    self.access_words(&words[1..], scope);
                 }
-                self.perhaps(scope, |reader, apart| {
+                self.conditional(scope, |evaluator, subshell| {
                     for body in bodies {
-                        reader.list(body, apart);
+                        evaluator.list(body, subshell);
                     }
                 });
             }
-            Kind::Function(body) => {
-                let before = self.noted();
-                let mut apart = Scope {
-                    input: Input::Inherited,
-                    ..scope.apart()
+            CommandKind::Function(body) => {
+                let mark = self.recorder.mark();
+                let mut subshell = Scope {
+                    input: StandardInput::Inherited,
+                    ..scope.subshell()
                 };
-                self.list(body, &mut apart);
-                self.forget_places(before);
-                if apart.directory != scope.directory {
-                    // Wherever it is called, it goes there.
+                self.list(body, &mut subshell);
+                self.recorder.forget_directory_since(mark);
+                if subshell.directory != scope.directory {
+                    // Every call changes the directory.
                     scope.directory = None;
                 }
             }
         }
-        scope.input = outer;
+        scope.input = input;
     }
 
     fn redirection(&mut self, redirection: &Redirection, scope: &mut Scope<'_>) {
         match redirection {
             Redirection::Read(raw) => {
-                self.raw(raw, scope);
-                self.name_all(std::slice::from_ref(raw), scope);
-                let process = matches!(raw.0.as_slice(), [Piece::Process(_)]);
-                scope.input = if process { Input::Pipe } else { Input::File };
+                self.substitutions(raw, scope);
+                self.access_words(std::slice::from_ref(raw), scope);
+                let is_process = matches!(raw.0.as_slice(), [WordPart::Process(_)]);
+                scope.input = if is_process {
+                    StandardInput::Pipe
+                } else {
+                    StandardInput::File
+                };
             }
             Redirection::Write(raw) => {
-                self.raw(raw, scope);
-                self.write_to(raw, scope);
+                self.substitutions(raw, scope);
+                self.write_redirection(raw, scope);
             }
             Redirection::Duplicate(raw) => {
-                self.raw(raw, scope);
-                let word = expand_whole(raw, &self.variables);
-                let descriptor = word
+                self.substitutions(raw, scope);
+                let word = expand_unsplit(raw, &self.variables);
+                let is_descriptor = word
                     .shape()
                     .trim_end_matches('-')
                     .bytes()
                     .all(|byte| byte.is_ascii_digit());
-                if !descriptor {
-                    self.write_to(raw, scope);
+                if !is_descriptor {
+                    self.write_redirection(raw, scope);
                 }
             }
             Redirection::HereString(raw) => {
-                self.raw(raw, scope);
-                self.name_all(std::slice::from_ref(raw), scope);
-                scope.input = Input::Text(expand_whole(raw, &self.variables));
+                self.substitutions(raw, scope);
+                self.access_words(std::slice::from_ref(raw), scope);
+                scope.input = StandardInput::Text(expand_unsplit(raw, &self.variables));
             }
-            Redirection::HereDocument(number) => {
-                if let Some(raw) = scope.here_documents.get(*number) {
-                    self.raw(raw, scope);
-                    scope.input = Input::Text(expand_whole(raw, &self.variables));
+            Redirection::HereDocument(index) => {
+                if let Some(raw) = scope.here_documents.get(*index) {
+                    self.substitutions(raw, scope);
+                    scope.input = StandardInput::Text(expand_unsplit(raw, &self.variables));
                 }
             }
         }
     }
 
-    fn write_to(&mut self, raw: &Raw, scope: &Scope<'_>) {
+    fn write_redirection(&mut self, raw: &RawWord, scope: &Scope<'_>) {
         let words = expand(raw, &self.variables);
-        if !words.iter().all(Word::is_process) || words.is_empty() {
-            let how = "a redirection".to_owned();
+        if !words.iter().all(Word::is_process_substitution) || words.is_empty() {
+            let operation = "a redirection".to_owned();
             let write = match words.as_slice() {
-                [word] => Write::at(how, word),
-                _ => Write::new(how, None),
+                [word] => FileWrite::to_word(operation, word),
+                _ => FileWrite::new(operation, None),
             };
-            self.write(write, scope);
+            self.recorder.write(write, scope);
         }
     }
 
-    fn write(&mut self, write: Write, scope: &Scope<'_>) {
-        if write.path.as_deref().is_some_and(is_no_file) {
-            return;
-        }
-        self.touch(&write.spot, scope);
-        let path = write.path.and_then(|path| scope.path(&path));
-        let how = told(&write.how);
-        let spot = write.spot;
-        self.writes.push(Write { how, path, spot });
-    }
-
-    /// Notes that words are named where a command takes files from them.
-    fn name_all(&mut self, raws: &[Raw], scope: &Scope<'_>) {
+    /// Records read accesses to the paths that words name.
+    fn access_words(&mut self, raws: &[RawWord], scope: &Scope<'_>) {
         for raw in raws {
             for word in expand(raw, &self.variables) {
-                self.touch(&Spot::of(&word, Change::Read), scope);
+                self.recorder
+                    .access(&Location::of(&word, AccessKind::Read), scope);
             }
         }
     }
 
-    /// Notes a place that is touched, each of the places that braces stand for.
-    fn touch(&mut self, spot: &Spot, scope: &Scope<'_>) {
-        if self.touches.len() > MOST_TOUCHES {
-            return;
-        }
-        let anywhere = |reader: &mut Self| {
-            let Spot { shape, .. } = Spot::anywhere();
-            reader
-                .touches
-                .push(Touch::new(shape, false, Change::Written));
-        };
-        if self.touches.len() == MOST_TOUCHES {
-            return anywhere(self);
-        }
-        if spot.shape.is_empty() || spot.shape.len() > LONGEST_PATH {
-            return;
-        }
-        let ranged = |inside: &str| {
-            if inside.contains("..") {
-                "*".to_owned()
-            } else {
-                format!("{{{inside}}}")
-            }
-        };
-        let shapes = if spot.pattern && spot.shape.contains('{') {
-            alternatives(&spot.shape, ranged)
-        } else {
-            Some(vec![spot.shape.clone()])
-        };
-        let Some(shapes) = shapes else {
-            return anywhere(self);
-        };
-        for shape in shapes {
-            let touch = Touch::new(scope.place(&shape), spot.pattern, spot.change);
-            self.touches.push(touch);
-        }
-    }
-
-    /// Reads what runs while words are expanded.
-    fn raws(&mut self, raws: &[Raw], scope: &Scope<'_>) {
+    /// Evaluates the commands that run during the expansion of words.
+    fn substitutions_in_all(&mut self, raws: &[RawWord], scope: &Scope<'_>) {
         for raw in raws {
-            self.raw(raw, scope);
+            self.substitutions(raw, scope);
         }
     }
 
-    fn raw(&mut self, raw: &Raw, scope: &Scope<'_>) {
-        self.pieces(&raw.0, scope);
+    fn substitutions(&mut self, raw: &RawWord, scope: &Scope<'_>) {
+        self.substitutions_in_parts(&raw.0, scope);
     }
 
-    fn pieces(&mut self, pieces: &[Piece], scope: &Scope<'_>) {
-        for piece in pieces {
-            match piece {
-                Piece::Text { .. } => {}
-                Piece::Substitution(list) => self.list(
+    fn substitutions_in_parts(&mut self, parts: &[WordPart], scope: &Scope<'_>) {
+        for part in parts {
+            match part {
+                WordPart::Text { .. } => {}
+                WordPart::Substitution(list) => self.list(
                     list,
                     &mut Scope {
-                        heard: true,
-                        ..scope.apart()
+                        output_is_used: true,
+                        ..scope.subshell()
                     },
                 ),
-                Piece::Process(list) => self.list(
+                WordPart::Process(list) => self.list(
                     list,
                     &mut Scope {
-                        input: Input::Pipe,
-                        ..scope.apart()
+                        input: StandardInput::Pipe,
+                        ..scope.subshell()
                     },
                 ),
-                Piece::Expansion { name, inside, .. } => {
-                    self.used += usize::from(name.is_some() && !self.variables.is_empty());
-                    if self.used > MOST_USES {
-                        self.variables.clear();
+                WordPart::Expansion { name, inside, .. } => {
+                    if name.is_some() {
+                        self.variables.count_use();
                     }
-                    self.pieces(inside, scope);
+                    self.substitutions_in_parts(inside, scope);
                 }
-                Piece::Array(items) => self.raws(items, scope),
+                WordPart::Array(items) => self.substitutions_in_all(items, scope),
             }
         }
     }
 
-    fn plain(&mut self, plain: &Plain, scope: &mut Scope<'_>) {
-        for assignment in &plain.assignments {
-            self.raw(&assignment.value, scope);
+    fn simple_command(&mut self, command: &UnexpandedCommand, scope: &mut Scope<'_>) {
+        for assignment in &command.assignments {
+            self.substitutions(&assignment.value, scope);
         }
-        self.raws(&plain.words, scope);
-        let words: Vec<Word> = plain
+        self.substitutions_in_all(&command.words, scope);
+        let words: Vec<Word> = command
             .words
             .iter()
             .flat_map(|raw| expand(raw, &self.variables))
             .collect();
-        for assignment in &plain.assignments {
-            self.assign(assignment, words.is_empty(), scope);
+        for assignment in &command.assignments {
+            self.assignment(assignment, words.is_empty(), scope);
         }
         if !words.is_empty() {
-            self.judge(&words, scope);
+            self.words(&words, scope);
         }
     }
 
-    fn assign(&mut self, assignment: &Assignment, lasting: bool, scope: &Scope<'_>) {
-        let value = expand_whole(&assignment.value, &self.variables);
-        self.touch(&Spot::of(&value, Change::Read), scope);
-        self.set(&assignment.name, &value, scope);
-        if lasting && assignment.name == "IFS" {
-            // Words end elsewhere from now on.
-            self.variables.clear();
-            self.looked_up = MOST_VARIABLES;
+    /// Evaluates an assignment. `is_permanent` means that it does not belong to a command.
+    fn assignment(&mut self, assignment: &Assignment, is_permanent: bool, scope: &Scope<'_>) {
+        let value = expand_unsplit(&assignment.value, &self.variables);
+        self.recorder
+            .access(&Location::of(&value, AccessKind::Read), scope);
+        self.set_variable(&assignment.name, &value, scope);
+        if is_permanent && assignment.name == "IFS" {
+            // From now on, words are split differently.
+            self.variables.disable();
         }
-        let known = lasting && scope.sure && assignment.whole && self.looked_up < MOST_VARIABLES;
-        self.looked_up += usize::from(known);
-        let known = known && named_once(self.source, &assignment.name);
-        match value
-            .text()
-            .filter(|text| known && text.len() <= LONGEST_VALUE)
-        {
-            Some(text) => {
-                self.variables
-                    .insert(assignment.name.clone(), text.to_owned());
-                self.tentative
-                    .extend(scope.chained.then(|| assignment.name.clone()));
-            }
-            None => {
-                self.variables.remove(&assignment.name);
-            }
-        }
+        self.variables.assign(
+            &assignment.name,
+            value.text(),
+            is_permanent && scope.is_certain && assignment.is_complete,
+            scope.after_and,
+            self.source,
+        );
     }
 
-    /// What setting a variable does, if it is one that others look at.
-    fn set(&mut self, name: &str, value: &Word, scope: &Scope<'_>) {
+    /// Evaluates the effect of a variable that programs read.
+    fn set_variable(&mut self, name: &str, value: &Word, scope: &Scope<'_>) {
         match name {
-            "HOME" => self.home_moved = true,
-            "CDPATH" => self.paths_searched |= !value.shape().is_empty(),
+            "HOME" => self.home_changed = true,
+            "CDPATH" => self.cd_uncertain |= !value.shape().is_empty(),
             _ => {}
         }
         let Some(text) = value.text().filter(|text| !text.is_empty()) else {
             return;
         };
         if special::runs_its_value(name, text) {
-            let apart = Scope {
+            let subshell = Scope {
                 depth: scope.depth + 1,
-                ..scope.apart()
+                ..scope.subshell()
             };
-            self.text(text, &apart);
+            self.text(text, &subshell);
         }
-        if special::renews_files(name, text) {
-            self.write(Write::own(format!("`{name}`"), name), scope);
+        if special::updates_snapshots(name, text) {
+            self.recorder
+                .write(FileWrite::chosen_by(format!("`{name}`"), name), scope);
         }
     }
 
-    /// Notes a simple command and what it does.
-    fn judge(&mut self, words: &[Word], scope: &mut Scope<'_>) {
-        if scope.depth > DEEPEST {
-            return self.give_up(Unreadable::Deep);
+    /// Evaluates the words of a simple command.
+    fn words(&mut self, words: &[Word], scope: &mut Scope<'_>) {
+        if scope.depth > MAX_DEPTH {
+            return self.give_up(Unreadable::TooDeep);
         }
         let Some(first) = words.first() else { return };
         if !self.may_read(words.iter().map(|word| word.shape().len() + 2).sum()) {
             return;
         }
-        self.commands.push(Simple {
+        self.commands.push(SimpleCommand {
             words: words.to_vec(),
         });
         let Some(program) = first.program() else {
-            return self.give_up(Unreadable::Program(first.shape().to_owned()));
+            return self.give_up(Unreadable::UnknownProgram(first.shape().to_owned()));
         };
-        if words.iter().any(Word::hides_option) {
-            return self.give_up(Unreadable::Unseen(program.to_owned()));
+        if words.iter().any(Word::may_hide_option) {
+            return self.give_up(Unreadable::HiddenCode(program.to_owned()));
         }
         let name = programs::known_name(program);
-        for spot in mentioned(name, words, scope.heard) {
-            self.touch(&spot, scope);
+        for location in named_locations(name, words, scope.output_is_used) {
+            self.recorder.access(&location, scope);
         }
         if matches!(words, [_, help] | [_, _, help] if matches!(help.shape(), "--help" | "--version"))
             && !special::runs_anything(name)
@@ -511,139 +422,128 @@ impl<'a> Reader<'a> {
             return;
         }
         if matches!(name, "cd" | "pushd" | "popd" | "chdir") {
-            return move_to(words, scope);
+            return scope.change_directory(words);
         }
-        let runs = runs(name, words, &scope.input);
-        for inner in runs.inner {
-            self.inner(inner, scope);
+        let nested = nested_commands(name, words, &scope.input);
+        for command in nested.commands {
+            self.nested_command(command, scope);
         }
-        if runs.nothing_else {
-            return;
+        if !nested.is_wrapper_only {
+            self.program(name, &words[1..], scope);
         }
-        let arguments = &words[1..];
-        let writes = special::writes(name, arguments, &scope.input);
-        let writes = writes
+    }
+
+    /// Records what a program does with its arguments.
+    fn program(&mut self, name: &str, arguments: &[Word], scope: &Scope<'_>) {
+        let writes = special::writes(name, arguments, &scope.input)
             .into_iter()
             .chain(programs::rows(name).flat_map(|row| row.writes(name, arguments)));
-        let wholes = wholes(name, arguments);
-        let own_files = name == "git" && (!wholes.is_empty() || stays_in_git_directory(arguments));
+        let trees = whole_trees(name, arguments);
+        // A git command that names what it changes, or changes no file of the project, writes
+        // nothing else outside of `.git`.
+        let chooses_git_directory =
+            name == "git" && (!trees.is_empty() || changes_only_git_directory(arguments));
         for mut write in writes {
-            match write.spot.change {
-                Change::Own if own_files => write.spot = Spot::at(".git", Change::Own),
-                Change::Written if programs::is_formatter(name) => write.spot.change = Change::Own,
+            match write.location.kind {
+                AccessKind::WriteWithin if chooses_git_directory => {
+                    write.location = Location::at(".git", AccessKind::WriteWithin);
+                }
+                AccessKind::Write if programs::is_formatter(name) => {
+                    write.location.kind = AccessKind::WriteWithin;
+                }
                 _ => {}
             }
-            self.write(write, scope);
+            self.recorder.write(write, scope);
         }
-        for spot in wholes {
-            self.touch(&spot, scope);
+        for location in trees {
+            self.recorder.access(&location, scope);
         }
-        if let (true, Input::Text(code)) = (code::is_interpreter(name), &scope.input) {
+        if let (true, StandardInput::Text(code)) =
+            (interpreters::is_interpreter(name), &scope.input)
+        {
             for text in quoted_texts(code.shape()) {
-                self.touch(&Spot::at(text, Change::Read), scope);
+                self.recorder
+                    .access(&Location::at(text, AccessKind::Read), scope);
             }
         }
     }
 
-    fn inner(&mut self, inner: Inner, scope: &mut Scope<'_>) {
+    fn nested_command(&mut self, command: NestedCommand, scope: &mut Scope<'_>) {
         let depth = scope.depth + 1;
-        match inner {
-            Inner::Here(words) => {
+        match command {
+            NestedCommand::SameShell(words) => {
                 scope.depth = depth;
-                self.judge(&words, scope);
+                self.words(&words, scope);
                 scope.depth = depth - 1;
             }
-            Inner::Command(words) => self.judge(
+            NestedCommand::Command(words) => self.words(
                 &words,
                 &mut Scope {
                     depth,
-                    ..scope.apart()
+                    ..scope.subshell()
                 },
             ),
-            Inner::Elsewhere(words) => {
-                self.judge(
-                    &words,
-                    &mut Scope {
-                        depth,
-                        directory: None,
-                        ..scope.apart()
-                    },
-                );
-            }
-            Inner::Script(word) => {
-                let variables = std::mem::take(&mut self.variables);
+            NestedCommand::OtherDirectory(words) => self.words(
+                &words,
+                &mut Scope {
+                    depth,
+                    directory: None,
+                    ..scope.subshell()
+                },
+            ),
+            NestedCommand::Script(word) => {
+                let values = self.variables.take_values();
                 self.text(
                     word.shape(),
                     &Scope {
                         depth,
                         here_documents: &[],
-                        ..scope.apart()
+                        ..scope.subshell()
                     },
                 );
-                self.variables = variables;
+                self.variables.restore_values(values);
             }
-            Inner::Evaluated(word) => {
-                let apart = Scope {
+            NestedCommand::Eval(word) => {
+                let subshell = Scope {
                     depth,
                     here_documents: &[],
-                    ..scope.apart()
+                    ..scope.subshell()
                 };
-                if self.text(word.shape(), &apart) != scope.directory {
+                if self.text(word.shape(), &subshell) != scope.directory {
                     scope.directory = None;
                 }
             }
-            Inner::Remote(word) => {
-                let text = word.shape().replace('\0', "_");
-                if self.may_read(text.len()) {
-                    let line = Reader::of(&text, self.work).line("", depth);
-                    self.commands.extend(line.commands);
-                    if let Writes::Unreadable(why @ (Unreadable::Tangled | Unreadable::Deep)) =
-                        line.writes
-                    {
-                        self.give_up(why);
-                    }
-                }
-            }
-            Inner::Variable(name, value) => {
+            NestedCommand::Remote(word) => self.remote_script(&word, depth),
+            NestedCommand::Variable(name, value) => {
                 if name == "IFS" {
-                    self.variables.clear();
+                    self.variables.forget_all();
                 }
-                self.set(&name, &value, scope);
+                self.set_variable(&name, &value, scope);
             }
-            Inner::Unseen(name) => self.give_up(Unreadable::Unseen(name)),
+            NestedCommand::Hidden(name) => self.give_up(Unreadable::HiddenCode(name)),
+        }
+    }
+
+    /// Evaluates a script that runs on another machine: its commands count, its files do not.
+    fn remote_script(&mut self, script: &Word, depth: usize) {
+        let text = script.shape().replace('\0', "_");
+        if self.may_read(text.len()) {
+            let analysis = Evaluator::new(&text, self.bytes_left).line("", depth);
+            self.commands.extend(analysis.commands);
+            if let Writes::Unreadable(reason @ (Unreadable::TooComplex | Unreadable::TooDeep)) =
+                analysis.writes
+            {
+                self.give_up(reason);
+            }
         }
     }
 }
 
-/// Whether a command may take what it reads for the names of files.
-fn takes_words(command: &Command) -> bool {
-    let Kind::Simple(plain) = &command.kind else {
+/// Returns whether a command may use its input as arguments.
+fn takes_arguments_from_input(command: &Command) -> bool {
+    let CommandKind::Simple(unexpanded) = &command.kind else {
         return true;
     };
-    let is_taker = |raw: &Raw| matches!(raw.0.as_slice(), [Piece::Text { text, .. }] if matches!(text.as_str(), "xargs" | "gxargs" | "parallel"));
-    plain.words.iter().any(is_taker)
-}
-
-/// Text out of the line, for people.
-fn told(text: &str) -> String {
-    shown(&text.replace('\0', "…"))
-}
-
-/// Whether a variable's name stands in the line just once but for its uses: then nothing but its
-/// one assignment can have set it.
-fn named_once(source: &str, name: &str) -> bool {
-    let is_name =
-        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let bytes = source.as_bytes();
-    source
-        .match_indices(name)
-        .filter(|(at, _)| {
-            let before = at.checked_sub(1).and_then(|at| bytes.get(at));
-            !is_name(before)
-                && !matches!(before, Some(b'$' | b'{'))
-                && !is_name(bytes.get(at + name.len()))
-        })
-        .take(2)
-        .count()
-        == 1
+    let is_wrapper = |raw: &RawWord| matches!(raw.0.as_slice(), [WordPart::Text { text, .. }] if matches!(text.as_str(), "xargs" | "gxargs" | "parallel"));
+    unexpanded.words.iter().any(is_wrapper)
 }

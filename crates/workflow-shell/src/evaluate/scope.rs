@@ -1,71 +1,60 @@
-//! Where a command stands: its directory, what it reads, whether it surely runs.
+//! The context in which a command runs: directory, standard input, certainty.
 
-use super::Word;
-use super::tree::Raw;
+use crate::command::StandardInput;
+use crate::parse::tree::RawWord;
+use crate::word::Word;
 
-/// The longest path of a directory, in bytes; systems have none that is longer.
-const LONGEST_DIRECTORY: usize = 4096;
+/// The longest path of a directory, in bytes; no system has longer ones.
+const MAX_PATH_BYTES: usize = 4096;
 
-/// What a command reads on its standard input.
-#[derive(Debug, Clone)]
-pub(super) enum Input {
-    /// Whatever the line itself would read.
-    Inherited,
-    /// A file.
-    File,
-    /// Another command's output.
-    Pipe,
-    /// A text that stands in the line.
-    Text(Word),
-}
-
-/// Where a command stands.
+/// The context in which a command runs.
 #[derive(Clone)]
 pub(super) struct Scope<'a> {
-    /// The directory, seen from the one in which the line starts; `None` if nobody knows.
+    /// The directory, relative to the one in which the line starts; `None` if unknown.
     pub(super) directory: Option<String>,
-    /// Whether the directory holds only as long as `&&` follows.
-    pub(super) moved: bool,
-    /// Whether it runs only if the one before succeeded.
-    pub(super) chained: bool,
-    pub(super) input: Input,
-    /// Whether it surely runs, in the line's own shell.
-    pub(super) sure: bool,
-    pub(super) here_documents: &'a [Raw],
-    /// Whether its output may be taken for words by another command.
-    pub(super) heard: bool,
+    /// Whether the directory is certain only as long as `&&` follows.
+    pub(super) directory_is_tentative: bool,
+    /// Whether the command runs only if the previous one succeeded.
+    pub(super) after_and: bool,
+    pub(super) input: StandardInput,
+    /// Whether it certainly runs, in the line's own shell.
+    pub(super) is_certain: bool,
+    pub(super) here_documents: &'a [RawWord],
+    /// Whether another command may use its output as arguments.
+    pub(super) output_is_used: bool,
     pub(super) depth: usize,
 }
 
 impl Scope<'_> {
+    /// Creates the scope in which a line starts.
     pub(super) fn start(directory: &str, depth: usize) -> Self {
         Self {
             directory: Some(directory.to_owned()),
-            heard: false,
-            moved: false,
-            chained: false,
-            input: Input::Inherited,
-            sure: true,
+            output_is_used: false,
+            directory_is_tentative: false,
+            after_and: false,
+            input: StandardInput::Inherited,
+            is_certain: true,
             here_documents: &[],
             depth,
         }
     }
 
-    /// A place from which nothing comes back: what is set there is gone afterwards.
-    pub(super) fn apart(&self) -> Self {
+    /// Creates a scope whose changes are lost when it ends, like those of a subshell.
+    pub(super) fn subshell(&self) -> Self {
         Self {
-            sure: false,
+            is_certain: false,
             ..self.clone()
         }
     }
 
-    /// The path from where the line starts, if it can be told.
+    /// Returns a path relative to the directory in which the line starts, if it is known.
     pub(super) fn path(&self, path: &str) -> Option<String> {
         if path.starts_with('/') || path == "~" || path.starts_with("~/") {
             return Some(path.to_owned());
         }
         if path.starts_with('~') {
-            // Somebody's home, or where the shell was before.
+            // Another user's home directory, or a previous directory of the shell.
             return None;
         }
         match self.directory.as_deref()? {
@@ -74,11 +63,9 @@ impl Scope<'_> {
             directory => Some(format!("{}/{path}", directory.trim_end_matches('/'))),
         }
     }
-}
 
-impl Scope<'_> {
-    /// The place from where the line starts; NUL stands for what cannot be told.
-    pub(super) fn place(&self, shape: &str) -> String {
+    /// Returns a location relative to the directory in which the line starts, with NUL for unknown parts.
+    pub(super) fn location(&self, shape: &str) -> String {
         if shape.starts_with(['/', '\0']) || shape == "~" || shape.starts_with("~/") {
             return shape.to_owned();
         }
@@ -92,26 +79,25 @@ impl Scope<'_> {
             Some(directory) => format!("{}/{shape}", directory.trim_end_matches('/')),
         }
     }
+
+    /// Changes the directory as `cd`, `pushd` and `popd` do.
+    pub(super) fn change_directory(&mut self, words: &[Word]) {
+        let target = words[1..]
+            .iter()
+            .find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
+        let is_popd = words[0].shape() == "popd";
+        self.directory = match target.and_then(Word::text) {
+            Some(path) if !is_popd && !path.starts_with(['-', '+']) && !path.is_empty() => self
+                .path(path)
+                .filter(|directory| directory.len() <= MAX_PATH_BYTES),
+            _ => None,
+        };
+        self.directory_is_tentative = true;
+    }
 }
 
-/// `cd`, `pushd` and `popd`.
-pub(super) fn move_to(words: &[Word], scope: &mut Scope<'_>) {
-    let target = words[1..]
-        .iter()
-        .find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
-    let known = words[0].shape() != "popd";
-    scope.directory = match target.and_then(Word::text) {
-        Some(path) if known && !path.starts_with(['-', '+']) && !path.is_empty() => {
-            let to = scope.path(path);
-            to.filter(|to| to.len() <= LONGEST_DIRECTORY)
-        }
-        _ => None,
-    };
-    scope.moved = true;
-}
-
-/// Whether a path is no file: writing there changes nothing that stays.
-pub(super) fn is_no_file(path: &str) -> bool {
+/// Returns whether a path is a device or a descriptor: writing to it changes no file.
+pub(super) fn is_device(path: &str) -> bool {
     matches!(
         path,
         "/dev/null"
@@ -123,5 +109,5 @@ pub(super) fn is_no_file(path: &str) -> bool {
             | "/dev/full"
     ) || ["/dev/fd/", "/proc/self/fd/", "/dev/tcp/", "/dev/udp/"]
         .iter()
-        .any(|place| path.starts_with(place) && !path.contains(".."))
+        .any(|directory| path.starts_with(directory) && !path.contains(".."))
 }

@@ -1,21 +1,22 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
-use super::super::tree::{Joined, Kind, List, Raw, Step};
-use super::{Parser, Result, Unparsed, is_name};
+use super::tree::{CommandKind, Connector, List, ListItem, RawWord};
+use super::{ParseError, Parser, Result, is_name};
 
 impl Parser<'_> {
-    pub(super) fn condition(&mut self) -> Result<Kind> {
+    /// Parses `if`.
+    pub(super) fn condition(&mut self) -> Result<CommandKind> {
         let mut bodies = Vec::new();
         loop {
             // At `if` or `elif`.
-            self.word_taken();
+            self.skip_name();
             bodies.push(self.list()?);
             self.expect("then")?;
             bodies.push(self.list()?);
-            match self.reserved() {
+            match self.reserved_word() {
                 Some("elif") => {}
                 Some("else") => {
-                    self.word_taken();
+                    self.skip_name();
                     bodies.push(self.list()?);
                     break;
                 }
@@ -23,10 +24,10 @@ impl Parser<'_> {
             }
         }
         self.expect("fi")?;
-        Ok(Kind::Perhaps {
+        Ok(CommandKind::Conditional {
             words: Vec::new(),
             bodies,
-            loops: false,
+            is_loop: false,
         })
     }
 
@@ -37,46 +38,46 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    pub(super) fn for_loop(&mut self) -> Result<Kind> {
-        self.word_taken();
+    pub(super) fn for_loop(&mut self) -> Result<CommandKind> {
+        self.skip_name();
         self.skip_blanks();
         let mut words = Vec::new();
         if self.take("((") {
-            words.push(Raw(self.arithmetic("))")?));
+            words.push(RawWord(self.arithmetic("))")?));
             self.skip_blanks();
             self.take(";");
         } else {
             words.push(self.word()?);
             self.skip_lines()?;
-            if self.reserved() == Some("in") {
-                self.word_taken();
+            if self.reserved_word() == Some("in") {
+                self.skip_name();
                 self.words_to_separator(&mut words)?;
             } else {
                 self.take(";");
             }
         }
         self.skip_lines()?;
-        let body = if self.reserved() == Some("{") {
-            self.at += 1;
+        let body = if self.reserved_word() == Some("{") {
+            self.position += 1;
             let list = self.list()?;
             self.expect("}")?;
             list
         } else {
             self.do_done()?
         };
-        Ok(Kind::Perhaps {
+        Ok(CommandKind::Conditional {
             words,
             bodies: vec![body],
-            loops: true,
+            is_loop: true,
         })
     }
 
-    pub(super) fn words_to_separator(&mut self, words: &mut Vec<Raw>) -> Result<()> {
+    pub(super) fn words_to_separator(&mut self, words: &mut Vec<RawWord>) -> Result<()> {
         loop {
             self.skip_blanks();
             match self.peek() {
                 Some(';') => {
-                    self.at += 1;
+                    self.position += 1;
                     return Ok(());
                 }
                 Some('\n') | None => return Ok(()),
@@ -85,8 +86,8 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn case(&mut self) -> Result<Kind> {
-        self.word_taken();
+    pub(super) fn case(&mut self) -> Result<CommandKind> {
+        self.skip_name();
         self.skip_blanks();
         let mut words = vec![self.word()?];
         self.skip_lines()?;
@@ -94,7 +95,7 @@ impl Parser<'_> {
         let mut bodies = Vec::new();
         loop {
             self.skip_lines()?;
-            if self.reserved() == Some("esac") {
+            if self.reserved_word() == Some("esac") {
                 break;
             }
             self.take("(");
@@ -114,69 +115,69 @@ impl Parser<'_> {
             }
         }
         self.expect("esac")?;
-        Ok(Kind::Perhaps {
+        Ok(CommandKind::Conditional {
             words,
             bodies,
-            loops: false,
+            is_loop: false,
         })
     }
 
     /// `[[ … ]]`: its terms are words, whatever the operators between them mean.
-    pub(super) fn test(&mut self) -> Result<Kind> {
-        self.at += 2;
+    pub(super) fn test(&mut self) -> Result<CommandKind> {
+        self.position += 2;
         let mut words = Vec::new();
         loop {
             self.skip_lines()?;
-            if self.looking_at("]]") && self.ends_word(self.at + 2) {
-                self.at += 2;
+            if self.looking_at("]]") && self.ends_word(self.position + 2) {
+                self.position += 2;
                 break;
             }
             match self.peek() {
-                None => return Err(Unparsed::Missing("]]")),
+                None => return Err(ParseError::Missing("]]")),
                 Some('<' | '>') if self.byte(1) == Some(b'(') => words.push(self.word()?),
-                Some('(' | ')' | '<' | '>' | '&' | '|') => self.at += 1,
+                Some('(' | ')' | '<' | '>' | '&' | '|') => self.position += 1,
                 Some(_) => words.push(self.word()?),
             }
         }
-        Ok(Kind::Perhaps {
+        Ok(CommandKind::Conditional {
             words,
             bodies: Vec::new(),
-            loops: false,
+            is_loop: false,
         })
     }
 
-    /// What follows a function's name.
-    pub(super) fn function(&mut self) -> Result<Kind> {
+    /// Parses the part after the name of a function.
+    pub(super) fn function(&mut self) -> Result<CommandKind> {
         self.skip_blanks();
         if self.take("(") {
             self.skip_blanks();
             self.expect(")")?;
         }
         self.skip_lines()?;
-        Ok(Kind::Function(self.nested_command()?))
+        Ok(CommandKind::Function(self.nested_command()?))
     }
 
-    pub(super) fn coprocess(&mut self) -> Result<Kind> {
-        self.word_taken();
+    pub(super) fn coprocess(&mut self) -> Result<CommandKind> {
+        self.skip_name();
         self.skip_blanks();
-        // A name may stand before a compound command, and only there.
-        let start = self.at;
+        // A name may precede a compound command only.
+        let start = self.position;
         while self.byte(0).is_some_and(is_name) {
-            self.at += 1;
+            self.position += 1;
         }
-        let end = self.at;
+        let end = self.position;
         self.skip_blanks();
-        let compound = self.peek() == Some('(') || self.reserved().is_some();
+        let compound = self.peek() == Some('(') || self.reserved_word().is_some();
         if end == start || !compound {
-            self.at = start;
+            self.position = start;
         }
-        Ok(Kind::Subshell(self.nested_command()?))
+        Ok(CommandKind::Subshell(self.nested_command()?))
     }
 
     pub(super) fn nested_command(&mut self) -> Result<List> {
-        let command = self.deeper(Self::command)?;
-        let step = Step {
-            joined: Joined::Then,
+        let command = self.nested(Self::command)?;
+        let step = ListItem {
+            connector: Connector::Then,
             pipeline: vec![command],
             background: false,
         };

@@ -1,129 +1,129 @@
-//! What `$` begins: variables, substitutions, arithmetic.
+//! Expansions: variables, substitutions, arithmetic.
 
-use super::super::tree::Piece;
-use super::words::{Pieces, Quoted};
-use super::{Parser, Result, Unparsed, is_name};
+use super::tree::WordPart;
+use super::words::{Quoted, WordBuilder};
+use super::{ParseError, Parser, Result, is_name};
 
 impl Parser<'_> {
-    pub(super) fn dollar(&mut self, pieces: &mut Pieces, quoted: Quoted) -> Result<()> {
+    pub(super) fn dollar(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
         let is_quoted = quoted == Quoted::Double;
         match self.byte(1) {
             Some(b'(') => {
-                let piece = self.parenthesized_expansion(is_quoted)?;
-                pieces.0.push(piece);
+                let part = self.parenthesized_expansion(is_quoted)?;
+                parts.0.push(part);
             }
             Some(b'{') => {
-                let piece = self.deeper(|parser| parser.braced_expansion(quoted))?;
-                pieces.0.push(piece);
+                let part = self.nested(|parser| parser.braced_expansion(quoted))?;
+                parts.0.push(part);
             }
             Some(b'[') => {
-                self.at += 2;
+                self.position += 2;
                 let inside = self.arithmetic("]")?;
-                pieces.0.push(Piece::Expansion {
+                parts.0.push(WordPart::Expansion {
                     name: None,
                     quoted: is_quoted,
                     inside,
                 });
             }
             Some(b'\'') if !is_quoted => {
-                self.at += 2;
+                self.position += 2;
                 let text = self.ansi_quoted()?;
-                pieces.text(&text, true);
+                parts.text(&text, true);
             }
             Some(b'"') if !is_quoted => {
-                self.at += 2;
-                self.double_quoted(pieces)?;
+                self.position += 2;
+                self.double_quoted(parts)?;
             }
             Some(byte)
                 if is_name(byte)
                     || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') =>
             {
                 let name = self.simple_expansion();
-                pieces.0.push(Piece::Expansion {
+                parts.0.push(WordPart::Expansion {
                     name,
                     quoted: is_quoted,
                     inside: Vec::new(),
                 });
             }
             _ => {
-                self.at += 1;
-                pieces.text("$", true);
+                self.position += 1;
+                parts.text("$", true);
             }
         }
         Ok(())
     }
 
     pub(super) fn simple_expansion(&mut self) -> Option<String> {
-        let start = self.at + 1;
-        self.at += 2;
+        let start = self.position + 1;
+        self.position += 2;
         let first = self.line.as_bytes()[start];
         if !is_name(first) || first.is_ascii_digit() {
             return None;
         }
         while self.byte(0).is_some_and(is_name) {
-            self.at += 1;
+            self.position += 1;
         }
-        Some(self.line[start..self.at].to_owned())
+        Some(self.line[start..self.position].to_owned())
     }
 
     /// `$((…))` or `$(…)`.
-    pub(super) fn parenthesized_expansion(&mut self, quoted: bool) -> Result<Piece> {
+    pub(super) fn parenthesized_expansion(&mut self, quoted: bool) -> Result<WordPart> {
         if self.looking_at("$((") {
-            let start = self.at;
-            self.at += 3;
-            if let Some(inside) = self.perhaps_arithmetic()? {
-                return Ok(Piece::Expansion {
+            let start = self.position;
+            self.position += 3;
+            if let Some(inside) = self.try_arithmetic()? {
+                return Ok(WordPart::Expansion {
                     name: None,
                     quoted,
                     inside,
                 });
             }
-            self.at = start;
+            self.position = start;
         }
-        self.at += 2;
-        Ok(Piece::Substitution(self.inner_list(")")?))
+        self.position += 2;
+        Ok(WordPart::Substitution(self.delimited_list(")")?))
     }
 
-    /// Reads a list with here-documents of its own, up to what closes it.
-    pub(super) fn inner_list(&mut self, close: &'static str) -> Result<super::List> {
+    /// Parses a list with its own here-documents, up to a closing token.
+    pub(super) fn delimited_list(&mut self, close: &'static str) -> Result<super::List> {
         let outer = std::mem::take(&mut self.pending);
         let list = self.list()?;
         self.expect(close)?;
         if !self.pending.is_empty() {
-            return Err(Unparsed::HereDocument);
+            return Err(ParseError::IncompleteHereDocument);
         }
         self.pending = outer;
         Ok(list)
     }
 
     /// `${…}`
-    fn braced_expansion(&mut self, quoted: Quoted) -> Result<Piece> {
-        self.at += 2;
+    fn braced_expansion(&mut self, quoted: Quoted) -> Result<WordPart> {
+        self.position += 2;
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
             self.take("|");
-            let list = self.inner_list("}")?;
-            return Ok(Piece::Substitution(list));
+            let list = self.delimited_list("}")?;
+            return Ok(WordPart::Substitution(list));
         }
-        let start = self.at;
+        let start = self.position;
         while self.byte(0).is_some_and(is_name) {
-            self.at += 1;
+            self.position += 1;
         }
-        let name = self.line[start..self.at].to_owned();
+        let name = self.line[start..self.position].to_owned();
         let name = (self.byte(0) == Some(b'}') && !name.is_empty()).then_some(name);
-        let mut inside = Pieces::default();
-        // `${#}`, `${!name}` and the like: the first character is no operator.
+        let mut inside = WordBuilder::default();
+        // `${#}`, `${!name}` and similar: the first character is not an operator.
         if name.is_none()
-            && self.at == start
+            && self.position == start
             && matches!(
                 self.byte(0),
                 Some(b'#' | b'!' | b'?' | b'$' | b'@' | b'*' | b'-')
             )
         {
-            self.at += 1;
+            self.position += 1;
         }
-        // In a quotation, only patterns know quotes of their own.
-        let pattern = matches!(self.byte(0), Some(b'#' | b'%' | b'/' | b'^' | b','));
-        let single = if quoted == Quoted::No || pattern {
+        // Inside quotes, only patterns may contain quotes.
+        let is_pattern = matches!(self.byte(0), Some(b'#' | b'%' | b'/' | b'^' | b','));
+        let inner = if quoted == Quoted::No || is_pattern {
             Quoted::No
         } else {
             Quoted::Double
@@ -131,24 +131,24 @@ impl Parser<'_> {
         loop {
             match self.byte(0) {
                 Some(b'}') => break,
-                Some(b'"') if single == Quoted::Double => {
-                    self.at += 1;
+                Some(b'"') if inner == Quoted::Double => {
+                    self.position += 1;
                     self.double_quoted(&mut inside)?;
                 }
-                _ => self.piece(&mut inside, single)?,
+                _ => self.part(&mut inside, inner)?,
             }
         }
-        self.at += 1;
-        Ok(Piece::Expansion {
+        self.position += 1;
+        Ok(WordPart::Expansion {
             name,
             quoted: quoted == Quoted::Double,
             inside: inside.0,
         })
     }
 
-    /// Reads an expression behind `((`, unless it turns out to be none: then everything is as before.
-    pub(super) fn perhaps_arithmetic(&mut self) -> Result<Option<Vec<Piece>>> {
-        let start = self.at;
+    /// Parses an expression after `((`. If it is not one, the state is as before, except for the position.
+    pub(super) fn try_arithmetic(&mut self) -> Result<Option<Vec<WordPart>>> {
+        let start = self.position;
         if self.no_arithmetic.contains(&start) {
             return Ok(None);
         }
@@ -156,7 +156,7 @@ impl Parser<'_> {
         let here_documents = self.here_documents.len();
         match self.arithmetic("))") {
             Ok(inside) => Ok(Some(inside)),
-            Err(Unparsed::Tangled) => Err(Unparsed::Tangled),
+            Err(ParseError::TooComplex) => Err(ParseError::TooComplex),
             Err(_) => {
                 self.pending = pending;
                 self.here_documents.truncate(here_documents);
@@ -166,32 +166,32 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an expression up to `))` or `]`; its parentheses must match.
-    pub(super) fn arithmetic(&mut self, close: &'static str) -> Result<Vec<Piece>> {
-        self.deeper(|parser| parser.expression(close))
+    /// Parses an expression up to `))` or `]`; its parentheses must match.
+    pub(super) fn arithmetic(&mut self, close: &'static str) -> Result<Vec<WordPart>> {
+        self.nested(|parser| parser.expression(close))
     }
 
-    fn expression(&mut self, close: &'static str) -> Result<Vec<Piece>> {
-        let mut inside = Pieces::default();
+    fn expression(&mut self, close: &'static str) -> Result<Vec<WordPart>> {
+        let mut inside = WordBuilder::default();
         let mut open = 0_usize;
         loop {
             match self.byte(0) {
-                None => return Err(Unparsed::Missing(close)),
+                None => return Err(ParseError::Missing(close)),
                 _ if open == 0 && self.take(close) => break,
-                Some(b')') if open == 0 => return Err(Unparsed::Unexpected(')')),
-                Some(b'(') if open == super::DEEPEST => return Err(Unparsed::Deep),
+                Some(b')') if open == 0 => return Err(ParseError::Unexpected(')')),
+                Some(b'(') if open == super::MAX_DEPTH => return Err(ParseError::TooDeep),
                 Some(b'(') => {
                     open += 1;
-                    self.plain_one(&mut inside)?;
+                    self.literal_byte(&mut inside)?;
                 }
                 Some(b')') => {
                     open -= 1;
-                    self.plain_one(&mut inside)?;
+                    self.literal_byte(&mut inside)?;
                 }
                 Some(b']' | b'"' | b'<' | b'>' | b'\n' | b';' | b'&' | b'|' | b' ' | b'\t') => {
-                    self.plain_one(&mut inside)?;
+                    self.literal_byte(&mut inside)?;
                 }
-                Some(_) => self.piece(&mut inside, Quoted::Double)?,
+                Some(_) => self.part(&mut inside, Quoted::Double)?,
             }
         }
         Ok(inside.0)

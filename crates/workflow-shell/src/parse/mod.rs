@@ -1,72 +1,74 @@
-//! Reads a shell line as bash's grammar has it.
+//! Parser for bash's grammar.
 //!
-//! Owns the grammar of commands; words are in [`words`]. A recursive descent that accepts less
-//! than bash rather than more: what it does not know is an error, because a caller that is told
-//! "cannot be read" is safe and one that is told something wrong is not. The nesting is counted
-//! while reading and the work is bounded, so no line can exhaust the stack or the clock.
-//!
-//! It must not know what commands mean.
+//! A recursive descent that accepts less than bash rather than more: unknown syntax is an error, because for
+//! the caller an error is safe and a wrong tree is not. The nesting is limited and the steps are counted, so no
+//! line can exhaust the stack or the time. This file has the grammar of commands, [`words`] that of words. The parser does not
+//! know what commands mean.
 
 mod compound;
 mod cursor;
 mod expansions;
-mod quotations;
+mod quotes;
 mod redirections;
+pub(crate) mod tree;
 mod words;
 
 use std::collections::HashSet;
 
 use cursor::{is_meta, is_name};
 
-use super::tree::{Assignment, Command, Joined, Kind, List, Piece, Plain, Raw, Step};
+use tree::{
+    Assignment, Command, CommandKind, Connector, List, ListItem, RawWord, UnexpandedCommand,
+    WordPart,
+};
 
-/// How deep commands may stand inside each other.
-const DEEPEST: usize = 40;
+/// The number of levels to which commands may nest.
+const MAX_DEPTH: usize = 40;
 
-/// How often a character may be looked at, on the average, before the line counts as tangled.
-const LOOKS: usize = 8;
+/// The number of steps for each byte of the line.
+const MAX_STEPS_PER_BYTE: usize = 8;
 
-/// Why a line cannot be read.
+/// Why a line cannot be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unparsed {
+pub(crate) enum ParseError {
     #[error("a quotation is not closed")]
-    Quotation,
+    UnclosedQuote,
     #[error("`{0}` is missing")]
     Missing(&'static str),
     #[error("a command is missing")]
-    Command,
+    MissingCommand,
     #[error("`{0}` is not expected where it stands")]
     Unexpected(char),
     #[error("a here-document is not complete")]
-    HereDocument,
+    IncompleteHereDocument,
     #[error("commands are nested too deeply")]
-    Deep,
+    TooDeep,
     #[error("it is too tangled")]
-    Tangled,
+    TooComplex,
 }
 
-type Result<T> = std::result::Result<T, Unparsed>;
+type Result<T> = std::result::Result<T, ParseError>;
 
-/// A line that was read.
+/// A parsed line.
 #[derive(Debug, Default)]
-pub(super) struct Parsed {
-    pub(super) list: List,
-    /// What the here-documents say, in the order of their numbers.
-    pub(super) here_documents: Vec<Raw>,
+pub(crate) struct Parsed {
+    pub(crate) list: List,
+    /// The texts of the here-documents, by index.
+    pub(crate) here_documents: Vec<RawWord>,
 }
 
-/// Reads a line that stands `depth` levels inside others.
+/// Parses a line at this depth.
 pub(super) fn parse(line: &str, depth: usize) -> Result<Parsed> {
     let mut parser = Parser {
         line,
-        at: 0,
+        position: 0,
         depth,
-        fuel: line.len() * LOOKS + 1024,
+        steps_left: line.len() * MAX_STEPS_PER_BYTE + 1024,
         pending: Vec::new(),
         here_documents: Vec::new(),
         no_arithmetic: HashSet::new(),
     };
-    let list = parser.whole()?;
+    let list = parser.complete_list()?;
     Ok(Parsed {
         list,
         here_documents: parser.here_documents,
@@ -75,113 +77,115 @@ pub(super) fn parse(line: &str, depth: usize) -> Result<Parsed> {
 
 struct Parser<'a> {
     line: &'a str,
-    at: usize,
+    position: usize,
     depth: usize,
-    fuel: usize,
+    steps_left: usize,
     /// Here-documents whose text starts on the next line.
-    pending: Vec<Pending>,
-    here_documents: Vec<Raw>,
-    /// Places behind `((` where no expression stands: they are not tried twice.
+    pending: Vec<PendingHereDocument>,
+    here_documents: Vec<RawWord>,
+    /// Positions after `((` that do not start an arithmetic expression, so that they are tried only once.
     no_arithmetic: HashSet<usize>,
 }
 
 #[derive(Clone)]
-struct Pending {
-    number: usize,
+struct PendingHereDocument {
+    index: usize,
     delimiter: String,
     quoted: bool,
-    tabs: bool,
+    strips_tabs: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Joint {
+enum Separator {
     And,
     Or,
     Background,
-    Separator,
+    End,
 }
 
-/// Words that end a list where a command could begin.
+/// Words that end a list if they occur at the start of a command.
 const CLOSING: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
 impl Parser<'_> {
-    fn whole(&mut self) -> Result<List> {
+    fn complete_list(&mut self) -> Result<List> {
         let list = self.list()?;
         if let Some(character) = self.peek() {
-            return Err(Unparsed::Unexpected(character));
+            return Err(ParseError::Unexpected(character));
         }
         if self.pending.is_empty() {
             Ok(list)
         } else {
-            Err(Unparsed::HereDocument)
+            Err(ParseError::IncompleteHereDocument)
         }
     }
 
-    /// Reads commands up to what cannot begin one.
+    /// Parses commands up to a token that cannot start one.
     fn list(&mut self) -> Result<List> {
-        self.deeper(Self::steps)
+        self.nested(Self::items)
     }
 
-    /// Reads what stands inside something else.
-    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth == DEEPEST {
-            return Err(Unparsed::Deep);
+    /// Parses a nested construct.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth == MAX_DEPTH {
+            return Err(ParseError::TooDeep);
         }
         self.depth += 1;
-        let inside = read(self);
+        let nested = read(self);
         self.depth -= 1;
-        inside
+        nested
     }
 
-    fn steps(&mut self) -> Result<List> {
-        let mut steps = Vec::new();
-        let mut joined = Joined::Then;
+    fn items(&mut self) -> Result<List> {
+        let mut items = Vec::new();
+        let mut connector = Connector::Then;
         loop {
             self.skip_lines()?;
             if self.ends_list() {
-                if joined == Joined::Then {
+                if connector == Connector::Then {
                     break;
                 }
-                return Err(Unparsed::Command);
+                return Err(ParseError::MissingCommand);
             }
             let pipeline = self.pipeline()?;
             self.skip_blanks();
-            let next = self.joint();
-            let background = next == Some(Joint::Background);
-            steps.push(Step {
-                joined,
+            let next = self.separator();
+            let background = next == Some(Separator::Background);
+            items.push(ListItem {
+                connector,
                 pipeline,
                 background,
             });
-            joined = match next {
-                Some(Joint::And) => Joined::And,
-                Some(Joint::Or) => Joined::Or,
-                Some(Joint::Background | Joint::Separator) => Joined::Then,
+            connector = match next {
+                Some(Separator::And) => Connector::And,
+                Some(Separator::Or) => Connector::Or,
+                Some(Separator::Background | Separator::End) => Connector::Then,
                 None => break,
             };
         }
-        Ok(steps)
+        Ok(items)
     }
 
-    /// Takes what stands behind a pipeline; a line break stays.
-    fn joint(&mut self) -> Option<Joint> {
+    /// Consumes the separator after a pipeline, but not a line break.
+    fn separator(&mut self) -> Option<Separator> {
         if self.take("&&") {
-            Some(Joint::And)
+            Some(Separator::And)
         } else if self.take("||") {
-            Some(Joint::Or)
+            Some(Separator::Or)
         } else if self.take("&") {
-            Some(Joint::Background)
+            Some(Separator::Background)
         } else if self.looking_at(";;") || self.looking_at(";&") {
             None
         } else {
-            (self.take(";") || self.peek() == Some('\n')).then_some(Joint::Separator)
+            (self.take(";") || self.peek() == Some('\n')).then_some(Separator::End)
         }
     }
 
     fn ends_list(&self) -> bool {
         match self.peek() {
             None | Some(')' | ';') => true,
-            Some(_) => self.reserved().is_some_and(|word| CLOSING.contains(&word)),
+            Some(_) => self
+                .reserved_word()
+                .is_some_and(|word| CLOSING.contains(&word)),
         }
     }
 
@@ -200,18 +204,18 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes `!` and `time`, which change nothing about what runs.
+    /// Skips `!` and `time`, which do not affect what runs.
     fn skip_pipeline_words(&mut self) {
         loop {
             self.skip_blanks();
-            match self.reserved() {
-                Some("!") => self.at += 1,
-                // `time -o` is the program of that name.
+            match self.reserved_word() {
+                Some("!") => self.position += 1,
+                // `time -o` is the program with that name.
                 Some("time") if !self.looking_at("time -") || self.looking_at("time -p") => {
-                    self.at += 4;
+                    self.position += 4;
                     self.skip_blanks();
-                    if self.looking_at("-p") && self.ends_word(self.at + 2) {
-                        self.at += 2;
+                    if self.looking_at("-p") && self.ends_word(self.position + 2) {
+                        self.position += 2;
                     }
                 }
                 _ => return,
@@ -220,67 +224,67 @@ impl Parser<'_> {
     }
 
     fn command(&mut self) -> Result<Command> {
-        self.burn(1)?;
+        self.spend(1)?;
         let kind = if self.peek() == Some('(') {
             self.parenthesis()?
         } else {
-            match self.reserved() {
+            match self.reserved_word() {
                 Some("{") => {
-                    self.at += 1;
+                    self.position += 1;
                     let list = self.list()?;
                     self.expect("}")?;
-                    Kind::Group(list)
+                    CommandKind::Group(list)
                 }
                 Some("if") => self.condition()?,
                 Some("while" | "until") => {
-                    self.word_taken();
+                    self.skip_name();
                     let mut bodies = vec![self.list()?];
                     bodies.push(self.do_done()?);
-                    Kind::Perhaps {
+                    CommandKind::Conditional {
                         words: Vec::new(),
                         bodies,
-                        loops: false,
+                        is_loop: false,
                     }
                 }
                 Some("for" | "select") => self.for_loop()?,
                 Some("case") => self.case()?,
                 Some("[[") => self.test()?,
                 Some("function") => {
-                    self.word_taken();
+                    self.skip_name();
                     self.skip_blanks();
                     self.word()?;
                     self.function()?
                 }
                 Some("coproc") => self.coprocess()?,
-                Some("in" | "time") | None => return self.simple(),
-                Some(_) => return Err(Unparsed::Command),
+                Some("in" | "time") | None => return self.simple_command(),
+                Some(_) => return Err(ParseError::MissingCommand),
             }
         };
         let redirections = self.redirections()?;
         Ok(Command { kind, redirections })
     }
 
-    fn parenthesis(&mut self) -> Result<Kind> {
+    fn parenthesis(&mut self) -> Result<CommandKind> {
         if self.looking_at("((") {
-            let start = self.at;
-            self.at += 2;
-            if let Some(inside) = self.perhaps_arithmetic()? {
-                // Shells that know no arithmetic commands read commands here.
-                if !self.line[start..self.at].contains(';') {
-                    return Ok(expanding(inside));
+            let start = self.position;
+            self.position += 2;
+            if let Some(inside) = self.try_arithmetic()? {
+                // Shells without arithmetic commands parse commands here.
+                if !self.line[start..self.position].contains(';') {
+                    return Ok(arithmetic_command(inside));
                 }
                 self.no_arithmetic.insert(start + 2);
             }
-            self.at = start;
+            self.position = start;
         }
-        self.at += 1;
+        self.position += 1;
         let list = self.list()?;
         self.expect(")")?;
-        Ok(Kind::Subshell(list))
+        Ok(CommandKind::Subshell(list))
     }
 
-    fn simple(&mut self) -> Result<Command> {
-        let mut plain = Plain::default();
+    fn simple_command(&mut self) -> Result<Command> {
+        let mut command = UnexpandedCommand::default();
         let mut redirections = Vec::new();
         loop {
             self.skip_blanks();
@@ -291,8 +295,8 @@ impl Parser<'_> {
             match self.peek() {
                 None | Some('\n' | ';' | '&' | '|' | ')') => break,
                 Some('(')
-                    if plain.words.len() == 1
-                        && plain.assignments.is_empty()
+                    if command.words.len() == 1
+                        && command.assignments.is_empty()
                         && redirections.is_empty() =>
                 {
                     let kind = self.function()?;
@@ -300,39 +304,41 @@ impl Parser<'_> {
                 }
                 Some(_) => {
                     let word = self.word()?;
-                    if plain.words.is_empty() {
+                    if command.words.is_empty() {
                         match assignment(word) {
-                            Ok(assignment) => plain.assignments.push(assignment),
-                            Err(word) => plain.words.push(word),
+                            Ok(assignment) => command.assignments.push(assignment),
+                            Err(word) => command.words.push(word),
                         }
                     } else {
-                        plain.words.push(word);
+                        command.words.push(word);
                     }
                 }
             }
         }
-        if plain.words.is_empty() && plain.assignments.is_empty() && redirections.is_empty() {
-            return Err(self.peek().map_or(Unparsed::Command, Unparsed::Unexpected));
+        if command.words.is_empty() && command.assignments.is_empty() && redirections.is_empty() {
+            return Err(self
+                .peek()
+                .map_or(ParseError::MissingCommand, ParseError::Unexpected));
         }
         Ok(Command {
-            kind: Kind::Simple(plain),
+            kind: CommandKind::Simple(command),
             redirections,
         })
     }
 }
 
-/// An arithmetic command: nothing runs but what its expression expands.
-fn expanding(inside: Vec<Piece>) -> Kind {
-    Kind::Perhaps {
-        words: vec![Raw(inside)],
+/// Creates an arithmetic command: only the expansions in its expression run.
+fn arithmetic_command(inside: Vec<WordPart>) -> CommandKind {
+    CommandKind::Conditional {
+        words: vec![RawWord(inside)],
         bodies: Vec::new(),
-        loops: false,
+        is_loop: false,
     }
 }
 
-/// Takes a word apart at `NAME=`, if that is how it begins.
-fn assignment(word: Raw) -> std::result::Result<Assignment, Raw> {
-    let Some(Piece::Text {
+/// Splits a word at `NAME=` if it starts with that.
+fn assignment(word: RawWord) -> std::result::Result<Assignment, RawWord> {
+    let Some(WordPart::Text {
         text,
         quoted: false,
     }) = word.0.first()
@@ -347,24 +353,24 @@ fn assignment(word: Raw) -> std::result::Result<Assignment, Raw> {
         ("=", value)
     } else if let Some(value) = rest.strip_prefix("+=") {
         ("+=", value)
-    } else if rest.starts_with('[') && word.0.iter().any(|piece| matches!(piece, Piece::Text { text, quoted: false } if text.contains("]=") || text.contains("]+="))) {
+    } else if rest.starts_with('[') && word.0.iter().any(|part| matches!(part, WordPart::Text { text, quoted: false } if text.contains("]=") || text.contains("]+="))) {
         ("[", rest)
     } else {
         return Err(word);
     };
     let name = text[..name_length].to_owned();
-    let mut pieces = Vec::with_capacity(word.0.len());
+    let mut parts = Vec::with_capacity(word.0.len());
     if !value.is_empty() {
-        pieces.push(Piece::Text {
+        parts.push(WordPart::Text {
             text: value.to_owned(),
             quoted: false,
         });
     }
-    let whole = operator == "=" && !matches!(word.0.get(1), Some(Piece::Array(_)));
-    pieces.extend(word.0.into_iter().skip(1));
+    let is_complete = operator == "=" && !matches!(word.0.get(1), Some(WordPart::Array(_)));
+    parts.extend(word.0.into_iter().skip(1));
     Ok(Assignment {
         name,
-        value: Raw(pieces),
-        whole,
+        value: RawWord(parts),
+        is_complete,
     })
 }

@@ -1,15 +1,15 @@
-//! `$'…'` and its escapes.
+//! ANSI-C quotes: `$'…'` and its escapes.
 
-use super::{Parser, Result, Unparsed};
+use super::{ParseError, Parser, Result};
 
 impl Parser<'_> {
-    /// Reads up to the quote that closes `$'…'`.
+    /// Parses up to the quote that closes `$'…'`.
     pub(super) fn ansi_quoted(&mut self) -> Result<String> {
         let mut text = String::new();
         loop {
-            self.burn(1)?;
-            let character = self.peek().ok_or(Unparsed::Quotation)?;
-            self.at += character.len_utf8();
+            self.spend(1)?;
+            let character = self.peek().ok_or(ParseError::UnclosedQuote)?;
+            self.position += character.len_utf8();
             match character {
                 '\'' => return Ok(text),
                 '\\' => self.ansi_escape(&mut text)?,
@@ -19,8 +19,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn ansi_escape(&mut self, text: &mut String) -> Result<()> {
-        let character = self.peek().ok_or(Unparsed::Quotation)?;
-        self.at += character.len_utf8();
+        let character = self.peek().ok_or(ParseError::UnclosedQuote)?;
+        self.position += character.len_utf8();
         let code = match character {
             'a' => 7,
             'b' => 8,
@@ -34,12 +34,12 @@ impl Parser<'_> {
             'u' => self.digits(16, 4),
             'U' => self.digits(16, 8),
             'c' => {
-                let control = self.peek().ok_or(Unparsed::Quotation)?;
-                self.at += control.len_utf8();
+                let control = self.peek().ok_or(ParseError::UnclosedQuote)?;
+                self.position += control.len_utf8();
                 u32::from(control) & 0x1f
             }
             '0'..='7' => {
-                self.at -= 1;
+                self.position -= 1;
                 self.digits(8, 3)
             }
             '\\' | '\'' | '"' | '?' => u32::from(character),
@@ -52,6 +52,7 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Consumes digits of a base, `most` at most.
     pub(super) fn digits(&mut self, base: u32, most: usize) -> u32 {
         let mut value = 0;
         for _ in 0..most {
@@ -62,7 +63,7 @@ impl Parser<'_> {
                 break;
             };
             value = value * base + digit;
-            self.at += 1;
+            self.position += 1;
         }
         value
     }

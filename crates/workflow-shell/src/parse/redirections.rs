@@ -1,7 +1,7 @@
 //! Redirections and here-documents.
 
-use super::super::tree::{Piece, Raw, Redirection};
-use super::{Parser, Pending, Result, Unparsed, is_name};
+use super::tree::{RawWord, Redirection, WordPart};
+use super::{ParseError, Parser, PendingHereDocument, Result, is_name};
 
 impl Parser<'_> {
     pub(super) fn redirections(&mut self) -> Result<Vec<Redirection>> {
@@ -15,19 +15,19 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a redirection with the descriptor before it, where one stands here.
+    /// Parses a redirection with its descriptor, if one follows.
     pub(super) fn redirection(&mut self) -> Result<Option<Redirection>> {
-        let start = self.at;
+        let start = self.position;
         if self.looking_at("&>") {
-            self.at += 2;
+            self.position += 2;
             self.take(">");
             return Ok(Some(Redirection::Write(self.target()?)));
         }
         self.descriptor();
         let redirection = if !matches!(self.byte(0), Some(b'<' | b'>'))
-            || (self.at == start && self.byte(1) == Some(b'('))
+            || (self.position == start && self.byte(1) == Some(b'('))
         {
-            self.at = start;
+            self.position = start;
             return Ok(None);
         } else if self.take("<<<") {
             Redirection::HereString(self.target()?)
@@ -40,95 +40,95 @@ impl Parser<'_> {
         } else if self.take("<&") || self.take("<") {
             Redirection::Read(self.target()?)
         } else {
-            self.at += 1;
+            self.position += 1;
             Redirection::Write(self.target()?)
         };
         Ok(Some(redirection))
     }
 
-    /// Takes `3` or `{name}` where an operator follows at once.
+    /// Consumes `3` or `{name}` directly before an operator.
     pub(super) fn descriptor(&mut self) {
-        let start = self.at;
+        let start = self.position;
         if self.take("{") {
             while self.byte(0).is_some_and(is_name) {
-                self.at += 1;
+                self.position += 1;
             }
-            if self.at == start + 1 || !self.take("}") {
-                self.at = start;
+            if self.position == start + 1 || !self.take("}") {
+                self.position = start;
             }
         } else {
             while self.byte(0).is_some_and(|byte| byte.is_ascii_digit()) {
-                self.at += 1;
+                self.position += 1;
             }
         }
         if !matches!(self.byte(0), Some(b'<' | b'>')) {
-            self.at = start;
+            self.position = start;
         }
     }
 
-    pub(super) fn target(&mut self) -> Result<Raw> {
+    pub(super) fn target(&mut self) -> Result<RawWord> {
         self.skip_blanks();
         self.word()
     }
 
     pub(super) fn here_document(&mut self) -> Result<Redirection> {
-        let tabs = self.take("-");
+        let strips_tabs = self.take("-");
         let word = self.target()?;
         let mut delimiter = String::new();
         let mut quoted_anywhere = false;
-        for piece in word.0 {
-            let Piece::Text { text, quoted } = piece else {
-                return Err(Unparsed::HereDocument);
+        for part in word.0 {
+            let WordPart::Text { text, quoted } = part else {
+                return Err(ParseError::IncompleteHereDocument);
             };
             delimiter.push_str(&text);
             quoted_anywhere |= quoted;
         }
-        let number = self.here_documents.len();
-        self.here_documents.push(Raw::default());
-        self.pending.push(Pending {
-            number,
+        let index = self.here_documents.len();
+        self.here_documents.push(RawWord::default());
+        self.pending.push(PendingHereDocument {
+            index,
             delimiter,
             quoted: quoted_anywhere,
-            tabs,
+            strips_tabs,
         });
-        Ok(Redirection::HereDocument(number))
+        Ok(Redirection::HereDocument(index))
     }
 
-    /// Reads the texts of the here-documents that were announced on the line that just ended.
-    pub(super) fn here_texts(&mut self) -> Result<()> {
+    /// Parses the texts of the here-documents of the line that just ended.
+    pub(super) fn here_document_texts(&mut self) -> Result<()> {
         for pending in std::mem::take(&mut self.pending) {
-            let text = self.here_text(&pending)?;
-            let pieces = if pending.quoted {
-                vec![Piece::Text { text, quoted: true }]
+            let text = self.here_document_text(&pending)?;
+            let parts = if pending.quoted {
+                vec![WordPart::Text { text, quoted: true }]
             } else {
-                self.here_pieces(&text)?
+                self.here_document_parts(&text)?
             };
-            if let Some(place) = self.here_documents.get_mut(pending.number) {
-                *place = Raw(pieces);
+            if let Some(entry) = self.here_documents.get_mut(pending.index) {
+                *entry = RawWord(parts);
             }
         }
         Ok(())
     }
 
-    fn here_text(&mut self, pending: &Pending) -> Result<String> {
+    fn here_document_text(&mut self, pending: &PendingHereDocument) -> Result<String> {
         let mut text = String::new();
         let mut line = String::new();
         loop {
-            let rest = &self.line[self.at..];
+            let rest = &self.line[self.position..];
             if rest.is_empty() {
-                return Err(Unparsed::HereDocument);
+                return Err(ParseError::IncompleteHereDocument);
             }
             let (part, length) = rest
                 .split_once('\n')
                 .map_or((rest, rest.len()), |(part, _)| (part, part.len() + 1));
-            let part = if pending.tabs && line.is_empty() {
+            let part = if pending.strips_tabs && line.is_empty() {
                 part.trim_start_matches('\t')
             } else {
                 part
             };
             line.push_str(part);
-            self.burn(length)?;
-            self.at += length;
+            self.spend(length)?;
+            self.position += length;
             if !pending.quoted && ends_in_backslash(part) {
                 line.pop();
                 continue;
@@ -143,7 +143,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the line break behind a text is none.
+/// Returns whether the line break after a text is escaped.
 fn ends_in_backslash(text: &str) -> bool {
     (text.len() - text.trim_end_matches('\\').len()) % 2 == 1
 }

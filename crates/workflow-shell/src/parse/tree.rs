@@ -1,94 +1,94 @@
-//! What a shell line consists of, as far as it matters for what runs and what is written.
+//! Syntax tree of a line, reduced to what matters for commands and writes.
 //!
-//! Owns the shapes only. Compound commands keep their bodies and forget their conditions' meaning:
-//! everything that could run counts as run.
+//! Compound commands keep their bodies and lose the meaning of their conditions: everything that
+//! could run is assumed to run.
 
 /// A list of pipelines, as in a file, a subshell or a command substitution.
-pub(super) type List = Vec<Step>;
+pub(crate) type List = Vec<ListItem>;
 
-/// One pipeline of a list, and what joins it to the one before.
+/// One pipeline of a list and its connection to the previous one.
 #[derive(Debug, Clone)]
-pub(super) struct Step {
-    pub(super) joined: Joined,
-    pub(super) pipeline: Vec<Command>,
-    /// `&` behind it: it runs in a shell of its own.
-    pub(super) background: bool,
+pub(crate) struct ListItem {
+    pub(crate) connector: Connector,
+    pub(crate) pipeline: Vec<Command>,
+    /// `&` follows: it runs in a subshell.
+    pub(crate) background: bool,
 }
 
-/// How a pipeline follows the one before.
+/// The operator between a pipeline and the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joined {
-    /// `;`, a line break, or nothing before it.
+pub(crate) enum Connector {
+    /// `;`, a line break, or the start of the list.
     Then,
-    /// `&&`: the one before succeeded.
+    /// `&&`: the previous one succeeded.
     And,
-    /// `||`: the one before failed.
+    /// `||`: the previous one failed.
     Or,
 }
 
 /// One command with its redirections.
 #[derive(Debug, Clone)]
-pub(super) struct Command {
-    pub(super) kind: Kind,
-    pub(super) redirections: Vec<Redirection>,
+pub(crate) struct Command {
+    pub(crate) kind: CommandKind,
+    pub(crate) redirections: Vec<Redirection>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
-    Simple(Plain),
-    /// `{ …; }`: runs here.
+pub(crate) enum CommandKind {
+    Simple(UnexpandedCommand),
+    /// `{ …; }`: runs in the same shell.
     Group(List),
-    /// `( … )`: runs in a shell of its own.
+    /// `( … )`: runs in a subshell.
     Subshell(List),
-    /// A function's body: runs where the function is called, if it is.
+    /// The body of a function: runs where the function is called, if at all.
     Function(List),
-    /// Loops and conditions: may run here, once, often or never. `words` are what
-    /// they expand: the items of a `for`, the patterns of a `case`, the terms of a test.
-    Perhaps {
-        words: Vec<Raw>,
+    /// Loops and conditions: may run once, often or never. `words` are the words that they
+    /// expand: the items of a `for`, the patterns of a `case`, the terms of a test.
+    Conditional {
+        words: Vec<RawWord>,
         bodies: Vec<List>,
-        /// Whether the words behind the first are what a loop goes through.
-        loops: bool,
+        /// Whether the words after the first are the items of a loop.
+        is_loop: bool,
     },
 }
 
-/// A simple command before anything is known about its program.
+/// A simple command before expansion.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Plain {
-    pub(super) assignments: Vec<Assignment>,
-    pub(super) words: Vec<Raw>,
+pub(crate) struct UnexpandedCommand {
+    pub(crate) assignments: Vec<Assignment>,
+    pub(crate) words: Vec<RawWord>,
 }
 
 /// `NAME=value` before a command, or alone.
 #[derive(Debug, Clone)]
-pub(super) struct Assignment {
-    pub(super) name: String,
-    pub(super) value: Raw,
-    /// Whether the value is all there is to the variable: no `+=`, no array, no index.
-    pub(super) whole: bool,
+pub(crate) struct Assignment {
+    pub(crate) name: String,
+    pub(crate) value: RawWord,
+    /// Whether the variable has exactly this value afterwards: no `+=`, no array, no index.
+    pub(crate) is_complete: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Redirection {
+pub(crate) enum Redirection {
     /// `< file`, `<& 3`, `>& 1`: opens nothing for writing.
-    Read(Raw),
-    /// `> file` and its kin.
-    Write(Raw),
-    /// `>& word`: a descriptor, or a file.
-    Duplicate(Raw),
+    Read(RawWord),
+    /// `> file` and its variants.
+    Write(RawWord),
+    /// `>& word`: a descriptor or a file.
+    Duplicate(RawWord),
     /// `<<< word`
-    HereString(Raw),
-    /// `<< WORD`, by its number among the line's here-documents.
+    HereString(RawWord),
+    /// `<< WORD`, by its index among the line's here-documents.
     HereDocument(usize),
 }
 
 /// A word as it is written.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Raw(pub(super) Vec<Piece>);
+pub(crate) struct RawWord(pub(crate) Vec<WordPart>);
 
 /// A part of a word.
 #[derive(Debug, Clone)]
-pub(super) enum Piece {
+pub(crate) enum WordPart {
     Text {
         text: String,
         quoted: bool,
@@ -97,13 +97,13 @@ pub(super) enum Piece {
     Substitution(List),
     /// `<(…)`, `>(…)`
     Process(List),
-    /// `$name`, `${…}`, `$((…))`. The name is there where nothing but the variable's value comes
-    /// out; `inside` is what is expanded on the way.
+    /// `$name`, `${…}`, `$((…))`. `name` is set if the result is exactly the variable's value;
+    /// `inside` is expanded on the way.
     Expansion {
         name: Option<String>,
         quoted: bool,
-        inside: Vec<Piece>,
+        inside: Vec<WordPart>,
     },
     /// `(a b c)` as the value of an assignment.
-    Array(Vec<Raw>),
+    Array(Vec<RawWord>),
 }

@@ -1,29 +1,29 @@
-//! Words: what they are made of, and quotations.
+//! Words and quotes.
 
 use std::collections::HashSet;
 
-use super::super::tree::{Piece, Raw};
-use super::{Parser, Result, Unparsed, is_meta};
+use super::tree::{RawWord, WordPart};
+use super::{ParseError, Parser, Result, is_meta};
 
-/// Which quotation a text stands in.
+/// The quotes around a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quoted {
     No,
     Double,
 }
 
-/// Collects a word's pieces; neighbouring texts of a kind become one.
+/// The parts of a word. Adjacent texts with the same quotes are merged.
 #[derive(Default)]
-pub(super) struct Pieces(pub(super) Vec<Piece>);
+pub(super) struct WordBuilder(pub(super) Vec<WordPart>);
 
-impl Pieces {
+impl WordBuilder {
     pub(super) fn text(&mut self, added: &str, is_quoted: bool) {
-        if let Some(Piece::Text { text, quoted }) = self.0.last_mut()
+        if let Some(WordPart::Text { text, quoted }) = self.0.last_mut()
             && *quoted == is_quoted
         {
             text.push_str(added);
         } else {
-            self.0.push(Piece::Text {
+            self.0.push(WordPart::Text {
                 text: added.to_owned(),
                 quoted: is_quoted,
             });
@@ -32,123 +32,127 @@ impl Pieces {
 }
 
 impl Parser<'_> {
-    /// Reads a word; there must be one.
-    pub(super) fn word(&mut self) -> Result<Raw> {
-        let start = self.at;
-        let mut pieces = Pieces::default();
+    /// Parses a word, which must follow.
+    pub(super) fn word(&mut self) -> Result<RawWord> {
+        let start = self.position;
+        let mut parts = WordBuilder::default();
         while let Some(byte) = self.byte(0) {
             match byte {
-                b'(' if self.at > start
+                b'(' if self.position > start
                     && matches!(
-                        self.line.as_bytes()[self.at - 1],
+                        self.line.as_bytes()[self.position - 1],
                         b'?' | b'*' | b'+' | b'@' | b'!'
                     ) =>
                 {
-                    self.extended_pattern(&mut pieces)?;
+                    self.extended_pattern(&mut parts)?;
                 }
-                b'(' if self.at > start && self.line.as_bytes()[self.at - 1] == b'=' => {
-                    let array = self.deeper(Self::array)?;
-                    pieces.0.push(array);
+                b'(' if self.position > start
+                    && self.line.as_bytes()[self.position - 1] == b'=' =>
+                {
+                    let array = self.nested(Self::array)?;
+                    parts.0.push(array);
                 }
                 b'<' | b'>' if self.byte(1) == Some(b'(') => {
-                    self.at += 2;
-                    let list = self.inner_list(")")?;
-                    pieces.0.push(Piece::Process(list));
+                    self.position += 2;
+                    let list = self.delimited_list(")")?;
+                    parts.0.push(WordPart::Process(list));
                 }
                 byte if is_meta(byte) => break,
-                _ => self.piece(&mut pieces, Quoted::No)?,
+                _ => self.part(&mut parts, Quoted::No)?,
             }
         }
-        if self.at == start {
-            return Err(self.peek().map_or(Unparsed::Command, Unparsed::Unexpected));
+        if self.position == start {
+            return Err(self
+                .peek()
+                .map_or(ParseError::MissingCommand, ParseError::Unexpected));
         }
-        Ok(Raw(pieces.0))
+        Ok(RawWord(parts.0))
     }
 
-    /// Reads one thing that may stand in a word, in a quotation or in a here-document.
-    pub(super) fn piece(&mut self, pieces: &mut Pieces, quoted: Quoted) -> Result<()> {
-        self.burn(1)?;
+    /// Parses one part of a word, of a quoted text or of a here-document.
+    pub(super) fn part(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
+        self.spend(1)?;
         match self.byte(0) {
-            Some(b'\\') => self.escape(pieces, quoted),
-            Some(b'\'') if quoted == Quoted::No => self.single_quoted(pieces)?,
+            Some(b'\\') => self.escape(parts, quoted),
+            Some(b'\'') if quoted == Quoted::No => self.single_quoted(parts)?,
             Some(b'"') if quoted == Quoted::No => {
-                self.at += 1;
-                self.double_quoted(pieces)?;
+                self.position += 1;
+                self.double_quoted(parts)?;
             }
-            Some(b'$') => self.dollar(pieces, quoted)?,
+            Some(b'$') => self.dollar(parts, quoted)?,
             Some(b'`') => {
                 let list = self.backquoted(quoted)?;
-                pieces.0.push(Piece::Substitution(list));
+                parts.0.push(WordPart::Substitution(list));
             }
-            Some(_) => self.plain(pieces, quoted)?,
-            None => return Err(Unparsed::Quotation),
+            Some(_) => self.literal(parts, quoted)?,
+            None => return Err(ParseError::UnclosedQuote),
         }
         Ok(())
     }
 
-    /// Takes the characters that mean nothing, up to one that may.
-    fn plain(&mut self, pieces: &mut Pieces, quoted: Quoted) -> Result<()> {
-        let start = self.at;
-        // The first is taken whatever it is: the caller has looked at it.
-        self.at += self.peek().map_or(1, char::len_utf8);
+    /// Consumes literal characters up to one that may be special.
+    fn literal(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
+        let start = self.position;
+        // The caller has checked the first one.
+        self.position += self.peek().map_or(1, char::len_utf8);
         while self.byte(0).is_some_and(|byte| !stops_text(byte)) {
-            self.at += 1;
+            self.position += 1;
         }
-        self.burn(self.at - start)?;
-        pieces.text(&self.line[start..self.at], quoted == Quoted::Double);
+        self.spend(self.position - start)?;
+        parts.text(&self.line[start..self.position], quoted == Quoted::Double);
         Ok(())
     }
 
-    fn escape(&mut self, pieces: &mut Pieces, quoted: Quoted) {
-        self.at += 1;
+    fn escape(&mut self, parts: &mut WordBuilder, quoted: Quoted) {
+        self.position += 1;
         let Some(character) = self.peek() else {
-            return pieces.text("\\", true);
+            return parts.text("\\", true);
         };
-        self.at += character.len_utf8();
+        self.position += character.len_utf8();
         if character == '\n' {
             return;
         }
         if quoted == Quoted::Double && !matches!(character, '$' | '`' | '"' | '\\') {
-            pieces.text("\\", true);
+            parts.text("\\", true);
         }
-        pieces.text(character.encode_utf8(&mut [0; 4]), true);
+        parts.text(character.encode_utf8(&mut [0; 4]), true);
     }
 
-    fn single_quoted(&mut self, pieces: &mut Pieces) -> Result<()> {
-        self.at += 1;
-        let rest = &self.line[self.at..];
-        let length = rest.find('\'').ok_or(Unparsed::Quotation)?;
-        self.burn(length)?;
-        pieces.text(&rest[..length], true);
-        self.at += length + 1;
+    fn single_quoted(&mut self, parts: &mut WordBuilder) -> Result<()> {
+        self.position += 1;
+        let rest = &self.line[self.position..];
+        let length = rest.find('\'').ok_or(ParseError::UnclosedQuote)?;
+        self.spend(length)?;
+        parts.text(&rest[..length], true);
+        self.position += length + 1;
         Ok(())
     }
 
-    /// Reads up to the closing `"`.
-    pub(super) fn double_quoted(&mut self, pieces: &mut Pieces) -> Result<()> {
-        // An empty quotation is still a word.
-        pieces.text("", true);
+    /// Parses up to the closing `"`.
+    pub(super) fn double_quoted(&mut self, parts: &mut WordBuilder) -> Result<()> {
+        // Empty quotes are a word, too.
+        parts.text("", true);
         while self.byte(0) != Some(b'"') {
-            self.piece(pieces, Quoted::Double)?;
+            self.part(parts, Quoted::Double)?;
         }
-        self.at += 1;
+        self.position += 1;
         Ok(())
     }
 
-    /// Reads a pattern like `@(a|b)`: text, whatever stands in it.
-    fn extended_pattern(&mut self, pieces: &mut Pieces) -> Result<()> {
+    /// Parses an extended pattern such as `@(a|b)` as text.
+    fn extended_pattern(&mut self, parts: &mut WordBuilder) -> Result<()> {
         let mut open = 0_usize;
         loop {
             match self.byte(0) {
                 Some(b'(') => open += 1,
                 Some(b')') => open -= 1,
-                Some(b'<' | b'>' | b'&' | b';' | b'\n') => return Err(Unparsed::Unexpected('(')),
+                Some(b'<' | b'>' | b'&' | b';' | b'\n') => return Err(ParseError::Unexpected('(')),
                 _ => {}
             }
             if matches!(self.byte(0), Some(b'(' | b')' | b' ' | b'\t' | b'|')) {
-                self.plain_one(pieces)?;
+                self.literal_byte(parts)?;
             } else {
-                self.piece(pieces, Quoted::No)?;
+                self.part(parts, Quoted::No)?;
             }
             if open == 0 {
                 return Ok(());
@@ -156,38 +160,38 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn plain_one(&mut self, pieces: &mut Pieces) -> Result<()> {
-        self.burn(1)?;
-        pieces.text(&self.line[self.at..=self.at], false);
-        self.at += 1;
+    pub(super) fn literal_byte(&mut self, parts: &mut WordBuilder) -> Result<()> {
+        self.spend(1)?;
+        parts.text(&self.line[self.position..=self.position], false);
+        self.position += 1;
         Ok(())
     }
 
-    fn array(&mut self) -> Result<Piece> {
-        self.at += 1;
+    fn array(&mut self) -> Result<WordPart> {
+        self.position += 1;
         let mut items = Vec::new();
         loop {
             self.skip_lines()?;
             if self.take(")") {
-                return Ok(Piece::Array(items));
+                return Ok(WordPart::Array(items));
             }
             items.push(self.word()?);
         }
     }
 
-    /// Reads what stands between backquotes: escapes first, then as a line of its own.
+    /// Parses a substitution in backquotes: escapes first, then the result as a separate line.
     fn backquoted(&mut self, quoted: Quoted) -> Result<super::List> {
-        self.at += 1;
+        self.position += 1;
         let mut text = String::new();
         loop {
-            let character = self.peek().ok_or(Unparsed::Quotation)?;
-            self.burn(1)?;
-            self.at += character.len_utf8();
+            let character = self.peek().ok_or(ParseError::UnclosedQuote)?;
+            self.spend(1)?;
+            self.position += character.len_utf8();
             match character {
                 '`' => break,
                 '\\' => {
-                    let escaped = self.peek().ok_or(Unparsed::Quotation)?;
-                    self.at += escaped.len_utf8();
+                    let escaped = self.peek().ok_or(ParseError::UnclosedQuote)?;
+                    self.position += escaped.len_utf8();
                     if !(matches!(escaped, '`' | '\\' | '$')
                         || escaped == '"' && quoted == Quoted::Double)
                     {
@@ -198,56 +202,56 @@ impl Parser<'_> {
                 other => text.push(other),
             }
         }
-        let mut inner = self.nested(&text)?;
-        let list = inner.whole();
-        self.come_back(inner.fuel, inner.here_documents);
+        let mut inner = self.nested_parser(&text)?;
+        let list = inner.complete_list();
+        self.resume(inner.steps_left, inner.here_documents);
         list
     }
 
-    /// The pieces of a here-document whose delimiter is not quoted.
-    pub(super) fn here_pieces(&mut self, text: &str) -> Result<Vec<Piece>> {
-        let mut inner = self.nested(text)?;
-        let pieces = inner.pieces_to_end();
-        self.come_back(inner.fuel, inner.here_documents);
-        pieces
+    /// Parses the text of a here-document whose delimiter is not quoted.
+    pub(super) fn here_document_parts(&mut self, text: &str) -> Result<Vec<WordPart>> {
+        let mut inner = self.nested_parser(text)?;
+        let parts = inner.parts_to_end();
+        self.resume(inner.steps_left, inner.here_documents);
+        parts
     }
 
-    fn pieces_to_end(&mut self) -> Result<Vec<Piece>> {
-        let mut pieces = Pieces::default();
+    fn parts_to_end(&mut self) -> Result<Vec<WordPart>> {
+        let mut parts = WordBuilder::default();
         while self.byte(0).is_some() {
             if self.byte(0) == Some(b'"') {
-                self.plain_one(&mut pieces)?;
+                self.literal_byte(&mut parts)?;
             } else {
-                self.piece(&mut pieces, Quoted::Double)?;
+                self.part(&mut parts, Quoted::Double)?;
             }
         }
-        Ok(pieces.0)
+        Ok(parts.0)
     }
 
-    /// Begins another text with what this one has counted so far.
-    fn nested<'b>(&mut self, text: &'b str) -> Result<Parser<'b>> {
-        if self.depth >= super::DEEPEST {
-            return Err(Unparsed::Deep);
+    /// Creates a parser for a nested text that continues the counts of this one.
+    fn nested_parser<'b>(&mut self, text: &'b str) -> Result<Parser<'b>> {
+        if self.depth >= super::MAX_DEPTH {
+            return Err(ParseError::TooDeep);
         }
         Ok(Parser {
             line: text,
-            at: 0,
+            position: 0,
             depth: self.depth + 1,
-            fuel: self.fuel,
+            steps_left: self.steps_left,
             pending: Vec::new(),
             here_documents: std::mem::take(&mut self.here_documents),
             no_arithmetic: HashSet::new(),
         })
     }
 
-    /// Counts on with what the other text left.
-    fn come_back(&mut self, fuel: usize, here_documents: Vec<Raw>) {
-        self.fuel = fuel;
+    /// Takes over the counts of a nested parser.
+    fn resume(&mut self, steps_left: usize, here_documents: Vec<RawWord>) {
+        self.steps_left = steps_left;
         self.here_documents = here_documents;
     }
 }
 
-/// Whether a character may mean something inside a word or a quotation.
+/// Returns whether a character may be special in a word or in quotes.
 fn stops_text(byte: u8) -> bool {
     is_meta(byte)
         || matches!(

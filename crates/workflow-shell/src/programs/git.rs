@@ -1,10 +1,13 @@
-//! What git reads. Everything else that it is told to do counts as writing, aliases included: they
-//! can be anything. `fetch` only notes what others have, and no file of the project changes.
+//! Git: the subcommands that read.
+//!
+//! Every other subcommand counts as writing, aliases included: they can be anything. `fetch` counts as reading
+//! because no file of the project changes.
 
-use super::arguments::Style;
-use super::table::If::{AtMost, Not, With, Without};
-use super::table::{Row, Rule};
-use super::{Word, Write};
+use super::arguments::OptionStyle;
+use super::table::Condition::{AtMost, Not, With, Without};
+use super::table::{ProgramRow, WriteRule};
+use crate::analysis::FileWrite;
+use crate::word::Word;
 
 const LISTING: &[&str] = &[
     "-l",
@@ -45,8 +48,8 @@ const SETTING: &[&str] = &[
 ];
 const DRY: &[&str] = &["-n", "--dry-run"];
 
-/// Git's options that take a value before the subcommand, and the few behind it that matter.
-pub(super) const TAKES: &[&str] = &[
+/// Options with a value before the subcommand, and the few after it that matter.
+pub(crate) const TAKES: &[&str] = &[
     "-C",
     "-c",
     "--git-dir",
@@ -69,13 +72,13 @@ pub(super) const TAKES: &[&str] = &[
 ];
 
 #[rustfmt::skip] // A row a line.
-pub(super) const ROW: Row = Row {
+pub(super) const GIT: ProgramRow = ProgramRow {
     names: &["git"],
-    style: Style::Letters,
+    style: OptionStyle::Letters,
     takes: TAKES,
     rules: &[
-        Rule::Values(&["--output"]),
-        Rule::Reading(&[
+        WriteRule::Values(&["--output"]),
+        WriteRule::Reading(&[
             ("add", &[With(DRY)]),
             ("annotate", &[]),
             ("apply", &[With(&["--check", "--stat", "--numstat", "--summary"]), Without(&["--apply"])]),
@@ -168,8 +171,8 @@ pub(super) const ROW: Row = Row {
     ],
 };
 
-/// Settings given with `-c` that name programs: git runs them.
-pub(super) fn configured_programs(words: &[Word]) -> Option<Write> {
+/// Returns a write if a setting given with `-c` names a program, because git runs it.
+pub(crate) fn configured_programs(words: &[Word]) -> Option<FileWrite> {
     const HARMLESS: &[&str] = &["cat", "less", "true", "false", ""];
     words
         .iter()
@@ -177,7 +180,7 @@ pub(super) fn configured_programs(words: &[Word]) -> Option<Write> {
         .filter(|(option, _)| option.shape() == "-c" || option.shape() == "--config-env")
         .filter_map(|(_, setting)| setting.shape().split_once('='))
         .find(|(key, value)| runs_its_value(&key.to_ascii_lowercase()) && !HARMLESS.contains(value))
-        .map(|(key, _)| Write::new(format!("`git -c {key}`"), None))
+        .map(|(key, _)| FileWrite::new(format!("`git -c {key}`"), None))
 }
 
 fn runs_its_value(key: &str) -> bool {

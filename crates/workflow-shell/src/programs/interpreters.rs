@@ -1,40 +1,41 @@
-//! Programs in other languages that stand in the line: `python -c`, `node -e`, `perl -pe` and the like.
+//! Interpreters with code in the line: `python -c`, `node -e`, `perl -pe` and similar.
 //!
-//! A script that is a file is the project's own and counts as reading. Code in the line counts as
-//! writing if it names something that writes files or starts programs. Names are searched for, as
-//! nobody could parse all these languages: a guard rail for what is written in the open.
+//! A script in a file belongs to the project and counts as reading. Code in the line counts as writing if it
+//! contains a name that writes files or starts programs. The search is by name, because parsing all these
+//! languages is not feasible: it finds what is written openly.
 
-use super::arguments::{Style, gather};
-use super::scope::Input;
-use super::{Word, Write};
+use super::arguments::{OptionStyle, split_arguments};
+use crate::analysis::FileWrite;
+use crate::command::StandardInput;
+use crate::word::Word;
 
-/// How far behind `open` its mode may stand, in characters.
-const LONGEST_CALL: usize = 400;
+/// The distance from `open` within which its mode is searched, in characters.
+const MAX_CALL_CHARS: usize = 400;
 
-/// How a language's interpreter is called.
+/// The options of an interpreter.
 struct Interpreter {
     names: &'static [&'static str],
     takes: &'static [&'static str],
     /// Options whose value is code.
     code: &'static [&'static str],
     /// Options with which it does not read code from its input.
-    settled: &'static [&'static str],
+    without_input: &'static [&'static str],
 }
 
 #[rustfmt::skip] // A row a line.
 const INTERPRETERS: &[Interpreter] = &[
-    Interpreter { names: &["python", "pypy", "ipython"], takes: &["-c", "-m", "-W", "-X"], code: &["-c"], settled: &["-m", "-V", "--version"] },
-    Interpreter { names: &["node", "nodejs", "tsx", "ts-node"], takes: &["-e", "--eval", "-p", "--print", "-r", "--require", "--import", "-C"], code: &["-e", "--eval", "-p", "--print"], settled: &["-v", "--version", "-c", "--check", "--test"] },
-    Interpreter { names: &["perl"], takes: &["-e", "-E", "-I", "-M", "-m", "-i?", "-F?", "-C?", "-D?", "-x?"], code: &["-e", "-E"], settled: &["-v", "-V", "-c"] },
-    Interpreter { names: &["ruby"], takes: &["-e", "-I", "-r", "-i?", "-F?", "-K?", "-x?"], code: &["-e"], settled: &["-v", "-c", "--version"] },
-    Interpreter { names: &["php"], takes: &["-r", "-B", "-R", "-E", "-d", "-c", "-f"], code: &["-r", "-B", "-R", "-E"], settled: &["-v", "-m", "-i", "-l", "--version"] },
-    Interpreter { names: &["lua", "luajit", "julia", "Rscript", "R", "elixir", "iex", "groovy", "scala", "ghc", "ghci", "clojure", "clj", "bb", "osascript", "erl", "swipl", "sbcl", "guile", "racket"], takes: &["-e", "--eval", "-l", "-r"], code: &["-e", "--eval", "-E"], settled: &["-v", "--version"] },
-    Interpreter { names: &["deno"], takes: &[], code: &[], settled: &["-V", "--version"] },
-    Interpreter { names: &["bun"], takes: &["-e", "--eval", "-p", "--print"], code: &["-e", "--eval", "-p", "--print"], settled: &[] },
-    Interpreter { names: &["pwsh", "powershell"], takes: &["-c", "-Command", "-File"], code: &["-c", "-Command", "--command"], settled: &[] },
+    Interpreter { names: &["python", "pypy", "ipython"], takes: &["-c", "-m", "-W", "-X"], code: &["-c"], without_input: &["-m", "-V", "--version"] },
+    Interpreter { names: &["node", "nodejs", "tsx", "ts-node"], takes: &["-e", "--eval", "-p", "--print", "-r", "--require", "--import", "-C"], code: &["-e", "--eval", "-p", "--print"], without_input: &["-v", "--version", "-c", "--check", "--test"] },
+    Interpreter { names: &["perl"], takes: &["-e", "-E", "-I", "-M", "-m", "-i?", "-F?", "-C?", "-D?", "-x?"], code: &["-e", "-E"], without_input: &["-v", "-V", "-c"] },
+    Interpreter { names: &["ruby"], takes: &["-e", "-I", "-r", "-i?", "-F?", "-K?", "-x?"], code: &["-e"], without_input: &["-v", "-c", "--version"] },
+    Interpreter { names: &["php"], takes: &["-r", "-B", "-R", "-E", "-d", "-c", "-f"], code: &["-r", "-B", "-R", "-E"], without_input: &["-v", "-m", "-i", "-l", "--version"] },
+    Interpreter { names: &["lua", "luajit", "julia", "Rscript", "R", "elixir", "iex", "groovy", "scala", "ghc", "ghci", "clojure", "clj", "bb", "osascript", "erl", "swipl", "sbcl", "guile", "racket"], takes: &["-e", "--eval", "-l", "-r"], code: &["-e", "--eval", "-E"], without_input: &["-v", "--version"] },
+    Interpreter { names: &["deno"], takes: &[], code: &[], without_input: &["-V", "--version"] },
+    Interpreter { names: &["bun"], takes: &["-e", "--eval", "-p", "--print"], code: &["-e", "--eval", "-p", "--print"], without_input: &[] },
+    Interpreter { names: &["pwsh", "powershell"], takes: &["-c", "-Command", "-File"], code: &["-c", "-Command", "--command"], without_input: &[] },
 ];
 
-/// Names that write files or start programs; each begins a word.
+/// Names that write files or start programs; each starts a word.
 const WRITING: &[&str] = &[
     // Python
     "write_text",
@@ -165,13 +166,13 @@ const WRITING: &[&str] = &[
     "Start-Process",
 ];
 
-/// Whether a program runs code that may stand in the line.
-pub(super) fn is_interpreter(name: &str) -> bool {
+/// Returns whether a program runs code that may be in the line.
+pub(crate) fn is_interpreter(name: &str) -> bool {
     INTERPRETERS.iter().any(|row| row.names.contains(&name))
 }
 
-/// What inline code writes.
-pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write> {
+/// Returns the writes of inline code.
+pub(crate) fn writes(name: &str, arguments: &[Word], input: &StandardInput) -> Vec<FileWrite> {
     let Some(interpreter) = INTERPRETERS.iter().find(|row| row.names.contains(&name)) else {
         return Vec::new();
     };
@@ -179,7 +180,7 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
         .iter()
         .map(|word| option_letters(name, word))
         .collect::<Vec<_>>();
-    let given = gather(arguments, Style::Letters, interpreter.takes);
+    let given = split_arguments(arguments, OptionStyle::Letters, interpreter.takes);
     let mut writes = Vec::new();
     let has_code = given.has(interpreter.code);
     if matches!(name, "perl" | "ruby") && given.has(&["-i"]) {
@@ -187,11 +188,11 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
             .operands
             .iter()
             .skip(usize::from(!has_code))
-            .map(|word| Write::at(format!("`{name} -i`"), word));
+            .map(|word| FileWrite::to_word(format!("`{name} -i`"), word));
         let written = writes.len();
         writes.extend(files);
         if writes.len() == written {
-            writes.push(Write::new(format!("`{name} -i`"), None));
+            writes.push(FileWrite::new(format!("`{name} -i`"), None));
         }
     }
     let mut code: Vec<Option<&str>> = given
@@ -199,13 +200,13 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
         .map(|word| word.map(Word::shape))
         .collect();
     let reads_input = !has_code
-        && !given.has(interpreter.settled)
-        && given.operands.first().is_none_or(Word::is_input);
+        && !given.has(interpreter.without_input)
+        && given.operands.first().is_none_or(Word::is_standard_input);
     if reads_input {
         match input {
-            Input::Text(word) => code.push(Some(word.shape())),
-            Input::Pipe => code.push(None),
-            Input::Inherited | Input::File => {}
+            StandardInput::Text(word) => code.push(Some(word.shape())),
+            StandardInput::Pipe => code.push(None),
+            StandardInput::Inherited | StandardInput::File => {}
         }
     }
     if name == "deno"
@@ -216,19 +217,23 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
     {
         code.extend(given.operands.get(1).map(|word| Some(word.shape())));
     }
-    let process = !has_code && given.operands.first().is_some_and(Word::is_process);
+    let process = !has_code
+        && given
+            .operands
+            .first()
+            .is_some_and(Word::is_process_substitution);
     if process
         || code
             .iter()
             .any(|code| code.is_none_or(|code| writing(name, code)))
     {
-        writes.push(Write::new(format!("`{name}` code in the line"), None));
+        writes.push(FileWrite::new(format!("`{name}` code in the line"), None));
     }
     writes
 }
 
-/// Options as their letters mean them: in `perl -0777pi` the number belongs to the letter before
-/// it, and `node -pe` is `-p` with the code behind it.
+/// Returns a word with its option letters normalized: in `perl -0777pi` the number belongs to the letter before
+/// it, and `node -pe` is `-p` followed by the code.
 fn option_letters(name: &str, word: &Word) -> Word {
     let shape = word.shape();
     match name {
@@ -250,20 +255,20 @@ fn option_letters(name: &str, word: &Word) -> Word {
     }
 }
 
-/// Whether code names something that writes.
+/// Returns whether code contains a name that writes.
 fn writing(name: &str, code: &str) -> bool {
-    let runs_by_words =
-        matches!(name, "perl" | "ruby" | "php") && (code.contains('`') || names(code, "exec "));
+    let has_run_operators = matches!(name, "perl" | "ruby" | "php")
+        && (code.contains('`') || contains_name(code, "exec "));
     hides_statement(code)
-        || runs_by_words
-        || WRITING.iter().any(|word| names(code, word))
+        || has_run_operators
+        || WRITING.iter().any(|word| contains_name(code, word))
         || imports_writing(code)
         || ["open", "fopen", "ZipFile", "TarFile"]
             .iter()
             .any(|open| opens_for_writing(code, open))
 }
 
-/// Whether a name that Python's `os` has for changing files is imported from it.
+/// Returns whether a function that changes files is imported from Python's `os`.
 fn imports_writing(code: &str) -> bool {
     const NAMES: &[&str] = &[
         "*",
@@ -285,7 +290,7 @@ fn imports_writing(code: &str) -> bool {
     })
 }
 
-/// Whether a statement begins with what only the running shell knows.
+/// Returns whether a statement starts with an unknown part.
 fn hides_statement(code: &str) -> bool {
     code.match_indices('\0').any(|(at, _)| {
         let before = code[..at].trim_end_matches([' ', '\t']);
@@ -293,24 +298,24 @@ fn hides_statement(code: &str) -> bool {
     })
 }
 
-/// Whether a name stands in the code: not as the end of a longer one.
-fn names(code: &str, word: &str) -> bool {
+/// Returns whether code contains a name that is not the end of a longer one.
+fn contains_name(code: &str, word: &str) -> bool {
     code.match_indices(word).any(|(at, _)| {
         let before = code[..at].chars().next_back();
-        let behind = code[at + word.len()..].chars().next();
+        let after = code[at + word.len()..].chars().next();
         let begins = word.starts_with('.')
             || before.is_none_or(|before| !before.is_alphanumeric() && before != '_');
-        // `/x/.exec(…)` finds, `print_function(…)` prints.
+        // `/x/.exec(…)` searches, `print_function(…)` prints.
         let method = before == Some('.')
             && matches!(word, "exec(" | "eval(" | "compile(" | "copy(" | "system");
         let ends = !word.ends_with(|last: char| last.is_ascii_lowercase())
-            || behind.is_none_or(|behind| !behind.is_lowercase() && behind != '_')
+            || after.is_none_or(|after| !after.is_lowercase() && after != '_')
             || word.len() > 6;
         begins && !method && ends
     })
 }
 
-/// Whether a call of `open` has a mode that writes, or (Perl) a `>` in it.
+/// Returns whether a call of `open` has a mode that writes, or (Perl) contains `>`.
 fn opens_for_writing(code: &str, open: &str) -> bool {
     code.match_indices(open).any(|(at, _)| {
         let rest = &code[at + open.len()..];
@@ -323,13 +328,13 @@ fn opens_for_writing(code: &str, open: &str) -> bool {
         };
         let end = arguments
             .char_indices()
-            .take(LONGEST_CALL)
+            .take(MAX_CALL_CHARS)
             .find(|(_, next)| matches!(next, ';' | '\n'));
         let end = end
-            .or_else(|| arguments.char_indices().nth(LONGEST_CALL))
+            .or_else(|| arguments.char_indices().nth(MAX_CALL_CHARS))
             .map_or(arguments.len(), |(end, _)| end);
         let arguments = &arguments[..end];
-        // What is opened is no mode, unless it is what the method belongs to: `Path(x).open('w')`.
+        // The first argument is the file, unless `open` is a method of the file: `Path(x).open('w')`.
         let method = open == "open" && code[..at].ends_with('.');
         let named = !method && arguments.starts_with(['\'', '"']);
         let texts = arguments.split(['\'', '"']).skip(1).step_by(2);

@@ -1,18 +1,18 @@
-//! Package managers: they write by nature, and run scripts that nobody sees.
+//! Package managers, and the scripts they run.
 //!
-//! What looks up, and what tests, lints or builds, reads; so does a script whose name says that it
-//! does no more. Installing, changing dependencies and all other scripts count as writing.
+//! Subcommands that query, test, lint or build count as reading, and so do scripts with such a name. Installing,
+//! changing dependencies and all other scripts count as writing.
 
-use super::arguments::Style::{Letters, Words};
-use super::table::If::{AtMost, Not, With, Without};
-use super::table::Rule::{Reading, Values, When, Writing};
-use super::table::{Place, Row};
+use super::arguments::OptionStyle::{Letters, Words};
+use super::table::Condition::{AtLeast, AtMost, Not, With, Without};
+use super::table::WriteRule::{Reading, Values, When, Writing};
+use super::table::{ProgramRow, WriteTarget};
 
 const DRY: &[&str] = &["-n", "--dry-run"];
 
 #[rustfmt::skip] // A row a line.
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const PACKAGES: &[ProgramRow] = &[
+    ProgramRow {
         names: &["npm", "pnpm"],
         style: Letters,
         takes: &["-C", "--prefix", "--filter", "-F", "-w", "--workspace", "--loglevel", "--registry", "--dir"],
@@ -25,19 +25,19 @@ pub(super) const ROWS: &[Row] = &[
             ("version", &[AtMost(0)]), ("versions", &[]), ("view", &[]), ("whoami", &[]), ("why", &[]),
         ])],
     },
-    Row {
+    ProgramRow {
         names: &["yarn"],
         style: Letters,
         takes: &["--cwd"],
         rules: &[
-            When(&[AtMost(0), Without(&["--version", "-v", "--help", "-h"])], Place::Somewhere),
+            When(&[AtMost(0), Without(&["--version", "-v", "--help", "-h"])], WriteTarget::Somewhere),
             Reading(&[
                 ("audit", &[]), ("bin", &[]), ("config get", &[]), ("config list", &[]), ("help", &[]), ("info", &[]), ("licenses", &[]),
                 ("list", &[]), ("npm info", &[]), ("npm audit", &[]), ("outdated", &[]), ("versions", &[]), ("why", &[]), ("workspaces info", &[]), ("workspaces list", &[]),
             ]),
         ],
     },
-    Row {
+    ProgramRow {
         names: &["bun"],
         style: Letters,
         takes: &["--cwd"],
@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
             ("remove", &[]), ("rm", &[]), ("unlink", &[]), ("update", &[]), ("upgrade", &[]), ("publish", &[]), ("pm cache", &[]), ("pm trust", &[]),
         ])],
     },
-    Row {
+    ProgramRow {
         names: &["deno"],
         style: Letters,
         takes: &[],
@@ -55,7 +55,7 @@ pub(super) const ROWS: &[Row] = &[
             ("remove", &[]), ("uninstall", &[]), ("upgrade", &[]), ("vendor", &[]), ("publish", &[]), ("run", &[With(&["-A", "--allow-write", "--allow-all"])]),
         ])],
     },
-    Row {
+    ProgramRow {
         names: &["pip", "pip2", "pip3", "pipx", "easy_install"],
         style: Letters,
         takes: &["-r", "-c", "-i", "--index-url", "-t", "--target"],
@@ -65,7 +65,7 @@ pub(super) const ROWS: &[Row] = &[
             ("show", &[]), ("search", &[]),
         ])],
     },
-    Row {
+    ProgramRow {
         names: &["uv", "poetry", "pdm", "hatch", "pipenv", "rye", "pixi"],
         style: Letters,
         takes: &["--directory", "--project", "-p", "--python", "-C"],
@@ -75,13 +75,13 @@ pub(super) const ROWS: &[Row] = &[
             ("python find", &[]), ("python list", &[]), ("search", &[]), ("self version", &[]), ("show", &[]), ("sync", &[With(DRY)]), ("test", &[]), ("tool dir", &[]), ("tool list", &[]), ("tree", &[]), ("version", &[AtMost(0)]), ("outdated", &[]),
         ])],
     },
-    Row {
+    ProgramRow {
         names: &["conda", "mamba", "micromamba"],
         style: Letters,
         takes: &["-n", "--name", "-p", "--prefix", "-c"],
         rules: &[Reading(&[("config", &[With(&["--show", "--get", "--show-sources"])]), ("env list", &[]), ("info", &[]), ("list", &[]), ("search", &[])])],
     },
-    Row {
+    ProgramRow {
         names: &["cargo"],
         style: Letters,
         takes: &["-p", "--package", "--manifest-path", "--config", "-Z", "--target", "--features", "-F", "--bin", "--test", "--example", "-j", "--color", "-C"],
@@ -94,7 +94,7 @@ pub(super) const ROWS: &[Row] = &[
             ("vendor", &[]), ("yank", &[]), ("dylint", &[With(&["--fix"])]), ("outdated", &[With(&["--fix"])]), ("workspaces", &[]), ("hakari", &[]), ("fuzz add", &[]), ("fuzz init", &[]), ("deny init", &[]), ("nextest", &[With(&["--update"])]),
         ])],
     },
-    Row {
+    ProgramRow {
         names: &["rustup"],
         style: Letters,
         takes: &["--toolchain"],
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Row] = &[
             ("check", &[]), ("component list", &[]), ("doc", &[]), ("help", &[]), ("show", &[]), ("target list", &[]), ("toolchain list", &[]), ("which", &[]),
         ])],
     },
-    Row {
+    ProgramRow {
         names: &["go"],
         style: Words,
         takes: &["-C", "-o", "-run", "-tags", "-count", "-timeout", "-bench", "-coverprofile", "-cpuprofile", "-memprofile", "-mod", "-f"],
@@ -111,11 +111,11 @@ pub(super) const ROWS: &[Row] = &[
                 ("fmt", &[Without(&["-n"])]), ("fix", &[]), ("generate", &[Without(&["-n"])]), ("get", &[]), ("install", &[]), ("mod download", &[]), ("mod edit", &[Without(&["-json", "-print"])]), ("mod init", &[]),
                 ("mod tidy", &[Without(&["-diff"])]), ("mod vendor", &[]), ("work edit", &[]), ("work init", &[]), ("work sync", &[]), ("work use", &[]), ("work vendor", &[]), ("clean", &[With(&["-modcache"])]), ("env", &[With(&["-w", "-u"])]),
             ]),
-            When(&[With(&["-update", "-update-golden", "-golden"])], Place::Somewhere),
+            When(&[With(&["-update", "-update-golden", "-golden"])], WriteTarget::Somewhere),
             Values(&["-o", "-coverprofile", "-cpuprofile", "-memprofile"]),
         ],
     },
-    Row {
+    ProgramRow {
         names: &["gem", "bundle", "bundler", "composer", "cocoapods", "pod", "mix", "rebar3", "cabal", "stack", "opam", "luarocks", "cpan", "cpanm", "dart", "flutter", "swift", "nuget", "vcpkg", "conan"],
         style: Letters,
         takes: &["-C"],
@@ -125,7 +125,7 @@ pub(super) const ROWS: &[Row] = &[
             ("dump-autoload", &[]), ("uninstall", &[]), ("unpack", &[]), ("update", &[]), ("upgrade", &[]), ("vendor", &[]),
         ])],
     },
-    Row {
+    ProgramRow {
         names: &["dotnet"],
         style: Letters,
         takes: &["-c", "-f", "-o", "--output"],
@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Row] = &[
             Values(&["-o", "--output"]),
         ],
     },
-    Row {
+    ProgramRow {
         names: &["apt", "apt-get", "aptitude", "dnf", "yum", "zypper", "apk", "brew", "port", "snap", "flatpak", "choco", "winget", "scoop", "nix-env", "emerge", "pkg"],
         style: Letters,
         takes: &["-o", "-c", "-t"],
@@ -143,14 +143,14 @@ pub(super) const ROWS: &[Row] = &[
             ("pin", &[]), ("purge", &[]), ("reinstall", &[]), ("remove", &[]), ("rm", &[]), ("source", &[]), ("tap", &[]), ("uninstall", &[]), ("unlink", &[]), ("untap", &[]), ("update", &[]), ("upgrade", &[]),
         ])],
     },
-    Row { names: &["pacman", "yay", "paru"], style: Letters, takes: &[], rules: &[When(&[With(&["-S", "-R", "-U", "--sync", "--remove", "--upgrade"]), Without(&["-s", "-i", "-p"])], Place::Somewhere)] },
-    Row { names: &["dpkg", "rpm"], style: Letters, takes: &[], rules: &[When(&[With(&["-i", "-r", "-P", "-e", "-U", "-F", "--install", "--remove", "--purge", "--erase", "--upgrade", "--unpack", "--configure"]), Without(&["-q", "--query"])], Place::Somewhere)] },
-    Row { names: &["nvm", "fnm", "volta", "asdf", "mise", "pyenv", "rbenv", "corepack", "sdk", "proto"], style: Letters, takes: &[], rules: &[Writing(&[("add", &[]), ("alias", &[]), ("enable", &[]), ("global", &[]), ("install", &[]), ("local", &[]), ("pin", &[]), ("plugin", &[]), ("prepare", &[]), ("reshim", &[]), ("uninstall", &[]), ("upgrade", &[])])] },
-    Row { names: &["virtualenv", "venv", "cookiecutter", "degit", "create-react-app", "create-next-app", "create-vite", "yo", "ng", "create", "nx", "lerna", "turbo", "wasm-pack", "cargo-generate"], style: Letters, takes: &[], rules: &[When(&[Not(&["test", "lint", "build", "list", "ls", "run", "serve", "version", "graph", "affected", "show"]), super::table::If::AtLeast(1)], Place::Somewhere)] },
+    ProgramRow { names: &["pacman", "yay", "paru"], style: Letters, takes: &[], rules: &[When(&[With(&["-S", "-R", "-U", "--sync", "--remove", "--upgrade"]), Without(&["-s", "-i", "-p"])], WriteTarget::Somewhere)] },
+    ProgramRow { names: &["dpkg", "rpm"], style: Letters, takes: &[], rules: &[When(&[With(&["-i", "-r", "-P", "-e", "-U", "-F", "--install", "--remove", "--purge", "--erase", "--upgrade", "--unpack", "--configure"]), Without(&["-q", "--query"])], WriteTarget::Somewhere)] },
+    ProgramRow { names: &["nvm", "fnm", "volta", "asdf", "mise", "pyenv", "rbenv", "corepack", "sdk", "proto"], style: Letters, takes: &[], rules: &[Writing(&[("add", &[]), ("alias", &[]), ("enable", &[]), ("global", &[]), ("install", &[]), ("local", &[]), ("pin", &[]), ("plugin", &[]), ("prepare", &[]), ("reshim", &[]), ("uninstall", &[]), ("upgrade", &[])])] },
+    ProgramRow { names: &["virtualenv", "venv", "cookiecutter", "degit", "create-react-app", "create-next-app", "create-vite", "yo", "ng", "create", "nx", "lerna", "turbo", "wasm-pack", "cargo-generate"], style: Letters, takes: &[], rules: &[When(&[Not(&["test", "lint", "build", "list", "ls", "run", "serve", "version", "graph", "affected", "show"]), AtLeast(1)], WriteTarget::Somewhere)] },
 ];
 
-/// Whether a script's name, and what it is given, say that it only looks: `test`, `lint:ci`, `build`.
-pub(super) fn script_reads(name: &str, arguments: &[super::Word]) -> bool {
+/// Returns whether name and arguments of a script indicate that it only reads: `test`, `lint:ci`, `build`.
+pub(crate) fn script_reads(name: &str, arguments: &[crate::word::Word]) -> bool {
     const CHECKS: &[&str] = &[
         "test",
         "tests",

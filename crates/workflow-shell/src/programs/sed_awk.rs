@@ -1,10 +1,10 @@
-//! Where `sed` and `awk` programs write.
+//! Output files of `sed` and `awk` programs.
 //!
-//! Owns as much of the two languages as it takes to find their outputs. What looks strange ends
-//! the reading: these programs come from people in a hurry, and most of them only print.
+//! The readers know as much of the two languages as it takes to find output files. Unknown syntax ends the
+//! search: these programs are short, and most of them only print.
 
-/// Files that a `sed` script writes; `None` where it runs a command.
-pub(super) fn sed(script: &str) -> Vec<Option<String>> {
+/// Returns the files that a `sed` script writes; `None` where it runs a command.
+pub(crate) fn sed(script: &str) -> Vec<Option<String>> {
     let mut sed = Sed {
         rest: script,
         files: Vec::new(),
@@ -131,19 +131,19 @@ impl<'a> Sed<'a> {
     }
 }
 
-/// Files that an `awk` program writes; `None` where it runs a command or the name is computed.
-pub(super) fn awk(program: &str) -> Vec<Option<String>> {
+/// Returns the files that an `awk` program writes; `None` where it runs a command or computes the name.
+pub(crate) fn awk(program: &str) -> Vec<Option<String>> {
     let mut files = Vec::new();
     let mut printing = false;
     let mut open = 0_usize;
     let mut text = String::new();
     let mut rest = program;
-    // What stood before, blanks aside: behind a value, `/` divides.
+    // The last character that was not blank: after a value, `/` divides.
     let mut before = ' ';
     while let Some(next) = rest.chars().next() {
         rest = &rest[next.len_utf8()..];
         match next {
-            '"' => rest = awk_text(rest).1,
+            '"' => rest = awk_string(rest).1,
             '/' if !(before.is_alphanumeric() || matches!(before, '_' | ')' | ']' | '$' | '"')) => {
                 rest = awk_regex(rest);
             }
@@ -196,11 +196,11 @@ pub(super) fn awk(program: &str) -> Vec<Option<String>> {
     files
 }
 
-/// The text that stands next, if one does.
+/// Returns the string literal that follows, if one does.
 fn awk_target(rest: &str) -> Option<String> {
     let rest = rest.trim_start().strip_prefix('"')?;
-    let (text, behind) = awk_text(rest);
-    let alone = behind
+    let (text, after) = awk_string(rest);
+    let alone = after
         .trim_start()
         .chars()
         .next()
@@ -208,7 +208,7 @@ fn awk_target(rest: &str) -> Option<String> {
     (alone && !text.contains('\0')).then(|| text.to_owned())
 }
 
-/// What stands behind the pattern that begins here.
+/// Returns the text after the regular expression that starts here.
 fn awk_regex(rest: &str) -> &str {
     let (mut escaped, mut bracket) = (false, false);
     for (at, next) in rest.char_indices() {
@@ -225,8 +225,8 @@ fn awk_regex(rest: &str) -> &str {
     ""
 }
 
-/// A text up to its closing quote, and what stands behind it.
-fn awk_text(rest: &str) -> (&str, &str) {
+/// Splits a string literal from the text after it.
+fn awk_string(rest: &str) -> (&str, &str) {
     let mut escaped = false;
     for (at, next) in rest.char_indices() {
         match next {

@@ -1,12 +1,13 @@
-//! Programs that a row of a table cannot describe.
+//! Programs that a table row cannot describe.
 
-use super::arguments::{Arguments, Style, gather};
-use super::runners::leading;
-use super::scope::Input;
-use super::{Word, Write, code, git, languages};
+use super::arguments::{Arguments, OptionStyle, leading_options, split_arguments};
+use super::{git, interpreters, sed_awk};
+use crate::analysis::FileWrite;
+use crate::command::StandardInput;
+use crate::word::Word;
 
-/// What such a program writes.
-pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write> {
+/// Returns the writes of such a program.
+pub(crate) fn writes(name: &str, arguments: &[Word], input: &StandardInput) -> Vec<FileWrite> {
     match name {
         "sed" | "gsed" => sed(arguments, input),
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments, input),
@@ -18,12 +19,12 @@ pub(super) fn writes(name: &str, arguments: &[Word], input: &Input) -> Vec<Write
         "find" | "gfind" => find(arguments),
         "sqlite3" => sqlite(arguments, input),
         "git" => git::configured_programs(arguments).into_iter().collect(),
-        _ => code::writes(name, arguments, input),
+        _ => interpreters::writes(name, arguments, input),
     }
 }
 
-/// Whether git, a pager or a shell runs what a variable is set to.
-pub(super) fn runs_its_value(variable: &str, value: &str) -> bool {
+/// Returns whether git, a pager or a shell runs the value of a variable.
+pub(crate) fn runs_its_value(variable: &str, value: &str) -> bool {
     const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS4"];
     const NAMES: &[&str] = &[
         "BASH_ENV",
@@ -48,8 +49,8 @@ pub(super) fn runs_its_value(variable: &str, value: &str) -> bool {
         || PROMPTS.contains(&variable) && substitutes
 }
 
-/// Whether tests that see this variable write down what they find.
-pub(super) fn renews_files(variable: &str, value: &str) -> bool {
+/// Returns whether tests update their snapshots if this variable is set.
+pub(crate) fn updates_snapshots(variable: &str, value: &str) -> bool {
     const NAMES: &[&str] = &[
         "BLESS",
         "GOLDEN_UPDATE",
@@ -69,8 +70,8 @@ pub(super) fn renews_files(variable: &str, value: &str) -> bool {
     on && NAMES.contains(&variable) || variable == "TRYBUILD" && value == "overwrite"
 }
 
-/// Programs for which `--help` at the end may be another program's argument.
-pub(super) fn runs_anything(name: &str) -> bool {
+/// Returns whether `--help` at the end may be another program's argument.
+pub(crate) fn runs_anything(name: &str) -> bool {
     matches!(
         name,
         "npm"
@@ -91,22 +92,22 @@ pub(super) fn runs_anything(name: &str) -> bool {
     )
 }
 
-fn written_to<'a>(how: &str, words: impl IntoIterator<Item = &'a Word>) -> Vec<Write> {
-    let write = |word| Write::at(how.to_owned(), word);
+fn written_to<'a>(operation: &str, words: impl IntoIterator<Item = &'a Word>) -> Vec<FileWrite> {
+    let write = |word| FileWrite::to_word(operation.to_owned(), word);
     words.into_iter().map(write).collect()
 }
 
-fn written(how: &str, paths: impl IntoIterator<Item = Option<String>>) -> Vec<Write> {
+fn written(operation: &str, paths: impl IntoIterator<Item = Option<String>>) -> Vec<FileWrite> {
     paths
         .into_iter()
-        .map(|path| Write::new(how.to_owned(), path))
+        .map(|path| FileWrite::new(operation.to_owned(), path))
         .collect()
 }
 
-fn sed(arguments: &[Word], input: &Input) -> Vec<Write> {
-    let given = gather(
+fn sed(arguments: &[Word], input: &StandardInput) -> Vec<FileWrite> {
+    let given = split_arguments(
         arguments,
-        Style::Letters,
+        OptionStyle::Letters,
         &[
             "-e",
             "--expression",
@@ -124,11 +125,11 @@ fn sed(arguments: &[Word], input: &Input) -> Vec<Write> {
         && let [first, rest @ ..] = operands
         && first.shape().is_empty()
     {
-        // The suffix, as BSD has it.
+        // The suffix in BSD's syntax.
         operands = rest;
     }
     let mut scripts: Vec<&Word> = given.values(&["-e", "--expression"]).flatten().collect();
-    let unseen = program_files(&given, input, &mut scripts);
+    let hidden = program_files(&given, input, &mut scripts);
     if scripts.is_empty()
         && !given.has(&["-f", "--file"])
         && let [script, rest @ ..] = operands
@@ -137,7 +138,7 @@ fn sed(arguments: &[Word], input: &Input) -> Vec<Write> {
         operands = rest;
     }
     let mut writes = Vec::new();
-    if unseen {
+    if hidden {
         writes.extend(written("a `sed` script that is not in the line", [None]));
     }
     if in_place && operands.is_empty() {
@@ -148,13 +149,13 @@ fn sed(arguments: &[Word], input: &Input) -> Vec<Write> {
     for script in scripts {
         writes.extend(written(
             "`w` in a `sed` script",
-            languages::sed(script.shape()),
+            sed_awk::sed(script.shape()),
         ));
     }
     writes
 }
 
-fn awk(arguments: &[Word], input: &Input) -> Vec<Write> {
+fn awk(arguments: &[Word], input: &StandardInput) -> Vec<FileWrite> {
     let takes = [
         "-F",
         "--field-separator",
@@ -169,10 +170,10 @@ fn awk(arguments: &[Word], input: &Input) -> Vec<Write> {
         "-E",
         "--exec",
     ];
-    let given = gather(arguments, Style::Letters, &takes);
+    let given = split_arguments(arguments, OptionStyle::Letters, &takes);
     let mut operands: &[Word] = &given.operands;
     let mut programs: Vec<&Word> = given.values(&["-e", "--source"]).flatten().collect();
-    let unseen = program_files(&given, input, &mut programs);
+    let hidden = program_files(&given, input, &mut programs);
     if programs.is_empty()
         && !given.has(&["-f", "--file", "-E", "--exec"])
         && let [program, rest @ ..] = operands
@@ -181,7 +182,7 @@ fn awk(arguments: &[Word], input: &Input) -> Vec<Write> {
         operands = rest;
     }
     let mut writes = Vec::new();
-    if unseen {
+    if hidden {
         writes.extend(written("an `awk` program that is not in the line", [None]));
     }
     let in_place = given
@@ -194,29 +195,33 @@ fn awk(arguments: &[Word], input: &Input) -> Vec<Write> {
     for program in programs {
         writes.extend(written(
             "an output in an `awk` program",
-            languages::awk(program.shape()),
+            sed_awk::awk(program.shape()),
         ));
     }
     writes
 }
 
-/// Adds programs that `-f` names and the line holds; whether there is one that it does not hold.
-fn program_files<'a>(given: &'a Arguments, input: &'a Input, programs: &mut Vec<&'a Word>) -> bool {
-    let mut unseen = false;
+/// Adds programs that `-f` names and the line contains. Returns whether there is one that it does not contain.
+fn program_files<'a>(
+    given: &'a Arguments,
+    input: &'a StandardInput,
+    programs: &mut Vec<&'a Word>,
+) -> bool {
+    let mut hidden = false;
     for file in given.values(&["-f", "--file", "-E", "--exec"]).flatten() {
         match input {
-            _ if file.is_process() => unseen = true,
-            Input::Text(text) if file.is_input() => programs.push(text),
-            Input::Pipe if file.is_input() => unseen = true,
+            _ if file.is_process_substitution() => hidden = true,
+            StandardInput::Text(text) if file.is_standard_input() => programs.push(text),
+            StandardInput::Pipe if file.is_standard_input() => hidden = true,
             _ => {}
         }
     }
-    unseen
+    hidden
 }
 
-/// `aws s3 cp` and its kin, where the last operand is a place on this machine.
-fn aws(arguments: &[Word]) -> Vec<Write> {
-    let given = gather(arguments, Style::Letters, &["--profile", "--region"]);
+/// `aws s3 cp` and similar, if the last operand is a local path.
+fn aws(arguments: &[Word]) -> Vec<FileWrite> {
+    let given = split_arguments(arguments, OptionStyle::Letters, &["--profile", "--region"]);
     let words: Vec<&str> = given.operands.iter().map(Word::shape).collect();
     match words.as_slice() {
         ["s3", "mv", ..] => written("`aws s3 mv`", [None]),
@@ -227,52 +232,53 @@ fn aws(arguments: &[Word]) -> Vec<Write> {
     }
 }
 
-/// `make` with rules that do not stand in a file of the project.
-fn made(arguments: &[Word], input: &Input) -> Vec<Write> {
-    let given = gather(
+/// `make` with rules that are not in a file of the project.
+fn made(arguments: &[Word], input: &StandardInput) -> Vec<FileWrite> {
+    let given = split_arguments(
         arguments,
-        Style::Letters,
+        OptionStyle::Letters,
         &["-f", "--file", "--makefile", "-C", "-j?"],
     );
-    let here = matches!(input, Input::Text(_) | Input::Pipe);
+    let here = matches!(input, StandardInput::Text(_) | StandardInput::Pipe);
     let mut files = given.values(&["-f", "--file", "--makefile"]).flatten();
-    let unseen = files.any(|file| file.is_process() || here && file.is_input());
-    if unseen {
+    let hidden =
+        files.any(|file| file.is_process_substitution() || here && file.is_standard_input());
+    if hidden {
         written("`make` with rules from its input", [None])
     } else {
         Vec::new()
     }
 }
 
-/// `time -o file`; what stands behind the command belongs to it.
-fn timed(arguments: &[Word]) -> Vec<Write> {
-    let leading = leading(arguments, &["-o", "--output", "-f", "--format"]);
+/// `time -o file`; the options after the command belong to the command.
+fn timed(arguments: &[Word]) -> Vec<FileWrite> {
+    let leading = leading_options(arguments, &["-o", "--output", "-f", "--format"]);
     let values = leading.values(&["-o", "--output"]);
     written("`time`", values.map(|value| value.and_then(Word::path)))
 }
 
 #[rustfmt::skip] // Options that belong together.
-fn tar(arguments: &[Word]) -> Vec<Write> {
+fn tar(arguments: &[Word]) -> Vec<FileWrite> {
     const PROGRAMS: &[&str] = &["-I", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-F"];
     let takes = [
         "-f", "--file", "-C", "--directory", "-T", "-X", "-b", "--exclude", "--transform", "--to-command", "--checkpoint-action",
         "-I", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-F",
     ];
     let (mut given, archive) = match arguments.split_first() {
-        // `tar xzf archive`: letters first, their values behind them in their order.
+        // `tar xzf archive`: letters first, followed by their values in the same order.
         Some((first, rest)) if !first.shape().starts_with('-') => {
-            let letters = gather(
+            let letters = split_arguments(
                 &[Word::literal(&format!("-{}", first.shape()))],
-                Style::Letters,
+                OptionStyle::Letters,
                 &[],
             );
-            let mut rest = gather(rest, Style::Letters, &takes);
+            let mut rest = split_arguments(rest, OptionStyle::Letters, &takes);
             let archive = (letters.has(&["-f"]) && !rest.operands.is_empty())
                 .then(|| rest.operands.remove(0));
             rest.options.extend(letters.options);
             (rest, archive)
         }
-        _ => (gather(arguments, Style::Letters, &takes), None),
+        _ => (split_arguments(arguments, OptionStyle::Letters, &takes), None),
     };
     given.options.retain(|option| option.name != "-v");
     let archive = archive.or_else(|| given.values(&["-f", "--file"]).flatten().last().cloned());
@@ -291,15 +297,15 @@ fn tar(arguments: &[Word]) -> Vec<Write> {
         writes.extend(written("`tar`", [None]));
     }
     if given.has(&["-x", "--extract", "--get"]) && !given.has(&["-O", "--to-stdout"]) {
-        let mut places = given.values(&["-C", "--directory"]);
-        let place = match (places.next(), places.next()) {
+        let mut directories = given.values(&["-C", "--directory"]);
+        let directory = match (directories.next(), directories.next()) {
             _ if given.has(&["-P", "--absolute-names"]) => None,
             (None, _) => Some(".".to_owned()),
-            (Some(place), None) => place.and_then(Word::path),
-            // Each is seen from the one before.
+            (Some(directory), None) => directory.and_then(Word::path),
+            // Each is relative to the previous one.
             (Some(_), Some(_)) => None,
         };
-        writes.extend(written("`tar`", [place]));
+        writes.extend(written("`tar`", [directory]));
     }
     let makes = given.has(&[
         "-c", "--create", "-r", "--append", "-u", "--update", "-A", "--delete",
@@ -310,24 +316,24 @@ fn tar(arguments: &[Word]) -> Vec<Write> {
     writes
 }
 
-fn dd(arguments: &[Word]) -> Vec<Write> {
+fn dd(arguments: &[Word]) -> Vec<FileWrite> {
     written(
         "`dd`",
         arguments
             .iter()
             .filter(|word| word.shape().starts_with("of="))
-            .map(|word| word.from(3).path()),
+            .map(|word| word.suffix(3).path()),
     )
 }
 
-fn find(arguments: &[Word]) -> Vec<Write> {
+fn find(arguments: &[Word]) -> Vec<FileWrite> {
     let mut writes = Vec::new();
-    let behind = |place: usize| arguments.get(place + 1).and_then(Word::path);
-    for (place, word) in arguments.iter().enumerate() {
+    let next = |index: usize| arguments.get(index + 1).and_then(Word::path);
+    for (index, word) in arguments.iter().enumerate() {
         match word.shape() {
             "-delete" => writes.extend(written("`find -delete`", starting_points(arguments))),
             "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
-                writes.extend(written("`find`", [behind(place)]));
+                writes.extend(written("`find`", [next(index)]));
             }
             _ => {}
         }
@@ -349,7 +355,7 @@ fn starting_points(arguments: &[Word]) -> Vec<Option<String>> {
     }
 }
 
-fn sqlite(arguments: &[Word], input: &Input) -> Vec<Write> {
+fn sqlite(arguments: &[Word], input: &StandardInput) -> Vec<FileWrite> {
     const READING: &[&str] = &[
         "select",
         "explain",
@@ -367,18 +373,18 @@ fn sqlite(arguments: &[Word], input: &Input) -> Vec<Write> {
         ".databases",
         ".help",
     ];
-    let given: Arguments = gather(
+    let given: Arguments = split_arguments(
         arguments,
-        Style::Words,
+        OptionStyle::Words,
         &["-cmd", "-init", "-separator", "-nullvalue"],
     );
     let Some(database) = given.operands.first() else {
         return Vec::new();
     };
     let statement = match (given.operands.get(1), input) {
-        (Some(word), _) | (None, Input::Text(word)) => Some(word.shape()),
-        (None, Input::Pipe | Input::File) => Some(""),
-        (None, Input::Inherited) => None,
+        (Some(word), _) | (None, StandardInput::Text(word)) => Some(word.shape()),
+        (None, StandardInput::Pipe | StandardInput::File) => Some(""),
+        (None, StandardInput::Inherited) => None,
     };
     let reads = statement.is_none_or(|statement| {
         let statement = statement.trim_start().to_ascii_lowercase();

@@ -1,58 +1,71 @@
-//! The shapes of the tables that say when a program writes.
-//!
-//! Owns how a row is understood; the rows are in `programs`, `git` and `packages`.
+//! Rows of the program tables, and their evaluation.
 
-use super::arguments::{Arguments, Style, gather};
-use super::{Word, Write};
+use super::arguments::{Arguments, OptionStyle, split_arguments};
+use crate::analysis::FileWrite;
+use crate::word::Word;
 
-/// What is known of a program.
-pub(super) struct Row {
+/// The writes of a program.
+pub(crate) struct ProgramRow {
     pub(super) names: &'static [&'static str],
-    pub(super) style: Style,
+    pub(super) style: OptionStyle,
     /// Options that take a value.
     pub(super) takes: &'static [&'static str],
-    /// Each rule that holds adds what it says.
-    pub(super) rules: &'static [Rule],
+    /// Each rule that applies adds its writes.
+    pub(super) rules: &'static [WriteRule],
 }
 
-/// When a program writes.
-pub(super) enum Rule {
-    /// Whenever it runs under these conditions.
-    When(&'static [If], Place),
-    /// The files that are these options' values; `-` is none.
+/// Creates the row of programs whose options are letters.
+pub(super) const fn row(
+    names: &'static [&'static str],
+    takes: &'static [&'static str],
+    rules: &'static [WriteRule],
+) -> ProgramRow {
+    ProgramRow {
+        names,
+        style: OptionStyle::Letters,
+        takes,
+        rules,
+    }
+}
+
+/// A condition under which a program writes, and the target.
+pub(super) enum WriteRule {
+    /// It writes to the target if all conditions are true.
+    When(&'static [Condition], WriteTarget),
+    /// It writes to the files that are values of these options, except `-`.
     Values(&'static [&'static str]),
-    /// Its subcommands that write; all others read.
+    /// These subcommands write; all others read.
     Writing(&'static [Subcommand]),
-    /// Its subcommands that read; all others write. Without one it reads.
+    /// These subcommands read; all others write. Without a subcommand, it reads.
     Reading(&'static [Subcommand]),
 }
 
-/// Words of a subcommand, and under which conditions the row is about it.
-pub(super) type Subcommand = (&'static str, &'static [If]);
+/// The words of a subcommand, and the conditions under which the entry applies.
+pub(super) type Subcommand = (&'static str, &'static [Condition]);
 
 /// A condition on arguments.
-pub(super) enum If {
-    /// One of these options is given.
+pub(super) enum Condition {
+    /// One of these options is present.
     With(&'static [&'static str]),
-    /// None of these options is given.
+    /// None of these options is present.
     Without(&'static [&'static str]),
-    /// There are at least so many operands (behind the subcommand).
+    /// There are at least this many operands (after the subcommand).
     AtLeast(usize),
-    /// There are at most so many operands (behind the subcommand).
+    /// There are at most this many operands (after the subcommand).
     AtMost(usize),
     /// The next operand is none of these.
     Not(&'static [&'static str]),
 }
 
-/// Where a program writes.
-pub(super) enum Place {
-    /// Somewhere: the line does not say.
+/// The target of a write.
+pub(super) enum WriteTarget {
+    /// Unknown: the line does not say.
     Somewhere,
-    /// Below the directory in which it runs.
+    /// The directory in which it runs.
     Here,
     /// All operands.
     Operands,
-    /// All operands but the first so many.
+    /// All operands except the first ones, this many.
     After(usize),
     /// The last operand, or the value of one of these options instead.
     Last(&'static [&'static str]),
@@ -60,10 +73,10 @@ pub(super) enum Place {
     In(&'static [&'static str]),
 }
 
-impl Row {
-    /// What this program writes when it is called so. `name` is for people.
-    pub(super) fn writes(&self, name: &str, words: &[Word]) -> Vec<Write> {
-        let arguments = gather(words, self.style, self.takes);
+impl ProgramRow {
+    /// Returns the writes of this program with these arguments. `name` is for display.
+    pub(crate) fn writes(&self, name: &str, words: &[Word]) -> Vec<FileWrite> {
+        let arguments = split_arguments(words, self.style, self.takes);
         self.rules
             .iter()
             .flat_map(|rule| rule.writes(name, &arguments))
@@ -71,12 +84,12 @@ impl Row {
     }
 }
 
-impl Rule {
-    fn writes(&self, name: &str, arguments: &Arguments) -> Vec<Write> {
+impl WriteRule {
+    fn writes(&self, name: &str, arguments: &Arguments) -> Vec<FileWrite> {
         match self {
-            Self::When(conditions, place) => {
-                if hold(conditions, arguments, &arguments.operands) {
-                    place.writes(name, arguments)
+            Self::When(conditions, target) => {
+                if all_true(conditions, arguments, &arguments.operands) {
+                    target.writes(name, arguments)
                 } else {
                     Vec::new()
                 }
@@ -87,12 +100,12 @@ impl Rule {
                 .map(|value| written(format!("`{name}`"), value))
                 .collect(),
             Self::Writing(rows) => match subcommand(rows, arguments) {
-                Some(found) => vec![Write::own(format!("`{name} {found}`"), name)],
+                Some(found) => vec![FileWrite::chosen_by(format!("`{name} {found}`"), name)],
                 None => Vec::new(),
             },
             Self::Reading(rows) => match arguments.operands.first() {
                 Some(first) if subcommand(rows, arguments).is_none() => {
-                    vec![Write::own(
+                    vec![FileWrite::chosen_by(
                         format!("`{name} {}`", first.text().unwrap_or("…")),
                         name,
                     )]
@@ -107,38 +120,43 @@ fn subcommand(rows: &[Subcommand], arguments: &Arguments) -> Option<&'static str
     rows.iter()
         .find(|(words, conditions)| {
             let length = words.split(' ').count();
-            words.split(' ').enumerate().all(|(place, word)| {
-                arguments.operands.get(place).and_then(Word::text) == Some(word)
-            }) && hold(conditions, arguments, &arguments.operands[length..])
+            words.split(' ').enumerate().all(|(index, word)| {
+                arguments.operands.get(index).and_then(Word::text) == Some(word)
+            }) && all_true(conditions, arguments, &arguments.operands[length..])
         })
         .map(|(words, _)| *words)
 }
 
-fn hold(conditions: &[If], arguments: &Arguments, operands: &[Word]) -> bool {
+fn all_true(conditions: &[Condition], arguments: &Arguments, operands: &[Word]) -> bool {
     conditions.iter().all(|condition| match condition {
-        If::With(names) => arguments.has(names),
-        // `cargo fmt -- --check`: behind `--`, an option is an operand.
-        If::Without(names) => {
+        Condition::With(names) => arguments.has(names),
+        // `cargo fmt -- --check`: after `--`, an option is an operand.
+        Condition::Without(names) => {
             !arguments.has(names) && !operands.iter().any(|word| names.contains(&word.shape()))
         }
-        If::AtLeast(count) => operands.len() >= *count,
-        If::AtMost(count) => operands.len() <= *count,
-        If::Not(words) => operands
+        Condition::AtLeast(count) => operands.len() >= *count,
+        Condition::AtMost(count) => operands.len() <= *count,
+        Condition::Not(words) => operands
             .first()
             .and_then(Word::text)
             .is_none_or(|word| !words.contains(&word)),
     })
 }
 
-impl Place {
-    fn writes(&self, name: &str, arguments: &Arguments) -> Vec<Write> {
+impl WriteTarget {
+    fn writes(&self, name: &str, arguments: &Arguments) -> Vec<FileWrite> {
         let operands = &arguments.operands;
-        let how = || format!("`{name}`");
-        let here = || vec![Write::new(how(), Some(".".to_owned()))];
-        let one = |word: Option<&Word>| vec![written(how(), word)];
-        let all = |words: &[Word]| words.iter().map(|word| Write::at(how(), word)).collect();
+        let operation = || format!("`{name}`");
+        let here = || vec![FileWrite::new(operation(), Some(".".to_owned()))];
+        let one = |word: Option<&Word>| vec![written(operation(), word)];
+        let all = |words: &[Word]| {
+            words
+                .iter()
+                .map(|word| FileWrite::to_word(operation(), word))
+                .collect()
+        };
         match self {
-            Self::Somewhere => vec![Write::own(how(), name)],
+            Self::Somewhere => vec![FileWrite::chosen_by(operation(), name)],
             Self::Here => here(),
             Self::Operands => all(operands),
             Self::After(count) => all(operands.get(*count..).unwrap_or_default()),
@@ -154,10 +172,10 @@ impl Place {
     }
 }
 
-/// Writing to what a word names, or to where only the running shell knows.
-fn written(how: String, word: Option<&Word>) -> Write {
+/// Creates a write to the path that a word names; without a word, only the running shell knows the path.
+fn written(operation: String, word: Option<&Word>) -> FileWrite {
     match word {
-        Some(word) => Write::at(how, word),
-        None => Write::new(how, None),
+        Some(word) => FileWrite::to_word(operation, word),
+        None => FileWrite::new(operation, None),
     }
 }

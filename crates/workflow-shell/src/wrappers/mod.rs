@@ -1,194 +1,191 @@
-//! Programs that run other programs: what they run is looked at as if it stood in the line.
+//! Commands that run other commands: wrappers, shells, `eval`, `find -exec`, `ssh`.
 //!
-//! Owns where in their arguments the other command begins. It must not know what commands write.
+//! This module finds the nested command in the arguments. It does not know what commands write.
 
 mod scripts;
 mod table;
 
-use super::Word;
-use super::arguments::{Arguments, Style, gather};
-use super::scope::Input;
+use crate::command::StandardInput;
+use crate::programs::arguments::{LeadingOptions, OptionStyle, leading_options, split_arguments};
+use crate::word::Word;
 use scripts::{node_script, shell, sourced};
-use table::Rest;
 
-/// What a command runs.
-pub(super) enum Inner {
+/// A command that another command runs.
+pub(crate) enum NestedCommand {
     /// A command in the same shell.
-    Here(Vec<Word>),
+    SameShell(Vec<Word>),
     /// A command.
     Command(Vec<Word>),
     /// A command in another directory.
-    Elsewhere(Vec<Word>),
-    /// A text that a shell of its own reads.
+    OtherDirectory(Vec<Word>),
+    /// A script that a new shell runs.
     Script(Word),
-    /// A text that this shell reads.
-    Evaluated(Word),
-    /// A text that a shell on another machine reads.
+    /// A script that the same shell runs.
+    Eval(Word),
+    /// A script that a shell on another machine runs.
     Remote(Word),
-    /// Something that is not in the line.
-    Unseen(String),
-    /// No command, but a variable that it sets for others.
+    /// Code that is not in the line.
+    Hidden(String),
+    /// A variable that is set for other commands.
     Variable(String, Word),
 }
 
-/// What a command runs.
-pub(super) struct Runs {
-    pub(super) inner: Vec<Inner>,
-    /// Whether the program does nothing but run that.
-    pub(super) nothing_else: bool,
+/// The commands that a command runs.
+pub(crate) struct NestedCommands {
+    pub(crate) commands: Vec<NestedCommand>,
+    /// Whether the program does nothing else.
+    pub(crate) is_wrapper_only: bool,
 }
 
-/// What this command runs, if it runs others.
-pub(super) fn runs(name: &str, words: &[Word], input: &Input) -> Runs {
-    if let Some(inner) = node_script(name, &words[1..]) {
-        return Runs {
-            inner,
-            nothing_else: true,
+/// Returns the commands that a command runs.
+pub(crate) fn nested_commands(name: &str, words: &[Word], input: &StandardInput) -> NestedCommands {
+    if let Some(commands) = node_script(name, &words[1..]) {
+        return NestedCommands {
+            commands,
+            is_wrapper_only: true,
         };
     }
-    let inner = inner(name, words, input);
-    Runs {
-        nothing_else: table::has_subcommand(name) && !inner.is_empty(),
-        inner,
+    let commands = commands_of(name, words, input);
+    NestedCommands {
+        is_wrapper_only: table::has_subcommand(name) && !commands.is_empty(),
+        commands,
     }
 }
 
 #[rustfmt::skip] // A program a line.
-fn inner(name: &str, words: &[Word], input: &Input) -> Vec<Inner> {
+fn commands_of(name: &str, words: &[Word], input: &StandardInput) -> Vec<NestedCommand> {
     let arguments = &words[1..];
-    let unseen = || vec![Inner::Unseen(name.to_owned())];
+    let hidden = || vec![NestedCommand::Hidden(name.to_owned())];
     match name {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" => shell(name, arguments, input),
         "source" | "." => sourced(name, arguments, input),
-        "eval" => joined(arguments).map(Inner::Evaluated).into_iter().collect(),
+        "eval" => joined(arguments).map(NestedCommand::Eval).into_iter().collect(),
         "trap" => trapped(arguments),
         "alias" => aliased(arguments),
-        "let" if arguments.iter().any(|word| word.shape().contains("$(") || word.shape().contains('`')) => unseen(),
-        "unset" | "read" | "printf" | "test" | "[" | "export" | "declare" | "typeset" | "readonly" | "local" if arguments.iter().any(Word::runs_in_index) => unseen(),
+        "let" if arguments.iter().any(|word| word.shape().contains("$(") || word.shape().contains('`')) => hidden(),
+        "unset" | "read" | "printf" | "test" | "[" | "export" | "declare" | "typeset" | "readonly" | "local" if arguments.iter().any(Word::has_substitution_in_index) => hidden(),
         "export" | "declare" | "typeset" | "readonly" | "local" => variables(arguments),
-        "hash" if arguments.iter().any(|word| word.shape().starts_with("-p")) => unseen(),
-        "cmd" if arguments.iter().any(|word| matches!(word.shape(), "/c" | "/C" | "/k" | "/K")) => unseen(),
-        "socat" if arguments.iter().any(opens) => unseen(),
+        "hash" if arguments.iter().any(|word| word.shape().starts_with("-p")) => hidden(),
+        "cmd" if arguments.iter().any(|word| matches!(word.shape(), "/c" | "/C" | "/k" | "/K")) => hidden(),
+        "socat" if arguments.iter().any(opens) => hidden(),
         "mapfile" | "readarray" | "compgen" | "complete" => scripts(arguments, &["-C"]),
         "man" => scripts(arguments, &["-P", "--pager"]),
-        "find" | "gfind" => found(arguments),
+        "find" | "gfind" => executed_by_find(arguments),
         "fd" | "fdfind" => per_file(arguments),
         "rg" => scripts(arguments, &["--pre"]),
         "env" => both(scripts(arguments, &["-S", "--split-string"]), name, words),
         "npx" | "bunx" | "pnpx" | "npm" | "pnpm" => both(scripts(arguments, &["-c", "--call"]), name, words),
         "flock" => both(scripts(arguments, &["-c", "--command"]), name, words),
-        "sudo" if leading(arguments, &["-u", "-g"]).has(&["-e", "--edit"]) => vec![Inner::Command(vec![Word::literal("sudoedit"), Word::unknown()])],
+        "sudo" if leading_options(arguments, &["-u", "-g"]).has(&["-e", "--edit"]) => vec![NestedCommand::Command(vec![Word::literal("sudoedit"), Word::unknown()])],
         "su" | "runuser" | "script" => scripts(arguments, &["-c", "--command"]),
         "nix-shell" => scripts(arguments, &["--run", "--command"]),
-        "nix" => behind(arguments, &["-c", "--command"]),
-        "mise" | "distrobox" | "distrobox-enter" | "toolbox" | "guix" | "op" | "doppler" | "infisical" | "aws-vault" | "dotenvx" | "chamber" if arguments.iter().any(|word| word.shape() == "--") => behind(arguments, &["--"]),
-        "setarch" => behind_architecture(arguments),
+        "nix" => after(arguments, &["-c", "--command"]),
+        "mise" | "distrobox" | "distrobox-enter" | "toolbox" | "guix" | "op" | "doppler" | "infisical" | "aws-vault" | "dotenvx" | "chamber" if arguments.iter().any(|word| word.shape() == "--") => after(arguments, &["--"]),
+        "setarch" => after_architecture(arguments),
         "cargo" => both(watched(arguments), name, words),
         "nodemon" | "chokidar" => scripts(arguments, &["-x", "--exec", "-c", "--command"]),
-        "concurrently" => gather(arguments, Style::Letters, &["-n", "-c", "--names"]).operands.into_iter().map(Inner::Script).collect(),
+        "concurrently" => split_arguments(arguments, OptionStyle::Letters, &["-n", "-c", "--names"]).operands.into_iter().map(NestedCommand::Script).collect(),
         "parallel" => in_parallel(words, input),
         "hyperfine" => measured(arguments),
-        "entr" => vec![Inner::Command(arguments.iter().skip_while(|word| word.shape().starts_with('-')).cloned().collect())],
+        "entr" => vec![NestedCommand::Command(arguments.iter().skip_while(|word| word.shape().starts_with('-')).cloned().collect())],
         "ssh" => remote(arguments),
         "python" | "pypy" => module(arguments),
         _ => table::commands(name, words),
     }
 }
 
-fn both(mut inner: Vec<Inner>, name: &str, words: &[Word]) -> Vec<Inner> {
+fn both(mut inner: Vec<NestedCommand>, name: &str, words: &[Word]) -> Vec<NestedCommand> {
     inner.extend(table::commands(name, words));
     inner
 }
 
-/// The options that stand before the first operand.
-pub(super) fn leading(arguments: &[Word], takes: &[&str]) -> Arguments {
-    let left = Rest::new(arguments, takes).left.len();
-    gather(&arguments[..arguments.len() - left], Style::Letters, takes)
-}
-
-/// Variables that are set: `env NAME=value`, `export NAME=value`.
-fn variables(arguments: &[Word]) -> Vec<Inner> {
+/// Returns the variables that are set: `env NAME=value`, `export NAME=value`.
+fn variables(arguments: &[Word]) -> Vec<NestedCommand> {
     let assignments = arguments.iter().filter_map(Word::assignment);
     assignments
-        .map(|(name, value)| Inner::Variable(name.to_owned(), value))
+        .map(|(name, value)| NestedCommand::Variable(name.to_owned(), value))
         .collect()
 }
 
-fn trapped(arguments: &[Word]) -> Vec<Inner> {
+fn trapped(arguments: &[Word]) -> Vec<NestedCommand> {
     let first = arguments.iter().find(|word| word.shape() != "--");
     let script = first.filter(|word| !word.shape().starts_with('-'));
-    script.cloned().map(Inner::Script).into_iter().collect()
-}
-
-/// What an alias stands for, with any arguments behind it.
-fn aliased(arguments: &[Word]) -> Vec<Inner> {
-    let aliases = arguments.iter().filter_map(Word::assignment_like);
-    aliases
-        .filter_map(|value| joined(&[value, Word::unknown()]))
-        .map(Inner::Script)
-        .collect()
-}
-
-/// The command behind one of these words.
-fn behind(arguments: &[Word], names: &[&str]) -> Vec<Inner> {
-    let place = arguments
-        .iter()
-        .position(|word| names.contains(&word.shape()));
-    place
-        .map(|place| Inner::Command(arguments[place + 1..].to_vec()))
+    script
+        .cloned()
+        .map(NestedCommand::Script)
         .into_iter()
         .collect()
 }
 
-/// `setarch` may leave out the architecture.
-fn behind_architecture(arguments: &[Word]) -> Vec<Inner> {
-    let left = Rest::new(arguments, &[]).left;
-    let named = left.first().is_some_and(|word| {
+/// Returns the commands of aliases, with unknown arguments.
+fn aliased(arguments: &[Word]) -> Vec<NestedCommand> {
+    let aliases = arguments.iter().filter_map(Word::after_equals);
+    aliases
+        .filter_map(|value| joined(&[value, Word::unknown()]))
+        .map(NestedCommand::Script)
+        .collect()
+}
+
+/// Returns the command after one of these words.
+fn after(arguments: &[Word], names: &[&str]) -> Vec<NestedCommand> {
+    let index = arguments
+        .iter()
+        .position(|word| names.contains(&word.shape()));
+    index
+        .map(|index| NestedCommand::Command(arguments[index + 1..].to_vec()))
+        .into_iter()
+        .collect()
+}
+
+/// `setarch`, whose architecture is optional.
+fn after_architecture(arguments: &[Word]) -> Vec<NestedCommand> {
+    let rest = LeadingOptions::new(arguments, &[]).rest;
+    let named = rest.first().is_some_and(|word| {
         matches!(
             word.shape(),
             "x86_64" | "i386" | "i686" | "linux32" | "linux64" | "aarch64" | "uname26"
         )
     });
-    vec![Inner::Command(left[usize::from(named)..].to_vec())]
+    vec![NestedCommand::Command(rest[usize::from(named)..].to_vec())]
 }
 
 /// `cargo watch -x test -s 'text'`
-fn watched(arguments: &[Word]) -> Vec<Inner> {
+fn watched(arguments: &[Word]) -> Vec<NestedCommand> {
     if arguments.first().and_then(Word::text) != Some("watch") {
         return Vec::new();
     }
-    let given = gather(
+    let given = split_arguments(
         arguments,
-        Style::Letters,
+        OptionStyle::Letters,
         &["-x", "--exec", "-s", "--shell", "-w", "-i", "-d"],
     );
     let cargo = Word::literal("cargo");
     let commands = given.values(&["-x", "--exec"]).flatten();
     let commands = commands.filter_map(|word| joined(&[cargo.clone(), word.clone()]));
     let texts = given.values(&["-s", "--shell"]).flatten().cloned();
-    commands.chain(texts).map(Inner::Script).collect()
+    commands.chain(texts).map(NestedCommand::Script).collect()
 }
 
-/// `parallel` runs what stands behind `:::` or comes in, if it is given no command.
-fn in_parallel(words: &[Word], input: &Input) -> Vec<Inner> {
+/// `parallel` without a command runs the words after `:::` or the lines of its input.
+fn in_parallel(words: &[Word], input: &StandardInput) -> Vec<NestedCommand> {
     let arguments = &words[1..];
     let commands = table::commands("parallel", words);
-    let place = arguments.iter().position(|word| word.shape() == ":::");
-    let left = Rest::new(arguments, &["-j", "--jobs"]).left;
-    match (left.first().map(Word::shape), place) {
-        (Some(":::"), Some(place)) => arguments[place + 1..]
+    let index = arguments.iter().position(|word| word.shape() == ":::");
+    let rest = LeadingOptions::new(arguments, &["-j", "--jobs"]).rest;
+    match (rest.first().map(Word::shape), index) {
+        (Some(":::"), Some(index)) => arguments[index + 1..]
             .iter()
             .cloned()
-            .map(Inner::Script)
+            .map(NestedCommand::Script)
             .collect(),
-        (None, _) if !matches!(input, Input::Inherited) => {
-            vec![Inner::Unseen("parallel".to_owned())]
+        (None, _) if !matches!(input, StandardInput::Inherited) => {
+            vec![NestedCommand::Hidden("parallel".to_owned())]
         }
         _ => commands,
     }
 }
 
-fn measured(arguments: &[Word]) -> Vec<Inner> {
+fn measured(arguments: &[Word]) -> Vec<NestedCommand> {
     const TAKES: &[&str] = &[
         "-w",
         "--warmup",
@@ -203,8 +200,8 @@ fn measured(arguments: &[Word]) -> Vec<Inner> {
         "--export-json",
         "--export-markdown",
     ];
-    let commands = gather(arguments, Style::Letters, TAKES).operands;
-    let mut inner: Vec<Inner> = commands.into_iter().map(Inner::Script).collect();
+    let commands = split_arguments(arguments, OptionStyle::Letters, TAKES).operands;
+    let mut inner: Vec<NestedCommand> = commands.into_iter().map(NestedCommand::Script).collect();
     inner.extend(scripts(
         arguments,
         &["-p", "--prepare", "-s", "--setup", "-c", "--cleanup"],
@@ -212,7 +209,7 @@ fn measured(arguments: &[Word]) -> Vec<Inner> {
     inner
 }
 
-/// An address that runs a program or writes a file.
+/// Returns whether an address of `socat` runs a program or writes a file.
 fn opens(address: &Word) -> bool {
     let address = address.shape().to_ascii_lowercase();
     ["exec:", "system:", "open:", "create:", "gopen:", "file:"]
@@ -220,21 +217,21 @@ fn opens(address: &Word) -> bool {
         .any(|kind| address.contains(kind))
 }
 
-/// Words as one text; what is unknown stays so.
+/// Joins words into one text.
 fn joined(words: &[Word]) -> Option<Word> {
     let text: Vec<&str> = words.iter().map(Word::shape).collect();
     (!text.is_empty()).then(|| Word::literal(&text.join(" ")))
 }
 
-/// The texts that these options have.
-fn scripts(arguments: &[Word], names: &[&str]) -> Vec<Inner> {
-    let given = gather(arguments, Style::Letters, names);
+/// Returns the scripts that are values of these options.
+fn scripts(arguments: &[Word], names: &[&str]) -> Vec<NestedCommand> {
+    let given = split_arguments(arguments, OptionStyle::Letters, names);
     let texts = given.values(names).flatten();
-    texts.cloned().map(Inner::Script).collect()
+    texts.cloned().map(NestedCommand::Script).collect()
 }
 
-/// `find -exec command {} ;` and its kin.
-fn found(arguments: &[Word]) -> Vec<Inner> {
+/// `find -exec command {} ;` and similar.
+fn executed_by_find(arguments: &[Word]) -> Vec<NestedCommand> {
     let mut inner = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -245,76 +242,80 @@ fn found(arguments: &[Word]) -> Vec<Inner> {
         let command: Vec<Word> = words
             .by_ref()
             .take_while(|word| !matches!(word.shape(), ";" | "+"))
-            .map(|word| word.replacing("{}"))
+            .map(|word| word.with_unknown("{}"))
             .collect();
         inner.push(if elsewhere {
-            Inner::Elsewhere(command)
+            NestedCommand::OtherDirectory(command)
         } else {
-            Inner::Command(command)
+            NestedCommand::Command(command)
         });
     }
     inner
 }
 
 /// `fd -x command`
-fn per_file(arguments: &[Word]) -> Vec<Inner> {
-    let place = arguments
+fn per_file(arguments: &[Word]) -> Vec<NestedCommand> {
+    let index = arguments
         .iter()
         .position(|word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch"));
-    let Some(place) = place else {
+    let Some(index) = index else {
         return Vec::new();
     };
-    let mut command: Vec<Word> = arguments[place + 1..]
+    let mut command: Vec<Word> = arguments[index + 1..]
         .iter()
         .take_while(|word| word.shape() != ";")
         .map(|word| {
             ["{}", "{.}", "{/}", "{//}", "{/.}"]
                 .iter()
-                .fold(word.clone(), |word, place| word.replacing(place))
+                .fold(word.clone(), |word, index| word.with_unknown(index))
         })
         .collect();
     command.push(Word::unknown());
-    vec![Inner::Command(command)]
+    vec![NestedCommand::Command(command)]
 }
 
-fn remote(arguments: &[Word]) -> Vec<Inner> {
+fn remote(arguments: &[Word]) -> Vec<NestedCommand> {
     let takes = [
         "-B", "-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-O", "-o",
         "-p", "-Q", "-R", "-S", "-W", "-w",
     ];
-    let rest = Rest::new(arguments, &takes);
+    let leading = LeadingOptions::new(arguments, &takes);
     let local = arguments.iter().any(|word| {
         let text = word.shape().to_ascii_lowercase();
         text.contains("proxycommand") || text.contains("localcommand")
     });
-    let command = rest.left.get(1..).and_then(joined).map(Inner::Remote);
+    let command = leading
+        .rest
+        .get(1..)
+        .and_then(joined)
+        .map(NestedCommand::Remote);
     command
         .into_iter()
-        .chain(local.then(|| Inner::Unseen("ssh -o ProxyCommand".to_owned())))
+        .chain(local.then(|| NestedCommand::Hidden("ssh -o ProxyCommand".to_owned())))
         .collect()
 }
 
 /// `python -m module` runs as the program of that name.
-fn module(arguments: &[Word]) -> Vec<Inner> {
-    let mut place = 0;
+fn module(arguments: &[Word]) -> Vec<NestedCommand> {
+    let mut index = 0;
     while let Some(word) = arguments
-        .get(place)
+        .get(index)
         .filter(|word| word.shape().starts_with('-'))
     {
         let letters = word.shape().trim_start_matches('-');
         match letters.find(['c', 'm', 'W', 'X']) {
             Some(at) if letters[at..].starts_with('m') => {
                 let joined = &letters[at + 1..];
-                let mut command = arguments[place + 1..].to_vec();
+                let mut command = arguments[index + 1..].to_vec();
                 if !joined.is_empty() {
                     command.insert(0, Word::literal(joined));
                 }
-                return vec![Inner::Command(command)];
+                return vec![NestedCommand::Command(command)];
             }
             Some(at) if letters[at..].starts_with('c') => return Vec::new(),
-            // A value that is the next word.
-            Some(at) if at + 1 == letters.len() => place += 2,
-            _ => place += 1,
+            // The value is the next word.
+            Some(at) if at + 1 == letters.len() => index += 2,
+            _ => index += 1,
         }
     }
     Vec::new()

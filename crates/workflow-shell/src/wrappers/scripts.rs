@@ -1,23 +1,24 @@
-//! Shells and package managers that run a script.
+//! Shells and package managers that run scripts.
 
-use super::super::arguments::{Style, gather};
-use super::super::scope::Input;
-use super::super::{Word, packages, programs};
-use super::Inner;
+use super::NestedCommand;
+use crate::command::StandardInput;
+use crate::programs::arguments::{OptionStyle, split_arguments};
+use crate::programs::{is_project_tool, packages};
+use crate::word::Word;
 
-/// `sh -c text`, `sh file`, `sh` with a script on its input.
-pub(super) fn shell(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner> {
-    let given = gather(
+/// `sh -c text`, `sh file`, `sh` with a script on its standard input.
+pub(crate) fn shell(name: &str, arguments: &[Word], input: &StandardInput) -> Vec<NestedCommand> {
+    let given = split_arguments(
         arguments,
-        Style::Letters,
+        OptionStyle::Letters,
         &["-o", "-O", "--rcfile", "--init-file"],
     );
     let mut operands = given
         .operands
         .iter()
         .filter(|word| !word.shape().starts_with('+'));
-    if arguments.iter().any(Word::is_process) {
-        return vec![Inner::Unseen(name.to_owned())];
+    if arguments.iter().any(Word::is_process_substitution) {
+        return vec![NestedCommand::Hidden(name.to_owned())];
     }
     if given.has(&["-n"]) && !given.has(&["-c"]) {
         return Vec::new();
@@ -28,7 +29,7 @@ pub(super) fn shell(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner>
         return first
             .cloned()
             .or(value)
-            .map(Inner::Script)
+            .map(NestedCommand::Script)
             .into_iter()
             .collect();
     }
@@ -38,37 +39,37 @@ pub(super) fn shell(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner>
     }
 }
 
-/// A script that is a file is the project's; one that comes from elsewhere is not in the line.
-pub(super) fn sourced(name: &str, arguments: &[Word], input: &Input) -> Vec<Inner> {
+/// A script in a file belongs to the project; a script from another command is hidden.
+pub(crate) fn sourced(name: &str, arguments: &[Word], input: &StandardInput) -> Vec<NestedCommand> {
     let Some(word) = arguments.first() else {
         return Vec::new();
     };
-    if word.is_process() {
-        vec![Inner::Unseen(name.to_owned())]
-    } else if word.is_input() {
+    if word.is_process_substitution() {
+        vec![NestedCommand::Hidden(name.to_owned())]
+    } else if word.is_standard_input() {
         standard_input(name, input)
     } else {
         Vec::new()
     }
 }
 
-/// A script that is read from the input; a file is the project's.
-fn standard_input(name: &str, input: &Input) -> Vec<Inner> {
+/// A script on the standard input. A file belongs to the project.
+fn standard_input(name: &str, input: &StandardInput) -> Vec<NestedCommand> {
     match input {
-        Input::Text(word) => vec![Inner::Script(word.clone())],
-        Input::Pipe => vec![Inner::Unseen(name.to_owned())],
-        Input::Inherited | Input::File => Vec::new(),
+        StandardInput::Text(word) => vec![NestedCommand::Script(word.clone())],
+        StandardInput::Pipe => vec![NestedCommand::Hidden(name.to_owned())],
+        StandardInput::Inherited | StandardInput::File => Vec::new(),
     }
 }
 
-/// `npm run script` and the like: a script that does more than check cannot be seen.
-pub(super) fn node_script(name: &str, arguments: &[Word]) -> Option<Vec<Inner>> {
+/// `npm run script` and similar. A script counts as reading only if its name says so.
+pub(crate) fn node_script(name: &str, arguments: &[Word]) -> Option<Vec<NestedCommand>> {
     if !matches!(name, "npm" | "pnpm" | "yarn" | "bun") {
         return None;
     }
-    let given = gather(
+    let given = split_arguments(
         arguments,
-        Style::Letters,
+        OptionStyle::Letters,
         &[
             "-C",
             "--prefix",
@@ -90,10 +91,10 @@ pub(super) fn node_script(name: &str, arguments: &[Word]) -> Option<Vec<Inner>> 
     };
     let reads =
         script.is_some_and(|script| script.is_empty() || packages::script_reads(script, arguments));
-    let installed = programs::is_tool(&first) && !runs && name != "npm";
+    let installed = is_project_tool(&first) && !runs && name != "npm";
     if installed {
-        let place = arguments.iter().position(|word| word.shape() == first)?;
-        return Some(vec![Inner::Command(arguments[place..].to_vec())]);
+        let index = arguments.iter().position(|word| word.shape() == first)?;
+        return Some(vec![NestedCommand::Command(arguments[index..].to_vec())]);
     }
     // `yarn lint` is short for `yarn run lint`.
     let short = !runs && reads && matches!(name, "yarn" | "pnpm");
@@ -101,7 +102,7 @@ pub(super) fn node_script(name: &str, arguments: &[Word]) -> Option<Vec<Inner>> 
         if reads {
             Vec::new()
         } else {
-            vec![Inner::Unseen(format!("{name} {first}"))]
+            vec![NestedCommand::Hidden(format!("{name} {first}"))]
         }
     })
 }

@@ -1,31 +1,32 @@
-//! Programs whose arguments are another command with its arguments, a row each.
+//! Programs whose arguments are another command, a row each.
 
-use super::super::Word;
-use super::super::arguments::{Style, gather};
-use super::{Inner, joined, variables};
+use super::{NestedCommand, joined, variables};
+use crate::programs::arguments::LeadingOptions;
+use crate::programs::git;
+use crate::word::Word;
 
-/// A program whose arguments are another command with its arguments.
-struct Runner {
+/// A program whose arguments are another command.
+struct Wrapper {
     names: &'static [&'static str],
-    /// A first word without which it is no runner: `exec` in `npm exec`.
+    /// The subcommands that run a command: `exec` in `npm exec`. Empty if the program itself does.
     sub: &'static [&'static str],
     takes: &'static [&'static str],
-    /// Options with which it runs nothing.
+    /// Options with which it runs no command.
     idle: &'static [&'static str],
-    /// How many words stand before the command.
+    /// The number of words before the command.
     skip: usize,
-    kind: Behind,
+    execution: Execution,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Behind {
+enum Execution {
     /// In the same shell.
     Here,
-    /// As it is.
+    /// In a new process.
     Command,
-    /// With arguments that are read from the input.
-    More,
-    /// As a text, all words together.
+    /// With further arguments from the standard input.
+    WithInputArguments,
+    /// As a script of all words joined.
     Script,
 }
 
@@ -33,14 +34,14 @@ const fn plain(
     names: &'static [&'static str],
     takes: &'static [&'static str],
     skip: usize,
-) -> Runner {
-    Runner {
+) -> Wrapper {
+    Wrapper {
         names,
         sub: &[],
         takes,
         idle: &[],
         skip,
-        kind: Behind::Command,
+        execution: Execution::Command,
     }
 }
 
@@ -49,24 +50,24 @@ const fn sub(
     sub: &'static [&'static str],
     takes: &'static [&'static str],
     skip: usize,
-) -> Runner {
-    Runner {
+) -> Wrapper {
+    Wrapper {
         names,
         sub,
         takes,
         idle: &[],
         skip,
-        kind: Behind::Command,
+        execution: Execution::Command,
     }
 }
 
 #[rustfmt::skip] // A row a line.
-const RUNNERS: &[Runner] = &[
-    Runner { names: &["command"], sub: &[], takes: &[], idle: &["-v", "-V"], skip: 0, kind: Behind::Here },
-    Runner { names: &["builtin"], sub: &[], takes: &[], idle: &[], skip: 0, kind: Behind::Here },
-    Runner { names: &["exec"], sub: &[], takes: &["-a"], idle: &[], skip: 0, kind: Behind::Here },
-    Runner { names: &["sudo"], sub: &[], takes: &["-u", "--user", "-g", "--group", "-h", "-p", "-C", "-D", "-R", "-r", "-t", "-T", "-U"], idle: &["-l", "-v", "-k", "-K", "-V"], skip: 0, kind: Behind::Command },
-    Runner { names: &["noglob", "nocorrect"], sub: &[], takes: &[], idle: &[], skip: 0, kind: Behind::Here },
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper { names: &["command"], sub: &[], takes: &[], idle: &["-v", "-V"], skip: 0, execution: Execution::Here },
+    Wrapper { names: &["builtin"], sub: &[], takes: &[], idle: &[], skip: 0, execution: Execution::Here },
+    Wrapper { names: &["exec"], sub: &[], takes: &["-a"], idle: &[], skip: 0, execution: Execution::Here },
+    Wrapper { names: &["sudo"], sub: &[], takes: &["-u", "--user", "-g", "--group", "-h", "-p", "-C", "-D", "-R", "-r", "-t", "-T", "-U"], idle: &["-l", "-v", "-k", "-K", "-V"], skip: 0, execution: Execution::Command },
+    Wrapper { names: &["noglob", "nocorrect"], sub: &[], takes: &[], idle: &[], skip: 0, execution: Execution::Here },
     plain(&["doas", "pkexec", "run0"], &["-u", "--user", "-C"], 0),
     plain(&["env"], &["-u", "--unset", "-C", "--chdir", "-S", "--split-string"], 0),
     plain(&["nohup", "setsid", "unbuffer", "catchsegv", "eatmydata", "fakeroot", "chronic", "cross-env", "dotenv", "dbus-run-session", "valgrind", "shx", "tini", "dumb-init", "torsocks", "nocache", "nq", "tsp", "daemonize", "flatpak-spawn"], &[], 0),
@@ -95,9 +96,9 @@ const RUNNERS: &[Runner] = &[
     plain(&["flock"], &["-w", "--timeout", "-E", "-c", "--command"], 1),
     plain(&["busybox", "toybox", "xargo", "rtk"], &[], 0),
     plain(&["unshare", "nsenter"], &["-t", "-S", "-G"], 0),
-    Runner { names: &["xargs", "gxargs"], sub: &[], takes: &["-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a", "-J", "-R", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "-i?", "-l?", "-e?"], idle: &[], skip: 0, kind: Behind::More },
-    Runner { names: &["parallel"], sub: &[], takes: &["-j", "--jobs", "-a", "--arg-file", "-I", "-n", "-N", "--colsep", "-C", "--delay", "--timeout", "--joblog", "--results", "--tmpdir", "-S", "-L"], idle: &["--dry-run", "--dryrun"], skip: 0, kind: Behind::More },
-    Runner { names: &["watch"], sub: &[], takes: &["-n", "--interval"], idle: &[], skip: 0, kind: Behind::Script },
+    Wrapper { names: &["xargs", "gxargs"], sub: &[], takes: &["-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a", "-J", "-R", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "-i?", "-l?", "-e?"], idle: &[], skip: 0, execution: Execution::WithInputArguments },
+    Wrapper { names: &["parallel"], sub: &[], takes: &["-j", "--jobs", "-a", "--arg-file", "-I", "-n", "-N", "--colsep", "-C", "--delay", "--timeout", "--joblog", "--results", "--tmpdir", "-S", "-L"], idle: &["--dry-run", "--dryrun"], skip: 0, execution: Execution::WithInputArguments },
+    Wrapper { names: &["watch"], sub: &[], takes: &["-n", "--interval"], idle: &[], skip: 0, execution: Execution::Script },
     plain(&["npx", "bunx", "pnpx", "uvx"], &["-p", "--package", "-c", "--call", "-w", "--from", "--with", "--python"], 0),
     sub(&["npm", "pnpm", "yarn", "bun"], &["exec", "x", "dlx"], &["-p", "--package", "-c", "--call", "-w", "--filter", "-F", "-C", "--prefix", "--dir", "--cwd"], 0),
     sub(&["uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi", "conda", "mamba", "micromamba"], &["tool run", "run"], &["--with", "--with-requirements", "--python", "-p", "--extra", "--group", "--directory", "--project", "--env-file", "-n", "--name", "-C", "-e", "--package", "--index"], 0),
@@ -105,149 +106,94 @@ const RUNNERS: &[Runner] = &[
     sub(&["rustup"], &["run"], &[], 1),
     sub(&["direnv"], &["exec"], &[], 1),
     sub(&["perf"], &["stat", "record", "trace"], &["-e", "-o", "--output", "-F", "-c", "-r", "--call-graph"], 0),
-    sub(&["git"], &["bisect run"], super::super::git::TAKES, 0),
+    sub(&["git"], &["bisect run"], git::TAKES, 0),
     sub(&["cargo"], &["watch"], &["-w", "--watch", "-i", "--ignore", "-d", "--delay", "-s", "--shell", "-x", "--exec"], 0),
     sub(&["coverage"], &["run"], &["--source", "--omit", "--include", "--rcfile", "-m"], 0),
 ];
 
-/// What such a program runs, and the variables that it sets before.
-pub(super) fn commands(name: &str, words: &[Word]) -> Vec<Inner> {
-    RUNNERS
+/// Returns the command that such a program runs, and the variables that it sets for it.
+pub(crate) fn commands(name: &str, words: &[Word]) -> Vec<NestedCommand> {
+    WRAPPERS
         .iter()
-        .filter(|runner| runner.names.contains(&name))
-        .find_map(|runner| runner.behind(words))
+        .filter(|wrapper| wrapper.names.contains(&name))
+        .find_map(|wrapper| wrapper.commands(words))
         .unwrap_or_default()
 }
 
-/// Whether a program runs another one only behind a word like `exec`, and nothing else then.
-pub(super) fn has_subcommand(name: &str) -> bool {
-    RUNNERS
+/// Returns whether a program runs another one only with a subcommand such as `exec`.
+pub(crate) fn has_subcommand(name: &str) -> bool {
+    WRAPPERS
         .iter()
-        .any(|runner| !runner.sub.is_empty() && runner.names.contains(&name))
+        .any(|wrapper| !wrapper.sub.is_empty() && wrapper.names.contains(&name))
 }
 
-impl Runner {
-    fn behind(&self, words: &[Word]) -> Option<Vec<Inner>> {
+impl Wrapper {
+    fn commands(&self, words: &[Word]) -> Option<Vec<NestedCommand>> {
         let arguments = &words[1..];
-        let mut rest = Rest::new(arguments, self.takes);
+        let mut leading = LeadingOptions::new(arguments, self.takes);
         if !self.sub.is_empty() {
-            // Options may stand before the subcommand and behind it.
+            // Options may precede and follow the subcommand.
             let found = self.sub.iter().find(|sub| {
                 sub.split(' ')
                     .enumerate()
-                    .all(|(place, word)| rest.left.get(place).and_then(Word::text) == Some(word))
+                    .all(|(index, word)| leading.rest.get(index).and_then(Word::text) == Some(word))
             })?;
-            rest.left = &rest.left[found.split(' ').count()..];
-            rest.skip_options(self.takes);
+            leading.rest = &leading.rest[found.split(' ').count()..];
+            leading.skip_options(self.takes);
         }
-        if rest
+        if leading
             .options
             .iter()
             .any(|option| self.idle.contains(&option.as_str()))
         {
             return None;
         }
-        rest.left = rest.left.get(self.skip..).unwrap_or_default();
-        let moved = rest.options.iter().any(|option| {
+        leading.rest = leading.rest.get(self.skip..).unwrap_or_default();
+        let changes_directory = leading.options.iter().any(|option| {
             matches!(
                 option.as_str(),
                 "-C" | "--chdir" | "-D" | "--directory" | "--dir" | "--cwd" | "--prefix"
             )
         });
-        let left: Vec<Word> = rest
-            .left
+        let command: Vec<Word> = leading
+            .rest
             .iter()
             .skip_while(|word| word.assignment().is_some())
             .cloned()
             .collect();
-        let mut inner = variables(&arguments[..arguments.len() - left.len()]);
-        if left.is_empty() {
+        let mut inner = variables(&arguments[..arguments.len() - command.len()]);
+        if command.is_empty() {
             return Some(inner);
         }
-        inner.push(match self.kind {
-            Behind::Here => Inner::Here(left),
-            Behind::Command if moved => Inner::Elsewhere(left),
-            Behind::Command => Inner::Command(left),
-            Behind::More => more(&left, rest.replaced.as_deref()),
-            Behind::Script => Inner::Script(joined(&left)?),
+        inner.push(match self.execution {
+            Execution::Here => NestedCommand::SameShell(command),
+            Execution::Command if changes_directory => NestedCommand::OtherDirectory(command),
+            Execution::Command => NestedCommand::Command(command),
+            Execution::WithInputArguments => {
+                with_input_arguments(&command, leading.placeholder.as_deref())
+            }
+            Execution::Script => NestedCommand::Script(joined(&command)?),
         });
         Some(inner)
     }
 }
 
-/// Arguments behind the options that stand before them.
-pub(super) struct Rest<'a> {
-    pub(super) left: &'a [Word],
-    pub(super) options: Vec<String>,
-    /// What `-I` says will be replaced.
-    replaced: Option<String>,
-}
-
-impl<'a> Rest<'a> {
-    pub(super) fn new(left: &'a [Word], takes: &[&str]) -> Self {
-        let mut rest = Self {
-            left,
-            options: Vec::new(),
-            replaced: None,
-        };
-        rest.skip_options(takes);
-        rest
-    }
-
-    fn skip_options(&mut self, takes: &[&str]) {
-        while let Some((word, behind)) = self.left.split_first() {
-            let shape = word.shape();
-            if shape == "--" {
-                self.left = behind;
-                return;
-            }
-            let assignment = word.assignment().is_some();
-            if !assignment && (shape.len() < 2 || !shape.starts_with('-')) {
-                return;
-            }
-            self.left = behind;
-            if assignment {
-                continue;
-            }
-            // The word alone: a value that is the next word must be taken from what is left.
-            let given = gather(std::slice::from_ref(word), Style::Letters, takes);
-            let value_follows = given.options.last().is_some_and(|option| {
-                option.value.is_none() && takes.contains(&option.name.as_str())
-            });
-            let mut value = given.options.last().and_then(|option| option.value.clone());
-            if value_follows && let Some((next, behind)) = self.left.split_first() {
-                value = Some(next.clone());
-                self.left = behind;
-            }
-            self.options
-                .extend(given.options.into_iter().map(|option| option.name));
-            if matches!(
-                self.options.last().map(String::as_str),
-                Some("-I" | "-i" | "-J" | "--replace")
-            ) {
-                self.replaced =
-                    Some(value.map_or_else(|| "{}".to_owned(), |value| value.shape().to_owned()));
-            }
-        }
-    }
-}
-
-/// A command with arguments that are not in the line.
-fn more(words: &[Word], replaced: Option<&str>) -> Inner {
+/// Returns a command with further arguments that are not in the line.
+fn with_input_arguments(words: &[Word], placeholder: Option<&str>) -> NestedCommand {
     let end = words
         .iter()
         .position(|word| matches!(word.shape(), ":::" | "::::" | ":::+"))
         .unwrap_or(words.len());
     let mut words = words[..end].to_vec();
-    match replaced {
-        Some(replaced) if !replaced.is_empty() => {
+    match placeholder {
+        Some(placeholder) if !placeholder.is_empty() => {
             for word in &mut words {
-                *word = word.replacing(replaced);
+                *word = word.with_unknown(placeholder);
             }
         }
         _ => {
             for word in &mut words {
-                *word = word.replacing("{}");
+                *word = word.with_unknown("{}");
             }
             words.push(Word::unknown());
         }
@@ -258,7 +204,7 @@ fn more(words: &[Word], replaced: Option<&str>) -> Inner {
         .and_then(Word::text)
         .is_some_and(|text| text.contains(' '))
     {
-        return joined(&words).map_or(Inner::Command(words), Inner::Script);
+        return joined(&words).map_or(NestedCommand::Command(words), NestedCommand::Script);
     }
-    Inner::Command(words)
+    NestedCommand::Command(words)
 }

@@ -1,23 +1,24 @@
-//! What holds for any line.
+//! Properties of any line.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use workflow_core::guard::shell::{Writes, read};
+use workflow_shell::{Writes, analyze};
 
-use super::{Entry, corpus};
+use super::corpus::{Entry, entries};
 
-static CORPUS: LazyLock<Vec<Entry>> = LazyLock::new(corpus);
+static CORPUS: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 
-/// Longer than any line of these tests may take, on a slow machine and without optimisation.
-const LONGEST: Duration = Duration::from_secs(2);
+/// The time for any of these lines, on a slow machine and without optimization.
+const MAX_TIME: Duration = Duration::from_secs(2);
 
-fn read_in_time(line: &str) -> bool {
+/// Analyzes a line in limited time. Returns whether it writes.
+fn writes_in_time(line: &str) -> bool {
     let start = Instant::now();
-    let writes = read(line).writes.any();
-    assert!(start.elapsed() < LONGEST, "{line:?} takes long");
+    let writes = analyze(line).writes.any();
+    assert!(start.elapsed() < MAX_TIME, "{line:?} takes too long");
     writes
 }
 
@@ -25,9 +26,9 @@ fn any_entry() -> impl Strategy<Value = &'static Entry> {
     any::<Index>().prop_map(|index| index.get(&CORPUS))
 }
 
-/// A line of the corpus with something put in, taken out or said twice.
-fn changed_line() -> impl Strategy<Value = String> {
-    const PUT_IN: &[&str] = &[
+/// A line of the corpus with text inserted, removed or repeated.
+fn mutated_line() -> impl Strategy<Value = String> {
+    const INSERTED: &[&str] = &[
         "'", "\"", "`", "$(", ")", "((", "))", "{", "}", "${", "<<A\n", ">", "|", "&&", ";", "\n",
         "\\", "$", "#", "[[", "]]", "=", "(", "\t", "é", "\u{0}", "\u{1b}", "if ", "case ", "for ",
         "sudo ", "eval ", "sh -c ", "xargs ",
@@ -35,21 +36,21 @@ fn changed_line() -> impl Strategy<Value = String> {
     let change = (
         any::<Index>(),
         0..3_u8,
-        prop::sample::select(PUT_IN),
+        prop::sample::select(INSERTED),
         0..12_usize,
     );
     (any_entry(), prop::collection::vec(change, 1..5)).prop_map(|(entry, changes)| {
         let mut line: Vec<char> = entry.line.chars().collect();
-        for (place, kind, text, length) in changes {
-            let start = place.index(line.len() + 1);
+        for (index, kind, text, length) in changes {
+            let start = index.index(line.len() + 1);
             let end = (start + length).min(line.len());
             let part: Vec<char> = match kind {
                 0 => text.chars().collect(),
                 1 => line[start..end].repeat(2),
                 _ => Vec::new(),
             };
-            let taken = if kind == 0 { start } else { end };
-            line.splice(start..taken, part);
+            let removed_to = if kind == 0 { start } else { end };
+            line.splice(start..removed_to, part);
         }
         line.into_iter().collect()
     })
@@ -59,8 +60,8 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Whether a line is whole: what is put around it cannot change what it means.
-fn stands_alone(line: &str) -> bool {
+/// Returns whether a line keeps its meaning inside another construct.
+fn is_self_contained(line: &str) -> bool {
     !line.contains('\n') && !line.contains('#') && !line.trim_end().ends_with(['&', ';', '\\'])
 }
 
@@ -68,25 +69,25 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_is_read(line in any::<String>()) {
-        read_in_time(&line);
+    fn any_text_is_analyzed_in_time(line in any::<String>()) {
+        writes_in_time(&line);
     }
 
     #[test]
-    fn any_signs_are_read(line in "[-a-c $`'\"(){}\\[\\]<>|&;=#!*?~\\\\\n\t0-9]{0,200}") {
-        read_in_time(&line);
+    fn any_punctuation_is_analyzed_in_time(line in "[-a-c $`'\"(){}\\[\\]<>|&;=#!*?~\\\\\n\t0-9]{0,200}") {
+        writes_in_time(&line);
     }
 
     #[test]
-    fn any_changed_line_is_read(line in changed_line()) {
-        read_in_time(&line);
+    fn any_mutated_line_is_analyzed_in_time(line in mutated_line()) {
+        writes_in_time(&line);
     }
 
     #[test]
-    fn what_writes_still_writes_when_it_is_wrapped(entry in any_entry()) {
+    fn a_writing_line_still_writes_inside_other_constructs(entry in any_entry()) {
         let line = &entry.line;
-        // What is no shell line may close what is put around it.
-        if entry.writes != false && stands_alone(line) && entry.why != "cannot be parsed" {
+        // A line with a syntax error may close the construct around it.
+        if entry.writes != false && is_self_contained(line) && entry.why != "cannot be parsed" {
             for wrapped in [
                 format!("true; {line}"), format!("true && {line}"), format!("( {line} )"), format!("{{ {line}; }}"),
                 format!("{line} | cat"), format!("if true; then {line}; fi"), format!("while {line}; do :; done"),
@@ -94,27 +95,27 @@ proptest! {
                 format!("sh -c {}", quoted(line)), format!("eval {}", quoted(line)), format!("bash <<'E_N_D'\n{line}\nE_N_D"),
                 format!("sudo sh -c {}", quoted(line)), format!("cat <<E_N_D\n$( {line} )\nE_N_D"),
             ] {
-                prop_assert!(read_in_time(&wrapped), "{wrapped:?} counts as reading");
+                prop_assert!(writes_in_time(&wrapped), "{wrapped:?} counts as reading");
             }
         }
     }
 
     #[test]
-    fn what_reads_still_reads_when_it_is_wrapped(entry in any_entry()) {
+    fn a_reading_line_still_reads_inside_other_constructs(entry in any_entry()) {
         let line = &entry.line;
-        // Variables are known in the line's own shell only.
-        if entry.writes == false && stands_alone(line) && !line.contains('$') {
+        // Variables are known only in the line's own shell.
+        if entry.writes == false && is_self_contained(line) && !line.contains('$') {
             for wrapped in [
                 format!("true; {line}"), format!("( {line} )"), format!("{{ {line}; }}"), format!("{line} | cat"),
                 format!("if true; then {line}; fi"), format!("echo \"$( {line} )\""),
             ] {
-                prop_assert!(!read_in_time(&wrapped), "{wrapped:?} counts as writing");
+                prop_assert!(!writes_in_time(&wrapped), "{wrapped:?} counts as writing");
             }
         }
     }
 
     #[test]
-    fn quotes_and_blanks_make_no_difference(
+    fn quotes_and_blanks_do_not_change_the_analysis(
         words in prop::collection::vec("[a-z][a-z./-]{0,6}", 1..4),
         program in prop::sample::select(vec!["rm", "ls", "git", "touch", "cat", "npm", "sed", "tee", "grep", "xargs"]),
         styles in prop::collection::vec(0..5_u8, 4), blanks in "[ \t]{1,3}|\\\\\n ",
@@ -127,22 +128,22 @@ proptest! {
             3 => word.chars().flat_map(|letter| ['\\', letter]).collect(),
             _ => format!("{}''{}", &word[..1], &word[1..]),
         }).collect();
-        let plain = read(&words.join(" "));
-        prop_assert_eq!(&plain, &read(&styled.join(&blanks)));
+        let plain = analyze(&words.join(" "));
+        prop_assert_eq!(&plain, &analyze(&styled.join(&blanks)));
     }
 
     #[test]
-    fn what_is_told_can_be_shown(line in changed_line()) {
-        match read(&line).writes {
+    fn displayed_texts_have_no_control_characters(line in mutated_line()) {
+        match analyze(&line).writes {
             Writes::No => {}
-            Writes::Yes(writes) => prop_assert!(writes.iter().all(|write| !write.how.contains(char::is_control))),
-            Writes::Unreadable(why) => prop_assert!(!why.to_string().contains(char::is_control)),
+            Writes::Yes(writes) => prop_assert!(writes.iter().all(|write| !write.operation.contains(char::is_control))),
+            Writes::Unreadable(reason) => prop_assert!(!reason.to_string().contains(char::is_control)),
         }
     }
 }
 
 #[test]
-fn deep_and_repeated_shapes_take_little_stack_and_time() {
+fn deeply_nested_and_repeated_constructs_take_little_stack_and_time() {
     #[rustfmt::skip] // A kind a line.
     const SHAPES: &[&str] = &[
         "(", "((", "{ ", "$(", "$((", "`", "\"$(", "${a:-", "\"${a:-", "<(", "a=(", "a[$(", "$[", "f() { ", "f()", "coproc ",
@@ -151,8 +152,8 @@ fn deep_and_repeated_shapes_take_little_stack_and_time() {
         "cd a&&", "cd a&&rm b&&", "<<A\n", ">x ", "a ", "\\\n", "@(a|", "{a,b}", "alias a=", "python -c ",
     ];
     for shape in SHAPES {
-        read_in_time(&shape.repeat(8000 / shape.len()));
+        writes_in_time(&shape.repeat(8000 / shape.len()));
     }
     let value = format!("A='{}'; {}", "a b ".repeat(60), "$A ".repeat(3000));
-    read_in_time(&value);
+    writes_in_time(&value);
 }

@@ -1,11 +1,11 @@
-//! Which commands a rule's pattern is about.
+//! Patterns of commands.
 
-use workflow_core::guard::shell::{matches, matches_exactly, read};
+use workflow_shell::{analyze, matches, matches_exactly};
 
-/// Pattern, line, whether a rule that forbids is about it, whether one that allows is.
+/// Pattern, line, whether a rule that forbids covers it, whether a rule that allows covers it.
 #[rustfmt::skip] // A case a line.
 const CASES: &[(&str, &str, bool, bool)] = &[
-    // Options are a set, however they are written and wherever they stand.
+    // Options are a set, in any spelling and at any position.
     ("rm -rf *", "rm -rf node_modules", true, true),
     ("rm -rf *", "rm -fr x", true, true),
     ("rm -rf *", "rm -r -f x", true, true),
@@ -31,7 +31,7 @@ const CASES: &[(&str, &str, bool, bool)] = &[
     ("/bin/rm *", "/bin/rm x", true, true),
     ("/bin/rm *", "rm x", false, false),
     ("rm*", "rmdir x", true, false),
-    // What runs behind wrappers, in substitutions and in texts.
+    // Commands behind wrappers, in substitutions and in scripts.
     ("rm -rf *", "sudo rm -rf x", true, true),
     ("rm -rf *", "A=1 B=2 rm -rf x", true, true),
     ("rm -rf *", "env A=1 rm -rf x", true, true),
@@ -47,7 +47,7 @@ const CASES: &[(&str, &str, bool, bool)] = &[
     ("sudo *", "time sudo ls", true, true),
     ("sudo *", "echo sudo", false, false),
     ("sudo", "sudo ls", true, false),
-    // Options before a subcommand are passed over.
+    // Options before a subcommand are skipped.
     ("git push *", "git push", true, true),
     ("git push *", "git push origin main", true, true),
     ("git push *", "git -C dir push origin", true, true),
@@ -69,7 +69,7 @@ const CASES: &[(&str, &str, bool, bool)] = &[
     ("npm run build*", "npm run build:all", true, true),
     ("kubectl delete *", "kubectl -n prod delete pod x", true, true),
     ("docker rm *", "docker --context c rm x", true, true),
-    // An expansion may be any word, and is no option.
+    // An expansion may be any word, but not an option.
     ("git push *", "git $CMD", true, false),
     ("git push *", "git push $REMOTE", true, true),
     ("git push", "git push $REMOTE", true, false),
@@ -77,7 +77,7 @@ const CASES: &[(&str, &str, bool, bool)] = &[
     ("rm -rf *", "rm $OPTIONS x", false, false),
     ("curl *example.com*", "curl https://example.com/x", true, true),
     ("curl *example.com*", "curl https://example.org/x", false, false),
-    // A last `*` is for words; without it, an allowing rule takes no more than it says.
+    // `*` as the last word covers further words; without it, a rule that allows covers no further words.
     ("cargo test *", "cargo test", true, true),
     ("cargo test *", "cargo test --workspace -q x", true, true),
     ("cargo test", "cargo test --workspace", true, false),
@@ -89,14 +89,14 @@ const CASES: &[(&str, &str, bool, bool)] = &[
 ];
 
 #[test]
-fn patterns_are_about_what_they_say() {
+fn patterns_cover_the_expected_commands() {
     let mut wrong = Vec::new();
     for (pattern, line, forbids, allows) in CASES {
-        let commands = read(line).commands;
-        let found = commands.iter().any(|simple| matches(pattern, simple));
+        let commands = analyze(line).commands;
+        let found = commands.iter().any(|command| matches(pattern, command));
         let exact = commands
             .iter()
-            .any(|simple| matches_exactly(pattern, simple));
+            .any(|command| matches_exactly(pattern, command));
         if (found, exact) != (*forbids, *allows) {
             wrong.push(format!(
                 "{pattern:?} and {line:?}: forbids {found}, allows {exact}"
