@@ -22,7 +22,10 @@ fn block() -> String {
 }
 
 fn corpus() -> Vec<Entry> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/shell/paths.jsonl");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../workflow-shell/tests/corpus/paths.jsonl"
+    );
     let text = std::fs::read_to_string(path).expect("the corpus is readable");
     text.lines()
         .map(|line| serde_json::from_str(line).expect(line))

@@ -1,11 +1,9 @@
 //! What holds a run to its definition: which tools may run, and how often the agent is pushed on.
 
-mod alternatives;
 mod auto_continue;
 pub mod gate;
 pub mod results;
 pub mod rules;
-pub mod shell;
 mod tools;
 
 pub use auto_continue::{Continue, Pace, Parked, Push};

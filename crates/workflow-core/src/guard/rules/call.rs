@@ -11,7 +11,7 @@ use super::lines::{self, ToldLine};
 use super::paths::{PathForm, Paths, of_shell};
 use super::touched::{Places, is_too_much, places};
 use crate::diagnostic::shown;
-use crate::guard::shell::{self, Line, Unreadable, Writes};
+use workflow_shell::{Analysis, FileWrite, Unreadable, Writes, analyze_in};
 
 /// How many writes of a line are told.
 const MOST_SEEN: usize = 3;
@@ -30,7 +30,7 @@ pub struct Call<'a> {
     /// The arguments in which texts are opened that hold arguments; `None` where there are none.
     opened: OnceCell<Option<Map<String, Value>>>,
     told: OnceCell<Vec<ToldLine>>,
-    line: OnceCell<Option<Line>>,
+    line: OnceCell<Option<Analysis>>,
     places: OnceCell<Places>,
     written: OnceCell<Vec<Target>>,
 }
@@ -76,11 +76,6 @@ impl<'a> Call<'a> {
         self.tool
     }
 
-    /// The arguments, if they were told.
-    pub(super) fn input(&self) -> Option<&'a RawValue> {
-        self.input
-    }
-
     /// The arguments as JSON text; empty if they were not told.
     #[must_use]
     pub fn input_text(&self) -> &'a str {
@@ -104,17 +99,17 @@ impl<'a> Call<'a> {
     }
 
     /// What its lines for the shell do together, if the call has any.
-    pub(super) fn line(&self) -> Option<&Line> {
+    pub(super) fn line(&self) -> Option<&Analysis> {
         let read = |told: &ToldLine| match &told.text {
-            Some(text) => shell::read_in(&told.directory, text),
-            None => shell::unread(Unreadable::Unparsed("it is no text".to_owned())),
+            Some(text) => analyze_in(&told.directory, text),
+            None => Analysis::unreadable(Unreadable::Syntax("it is no text".to_owned())),
         };
         let read = || {
             let told = self.told_lines();
             if told.len() > MOST_LINES {
-                return Some(shell::unread(Unreadable::Tangled));
+                return Some(Analysis::unreadable(Unreadable::TooComplex));
             }
-            told.iter().map(read).reduce(Line::and)
+            told.iter().map(read).reduce(Analysis::and)
         };
         self.line.get_or_init(read).as_ref()
     }
@@ -223,9 +218,9 @@ impl<'a> Call<'a> {
     pub(super) fn seen(&self) -> String {
         match self.line().map(|line| &line.writes) {
             Some(Writes::Yes(writes)) => {
-                let shown = |write: &shell::Write| match &write.path {
-                    Some(path) => format!("{} ({})", write.how, shown(path)),
-                    None => write.how.clone(),
+                let shown = |write: &FileWrite| match &write.path {
+                    Some(path) => format!("{} ({})", write.operation, shown(path)),
+                    None => write.operation.clone(),
                 };
                 let writes: Vec<String> = writes.iter().take(MOST_SEEN).map(shown).collect();
                 format!("It would write: {}.", writes.join(", "))

@@ -9,7 +9,7 @@ use super::call::{Call, Known, Target};
 use super::pattern::{Globs, names_match, regex};
 use super::touched::Place;
 use crate::definition::{Rule, Verdict};
-use crate::guard::shell::{self, Simple};
+use workflow_shell::{self as shell, SimpleCommand};
 
 /// A rule whose patterns are compiled when they are first needed.
 #[derive(Debug, Clone)]
@@ -94,7 +94,7 @@ impl CompiledRule {
         if let shell::Writes::Unreadable(_) = line.writes {
             return Known::Unknown;
         }
-        let any = |simple: &Simple, is_about: fn(&str, &Simple) -> bool| {
+        let any = |simple: &SimpleCommand, is_about: fn(&str, &SimpleCommand) -> bool| {
             patterns.iter().any(|pattern| is_about(pattern, simple))
         };
         let mut commands = line.commands.iter();

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::guard::shell::Change;
+use workflow_shell::AccessKind;
 
 /// Fields that hold a path, by their whole name without `_` and `-`, in lower case.
 #[rustfmt::skip] // Names that belong together.
@@ -66,7 +66,7 @@ pub(super) enum Does {
     /// It changes no files.
     Reads,
     /// It changes what it names in this way.
-    Changes(Change),
+    Changes(AccessKind),
     /// It runs lines.
     Runs,
     /// Nobody knows.
@@ -78,7 +78,7 @@ pub(super) fn does(tool: &str) -> Does {
     let name = plain(tool);
     let is_one_of = |names: &[&str]| names.contains(&&*name);
     if is_one_of(WRITING_TOOLS) {
-        return Does::Changes(Change::Written);
+        return Does::Changes(AccessKind::Write);
     }
     if is_one_of(READING_TOOLS) {
         return Does::Reads;
@@ -89,11 +89,11 @@ pub(super) fn does(tool: &str) -> Does {
     let words = words(tool);
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&&**word));
     if has(REMOVING_WORDS) {
-        Does::Changes(Change::Removed)
+        Does::Changes(AccessKind::RemoveTree)
     } else if has(MOVING_WORDS) {
-        Does::Changes(Change::Replaced)
+        Does::Changes(AccessKind::ReplaceTree)
     } else if has(WRITING_WORDS) {
-        Does::Changes(Change::Written)
+        Does::Changes(AccessKind::Write)
     } else {
         Does::Unknown
     }
@@ -300,12 +300,21 @@ mod tests {
 
     #[test]
     fn names_of_tools_say_what_they_do() {
-        assert_eq!(does("Edit"), Does::Changes(Change::Written));
+        assert_eq!(does("Edit"), Does::Changes(AccessKind::Write));
         assert_eq!(does("read"), Does::Reads);
         assert_eq!(does("bash"), Does::Runs);
-        assert_eq!(does("mcp__fs__write_file"), Does::Changes(Change::Written));
-        assert_eq!(does("mcp__fs__moveFile"), Does::Changes(Change::Replaced));
-        assert_eq!(does("delete_directory"), Does::Changes(Change::Removed));
+        assert_eq!(
+            does("mcp__fs__write_file"),
+            Does::Changes(AccessKind::Write)
+        );
+        assert_eq!(
+            does("mcp__fs__moveFile"),
+            Does::Changes(AccessKind::ReplaceTree)
+        );
+        assert_eq!(
+            does("delete_directory"),
+            Does::Changes(AccessKind::RemoveTree)
+        );
         assert_eq!(does("mcp__x__lookup"), Does::Unknown);
     }
 }

@@ -11,16 +11,16 @@ use serde_json::{Map, Value};
 use super::fields::{DIRECTORIES, Does, is_for_paths, plain, texts};
 
 /// Fields that hold a line for the shell, or a program with its arguments as a list.
-pub(super) const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
+const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
 /// Fields that do where none of those stands beside them, the first that is there.
-pub(super) const SCRIPTS: &[&str] = &["script", "code", "shell"];
+const SCRIPTS: &[&str] = &["script", "code", "shell"];
 /// Fields that tell the language of a script.
 const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter"];
 /// Fields that hold the arguments of the program in another field, or of a tool.
-pub(super) const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
+const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
 /// More fields that hold the arguments of tools, or their calls.
 #[rustfmt::skip] // Names that belong together.
-pub(super) const PACKED: &[&str] = &[
+const PACKED: &[&str] = &[
     "input", "params", "parameters", "payload", "request", "requests", "toolinput", "toolargs", "toolarguments", "call", "calls", "toolcalls",
     "tooluses", "invocations", "steps", "actions", "operations", "tasks",
 ];
@@ -162,12 +162,8 @@ fn may_be_packed(field: &str) -> bool {
 
 /// Whether a value may be a text that is JSON.
 fn is_packed(value: &Value) -> bool {
-    value.as_str().is_some_and(is_packed_text)
-}
-
-/// The same of a text.
-pub(super) fn is_packed_text(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '['])
+    let text = value.as_str();
+    text.is_some_and(|text| text.trim_start().starts_with(['{', '[']))
 }
 
 fn open_map(fields: &mut Map<String, Value>) {
@@ -211,7 +207,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::guard::shell::Change;
+    use workflow_shell::AccessKind;
 
     /// The lines with their directories; `?` is one that is no text.
     fn told(value: &Value, does: Does) -> Vec<(String, String)> {
@@ -294,7 +290,7 @@ mod tests {
             assert_eq!(texts_of(&value), expected, "{value}");
         }
         let content = json!({"path": "a.rs", "code": "fn main() {}"});
-        assert!(told(&content, Does::Changes(Change::Written)).is_empty());
+        assert!(told(&content, Does::Changes(AccessKind::Write)).is_empty());
         assert_eq!(told(&content, Does::Unknown).len(), 1);
     }
 }

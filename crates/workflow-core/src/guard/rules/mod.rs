@@ -8,7 +8,6 @@
 mod call;
 mod compiled;
 mod fields;
-mod first_look;
 mod lines;
 mod meeting;
 pub(crate) mod own;
@@ -16,7 +15,6 @@ mod paths;
 mod pattern;
 mod reach;
 mod reason;
-mod texts;
 mod touched;
 
 use std::borrow::Cow;

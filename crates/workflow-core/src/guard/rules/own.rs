@@ -4,32 +4,32 @@
 //! answers are kept. What is quoted, escaped or written in capitals is the same; a line with nothing of the
 //! names in it is not looked at any further, and neither is a path.
 
+use std::fmt;
 use std::sync::LazyLock;
 
-use memchr::memchr_iter;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::call::{Call, Target};
-use super::first_look::is_worth_reading;
 use super::lines::ToldLine;
 use super::meeting::{Part, Seen, meet};
 use super::paths::{PathForm, Paths};
-use super::texts::texts;
 use super::touched::Place;
 use super::{Denial, Lift};
 use crate::definition::{Rule, Verdict};
-use crate::guard::shell::{self, Line, Simple, Word, Writes};
+use workflow_shell::{Analysis, SimpleCommand, Word, Writes, analyze};
 
 const NAME: &str = "workflow-sidecar";
 const ANSWERING: [&str; 2] = ["approve", "trust"];
 /// Where the answers are kept, in a directory of our name.
 const KEPT: [&str; 2] = ["approvals", "trust.json"];
 /// One of these is in every line that answers, or in its directory, once quotes and backslashes are gone.
-pub(super) const WORDS: [&str; 4] = ["workflow", "sidecar", "approv", "trust"];
+const WORDS: [&str; 4] = ["workflow", "sidecar", "approv", "trust"];
 /// Or one of these, which may hide any letter.
-pub(super) const HIDING: [&str; 4] = ["$'", "*", "?", "["];
+const HIDING: [&str; 4] = ["$'", "*", "?", "["];
 /// Bytes of a text that may still be a path.
-pub(super) const LONGEST_PATH: usize = 4096;
+const LONGEST_PATH: usize = 4096;
 
 /// Programs that run a script by its path.
 const RUN_SCRIPTS: [&str; 4] = ["node", "nodejs", "bun", "deno"];
@@ -85,10 +85,6 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 }
 
 fn answers(call: &Call<'_>) -> bool {
-    call.input().is_some_and(is_worth_reading) && answers_as_read(call)
-}
-
-pub(super) fn answers_as_read(call: &Call<'_>) -> bool {
     let Some(fields) = call.opened() else {
         return answers_unread(call.input_text());
     };
@@ -163,19 +159,58 @@ fn is_marked(bare: &str) -> bool {
 
 /// Whether arguments that nothing can be read of, because they are no map or no sound JSON, could answer.
 fn answers_unread(input: &str) -> bool {
-    texts(input).iter().any(|text| {
+    strings(input).iter().any(|text| {
         let bare = bare(text);
-        bare.contains(NAME) || is_marked(&bare) && line_answers(&shell::read(text), text, &bare)
+        bare.contains(NAME) || is_marked(&bare) && line_answers(&analyze(text), text, &bare)
     })
 }
 
+/// Returns every string in JSON, member names included. Half of a surrogate pair becomes U+FFFD.
+fn strings(json: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = json;
+    while let Some(start) = rest.find('"') {
+        rest = &rest[start..];
+        let mut strings = serde_json::Deserializer::from_str(rest).into_iter::<LossyString>();
+        let Some(Ok(LossyString(string))) = strings.next() else {
+            break;
+        };
+        rest = &rest[strings.byte_offset()..];
+        found.push(string);
+    }
+    found
+}
+
+/// A JSON string, read without regard to unpaired surrogates.
+struct LossyString(String);
+
+impl<'de> Deserialize<'de> for LossyString {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(LossyVisitor)
+    }
+}
+
+struct LossyVisitor;
+
+impl Visitor<'_> for LossyVisitor {
+    type Value = LossyString;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<LossyString, E> {
+        Ok(LossyString(String::from_utf8_lossy(bytes).into_owned()))
+    }
+}
+
 /// Whether a line runs `approve` or `trust`; one that cannot be read in full, whether it speaks of it.
-fn line_answers(line: &Line, text: &str, bare: &str) -> bool {
-    let answers = |line: &Line| line.commands.iter().any(is_answer);
+fn line_answers(line: &Analysis, text: &str, bare: &str) -> bool {
+    let answers = |line: &Analysis| line.commands.iter().any(is_answer);
     // Names of programs are the same in capitals on some systems.
     let lower = text.to_lowercase();
     answers(line)
-        || lower != text && answers(&shell::read(&lower))
+        || lower != text && answers(&analyze(&lower))
         || is_hidden_answer(line, bare)
         || is_hidden_answer(line, &lower)
 }
@@ -207,27 +242,20 @@ fn fields_name_it(fields: &Map<String, Value>) -> bool {
 }
 
 /// Whether the name stands in a text, in letters of any case.
-pub(super) fn holds_name(text: &str) -> bool {
-    // Most texts have few of these.
-    const DASH: usize = "workflow".len();
-    let text = text.as_bytes();
-    memchr_iter(b'-', text).any(|at| {
-        let start = at.checked_sub(DASH);
-        let found = start.and_then(|start| text.get(start..start + NAME.len()));
-        found.is_some_and(|found| found.eq_ignore_ascii_case(NAME.as_bytes()))
-    })
+fn holds_name(text: &str) -> bool {
+    text.to_ascii_lowercase().contains(NAME)
 }
 
 /// Whether the name stands in what a line touches, or a glob that may come to it.
-fn line_names_it(line: &Line) -> bool {
+fn line_names_it(line: &Analysis) -> bool {
     let words = line.commands.iter().flat_map(|simple| &simple.words);
-    let touched = line.touches.iter().map(|touch| &*touch.path);
+    let touched = line.file_accesses.iter().map(|touch| &*touch.path);
     let mut named = words.map(Word::shape).chain(touched);
-    line.touches.iter().any(|touch| touch.is_pattern) || named.any(holds_name)
+    line.file_accesses.iter().any(|touch| touch.is_glob) || named.any(holds_name)
 }
 
 /// Whether a simple command runs `approve` or `trust`.
-fn is_answer(simple: &Simple) -> bool {
+fn is_answer(simple: &SimpleCommand) -> bool {
     let Some((program, arguments)) = simple.words.split_first() else {
         return false;
     };
@@ -310,7 +338,7 @@ fn runs_answer(arguments: &[Word]) -> bool {
 }
 
 /// Whether a line that cannot be read in full speaks of it.
-fn is_hidden_answer(line: &Line, text: &str) -> bool {
+fn is_hidden_answer(line: &Analysis, text: &str) -> bool {
     let is_unread = matches!(line.writes, Writes::Unreadable(_));
     let names_answers = || {
         ["workflow-sidecar/approvals", "workflow-sidecar/trust."]

@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 use super::paths::{PathForm, Paths};
 use super::reach::{Reach, Reached, Roots};
 use super::touched::Place;
-use crate::guard::alternatives::alternatives;
+use workflow_shell::expand_braces;
 
 /// Bytes that a compiled regular expression may take.
 const REGEX_SIZE: usize = 1 << 20;
@@ -143,7 +143,7 @@ impl Globs {
         if is_plain && place.forms.iter().any(|form| compiled.matches(form)) {
             return Some(true);
         }
-        if is_plain && !place.change.is_whole() {
+        if is_plain && !place.change.includes_tree() {
             return Some(false);
         }
         let reached = Reached::new(place, compiled.ignores_case);
@@ -220,7 +220,7 @@ pub(super) struct Anchored {
 }
 
 fn anchored(pattern: &str, bare: From) -> Result<Vec<Anchored>, PatternError> {
-    let all = alternatives(pattern, str::to_owned).ok_or(PatternError::Braces)?;
+    let all = expand_braces(pattern, str::to_owned).ok_or(PatternError::Braces)?;
     all.iter().map(|text| Anchored::new(text, bare)).collect()
 }
 

@@ -5,7 +5,7 @@ use super::meeting::{Part, Seen, Sign, meet};
 use super::paths::Paths;
 use super::pattern::{Anchored, From};
 use super::touched::Place;
-use crate::guard::shell::Change;
+use workflow_shell::AccessKind;
 
 /// Directories that hold what can be made again: nobody keeps what a rule protects by its name there.
 #[rustfmt::skip] // Names that belong together.
@@ -109,14 +109,15 @@ impl Reach {
     /// Whether it matches something at a place.
     pub(super) fn meets(&self, reached: &Reached<'_>, roots: &Roots) -> bool {
         let change = reached.place.change;
-        if change == Change::Own && !self.is_wide || change == Change::Copied && reached.is_unknown
+        if change == AccessKind::WriteWithin && !self.is_wide
+            || change == AccessKind::ReadTree && reached.is_unknown
         {
             return false;
         }
         if self.meets_path(reached, false) {
             return true;
         }
-        if !change.is_whole() {
+        if !change.includes_tree() {
             return false;
         }
         if self.is_deep {
@@ -165,7 +166,7 @@ impl Reach {
         reached: &Reached<'_>,
         within: bool,
     ) -> bool {
-        let seen = if reached.is_unknown && reached.place.change == Change::Read {
+        let seen = if reached.is_unknown && reached.place.change == AccessKind::Read {
             Seen::From(unsaid)
         } else {
             Seen::Nothing
@@ -200,12 +201,12 @@ impl Reach {
     }
 
     /// Whether a directory of the project may hold what it is about.
-    fn may_hold(&self, change: Change, directory: &[Part]) -> bool {
+    fn may_hold(&self, change: AccessKind, directory: &[Part]) -> bool {
         match change {
-            Change::Own => !is_made(directory),
-            Change::Removed => !is_made(directory) && !is_file(directory),
-            Change::Replaced => self.is_wide && !is_made(directory) && !is_file(directory),
-            Change::Read | Change::Written | Change::Copied => false,
+            AccessKind::WriteWithin => !is_made(directory),
+            AccessKind::RemoveTree => !is_made(directory) && !is_file(directory),
+            AccessKind::ReplaceTree => self.is_wide && !is_made(directory) && !is_file(directory),
+            AccessKind::Read | AccessKind::Write | AccessKind::ReadTree => false,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::fields::{Does, Named};
 use super::meeting::Part;
 use super::paths::{PathForm, Paths, of_shell};
 use crate::diagnostic::shown;
-use crate::guard::shell::{Change, Line, Touch, Writes};
+use workflow_shell::{AccessKind, Analysis, FileAccess, Writes};
 
 /// How many places of one call are looked at.
 const MOST_PLACES: usize = 1000;
@@ -23,16 +23,16 @@ pub(super) struct Place {
     pub(super) forms: Vec<PathForm>,
     /// What stands behind that; empty for a plain path.
     pub(super) tail: Vec<Part>,
-    pub(super) change: Change,
+    pub(super) change: AccessKind,
 }
 
 impl Place {
     /// How it comes to be about what a rule protects, as people read it; empty where the call names that itself.
     pub(super) fn seen(&self) -> String {
         let path = shown(&self.path.replace('\0', "…"));
-        if self.change == Change::Own {
+        if self.change == AccessKind::WriteWithin {
             format!("It may write anywhere in `{path}`.")
-        } else if self.change.is_whole() {
+        } else if self.change.includes_tree() {
             format!("It takes `{path}` with all that is in it.")
         } else if self.tail.is_empty() {
             String::new()
@@ -52,7 +52,7 @@ pub(super) struct Places {
 
 /// What a line touches, and what the arguments beside it name.
 pub(super) fn places(
-    line: Option<&Line>,
+    line: Option<&Analysis>,
     named: &[Named<'_>],
     does: Does,
     paths: &dyn Paths,
@@ -61,17 +61,17 @@ pub(super) fn places(
     let mut is_all = !is_unread && !named.contains(&Named::Unseen);
     let change = match does {
         Does::Changes(change) => change,
-        Does::Reads | Does::Runs | Does::Unknown => Change::Read,
+        Does::Reads | Does::Runs | Does::Unknown => AccessKind::Read,
     };
     let named = named.iter().filter_map(|named| touch(named, change));
-    let of_line = line.into_iter().flat_map(|line| &line.touches);
-    let of_line = of_line.map(|touch| Touch {
+    let of_line = line.into_iter().flat_map(|line| &line.file_accesses);
+    let of_line = of_line.map(|touch| FileAccess {
         path: of_shell(&touch.path).into_owned(),
         ..touch.clone()
     });
     let mut met = HashSet::new();
-    let is_new = |touch: &Touch| met.insert(touch.clone());
-    let touches: Vec<Touch> = named.chain(of_line).filter(is_new).collect();
+    let is_new = |touch: &FileAccess| met.insert(touch.clone());
+    let touches: Vec<FileAccess> = named.chain(of_line).filter(is_new).collect();
     is_all &= !is_too_much(touches.len());
     let mut known = HashMap::new();
     let looked_at = touches.iter().take(MOST_PLACES);
@@ -81,20 +81,20 @@ pub(super) fn places(
     Places { seen, is_all }
 }
 
-fn touch(named: &Named<'_>, change: Change) -> Option<Touch> {
+fn touch(named: &Named<'_>, change: AccessKind) -> Option<FileAccess> {
     let (path, is_pattern, change) = match named {
         Named::Unseen => return None,
         Named::Path(path) => (path.to_string(), false, change),
-        Named::Directory(path) => ((*path).to_owned(), false, Change::Read),
+        Named::Directory(path) => ((*path).to_owned(), false, AccessKind::Read),
         Named::Glob(glob) => {
             let anywhere = format!("\0/{}", glob.trim_start_matches('/'));
-            (anywhere, true, Change::Read)
+            (anywhere, true, AccessKind::Read)
         }
     };
-    Some(Touch {
+    Some(FileAccess {
         path,
-        is_pattern,
-        change,
+        is_glob: is_pattern,
+        kind: change,
     })
 }
 
@@ -103,7 +103,11 @@ pub(super) fn is_too_much(count: usize) -> bool {
     count > MOST_PLACES
 }
 
-fn place(touch: &Touch, paths: &dyn Paths, known: &mut HashMap<String, Vec<PathForm>>) -> Place {
+fn place(
+    touch: &FileAccess,
+    paths: &dyn Paths,
+    known: &mut HashMap<String, Vec<PathForm>>,
+) -> Place {
     let (head, tail) = split(touch);
     let forms = head.map_or_else(Vec::new, |head| {
         let found = known.entry(head.to_owned());
@@ -113,15 +117,15 @@ fn place(touch: &Touch, paths: &dyn Paths, known: &mut HashMap<String, Vec<PathF
         path: touch.path.clone(),
         forms,
         tail,
-        change: touch.change,
+        change: touch.kind,
     }
 }
 
 /// What of a path is plain, and what stands behind that.
-fn split(touch: &Touch) -> (Option<&str>, Vec<Part>) {
+fn split(touch: &FileAccess) -> (Option<&str>, Vec<Part>) {
     let path = touch.path.as_str();
     let is_open =
-        |part: &str| part.contains('\0') || touch.is_pattern && part.contains(['*', '?', '[']);
+        |part: &str| part.contains('\0') || touch.is_glob && part.contains(['*', '?', '[']);
     let mut at = 0;
     let open = path.split('/').find(|part| {
         let is_open = is_open(part);
@@ -146,7 +150,7 @@ fn split(touch: &Touch) -> (Option<&str>, Vec<Part>) {
                 None => return (None, vec![Part::Unknown]),
             },
             part => {
-                let next = if touch.is_pattern || part.contains('\0') {
+                let next = if touch.is_glob || part.contains('\0') {
                     Part::glob(part, false)
                 } else {
                     Part::literal(part)
