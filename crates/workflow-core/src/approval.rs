@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::Session;
 use crate::definition::Approval;
-use crate::guard::Parked;
-use crate::guard::gate::Report;
 use crate::input::{Answer, Millis, Ticket, Word};
 use crate::leaving::{Leaving, PendingLeave, called_off};
 use crate::output::{AnswerKind, Awaiting, Effect, Output, Question, Reply, ToolAnswer};
+use crate::policy::Parked;
+use crate::policy::gate::Report;
 use crate::session::{Run, Waiting};
 
 /// How long checks that passed hold while a person thinks. Later they are run again.

@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 use crate::checkpoint::{NoSnapshot, Restored, Snapshot};
 use crate::definition::Loaded;
 use crate::diagnostic::Diagnostic;
-use crate::guard::gate::Report;
-use crate::guard::rules::Paths;
 use crate::output::GateId;
+use crate::policy::gate::Report;
+use crate::policy::rules::Paths;
 use crate::wake::Watched;
 
 /// Milliseconds since the Unix epoch, on whatever clock the caller keeps.

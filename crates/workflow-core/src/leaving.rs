@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 use crate::Session;
 use crate::approval::{PendingApproval, Unsaid};
 use crate::definition::{Check, Gate, RunCheck};
-use crate::guard::gate::{GateVerdict, Obstacle, Report, not_passed};
 use crate::input::{Answer, Millis, Ticket};
 use crate::output::{
     Action, AnswerKind, Effect, GateId, GateRun, Output, Reply, Settled, ToolAnswer,
 };
+use crate::policy::gate::{GateVerdict, Obstacle, Report, not_passed};
 use crate::run::{StoredGate, entry_type};
 use crate::session::{Waiting, entry};
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::Session;
-use crate::guard::gate::{Report, passed};
 use crate::input::{Millis, Ticket};
 use crate::output::{AnswerKind, Output, Reply, ToolAnswer};
+use crate::policy::gate::{Report, passed};
 use crate::run::{TransitionError, advance, cancel, repeat};
 use crate::session::Run;
 use crate::standing::Standing;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use workflow_core::definition::{Rule, ToolAccess};
-use workflow_core::guard::rules::{Call, Decision, LevelRules, PlainPaths, Rules, Whose};
+use workflow_core::policy::rules::{Call, Decision, LevelRules, PlainPaths, Rules, Whose};
 
 #[derive(Debug, Deserialize)]
 struct Entry {

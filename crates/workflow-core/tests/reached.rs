@@ -12,8 +12,8 @@ use workflow_core::definition::{
     TierEntry, load, load_for, load_reached, load_while,
 };
 use workflow_core::diagnostic::Code;
-use workflow_core::guard::rules::PlainPaths;
 use workflow_core::input::{Entry, Ticket};
+use workflow_core::policy::rules::PlainPaths;
 use workflow_core::run::{entry_type, needed};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Session};

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use workflow_core::guard::rules::{PathForm, Paths};
+use workflow_core::policy::rules::{PathForm, Paths};
 
 /// Links that are followed before a path is taken for one that leads nowhere.
 const MOST_LINKS: usize = 40;
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn a_pattern_that_leads_through_a_link_protects_where_it_leads() {
         use workflow_core::definition::Rule;
-        use workflow_core::guard::rules::{Call, Decision, LevelRules, Rules, Whose};
+        use workflow_core::policy::rules::{Call, Decision, LevelRules, Rules, Whose};
 
         let root = tempfile::tempdir().unwrap();
         let project = root.path().join("project");

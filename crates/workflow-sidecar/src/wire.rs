@@ -11,8 +11,8 @@ use workflow_core::definition::{
     Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
-use workflow_core::guard::Parked;
 use workflow_core::output::{Action, AnswerKind, Decider, Level, Output, Reply, ToolAnswer};
+use workflow_core::policy::Parked;
 use workflow_core::view::{Crumb, PlaceView, View};
 use workflow_protocol as protocol;
 

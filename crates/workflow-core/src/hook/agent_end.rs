@@ -2,10 +2,10 @@
 
 use crate::Session;
 use crate::ending;
-use crate::guard::{Parked, Push};
 use crate::hook::Pushed;
 use crate::input::{LastAssistant, Millis};
 use crate::output::{Action, Level, Mutation, Output, Reply, message_type};
+use crate::policy::{Parked, Push};
 use crate::run::cancel;
 use crate::session::notify;
 use crate::standing::Standing;

@@ -5,8 +5,8 @@
 
 use crate::Session;
 use crate::definition::ContextMode;
-use crate::guard::{Pace, Parked};
 use crate::output::{Output, Reply, message_type};
+use crate::policy::{Pace, Parked};
 use crate::white_space;
 
 /// What became of a push.

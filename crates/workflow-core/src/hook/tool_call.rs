@@ -8,10 +8,10 @@ use sha2::{Digest, Sha256};
 
 use crate::Session;
 use crate::diagnostic::{shown, visible};
-use crate::guard::STEP_TOOL;
-use crate::guard::rules::{Call, Decision, Denial, Lift, reason};
 use crate::input::Ticket;
 use crate::output::{Decider, Output, Question, Reply, Settled};
+use crate::policy::STEP_TOOL;
+use crate::policy::rules::{Call, Decision, Denial, Lift, reason};
 use crate::session::Waiting;
 
 /// Characters of a call's arguments that a person is shown. What is left out of more is said, as it would run as well.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::PlainPaths;
 use workflow_core::input::{
     Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
 };
 use workflow_core::output::{Action, Awaiting, Decider, Effect, GateId, Reply};
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::PlainPaths;
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
 

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry};
-use workflow_core::guard::gate::Report;
 use workflow_core::input::{Input, Ticket, Word};
+use workflow_core::policy::gate::Report;
 
 use crate::world::{World, line, phase, workflow};
 

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
-use workflow_core::guard::rules::{
+use workflow_core::input::Input;
+use workflow_core::policy::rules::{
     Call, Decision, LevelRules, PathForm, Paths, PlainPaths, Rules, Whose,
 };
-use workflow_core::input::Input;
 
 use crate::world::{World, guarded, line, phase, workflow};
 

@@ -5,8 +5,8 @@ use workflow_core::definition::{
     Approval, Bound, ContinueRule, Gate, Guards, OnLimit, Phase, PhaseEntry, Tier, Trigger,
     TriggerOn,
 };
-use workflow_core::guard::gate::Report;
 use workflow_core::input::{Answer, Input, Ticket, Word};
+use workflow_core::policy::gate::Report;
 use workflow_core::wake::Watched;
 
 use crate::world::{World, guarded, line, phase, workflow};

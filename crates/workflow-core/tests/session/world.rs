@@ -7,11 +7,11 @@ use workflow_core::definition::{
     Catalog, Listing, Loaded, Outcome, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
     Workflow,
 };
-use workflow_core::guard::rules::PlainPaths;
 use workflow_core::input::{
     Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
 };
 use workflow_core::output::{Action, Effect, GateId, Reply, ToolAnswer};
+use workflow_core::policy::rules::PlainPaths;
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
 

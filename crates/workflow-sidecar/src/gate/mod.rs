@@ -54,4 +54,4 @@ pub use git::Head;
 pub(crate) use keeper::keep;
 pub use name::{could_not_run, what};
 pub use runner::{Event, Keeper, Progress, Running, start};
-pub use workflow_core::guard::gate::{GateVerdict as Verdict, Obstacle, Report};
+pub use workflow_core::policy::gate::{GateVerdict as Verdict, Obstacle, Report};

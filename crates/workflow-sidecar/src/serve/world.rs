@@ -12,10 +12,10 @@ use std::thread::JoinHandle;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Tier, Trigger};
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::Paths;
 use workflow_core::input::Word;
 use workflow_core::output::{GateId, Heard};
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::Paths;
 use workflow_core::wake::Watched;
 
 use crate::approval::Approvals;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
 use workflow_core::explain::Explained;
-use workflow_core::guard::Pace;
 use workflow_core::input::Entry;
+use workflow_core::policy::Pace;
 use workflow_core::run::{Position, RunState, entry_type, restore};
 
 /// A run, as the stored entries tell of it.

@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::value::RawValue;
 use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Check, Gate, RunCheck, Trigger};
-use workflow_core::guard::gate::{GateVerdict, Obstacle, Report};
-use workflow_core::guard::rules::Paths;
 use workflow_core::input::Word;
+use workflow_core::policy::gate::{GateVerdict, Obstacle, Report};
+use workflow_core::policy::rules::Paths;
 use workflow_core::wake::Watched;
 
 use super::command::Outcome;

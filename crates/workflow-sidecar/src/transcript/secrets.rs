@@ -182,8 +182,8 @@ fn keep(texts: &mut VecDeque<String>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use workflow_core::guard::gate::{GateVerdict, Report};
     use workflow_core::output::GateId;
+    use workflow_core::policy::gate::{GateVerdict, Report};
 
     use super::*;
     use crate::serve::{GateName, TriggerName};

@@ -11,9 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use workflow_core::checkpoint::{Restored, Snapshot};
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::PathForm;
 use workflow_core::output::GateId;
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::PathForm;
 
 use super::payload::{Payload, REDACTED};
 use super::secrets::hidden;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::value::RawValue;
 use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Trigger};
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::{PathForm, Paths};
 use workflow_core::input::Word;
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::{PathForm, Paths};
 use workflow_core::wake::Watched;
 
 use super::{Answer, lock, written};

@@ -5,9 +5,9 @@ use std::cell::OnceCell;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{Regex, RegexBuilder};
 
+use super::file_access::Place;
+use super::path_matcher::{Reach, Reached, Roots};
 use super::paths::{PathForm, Paths};
-use super::reach::{Reach, Reached, Roots};
-use super::touched::Place;
 use workflow_shell::expand_braces;
 
 /// Bytes that a compiled regular expression may take.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::fields::{DIRECTORIES, Does, is_for_paths, plain, texts};
+use super::arguments::{DIRECTORIES, Does, is_for_paths, plain, texts};
 
 /// Fields that hold a line for the shell, or a program with its arguments as a list.
 const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::value::RawValue;
-use workflow_core::guard::rules::{Call, Decision, Lift, PlainPaths, Rules};
+use workflow_core::policy::rules::{Call, Decision, Lift, PlainPaths, Rules};
 
 /// How one character of a line is written for a shell.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::fields::{Does, Named};
-use super::meeting::Part;
+use super::arguments::{Does, Named};
+use super::glob_intersection::Part;
 use super::paths::{PathForm, Paths, of_shell};
 use crate::diagnostic::shown;
 use workflow_shell::{AccessKind, Analysis, FileAccess, Writes};

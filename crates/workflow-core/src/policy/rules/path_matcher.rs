@@ -1,10 +1,10 @@
 //! How far a pattern of a rule reaches: also into what a call names with globs and variables, and into
 //! directories that are removed or moved with all that is in them.
 
-use super::meeting::{Part, Seen, Sign, meet};
+use super::file_access::Place;
+use super::glob_intersection::{Part, Seen, Sign, meet};
 use super::paths::Paths;
 use super::pattern::{Anchored, From};
-use super::touched::Place;
 use workflow_shell::AccessKind;
 
 /// Directories that hold what can be made again: nobody keeps what a rule protects by its name there.

@@ -5,26 +5,26 @@
 //! level decides, the outer one of equals: an inner level can add, and lift nothing. What cannot be
 //! seen of a call counts against it. One rule of our own stands before all levels.
 
+mod arguments;
+pub(crate) mod builtin_rule;
 mod call;
-mod compiled;
-mod fields;
-mod lines;
-mod meeting;
-pub(crate) mod own;
+mod compiled_rule;
+mod file_access;
+mod glob_intersection;
+mod path_matcher;
 mod paths;
 mod pattern;
-mod reach;
 mod reason;
-mod touched;
+mod shell_lines;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::definition::{Rule, Tier, ToolAccess, Verdict};
-use crate::guard::{STEP_TOOL, ToolGuard};
+use crate::policy::{STEP_TOOL, ToolGuard};
 
 pub use call::Call;
-use compiled::CompiledRule;
+use compiled_rule::CompiledRule;
 pub use paths::{PathForm, Paths, PlainPaths};
 pub(crate) use pattern::{check_glob, names_match, regex};
 pub(crate) use reason::{in_words, reason};
@@ -146,7 +146,7 @@ impl Rules {
         if call.tool == STEP_TOOL {
             return decision;
         }
-        if let Some(denial) = own::denial(call) {
+        if let Some(denial) = builtin_rule::denial(call) {
             return Decision::Blocked(denial);
         }
         for level in &self.levels {

@@ -6,8 +6,8 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::call::{Call, Known, Target};
+use super::file_access::Place;
 use super::pattern::{Globs, names_match, regex};
-use super::touched::Place;
 use crate::definition::{Rule, Verdict};
 use workflow_shell::{self as shell, SimpleCommand};
 

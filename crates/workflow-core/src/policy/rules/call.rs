@@ -6,10 +6,10 @@ use std::cell::OnceCell;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::fields::{self, Does, Named};
-use super::lines::{self, ToldLine};
+use super::arguments::{self, Does, Named};
+use super::file_access::{Places, is_too_much, places};
 use super::paths::{PathForm, Paths, of_shell};
-use super::touched::{Places, is_too_much, places};
+use super::shell_lines::{self, ToldLine};
 use crate::diagnostic::shown;
 use workflow_shell::{Analysis, FileWrite, Unreadable, Writes, analyze_in};
 
@@ -91,7 +91,7 @@ impl<'a> Call<'a> {
     /// The same, with the arguments that stand in a text of them.
     pub(super) fn opened(&self) -> Option<&Map<String, Value>> {
         let fields = self.fields()?;
-        let open = || match lines::opened(fields) {
+        let open = || match shell_lines::opened(fields) {
             Cow::Borrowed(_) => None,
             Cow::Owned(opened) => Some(opened),
         };
@@ -117,16 +117,16 @@ impl<'a> Call<'a> {
     /// The lines for the shell, as they are written.
     pub(super) fn told_lines(&self) -> &[ToldLine] {
         let read = || {
-            let does = fields::does(self.tool);
+            let does = arguments::does(self.tool);
             self.opened()
-                .map_or_else(Vec::new, |fields| lines::lines(fields, does))
+                .map_or_else(Vec::new, |fields| shell_lines::lines(fields, does))
         };
         self.told.get_or_init(read)
     }
 
     /// What its arguments name; `None` if they were not told.
     fn named(&self) -> Option<Vec<Named<'_>>> {
-        self.opened().map(fields::named)
+        self.opened().map(arguments::named)
     }
 
     /// The paths that its arguments name, beside a line and the directory it runs in.
@@ -147,7 +147,7 @@ impl<'a> Call<'a> {
             Some(Writes::Unreadable(_)) => return Known::Unknown,
             Some(Writes::No) | None => {}
         }
-        match fields::does(self.tool) {
+        match arguments::does(self.tool) {
             Does::Runs if line.is_none() => Known::Unknown,
             Does::Changes(_) if self.is_editor() => Known::Yes,
             Does::Changes(_) => Known::from(self.named().is_none_or(|named| !named.is_empty())),
@@ -157,7 +157,7 @@ impl<'a> Call<'a> {
 
     /// Whether it changes files, for a rule that allows: a tool that nobody knows may.
     pub(super) fn surely_writes(&self) -> Known {
-        let is_known = self.line().is_some() || fields::does(self.tool) == Does::Reads;
+        let is_known = self.line().is_some() || arguments::does(self.tool) == Does::Reads;
         match self.writes() {
             Known::No if !is_known => Known::Unknown,
             known => known,
@@ -166,7 +166,7 @@ impl<'a> Call<'a> {
 
     /// Whether it is one of the hosts' tools that write the file they name.
     fn is_editor(&self) -> bool {
-        fields::is_editor(self.tool)
+        arguments::is_editor(self.tool)
     }
 
     /// The files that its arguments name, and those that its line writes.
@@ -204,7 +204,7 @@ impl<'a> Call<'a> {
     pub(super) fn places(&self) -> &Places {
         self.places.get_or_init(|| match self.named() {
             None => Places::default(),
-            Some(named) => places(self.line(), &named, fields::does(self.tool), self.paths),
+            Some(named) => places(self.line(), &named, arguments::does(self.tool), self.paths),
         })
     }
 

@@ -12,10 +12,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::call::{Call, Target};
-use super::lines::ToldLine;
-use super::meeting::{Part, Seen, meet};
+use super::file_access::Place;
+use super::glob_intersection::{Part, Seen, meet};
 use super::paths::{PathForm, Paths};
-use super::touched::Place;
+use super::shell_lines::ToldLine;
 use super::{Denial, Lift};
 use crate::definition::{Rule, Verdict};
 use workflow_shell::{Analysis, SimpleCommand, Word, Writes, analyze};
