@@ -32,7 +32,11 @@ fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 fn texts(directory: &str) -> Vec<String> {
-    let files = files_of(&tests().join(directory), "jsonl");
+    texts_in(&tests().join(directory))
+}
+
+fn texts_in(directory: &Path) -> Vec<String> {
+    let files = files_of(directory, "jsonl");
     files
         .iter()
         .map(|path| fs::read_to_string(path).expect("a file of the tests is text"))
@@ -182,7 +186,8 @@ pub fn lines() -> Vec<Vec<u8>> {
 /// Returns the lines of the shell corpus.
 #[must_use]
 pub fn shell_lines() -> Vec<Vec<u8>> {
-    let texts = texts("shell");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workflow-shell/tests/corpus");
+    let texts = texts_in(&corpus);
     let values = texts.iter().flat_map(|text| json_lines(text));
     values
         .filter_map(|value| Some(value["line"].as_str()?.as_bytes().to_vec()))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::event::Entry;
-use workflow_core::guard::Parked;
+use workflow_core::policy::Parked;
 use workflow_core::session::Abilities;
 use workflow_core::view::View;
 use workflow_core::{Event, Session};

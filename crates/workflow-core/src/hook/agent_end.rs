@@ -4,7 +4,7 @@ use crate::Session;
 use crate::effect::{Action, Effects, Mutation, Reply, message_type};
 use crate::ending;
 use crate::event::LastAssistant;
-use crate::guard::{Parked, Push};
+use crate::policy::{Parked, Push};
 use crate::hook::Pushed;
 use crate::run::cancel;
 use crate::standing::Standing;

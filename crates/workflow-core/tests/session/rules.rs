@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
 use workflow_core::event::Event;
-use workflow_core::guard::rules::{
+use workflow_core::policy::rules::{
     Call, Decision, LevelRules, PathForm, Paths, PlainPaths, Rules, Whose,
 };
 

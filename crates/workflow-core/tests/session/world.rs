@@ -13,7 +13,7 @@ use workflow_core::effect::{Action, ApprovalRequest, Effect, Mutation, Reply, To
 use workflow_core::event::{
     Answer, ApprovalDecision, Author, Command, Entry, LastAssistant, PlatformEvent,
 };
-use workflow_core::guard::rules::PlainPaths;
+use workflow_core::policy::rules::PlainPaths;
 use workflow_core::session::Abilities;
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
 use workflow_core::{Effects, Event, Session};

@@ -9,7 +9,7 @@ use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{Bound, Loaded, load};
 use workflow_core::diagnostic::{Code, Diagnostic, shown, visible};
-use workflow_core::guard::Parked;
+use workflow_core::policy::Parked;
 use workflow_core::run::entry_type;
 use workflow_core::view::View;
 

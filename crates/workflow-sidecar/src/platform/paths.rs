@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use workflow_core::guard::rules::{PathForm, Paths};
+use workflow_core::policy::rules::{PathForm, Paths};
 
 use super::home::home_dir;
 
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_pattern_through_a_link_protects_its_target() {
         use workflow_core::definition::Rule;
-        use workflow_core::guard::rules::{Call, Decision, LevelRules, Rules, Whose};
+        use workflow_core::policy::rules::{Call, Decision, LevelRules, Rules, Whose};
 
         let root = tempfile::tempdir().unwrap();
         let project = root.path().join("project");

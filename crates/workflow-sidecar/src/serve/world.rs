@@ -16,8 +16,8 @@ use workflow_core::event::{
     ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
     WatchReport as Watched,
 };
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::Paths;
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::Paths;
 use workflow_core::types::{GateRunId, Snapshot};
 
 use crate::platform::approvals::Approvals;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
-use workflow_core::guard::Pace;
+use workflow_core::policy::Pace;
 use workflow_core::run::{Position, Restored, RunState, entry_type, restore};
 
 /// A run, as far as its stored entries describe it.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::definition::Catalog;
 use workflow_core::effect::message_type;
-use workflow_core::guard::STEP_TOOL;
+use workflow_core::policy::STEP_TOOL;
 
 use super::{Fact, Timeline};
 use crate::session_file::{JsonText, SessionEntry, SessionFile};

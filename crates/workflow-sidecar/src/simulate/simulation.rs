@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
-use workflow_core::guard::{Parked, STEP_TOOL};
+use workflow_core::policy::{Parked, STEP_TOOL};
 use workflow_core::run::{RunState, restore};
 
 use super::command::{Command, Stop};

@@ -10,8 +10,8 @@ use workflow_core::event::{
     ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
     WatchReport as Watched,
 };
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::{PathForm, Paths};
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::{PathForm, Paths};
 use workflow_core::types::Snapshot;
 
 use super::{Answer, lock, written};
