@@ -21,6 +21,7 @@ mod paths;
 mod plain_file;
 mod private;
 mod rest;
+mod rpc;
 pub mod serve;
 mod session_file;
 mod show;

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jsonrpsee::types::Id;
+use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use workflow_core::definition::{Approval, Loaded, Needed, Trigger};
 use workflow_core::diagnostic::Diagnostic;
@@ -25,17 +27,16 @@ use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
 };
 
-use super::ascii::json_of;
 use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, OnDiskByAndBy, ProjectOf};
+use super::host_question::{HostQuestion, ShownFile};
 use super::others::Schedule;
-use super::outbox::Outbox;
-use super::peer::{Asked, Peer, Shown};
 use super::session::Slot;
 use super::world::{
     Awaited, GateHandle, GateJob, GateName, GateNews, Machine, Project, TriggerName, TriggerNews,
     TriggerWatch, World,
 };
+use crate::rpc::{Outbox, OutgoingRequests, success};
 use crate::wire;
 
 /// What lies around the process: where files and time come from.
@@ -110,7 +111,7 @@ pub(super) struct Server {
     pub(super) others: Schedule,
     /// Told when the first deadline is another one.
     deadline_changed: Arc<Notify>,
-    peer: Peer,
+    questions: OutgoingRequests<HostQuestion>,
     /// How many sessions were opened.
     opened: u64,
     tickets: u64,
@@ -123,8 +124,6 @@ pub(super) struct Server {
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
-    /// The answer to the call in progress.
-    pub(super) answer: Outbox,
     /// Whether the host asked for the end.
     pub(super) is_over: bool,
 }
@@ -132,8 +131,7 @@ pub(super) struct Server {
 /// A request that is answered later.
 #[derive(Debug)]
 struct Waiting {
-    /// Its id, as it came.
-    id: String,
+    id: Id<'static>,
     deferred: Deferred,
     /// Ends in the log when the answer is given.
     _span: tracing::Span,
@@ -205,7 +203,7 @@ impl Server {
             deadlines: BTreeSet::new(),
             others: Schedule::default(),
             deadline_changed,
-            peer: Peer::default(),
+            questions: OutgoingRequests::default(),
             opened: 0,
             tickets: 0,
             waiting: HashMap::new(),
@@ -213,7 +211,6 @@ impl Server {
             at_once: None,
             deferred: None,
             outbox: Outbox::default(),
-            answer: Outbox::default(),
             is_over: false,
         }
     }
@@ -309,7 +306,7 @@ impl Server {
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if !self.sessions.contains_key(id) {
             // What a session of this name asked that is gone, nobody waits for.
-            self.peer.forget(id);
+            self.questions.retain(|asked| asked.session != id);
         }
         let mut slot = self.sessions.remove(id).unwrap_or_else(|| {
             let mut session = Session::new(host.abilities, host.seed.of(id));
@@ -344,7 +341,7 @@ impl Server {
     /// Steps a session for the last time and forgets it.
     pub(super) fn close(&mut self, id: &str) -> Output {
         let output = self.step_session(id, Input::Shutdown);
-        self.peer.forget(id);
+        self.questions.retain(|asked| asked.session != id);
         self.sessions.remove(id);
         output
     }
@@ -733,19 +730,19 @@ impl Server {
     }
 
     /// The host answered a question of ours, under its id.
-    pub(super) fn answered(&mut self, id: &str, result: Option<&str>) {
-        let Some(Asked {
+    pub(super) fn answered(&mut self, id: &Id<'_>, result: Option<&RawValue>) {
+        let Some(HostQuestion {
             session,
             question,
             has_options,
             shown,
-        }) = self.peer.answered(id)
+        }) = self.questions.take(id)
         else {
-            tracing::warn!(id, "the host answered what was not asked, or not any more");
+            tracing::warn!(%id, "the host answered what was not asked, or not any more");
             return;
         };
         let chosen;
-        let answer = match result {
+        let answer = match result.map(RawValue::get) {
             Some("true") if !has_options => Answer::Confirmed(true),
             Some("false") if !has_options => Answer::Confirmed(false),
             Some("null") => Answer::Dismissed,
@@ -754,7 +751,7 @@ impl Server {
                 chosen.as_deref().map_or(Answer::Dismissed, Answer::Chosen)
             }
             Some(_) | None => {
-                tracing::warn!(id, "the host could not ask: this counts as no answer");
+                tracing::warn!(%id, "the host could not ask: this counts as no answer");
                 Answer::Dismissed
             }
         };
@@ -770,7 +767,7 @@ impl Server {
         self.apply(&session, output.actions);
     }
 
-    fn is_as_shown(&self, session: &str, Shown { path, state }: &Shown) -> bool {
+    fn is_as_shown(&self, session: &str, ShownFile { path, state }: &ShownFile) -> bool {
         self.places(session)
             .is_some_and(|places| self.world.is_as_shown(path, &places.cwd, state))
     }
@@ -788,7 +785,7 @@ impl Server {
         found: &[Diagnostic],
     ) {
         if !(actions.is_empty() && found.is_empty()) {
-            self.outbox.notification::<HostApply>(&HostApplyParams {
+            self.outbox.notify::<HostApply>(&HostApplyParams {
                 session_id: session.to_owned(),
                 actions: wire::actions(actions),
                 diagnostics: wire::diagnostics(found),
@@ -806,11 +803,11 @@ impl Server {
         } = question;
         let show = show.zip(self.places(session));
         // How it stands is looked at first: what changes before it is shown counts as a change.
-        let shown = show.as_ref().map(|(path, places)| Shown {
+        let shown = show.as_ref().map(|(path, places)| ShownFile {
             path: path.clone(),
             state: self.world.shown(path, &places.cwd),
         });
-        let asked = Asked {
+        let asked = HostQuestion {
             session: session.to_owned(),
             question: id,
             has_options: !options.is_empty(),
@@ -821,13 +818,13 @@ impl Server {
             .join("\n")
             .trim()
             .to_owned();
-        let id = self.peer.ask(asked);
+        let id = self.questions.add(asked);
         if options.is_empty() {
             let params = wire::confirm(session, title, message);
-            self.outbox.request::<UiConfirm>(&id, &params);
+            self.outbox.request::<UiConfirm>(id, &params);
         } else {
             let params = wire::select(session, &title, &message, options);
-            self.outbox.request::<UiSelect>(&id, &params);
+            self.outbox.request::<UiSelect>(id, &params);
         }
     }
 
@@ -855,18 +852,13 @@ impl Server {
             actions,
             ..Output::default()
         };
-        match deferred.what {
-            Asking::Command => {
-                let result = self.command_result(session, output);
-                self.outbox.result(&id, &result);
-            }
-            Asking::Branch => self.outbox.result(&id, &wire::branch_result(output)),
-            Asking::ToolCall => self.outbox.result(
-                &id,
-                &wire::tool_call_result(output, |reason| json_of(&reason)),
-            ),
-            Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),
-        }
+        let response = match deferred.what {
+            Asking::Command => success(id, self.command_result(session, output)),
+            Asking::Branch => success(id, wire::branch_result(output)),
+            Asking::ToolCall => success(id, wire::tool_call_result(output)),
+            Asking::Step { .. } => success(id, wire::tool_execute_result(output)),
+        };
+        self.outbox.respond(&response);
     }
 
     /// The call in progress is answered when its ticket is settled.
@@ -898,10 +890,10 @@ impl Server {
     }
 
     /// Keeps the id under which a call is answered.
-    pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: &str) {
+    pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: Id<'static>) {
         let ticket = deferred.ticket;
         let waiting = Waiting {
-            id: id.to_owned(),
+            id,
             deferred,
             _span: tracing::Span::current(),
         };

@@ -9,7 +9,6 @@ use workflow_core::input::Millis;
 use workflow_core::output::GateId;
 use workflow_protocol::Context;
 
-use super::ascii::Told;
 use super::others::Awaited;
 use super::world::{GateHandle, TriggerWatch};
 
@@ -31,10 +30,6 @@ pub(super) struct Slot {
     pub(super) triggers: TriggerWatch,
     /// What is awaited of the workflows that were left unread.
     pub(super) others: Option<Awaited>,
-    /// What its agent was told last before it started.
-    pub(super) told: Told,
-    /// What its agent was told last of a call that may not run.
-    pub(super) refused: Told,
     /// Its life in the log, and how much of it was work.
     pub(super) span: Span,
 }
@@ -51,8 +46,6 @@ impl Slot {
             gate: None,
             triggers: TriggerWatch::default(),
             others: None,
-            told: Told::default(),
-            refused: Told::default(),
         }
     }
 

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{Action, Diagnostic};
+use super::action::Action;
+use super::diagnostic::Diagnostic;
 
 /// Declares parameters of a call to the host: the fields given and `sessionId`.
 macro_rules! to_host {
