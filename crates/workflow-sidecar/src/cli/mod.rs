@@ -28,6 +28,7 @@ mod table;
 mod trust;
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -82,16 +83,22 @@ enum Command {
     Trust(trust::Arguments),
 }
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
-    let serving = serving();
-    let format = serving.as_ref().map(|arguments| arguments.log_format);
-    log::begin(format.unwrap_or_default());
+    let parsed = Arguments::try_parse_from(words());
+    let serving = match &parsed {
+        Ok(Arguments {
+            command: Some(Command::Serve(arguments)),
+        }) => Some(arguments),
+        _ => None,
+    };
     let is_serving = serving.is_some();
-    let done = match serving {
-        Some(arguments) => serve::run(&arguments).map(|()| Outcome::Well),
-        None => command(),
+    let format = serving.map(|arguments| arguments.log_format);
+    log::begin(format.unwrap_or_default());
+    let done = match parsed {
+        Ok(arguments) => command(arguments),
+        Err(problem) => print_and_exit(&problem),
     };
     match done {
         Ok(outcome) => outcome.into(),
@@ -115,23 +122,18 @@ pub fn command_line() -> clap::Command {
     Arguments::command()
 }
 
-/// How to serve, if that is what is asked. Looked at first and by itself: a process that serves lives long,
-/// and must not carry about what it takes to know all commands.
-fn serving() -> Option<serve::Arguments> {
-    let mut words = env::args_os().skip(1);
-    match words.next() {
-        None => (!io::stdin().is_terminal()).then(serve::Arguments::of_the_environment),
-        Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
+/// The words of the command line. Without a command, a pipe on stdin is a host to be served.
+fn words() -> Vec<OsString> {
+    let mut words: Vec<OsString> = env::args_os().collect();
+    if words.len() < 2 && !io::stdin().is_terminal() {
+        words.push("serve".into());
     }
+    words
 }
 
-/// Does what any other command line says.
-fn command() -> anyhow::Result<Outcome> {
+/// Runs the command.
+fn command(arguments: Arguments) -> anyhow::Result<Outcome> {
     let well = |()| Outcome::Well;
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(told) => return tell(&told),
-    };
     match arguments.command {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
@@ -154,11 +156,11 @@ fn command() -> anyhow::Result<Outcome> {
     }
 }
 
-/// Prints help, or what is wrong with the command line, and ends; comes back if it cannot be printed.
-fn tell(told: &clap::Error) -> anyhow::Result<Outcome> {
-    told.print()?;
+/// Prints help, or what is wrong with the command line, and exits; returns only if it cannot be printed.
+fn print_and_exit(problem: &clap::Error) -> anyhow::Result<Outcome> {
+    problem.print()?;
     io::stdout().flush()?;
-    std::process::exit(told.exit_code())
+    std::process::exit(problem.exit_code())
 }
 
 /// What went wrong often quotes a file or its name, which may hold anything.

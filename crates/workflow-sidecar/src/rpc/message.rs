@@ -324,14 +324,13 @@ mod tests {
             ("{} {}", 4),
             ("\u{feff}{}", 1),
             ("{\n}x", 4),
-            ("1e999", 5),
         ] {
             assert_eq!(refused(line), (None, Invalid::NotJson(column)), "{line}");
         }
         for line in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#] {
             assert_eq!(refused(line), (None, Invalid::Batch), "{line}");
         }
-        for line in ["1", "-1", "0.5", "\"x\"", "null", "true"] {
+        for line in ["1", "-1", "0.5", "1e999", "\"x\"", "null", "true"] {
             assert_eq!(refused(line), (None, Invalid::NotAnObject), "{line}");
         }
         let refusal = Message::parse(b"{\"\xc3\"}").unwrap_err();
