@@ -95,12 +95,12 @@ impl Observed {
 
 impl Files for Observed {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        self.observe(self.disk.wanted(&FilePath::workflows(tier)));
+        self.observe(self.disk.unresolved(&FilePath::workflows(tier)));
         self.disk.entries(tier)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        self.observe(self.disk.wanted(path));
+        self.observe(self.disk.unresolved(path));
         self.disk.read(path, max_bytes)
     }
 
