@@ -397,8 +397,9 @@ fn what_is_simulated_is_what_is_served() {
             .arg(&file)
             .output()
             .unwrap();
+        let status = output.status;
         let output = String::from_utf8(output.stdout).unwrap();
-        assert_ne!(output.status.code(), Some(2), "seed {seed}\n{output}");
+        assert_ne!(status.code(), Some(2), "seed {seed}\n{output}");
         drop(project);
         replays(&file);
         let blocked = fs::read_to_string(&file)

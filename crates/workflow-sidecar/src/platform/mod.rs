@@ -22,7 +22,8 @@ pub(crate) mod paths;
 mod private_dir;
 mod process;
 mod regular_file;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 pub(crate) mod triggers;
 pub(crate) mod trust_store;
