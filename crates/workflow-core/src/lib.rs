@@ -35,14 +35,14 @@
 //! ```
 //!
 //! [`types`], [`event`] and [`effect`] are leaf modules. [`run`] has the states of a run and their transitions,
-//! [`guard`] the decisions on tool calls, [`definition`] the language of workflows. [`session`] composes them.
+//! [`policy`] the decisions on tool calls, [`definition`] the language of workflows. [`session`] composes them.
 
 pub mod definition;
 pub mod diagnostic;
 pub mod effect;
 pub mod event;
 pub mod explain;
-pub mod guard;
+pub mod policy;
 pub mod reminders;
 pub mod run;
 pub mod session;

@@ -35,7 +35,7 @@ pub use places::{Place, Places, What, places};
 pub use row::{Origin, Row, Said, Section, Value};
 
 use crate::definition::{Loaded, Origins, Workflow};
-use crate::guard::rules::{Call, PlainPaths};
+use crate::policy::rules::{Call, PlainPaths};
 use crate::reminders::ContinuePolicy as Continue;
 use crate::run::{Position, RunState, Stale};
 use crate::session::commands::initial_message;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::definition::{Catalog, ToolAccess};
-use crate::guard::STEP_TOOL;
+use crate::policy::STEP_TOOL;
 use crate::run::{Position, RunState, entry_name};
 use crate::{template, text};
 

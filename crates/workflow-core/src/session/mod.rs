@@ -43,9 +43,9 @@ use crate::effect::{
     TriggerOutcome, message_type,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
-use crate::guard::STEP_TOOL;
-use crate::guard::gate::Report;
-use crate::guard::rules::Call;
+use crate::policy::STEP_TOOL;
+use crate::policy::gate::Report;
+use crate::policy::rules::Call;
 use crate::run::{RunState, cancel, restore};
 use crate::types::{Millis, QuestionId, RequestId, Severity};
 

@@ -8,8 +8,8 @@ use super::context::{ContextVariables, PhaseContext};
 use crate::definition::{
     Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow,
 };
-use crate::guard::results::Results;
-use crate::guard::rules::{Call, Decision, Denial, LevelRules, Rules, Whose, reason};
+use crate::policy::results::Results;
+use crate::policy::rules::{Call, Decision, Denial, LevelRules, RuleSource, Rules, reason};
 use crate::reminders::ContinuePolicy;
 use crate::run::{Position, RunState, Stale, advance};
 use crate::template::Split;
@@ -138,8 +138,8 @@ impl ResolvedPhase {
     /// The reason why a call may not run, or not without a person's consent.
     pub(crate) fn denies(&self, call: &Call<'_>) -> Option<String> {
         match self.rules.decide(call) {
-            Decision::Allowed => None,
-            Decision::Asked(denial) | Decision::Blocked(denial) => {
+            Decision::Allow => None,
+            Decision::Ask(denial) | Decision::Block(denial) => {
                 Some(self.denial_reason(&denial, call.tool()))
             }
         }
@@ -182,7 +182,7 @@ pub(crate) fn settings_levels(settings: &Settings) -> [LevelRules<'_>; 2] {
     ]
     .map(|(name, tier, guards)| LevelRules {
         name,
-        whose: Whose::Settings(tier),
+        source: RuleSource::Settings(tier),
         tools: guards.tools.as_ref(),
         rules: &guards.rules,
     })
@@ -209,16 +209,20 @@ pub(crate) fn levels<'a>(
         let Workflow {
             key, tools, rules, ..
         } = level.workflow;
-        (Whose::Workflow(key), tools, rules)
+        (RuleSource::Workflow(key), tools, rules)
     });
-    let phase = (Whose::Phase, &position.phase.tools, &position.phase.rules);
+    let phase = (
+        RuleSource::Phase,
+        &position.phase.tools,
+        &position.phase.rules,
+    );
     let inner: Vec<_> = workflows.chain([phase]).collect();
     let inner = inner
         .into_iter()
         .zip(names)
         .map(|((whose, tools, rules), name)| LevelRules {
             name,
-            whose,
+            source: whose,
             tools: tools.as_ref(),
             rules,
         });

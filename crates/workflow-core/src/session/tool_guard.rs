@@ -11,8 +11,8 @@ use super::questions::{QuestionTable, QuestionText, Topic};
 use crate::definition::Settings;
 use crate::diagnostic::{shown, visible};
 use crate::effect::{Decider, DeferredAnswer, Effects, Reply, ToolDecision};
-use crate::guard::results::Results;
-use crate::guard::rules::{Call, Decision, Denial, Lift, Rules, reason};
+use crate::policy::results::Results;
+use crate::policy::rules::{Call, Decision, Denial, Override, Rules, reason};
 use crate::types::{QuestionId, RequestId};
 
 /// Characters of a call's arguments that a person is shown. The rest would run as well, so it is mentioned.
@@ -69,7 +69,7 @@ impl CallGuard {
             Some(phase) => (&phase.rules, &phase.results),
             None => (&self.rules, &self.results),
         };
-        rules.look_at_input() || !results.is_empty()
+        rules.depend_on_input() || !results.is_empty()
     }
 
     /// The number of calls that rules denied, or asked a person about.
@@ -88,12 +88,12 @@ impl CallGuard {
     ) -> Reply<ToolDecision> {
         let rules = phase.map_or(&self.rules, |phase| &phase.rules);
         let (denial, needs_consent) = match rules.decide(call) {
-            Decision::Allowed => {
+            Decision::Allow => {
                 self.repeated = None;
                 return Reply::Now(ToolDecision::Allow);
             }
-            Decision::Asked(denial) => (denial, true),
-            Decision::Blocked(denial) => (denial, false),
+            Decision::Ask(denial) => (denial, true),
+            Decision::Block(denial) => (denial, false),
         };
         let reason = match phase {
             Some(phase) => phase.denial_reason(&denial, call.tool()),
@@ -103,9 +103,13 @@ impl CallGuard {
             self.repeated = None;
             return block(reason);
         }
-        let levels: Vec<String> = match denial.lift {
-            Lift::Person => rules.lifted(call).iter().map(level_and_source).collect(),
-            Lift::Never => Vec::new(),
+        let levels: Vec<String> = match denial.override_by {
+            Override::Person => rules
+                .overridden(call)
+                .iter()
+                .map(level_and_source)
+                .collect(),
+            Override::Never => Vec::new(),
         };
         let times = self.count_denial(call, &reason);
         let question = if needs_consent {

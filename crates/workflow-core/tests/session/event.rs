@@ -8,7 +8,7 @@ use workflow_core::effect::{
     ContextMessage, DeferredAnswer, Mutation, Reply, ToolAnswer, ToolDecision, TriggerOutcome,
 };
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
-use workflow_core::guard::rules::{Call, PlainPaths};
+use workflow_core::policy::rules::{Call, PlainPaths};
 use workflow_core::types::{QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 

@@ -2,6 +2,7 @@
 
 mod agent_end;
 mod broken_settings;
+mod builtin_rule;
 mod commands;
 mod consent;
 mod context;
@@ -9,7 +10,6 @@ mod event;
 mod gates;
 mod limits;
 mod navigation;
-mod own_rule;
 mod places;
 mod restoring;
 mod rules;

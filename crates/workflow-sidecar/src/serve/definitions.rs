@@ -10,7 +10,7 @@ use workflow_core::definition::{Loaded, Tier, TierSettings, load};
 use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
 
 use super::observed::{Observations, Observed};
-use crate::disk::{Disk, user_agent_dir};
+use crate::platform::disk::{Disk, user_agent_dir};
 
 /// Loads the definitions of a user and of a project.
 pub(crate) trait Loader: std::fmt::Debug + Send + Sync {
@@ -73,7 +73,7 @@ pub(super) struct Definitions {
     settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
 
-/// Whose project is looked into.
+/// RuleSource project is looked into.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProjectOf<'a> {
     /// A session's.

@@ -8,7 +8,6 @@ use workflow_core::Session;
 use workflow_core::types::{GateRunId, Millis};
 use workflow_protocol::Context;
 
-use super::ascii::Told;
 use super::world::{GateHandle, TriggerWatch};
 
 /// A session, and what the host said of it last.
@@ -27,10 +26,6 @@ pub(super) struct Slot {
     pub(super) gate: Option<(GateRunId, GateHandle)>,
     /// The triggers that are watched.
     pub(super) triggers: TriggerWatch,
-    /// What its agent was told last before it started.
-    pub(super) told: Told,
-    /// What its agent was told last of a call that may not run.
-    pub(super) refused: Told,
     /// Its life in the log, and how much of it was work.
     pub(super) span: Span,
 }
@@ -46,8 +41,6 @@ impl Slot {
             deadline: None,
             gate: None,
             triggers: TriggerWatch::default(),
-            told: Told::default(),
-            refused: Told::default(),
         }
     }
 

@@ -12,8 +12,8 @@ use workflow_core::event::{
     ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
     WatchReport as Watched,
 };
-use workflow_core::guard::gate::{GateVerdict, Obstacle, Report};
-use workflow_core::guard::rules::Paths;
+use workflow_core::policy::gate::{GateVerdict, Obstacle, Report};
+use workflow_core::policy::rules::Paths;
 use workflow_core::types::Snapshot;
 
 use super::command::Outcome;

@@ -13,7 +13,7 @@ use workflow_core::definition::{
 
 use super::definitions::Directory;
 use super::watched::Watched;
-use crate::disk::{Disk, HOST_DIRECTORY};
+use crate::platform::disk::{Disk, HOST_DIRECTORY};
 use crate::serve::{Loader, no_project};
 
 /// What the directories hold now.

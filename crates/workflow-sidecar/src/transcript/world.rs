@@ -11,13 +11,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use workflow_core::event::RestoreOutcome as Restored;
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::PathForm;
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::PathForm;
 use workflow_core::types::{GateRunId, Snapshot};
 
 use super::payload::{Payload, REDACTED};
 use super::secrets::hidden;
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::serve::{GateName, GateNews, TriggerName, TriggerNews, WorldProject};
 
 pub(super) use held::HeldWorld;

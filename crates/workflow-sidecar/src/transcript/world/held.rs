@@ -10,12 +10,12 @@ use workflow_core::event::{
     ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
     WatchReport as Watched,
 };
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::{PathForm, Paths};
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::{PathForm, Paths};
 use workflow_core::types::Snapshot;
 
 use super::{Answer, lock, written};
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::serve::{Awaited, GateHandle, GateJob, GateName, TriggerWatch, World, WorldProject};
 
 /// The world of a transcript: what its lines say is answered to what happens next, once each and in

@@ -1,0 +1,26 @@
+//! What every result object may carry.
+//!
+//! Owns the macro that puts `actions` and `diagnostics` into a result, each left out when empty.
+
+/// Declares results: the fields given, `actions` and `diagnostics`.
+macro_rules! answer {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, serde::Serialize, schemars::JsonSchema, ts_rs::TS)]
+        #[serde(rename_all = "camelCase")]
+        #[ts(optional_fields)]
+        pub struct $name {
+            $($fields)*
+            /// What the host has to do, in this order.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            #[ts(optional, as = "Option<_>")]
+            pub actions: Vec<$crate::types::Action>,
+            /// What is wrong with the definitions, or was noticed on the way.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            #[ts(optional, as = "Option<_>")]
+            pub diagnostics: Vec<$crate::types::Diagnostic>,
+        }
+    )*};
+}
+
+pub(crate) use answer;

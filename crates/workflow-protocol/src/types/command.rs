@@ -1,0 +1,63 @@
+//! Running and completing a command of the manifest.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ts_rs::TS;
+
+use super::answer::answer;
+use super::session::session_bound;
+use crate::read::Text;
+
+session_bound! {
+    /// The command that the user gave.
+    pub struct CommandRunParams<'a> {
+        /// The command's name, without the slash.
+        #[serde(borrow)]
+        pub name: Text<'a>,
+        /// What the user typed after the name.
+        #[serde(borrow, default)]
+        #[ts(optional, as = "Option<String>")]
+        pub arguments: Text<'a>,
+    }
+
+    /// The command that the user is typing.
+    pub struct CommandCompleteParams<'a> {
+        /// The command's name, without the slash.
+        #[serde(borrow)]
+        pub name: Text<'a>,
+        /// What the user has typed after the name so far.
+        #[serde(borrow, default)]
+        #[ts(optional, as = "Option<String>")]
+        pub prefix: Text<'a>,
+    }
+}
+
+answer! {
+    /// What the command makes the host do.
+    pub struct CommandRunResult {
+        /// Whether rules hold even while no workflow is active, if that has become another.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub guarded: Option<bool>,
+    }
+
+    /// What the command's argument could be.
+    pub struct CommandCompleteResult {
+        /// The proposals; null if there are none.
+        #[ts(optional = false)]
+        pub items: Option<Vec<Completion>>,
+    }
+}
+
+/// A proposal for a command's argument.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct Completion {
+    /// What is inserted.
+    pub value: String,
+    /// What is shown.
+    pub label: String,
+    /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}

@@ -1,0 +1,329 @@
+//! The hooks: what the host forwards and what it does with the answer.
+//!
+//! Owns the parameters and results of `hook/*`. The parameters are strict, the event inside them is not: a host
+//! forwards what it has, what the sidecar does not know is passed over without being built, and a member of a wrong
+//! type counts as left out unless nothing can be decided without it. Must not know what is decided.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use ts_rs::TS;
+
+use super::answer::answer;
+use super::messages::Messages;
+use super::session::session_bound;
+use super::state::WorkflowState;
+use crate::read::Text;
+use crate::read::lenient;
+
+session_bound! {
+    /// The session has started, moved, shrunk or is about to end.
+    pub struct SessionHookParams<'a> {
+        /// What the host says of it.
+        #[serde(borrow, default, deserialize_with = "lenient::event")]
+        #[ts(optional, as = "Option<_>")]
+        pub event: SessionEvent<'a>,
+    }
+
+    /// The user gave a prompt and the agent is about to start.
+    pub struct BeforeAgentStartParams<'a> {
+        /// What the host says of it.
+        #[serde(borrow, default, deserialize_with = "lenient::event")]
+        #[ts(optional, as = "Option<_>")]
+        pub event: BeforeAgentStartEvent<'a>,
+    }
+
+    /// The agent has started.
+    pub struct AgentStartParams<'a> {
+        /// What the host says of it.
+        #[serde(default, deserialize_with = "lenient::event")]
+        #[ts(optional, as = "Option<_>")]
+        pub event: AnyEvent,
+    }
+
+    /// A turn of the agent has started or ended.
+    pub struct TurnParams<'a> {
+        /// What the host says of it.
+        #[serde(default, deserialize_with = "lenient::event")]
+        #[ts(optional, as = "Option<_>")]
+        pub event: TurnEvent,
+    }
+
+    /// The agent wants to run a tool.
+    pub struct ToolCallParams<'a> {
+        /// The call.
+        #[serde(borrow, deserialize_with = "lenient::required_event")]
+        pub event: ToolCallEvent<'a>,
+    }
+
+    /// A tool has run.
+    pub struct ToolResultParams<'a> {
+        /// The call and its result.
+        #[serde(borrow, deserialize_with = "lenient::required_event")]
+        pub event: ToolResultEvent<'a>,
+    }
+
+    /// The agent has stopped.
+    pub struct AgentEndParams<'a> {
+        /// What the host says of it.
+        #[serde(borrow, default, deserialize_with = "lenient::event")]
+        #[ts(optional, as = "Option<_>")]
+        pub event: AgentEndEvent<'a>,
+    }
+
+    /// Somebody has submitted a message.
+    pub struct InputParams<'a> {
+        /// What the host says of it.
+        #[serde(borrow, default, deserialize_with = "lenient::event")]
+        #[ts(optional, as = "Option<_>")]
+        pub event: InputEvent<'a>,
+    }
+
+    /// The user goes back to an earlier turn.
+    pub struct BranchParams<'a> {
+        /// What the host says of it.
+        #[serde(default, deserialize_with = "lenient::event")]
+        #[ts(optional, as = "Option<_>")]
+        pub event: BranchEvent,
+    }
+}
+
+/// An event of which nothing is needed.
+#[derive(Debug, Default, Deserialize, JsonSchema, TS)]
+#[ts(type = "Record<string, unknown>")]
+pub struct AnyEvent {}
+
+/// Declares events: everything that is not named is ignored, and so is what is named and not as expected.
+macro_rules! events {
+    ($($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Deserialize, JsonSchema, TS)]
+        #[serde(rename_all = "camelCase")]
+        #[ts(optional_fields = nullable)]
+        pub struct $name $(<$life>)? { $($fields)* }
+    )*};
+}
+
+events! {
+    /// What the host says of a session.
+    #[derive(Default)]
+    pub struct SessionEvent<'a> {
+        /// Why, in the host's words: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`.
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
+        pub reason: Option<Text<'a>>,
+    }
+
+    /// What the host says of a prompt.
+    #[derive(Default)]
+    pub struct BeforeAgentStartEvent<'a> {
+        /// What the agent was asked.
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
+        pub prompt: Option<Text<'a>>,
+    }
+
+    /// What the host says of a turn.
+    #[derive(Default)]
+    pub struct TurnEvent {
+        /// Which turn of the run it is, from 0.
+        #[serde(default, deserialize_with = "lenient::scalar")]
+        pub turn_index: Option<u64>,
+    }
+
+    /// A call that the agent asks for.
+    pub struct ToolCallEvent<'a> {
+        /// The tool's name.
+        #[serde(borrow)]
+        pub tool_name: Text<'a>,
+        /// The host's id of the call.
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
+        pub tool_call_id: Option<Text<'a>>,
+        /// The arguments.
+        #[serde(borrow)]
+        #[ts(optional, type = "unknown")]
+        pub input: Option<&'a RawValue>,
+    }
+
+    /// A call that has run, and its result.
+    pub struct ToolResultEvent<'a> {
+        /// The tool's name.
+        #[serde(borrow)]
+        pub tool_name: Text<'a>,
+        /// The host's id of the call.
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
+        pub tool_call_id: Option<Text<'a>>,
+        /// The arguments.
+        #[serde(borrow)]
+        #[ts(optional, type = "unknown")]
+        pub input: Option<&'a RawValue>,
+        /// What the model will read.
+        #[serde(borrow)]
+        #[ts(optional, type = "unknown")]
+        pub content: Option<&'a RawValue>,
+        /// Whether the call failed.
+        #[serde(default, deserialize_with = "lenient::scalar")]
+        pub is_error: Option<bool>,
+    }
+
+    /// What the host says of the end of a run.
+    #[derive(Default)]
+    pub struct AgentEndEvent<'a> {
+        /// The messages of the run: all of them, or only the last one of the assistant.
+        #[serde(borrow, default)]
+        #[ts(optional, as = "Option<Messages<'a>>")]
+        pub messages: Messages<'a>,
+    }
+
+    /// What the host says of a submitted message.
+    #[derive(Default)]
+    pub struct InputEvent<'a> {
+        /// Where it comes from: `interactive`, `rpc`, or `extension` if a program said it.
+        #[serde(borrow, default, deserialize_with = "lenient::text")]
+        pub source: Option<Text<'a>>,
+    }
+
+    /// Where the user goes back to.
+    #[derive(Default)]
+    pub struct BranchEvent {
+        /// The turn that becomes the last one.
+        #[serde(default, deserialize_with = "lenient::scalar")]
+        pub target_turn_index: Option<u64>,
+    }
+}
+
+answer! {
+    /// What a hook makes the host do.
+    pub struct HookResult {
+        /// Whether rules hold even while no workflow is active. As long as the sidecar cannot be asked, such a
+        /// session's tool calls must not run. Where a session starts or moves, what is left out is false; afterwards it
+        /// is said when it becomes another.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub guarded: Option<bool>,
+    }
+
+    /// What the agent is told before it starts.
+    pub struct BeforeAgentStartResult {
+        /// The message to put into the conversation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub inject: Option<Inject>,
+    }
+
+    /// Whether the agent may run the tool; an empty object allows it.
+    pub struct ToolCallResult {
+        /// Why it may not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub block: Option<Block>,
+        /// What to change in the call.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mutation: Option<ToolCallMutation>,
+    }
+
+    /// What becomes of a tool's result; an empty object leaves it as it is.
+    pub struct ToolResultResult {
+        /// What to change in the result.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mutation: Option<ToolResultMutation>,
+    }
+
+    /// What became of the run when the agent stopped.
+    pub struct AgentEndResult {
+        /// What happened to the run's state.
+        pub mutation: AgentEndMutation,
+    }
+
+    /// How the user's way back is to be taken.
+    pub struct BranchResult {
+        /// What to leave out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mutation: Option<BranchMutation>,
+    }
+}
+
+/// A message for the agent before it starts.
+///
+/// hook-lifecycle: "handleBeforeAgentStart".
+#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Inject {
+    /// The message's type: `workflow:context`.
+    pub custom_type: String,
+    /// The text.
+    pub content: String,
+    /// Whether the user sees it.
+    pub display: bool,
+}
+
+/// Why a tool call is blocked.
+///
+/// hook-lifecycle: "Block Reason Template".
+#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Block {
+    /// What the agent is told.
+    pub reason: String,
+    /// Who decided.
+    pub kind: BlockKind,
+}
+
+/// Who decided that a call is blocked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum BlockKind {
+    /// A rule of the current phase.
+    Policy,
+    /// The user, who was asked.
+    User,
+    /// Nobody: the decision could not be made.
+    Failure,
+}
+
+/// What to change in a tool call.
+#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCallMutation {
+    /// The arguments to run the tool with.
+    #[ts(type = "unknown")]
+    pub input: Box<RawValue>,
+}
+
+/// What to change in a tool's result; what is left out stays.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct ToolResultMutation {
+    /// What the model reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "unknown")]
+    pub content: Option<Box<RawValue>>,
+    /// What the host keeps beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "unknown")]
+    pub details: Option<Box<RawValue>>,
+    /// Whether the call failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+}
+
+/// What happened to the run's state at the end of the agent's run.
+///
+/// hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct AgentEndMutation {
+    /// Whether the run was unloaded.
+    pub unload: bool,
+    /// Whether its state was stored.
+    pub persist: bool,
+    /// The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of
+    /// `actions` carry the state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<WorkflowState>,
+}
+
+/// What to leave out when the user goes back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchMutation {
+    /// Whether the conversation stays as it is.
+    pub skip_conversation_restore: bool,
+}

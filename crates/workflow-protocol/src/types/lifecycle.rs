@@ -1,0 +1,107 @@
+//! The beginning, the end and the time of a connection.
+//!
+//! Owns the parameters of `initialize`, `shutdown` and `clock/advance`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use ts_rs::TS;
+
+use super::answer::answer;
+use super::session::session_bound;
+use crate::read::Text;
+
+/// What the host says of itself.
+#[derive(Debug, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[ts(optional_fields = nullable)]
+pub struct InitializeParams<'a> {
+    /// The version of the protocol: the number 1.
+    pub protocol_version: u32,
+    /// Which host it is.
+    #[serde(borrow)]
+    pub host: HostInfo<'a>,
+    /// The working directory; project definitions are looked for here.
+    #[serde(borrow)]
+    pub cwd: Text<'a>,
+    /// The directory of the user's own definitions, if it is not the usual one.
+    #[serde(borrow)]
+    pub agent_dir: Option<Text<'a>>,
+    /// What the host can do.
+    #[serde(default)]
+    #[ts(optional, as = "Option<_>")]
+    pub capabilities: Capabilities,
+    /// Where time comes from.
+    #[serde(default)]
+    #[ts(optional, as = "Option<_>")]
+    pub clock: Clock,
+}
+
+/// Which host it is.
+#[derive(Debug, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HostInfo<'a> {
+    /// The host's name.
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    /// The host's version.
+    #[serde(borrow)]
+    pub version: Text<'a>,
+}
+
+/// What the host can do; a flag that the sidecar does not know is ignored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Capabilities {
+    /// It answers `ui/confirm`, `ui/select` and `ui/input`.
+    #[ts(optional, as = "Option<_>")]
+    pub dialogs: bool,
+    /// It shows widgets; if this is left out, it does where a session's `hasUI` is true.
+    #[ts(optional)]
+    pub widgets: Option<bool>,
+    /// It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow.
+    #[ts(optional, as = "Option<_>")]
+    pub settle: bool,
+    /// It answers `host/exec`.
+    #[ts(optional, as = "Option<_>")]
+    pub exec: bool,
+}
+
+/// Where time comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub enum Clock {
+    /// The system's clock.
+    #[default]
+    System,
+    /// Only `clock/advance` moves time; the same input gives the same bytes.
+    Virtual {
+        /// The time at the start, in milliseconds since 1970.
+        now: u64,
+        /// What task ids are made from.
+        #[serde(default)]
+        #[ts(optional, as = "Option<_>")]
+        seed: u64,
+    },
+}
+
+/// No parameters at all.
+#[derive(Debug, Deserialize, JsonSchema, TS)]
+#[serde(deny_unknown_fields)]
+#[ts(type = "Record<string, never>")]
+pub struct NoParams {}
+
+/// `shutdown` takes no parameters.
+pub type ShutdownParams<'a> = NoParams;
+
+session_bound! {
+    /// How far to move the virtual clock.
+    pub struct ClockAdvanceParams<'a> {
+        /// Milliseconds to move on.
+        pub ms: u64,
+    }
+}
+
+answer! {
+    /// What came due in the session while the clock moved.
+    pub struct ClockAdvanceResult {}
+}

@@ -1,0 +1,75 @@
+//! What every session-bound call carries.
+//!
+//! Owns `sessionId` and `context`, and the macro that puts them into the parameters of a call: serde cannot flatten a
+//! struct into one that refuses unknown fields, and each call must refuse them.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use ts_rs::TS;
+
+use super::branch::Branch;
+use crate::read::Text;
+
+/// What the host knows of the session at the time of a call.
+#[derive(Debug, Default, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[ts(optional_fields = nullable)]
+pub struct Context<'a> {
+    /// The session's working directory.
+    #[serde(borrow)]
+    pub cwd: Option<Text<'a>>,
+    /// Whether somebody sees what is shown; whether dialogs are answered, `capabilities` say.
+    #[serde(rename = "hasUI")]
+    pub has_ui: Option<bool>,
+    /// Whether the user trusts what is in the working directory, where the host knows. If not, nothing of the project
+    /// is read, and no command that does not come from the user's own definitions is run or asked about.
+    pub project_trusted: Option<bool>,
+    /// The file the session is stored in, or null if it is stored nowhere.
+    #[serde(borrow, default, deserialize_with = "crate::read::lenient::text")]
+    pub session_file: Option<Text<'a>>,
+    /// The session's entries from the root to the leaf.
+    #[serde(borrow)]
+    pub branch: Option<Branch<'a>>,
+}
+
+/// Parameters of a call that belongs to a session.
+pub trait SessionBound<'a> {
+    /// Which session the call belongs to.
+    fn session_id(&self) -> &str;
+
+    /// What the host knows of the session.
+    fn context(&self) -> &Context<'a>;
+}
+
+/// Declares parameters of a session-bound call: the fields given, `sessionId` and `context`.
+macro_rules! session_bound {
+    ($($(#[$meta:meta])* pub struct $name:ident<'a> { $($fields:tt)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, serde::Deserialize, schemars::JsonSchema, ts_rs::TS)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        #[ts(optional_fields = nullable)]
+        pub struct $name<'a> {
+            /// Which session the call belongs to; a host with one session leaves it out.
+            #[serde(borrow, default)]
+            #[ts(optional, as = "Option<String>")]
+            pub session_id: $crate::read::Text<'a>,
+            /// What the host knows of the session.
+            #[serde(borrow, default, deserialize_with = "crate::read::lenient::or_default")]
+            #[ts(optional, as = "Option<_>")]
+            pub context: $crate::types::Context<'a>,
+            $($fields)*
+        }
+
+        impl<'a> $crate::types::SessionBound<'a> for $name<'a> {
+            fn session_id(&self) -> &str {
+                &self.session_id
+            }
+
+            fn context(&self) -> &$crate::types::Context<'a> {
+                &self.context
+            }
+        }
+    )*};
+}
+
+pub(crate) use session_bound;

@@ -1,0 +1,158 @@
+//! Where a session stands: the stored entry and the resolved view.
+//!
+//! Owns the shape of `workflow:state` on the wire (state-management: "Persistence") and of `session/state`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::answer::answer;
+use super::session::session_bound;
+
+/// The data of a `workflow:state` entry.
+///
+/// state-management: "Entry structure in the session branch".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowState {
+    /// Whether the agent should be working on phases.
+    pub active: bool,
+    /// The key of the top-level workflow.
+    pub workflow_key: String,
+    /// The way from the top-level workflow to the innermost scope.
+    #[schemars(length(min = 1))]
+    pub current_path: Vec<PathSegment>,
+    /// How many transitions there were.
+    pub global_step_count: u64,
+    /// The run's id: `wf-`, the time of its start, `-` and six characters.
+    pub task_id: String,
+    /// What the user asked for.
+    pub task_description: String,
+    /// When the run started, in milliseconds since 1970.
+    pub started_at: u64,
+    /// Whether the end of the run has been announced.
+    pub completion_notified: bool,
+    /// Whether the run was cancelled.
+    pub cancelled: bool,
+}
+
+/// One scope of the current path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PathSegment {
+    /// The workflow that this scope runs.
+    pub workflow_key: String,
+    /// The position in that workflow's phases, from 0.
+    pub phase_index: u64,
+}
+
+session_bound! {
+    /// The session whose state is asked for.
+    pub struct SessionStateParams<'a> {}
+}
+
+answer! {
+    /// Where the session stands, resolved against the definitions.
+    pub struct SessionStateResult {
+        /// Whether a workflow is active.
+        pub active: bool,
+        /// Whether the run's definition is gone or no longer fits it.
+        pub stale: bool,
+        /// The key of the top-level workflow.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub workflow_key: Option<String>,
+        /// The name of the top-level workflow.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub workflow_name: Option<String>,
+        /// The run's id.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub task_id: Option<String>,
+        /// What the user asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub task_description: Option<String>,
+        /// The current path.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[ts(optional, as = "Option<_>")]
+        pub path: Vec<PathSegment>,
+        /// The names along the path.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[ts(optional, as = "Option<_>")]
+        pub breadcrumb: Vec<Breadcrumb>,
+        /// The current phase.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub phase: Option<PhaseView>,
+        /// How far the innermost scope is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub progress: Option<Progress>,
+        /// How many transitions there were.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub global_step_count: Option<u64>,
+        /// The text in the status bar.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub status: Option<String>,
+        /// How often the agent has been told to go on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub pushes: Option<Pushes>,
+        /// Why the run waits for the user; null if it does not.
+        #[ts(optional = false)]
+        pub parked: Option<String>,
+        /// Seconds until the agent is told to go on, while a countdown runs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub countdown: Option<u32>,
+    }
+}
+
+/// One scope of the path as people read it.
+///
+/// state-management: "Breadcrumb construction".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Breadcrumb {
+    /// The workflow that this scope runs.
+    pub workflow_key: String,
+    /// That workflow's name.
+    pub name: String,
+    /// The current phase's name in the innermost scope, the workflow's name in the others.
+    pub phase_name: String,
+    /// The current phase's emoji in the innermost scope, else empty.
+    pub emoji: String,
+}
+
+/// The current phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PhaseView {
+    /// The phase's id.
+    pub id: String,
+    /// The name that people read.
+    pub name: String,
+    /// The emoji in the status bar.
+    pub emoji: String,
+}
+
+/// How far the innermost scope is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Progress {
+    /// The current phase, from 1.
+    pub current: u64,
+    /// How many there are.
+    pub total: u64,
+}
+
+/// How often the agent has been told to go on, and when that ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct Pushes {
+    /// Pushes in a row without an advance.
+    pub count: u32,
+    /// How many of those are allowed; left out if there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<u32>,
+    /// Pushes in a row after which the agent called no tool.
+    pub stale: u32,
+    /// How many of those are allowed; left out if there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_stale: Option<u32>,
+}

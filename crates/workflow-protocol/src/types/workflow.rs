@@ -1,0 +1,84 @@
+//! The workflows that the sidecar found.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use ts_rs::TS;
+
+use super::answer::answer;
+use super::session::session_bound;
+
+session_bound! {
+    /// The session whose workflows are asked for.
+    pub struct WorkflowListParams<'a> {}
+}
+
+answer! {
+    /// The workflows in force and everything that is wrong with the definitions.
+    pub struct WorkflowListResult {
+        /// The workflows, in the order in which they are looked up.
+        pub workflows: Vec<WorkflowSummary>,
+    }
+}
+
+/// A workflow in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct WorkflowSummary {
+    /// The key: the name of its directory.
+    pub key: String,
+    /// The name that people read.
+    pub name: String,
+    /// What `/workflow` calls it; a workflow for other workflows may have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command_name: Option<String>,
+    /// Who may start it.
+    pub show: Show,
+    /// Which directory it comes from.
+    pub source: Source,
+    /// Its phases, in order.
+    pub phases: Vec<PhaseSummary>,
+    /// Which directory has a definition of the same key that this one replaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadows: Option<Source>,
+}
+
+/// Who may start a workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Show {
+    /// The user.
+    User,
+    /// Other workflows only.
+    Workflows,
+}
+
+/// Which directory a definition comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Source {
+    /// The user's own directory.
+    Global,
+    /// The project's directory.
+    Project,
+}
+
+/// A phase in one line, or a reference to a subworkflow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[serde(untagged)]
+pub enum PhaseSummary {
+    /// A phase.
+    Phase {
+        /// The phase's id.
+        id: String,
+        /// The name that people read.
+        name: String,
+        /// The emoji in the status bar.
+        emoji: String,
+    },
+    /// A subworkflow in the place of a phase.
+    Subworkflow {
+        /// The key of the workflow that is entered.
+        subworkflow: String,
+    },
+}
