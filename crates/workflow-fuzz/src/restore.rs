@@ -106,7 +106,10 @@ impl Host {
 
     /// Keeps what is to be kept; no gate ever ends, and nothing stands anywhere.
     fn keep(&mut self, out: Effects) {
-        let deferred = out.deferred.into_iter().flat_map(|deferred| deferred.actions);
+        let deferred = out
+            .deferred
+            .into_iter()
+            .flat_map(|deferred| deferred.actions);
         for action in out.actions.into_iter().chain(deferred) {
             if let Action::AppendEntry { custom_type, data } = action {
                 self.branch.push(Stored {
