@@ -268,7 +268,10 @@ impl Handlers for Server {
                 Some(loaded) => {
                     session.handle_workflow_command(request, &params.arguments, loaded, out)
                 }
-                None => Reply::Now(session.handle_cancel_command(out)),
+                None => {
+                    session.handle_cancel_command(out);
+                    Reply::Now(())
+                }
             },
             |_| (),
         )?;
