@@ -3,6 +3,12 @@
 //! A case is laid out as on a disk: `agent/workflows/<key>/…`, `agent/workflow-sidecar.json5` and
 //! `project/.pi/workflows/<key>/…`. Its name says the behaviour.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test reads files, and the environment says if it writes them"
+)]
+
 #![expect(
     clippy::unwrap_used,
     reason = "a case that cannot be read fails the test"

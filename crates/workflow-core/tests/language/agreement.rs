@@ -8,12 +8,10 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, Level, MemoryFiles, SETTINGS_FILE, Takes, Tier, TierEntry,
-    document, load,
+    FilePath, FileProblem, Files, MemoryFiles, SETTINGS_FILE, SchemaFile as File, Section, Tier,
+    TierEntry, ValueType, document, load,
 };
 use workflow_core::diagnostic::{Code, Diagnostic};
-
-use crate::schema::File;
 
 /// Whether a schema can see what a code is about: keys, and values by themselves.
 fn is_seen_by_a_schema(code: Code) -> bool {
@@ -244,15 +242,15 @@ fn values() -> Vec<Value> {
         json!({"zzz": 1}),
         json!({"budget": 1}),
     ];
-    for level in Level::ALL {
-        for key in level.keys() {
+    for section in Section::ALL {
+        for key in section.keys() {
             let example: Value = serde_json::from_str(key.example).unwrap();
             // One text is like another, and what is in a whole file is no value.
-            if !example.is_string() && *level != Level::Workflow {
+            if !example.is_string() && *section != Section::Workflow {
                 values.push(json!({ key.name: example }));
                 values.push(example);
             }
-            if let Takes::OneOf(words) = key.takes {
+            if let ValueType::OneOf(words) = key.value {
                 values.extend(words.iter().map(|(word, _)| json!(word)));
             }
         }
@@ -280,7 +278,7 @@ fn values() -> Vec<Value> {
     values
 }
 
-/// Places a map in files, at a level of the language.
+/// Places a map in files, at a section of the language.
 type Place = fn(Value) -> MemoryFiles;
 
 fn phase() -> Value {
@@ -338,79 +336,83 @@ fn in_settings(settings: &Value) -> MemoryFiles {
 #[test]
 fn every_key_takes_what_its_row_says() {
     let header = without(phase(), "instructions");
-    let places: [(Level, Value, Place); 24] = [
-        (Level::Workflow, workflow(), |map| in_workflow(&map)),
+    let places: [(Section, Value, Place); 24] = [
+        (Section::Workflow, workflow(), |map| in_workflow(&map)),
         (
-            Level::Workflow,
+            Section::Workflow,
             with(workflow(), "show", json!("workflows")),
             |map| in_workflow(&map),
         ),
-        (Level::Phase, phase(), |map| {
+        (Section::Phase, phase(), |map| {
             in_workflow(&with(workflow(), "phases", json!([map])))
         }),
-        (Level::Phase, header, |map| in_phase_file(&map)),
-        (Level::Reference, json!({"subworkflow": "v"}), |map| {
+        (Section::Phase, header, |map| in_phase_file(&map)),
+        (Section::Reference, json!({"subworkflow": "v"}), |map| {
             in_workflow(&with(workflow(), "phases", json!([map])))
         }),
-        (Level::Tools, json!({}), |map| {
+        (Section::Tools, json!({}), |map| {
             in_workflow(&with(
                 workflow(),
                 "phases",
                 json!([with(phase(), "tools", map)]),
             ))
         }),
-        (Level::Tools, json!({"whitelist": []}), |map| {
+        (Section::Tools, json!({"whitelist": []}), |map| {
             in_phase_file(&with(without(phase(), "instructions"), "tools", map))
         }),
-        (Level::Tools, json!({}), |map| {
+        (Section::Tools, json!({}), |map| {
             in_settings(&json!({"tools": map}))
         }),
-        (Level::Rule, json!({"block": "bash"}), |map| {
+        (Section::Rule, json!({"block": "bash"}), |map| {
             in_workflow(&with(workflow(), "tools", json!({"rules": [map]})))
         }),
-        (Level::Result, json!({"append": "Done."}), |map| {
+        (Section::Result, json!({"append": "Done."}), |map| {
             in_settings(&json!({"results": [map]}))
         }),
-        (Level::Gate, json!({"run": ["make"]}), in_gate),
-        (Level::Gate, json!({"run": "make", "shell": true}), in_gate),
-        (Level::Gate, json!({"file": "f"}), in_gate),
-        (Level::Expect, json!({}), |map| {
+        (Section::Gate, json!({"run": ["make"]}), in_gate),
+        (
+            Section::Gate,
+            json!({"run": "make", "shell": true}),
+            in_gate,
+        ),
+        (Section::Gate, json!({"file": "f"}), in_gate),
+        (Section::Expect, json!({}), |map| {
             in_gate(json!({"run": ["make"], "expect": map}))
         }),
-        (Level::Approve, json!({"ask": "Good?"}), |map| {
+        (Section::Approve, json!({"ask": "Good?"}), |map| {
             in_phase(with(phase(), "approve", map))
         }),
         (
-            Level::Trigger,
+            Section::Trigger,
             json!({"file": "f", "prompt": "Go."}),
             in_triggers,
         ),
         (
-            Level::Trigger,
+            Section::Trigger,
             json!({"http": {"port": 1, "token": "t"}, "prompt": "Go."}),
             in_triggers,
         ),
-        (Level::Trigger, json!({"prompt": "Go."}), in_triggers),
-        (Level::Http, json!({"port": 1, "token": "t"}), in_http),
-        (Level::Http, json!({"port": 1, "tokenEnv": "T"}), in_http),
-        (Level::Continue, json!({}), |map| {
+        (Section::Trigger, json!({"prompt": "Go."}), in_triggers),
+        (Section::Http, json!({"port": 1, "token": "t"}), in_http),
+        (Section::Http, json!({"port": 1, "tokenEnv": "T"}), in_http),
+        (Section::Continue, json!({}), |map| {
             in_workflow(&with(workflow(), "continue", map))
         }),
-        (Level::Continue, json!({}), |map| {
+        (Section::Continue, json!({}), |map| {
             in_settings(&json!({"continue": map}))
         }),
-        (Level::Settings, json!({}), |map| in_settings(&map)),
-        (Level::Limits, json!({}), |map| {
+        (Section::Settings, json!({}), |map| in_settings(&map)),
+        (Section::Limits, json!({}), |map| {
             in_settings(&json!({"limits": map}))
         }),
     ];
-    for level in Level::ALL {
-        let is_tried = places.iter().any(|(tried, ..)| tried == level);
-        assert!(is_tried, "{level:?} is not tried");
+    for section in Section::ALL {
+        let is_tried = places.iter().any(|(tried, ..)| tried == section);
+        assert!(is_tried, "{section:?} is not tried");
     }
     let (schemas, values) = (Schemas::new(), values());
-    for (level, map, place) in places {
-        let known = level.keys().iter().map(|key| key.name);
+    for (section, map, place) in places {
+        let known = section.keys().iter().map(|key| key.name);
         for key in known.chain([
             "zzz",
             "budget",
@@ -422,10 +424,10 @@ fn every_key_takes_what_its_row_says() {
             "subworkflow",
             "<<",
         ]) {
-            let what = format!("{level:?} without `{key}`");
+            let what = format!("{section:?} without `{key}`");
             compare(&schemas, place(without(map.clone(), key)), &what);
             for value in &values {
-                let what = format!("{level:?} with `{key}: {value}`");
+                let what = format!("{section:?} with `{key}: {value}`");
                 compare(
                     &schemas,
                     place(with(map.clone(), key, value.clone())),

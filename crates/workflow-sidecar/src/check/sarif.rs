@@ -31,7 +31,7 @@ fn rule(code: Code) -> Value {
         "id": code.as_str(),
         "name": code.name(),
         "shortDescription": {"text": code.summary()},
-        "help": {"text": code.cure()},
+        "help": {"text": code.help()},
     })
 }
 

@@ -130,10 +130,10 @@ impl Definitions {
         ] {
             let key = (tier, directory);
             let now = &loaded.tiers[tier as usize];
-            if now.is_whole() {
+            if now.is_loaded() {
                 self.settings.insert(key, now.clone());
             } else if let Some(before) = self.settings.get(&key) {
-                Arc::make_mut(loaded).hold_to(tier, before.clone());
+                Arc::make_mut(loaded).keep_last_known_good(tier, before.clone());
             }
         }
     }
