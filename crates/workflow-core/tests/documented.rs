@@ -14,7 +14,7 @@ use std::{env, fs};
 
 use workflow_core::definition::{MemoryFiles, Section, Tier, load, table};
 use workflow_core::diagnostic::{Code, render};
-use workflow_core::template::Place;
+use workflow_core::template::TemplateKind;
 
 fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/DEFINITIONS.md")
@@ -105,15 +105,18 @@ fn codes() -> String {
 
 fn variables() -> String {
     let places = [
-        ("`initialMessage`", Place::InitialMessage),
+        ("`initialMessage`", TemplateKind::InitialMessage),
         (
             "instructions, `roleInstruction`, `advanceReminder`",
-            Place::Context,
+            TemplateKind::Context,
         ),
-        ("`blockReasonTemplate`", Place::BlockReason),
-        ("`completionMessage`, `cancelledMessage`", Place::Completion),
-        ("`notDoneReminder`", Place::NotDone),
-        ("`prompt` of a trigger", Place::Trigger),
+        ("`blockReasonTemplate`", TemplateKind::BlockReason),
+        (
+            "`completionMessage`, `cancelledMessage`",
+            TemplateKind::Completion,
+        ),
+        ("`notDoneReminder`", TemplateKind::NotDone),
+        ("`prompt` of a trigger", TemplateKind::Trigger),
     ];
     places
         .iter()

@@ -25,7 +25,7 @@ pub struct Diagnostic {
     /// One sentence, without control characters.
     pub message: String,
     /// Where it is, if it is in a file.
-    pub place: Option<Place>,
+    pub location: Option<Location>,
     /// The key of the workflow it is about.
     pub workflow: Option<String>,
     /// What cures it.
@@ -40,7 +40,7 @@ impl Diagnostic {
             code,
             severity,
             message: message.into(),
-            place: None,
+            location: None,
             workflow: None,
             help: Some(code.help().to_owned()),
         }
@@ -48,8 +48,8 @@ impl Diagnostic {
 
     /// The same diagnostic, at a place.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
-        self.place = Some(place);
+    pub fn at(mut self, location: Location) -> Self {
+        self.location = Some(location);
         self
     }
 
@@ -71,9 +71,9 @@ impl Diagnostic {
 /// One line: the place, the message, and in brackets the cure.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{}:", place.file)?;
-            if let (Some(line), Some(column)) = (place.line(), place.column()) {
+        if let Some(location) = &self.location {
+            write!(f, "{}:", location.file)?;
+            if let (Some(line), Some(column)) = (location.line(), location.column()) {
                 write!(f, "{line}:{column}:")?;
             }
             f.write_str(" ")?;
@@ -117,14 +117,14 @@ impl fmt::Display for Severity {
 
 /// A file, and where in it if that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The path as it is shown to people.
     pub file: Arc<str>,
     /// The lines and columns; `None` is the file as a whole.
     pub region: Option<Region>,
 }
 
-impl Place {
+impl Location {
     /// A file as a whole.
     #[must_use]
     pub fn file(file: &str) -> Self {

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use workflow_core::definition::{MemoryFiles, Origins, Tier, load};
-//! use workflow_core::explain::{Explained, places};
+//! use workflow_core::explain::{Explained, phase_tree};
 //!
 //! let files = MemoryFiles::new().with(Tier::Project, "fix/workflow.yaml", r#"
 //! name: Fix
@@ -16,23 +16,23 @@
 //! "#);
 //! let loaded = load(&files);
 //! let workflow = loaded.catalog.get("fix").unwrap();
-//! let places = places(workflow, &loaded.catalog);
-//! let look = places.find("look").unwrap().state().unwrap();
+//! let tree = phase_tree(workflow, &loaded.catalog);
+//! let look = tree.find("look").unwrap().state().unwrap();
 //! let explained = Explained::of(&look, &loaded, &Origins::new(&files, &loaded)).unwrap();
 //! assert_eq!(explained.blocks("read"), None);
 //! assert!(explained.blocks("edit").unwrap().contains("during the Look phase"));
 //! ```
 
-mod here;
-mod names;
-mod places;
+mod not_found;
+mod origin_lookup;
+mod phase_tree;
 mod row;
-mod rows;
-mod turns;
+mod turn_values;
+mod values;
 
-pub use names::NotFound;
-pub use places::{Place, Places, What, places};
-pub use row::{Origin, Row, Said, Section, Value};
+pub use not_found::NotFound;
+pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
+pub use row::{Origin, Row, Said, Topic, Value};
 
 use crate::command::initial_message;
 use crate::definition::{Loaded, Origins, Workflow};
@@ -40,7 +40,7 @@ use crate::guard::Continue;
 use crate::guard::rules::{Call, PlainPaths};
 use crate::run::{Position, RunState, Stale};
 use crate::standing::Standing;
-use here::Here;
+use origin_lookup::OriginLookup;
 
 /// What holds where a run stands.
 #[derive(Debug)]
@@ -56,8 +56,8 @@ impl Explained {
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
         let standing = Standing::of(state, &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
-        let here = Here::new(state, loaded, &position, &standing, origins);
-        let rows = rows::of_phase(&here);
+        let lookup = OriginLookup::new(state, loaded, &position, &standing, origins);
+        let rows = values::of_phase(&lookup);
         let initial_message =
             initial_message(position.root(), &loaded.catalog, &state.task_description);
         Ok(Self {
@@ -127,18 +127,18 @@ impl Explained {
 
     /// The row of a key.
     #[must_use]
-    pub fn row(&self, section: Section, key: &str) -> Option<&Row> {
+    pub fn row(&self, topic: Topic, key: &str) -> Option<&Row> {
         self.rows
             .iter()
-            .find(|row| row.section == section && row.key == key)
+            .find(|row| row.topic == topic && row.key == key)
     }
 }
 
 /// What a workflow says that holds in every phase of a run of it.
 #[must_use]
 pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -> Vec<Row> {
-    let places = places(workflow, &loaded.catalog);
-    let first = places.phases().next().and_then(Place::state);
+    let tree = phase_tree(workflow, &loaded.catalog);
+    let first = tree.phases().next().and_then(PhaseNode::state);
     let Some(state) = first else {
         return Vec::new();
     };
@@ -147,6 +147,6 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let (Ok(standing), Ok(position)) = (standing, position) else {
         return Vec::new();
     };
-    let here = Here::new(&state, loaded, &position, &standing, origins);
-    rows::of_workflow(&here)
+    let lookup = OriginLookup::new(&state, loaded, &position, &standing, origins);
+    values::of_workflow(&lookup)
 }

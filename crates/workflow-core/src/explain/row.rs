@@ -7,7 +7,7 @@ use crate::diagnostic;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// What it is about.
-    pub section: Section,
+    pub topic: Topic,
     /// Its name in that section; a key of the definition where it is one.
     pub key: &'static str,
     /// The value.
@@ -18,7 +18,7 @@ pub struct Row {
 
 /// What values are about, in the order in which they are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Section {
+pub enum Topic {
     /// How a run starts.
     Start,
     /// The phase itself.
@@ -37,7 +37,7 @@ pub enum Section {
     End,
 }
 
-impl Section {
+impl Topic {
     /// All of them, in order.
     pub const ALL: [Self; 8] = [
         Self::Start,
@@ -106,7 +106,7 @@ pub struct Origin {
     /// Who says it.
     pub said: Said,
     /// Where it is written; `None` for defaults, and for files that cannot be read any more.
-    pub place: Option<diagnostic::Place>,
+    pub location: Option<diagnostic::Location>,
 }
 
 /// Who says something.
@@ -144,7 +144,7 @@ impl Origin {
     pub fn default_value() -> Self {
         Self {
             said: Said::Default,
-            place: None,
+            location: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use workflow_core::definition::{Loaded, Tier, TierSettings, load};
-use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
+use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
 use super::observed::{Observations, Observed};
 use crate::disk::{Disk, user_agent_dir};
@@ -143,7 +143,7 @@ impl Definitions {
 pub(crate) fn no_project(cwd: &Path) -> Diagnostic {
     let message = "the project is not a directory: only your own workflows are read";
     Diagnostic::new(Code::Unreadable, Severity::Warning, message)
-        .at(Place::file(&cwd.display().to_string()))
+        .at(Location::file(&cwd.display().to_string()))
         .with_help("name a directory in `cwd`")
 }
 

@@ -1,7 +1,7 @@
 //! Reads `continue`, which means the same in a workflow, a phase and the settings.
 
 use crate::definition::model::ContinueRule;
-use crate::definition::schema::keys::auto_continue;
+use crate::definition::schema::keys::{auto_continue, workflow};
 use crate::definition::schema::{Key, MapReader, Section, wrong_type};
 use crate::definition::syntax::{Kind, Map, Reader};
 use crate::diagnostic::{Code, Finding, shown};
@@ -22,12 +22,12 @@ pub(super) fn read_continue(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Cont
         }
         Kind::Text(text) => {
             let message = format!("`continue` must be `wait` or a map, not `{}`", shown(&text));
-            let finding = Finding::error(Code::InvalidValue, span, message);
-            finding.help(key.for_example())
+            Finding::error(Code::InvalidValue, span, message)
         }
         kind => wrong_type(key, "`wait` or a map", &kind, span),
     };
-    keys.report(finding);
+    // The example of a map, also where the section's own is a word.
+    keys.report(finding.help(workflow::CONTINUE.for_example()));
     ContinueRule::default()
 }
 

@@ -3,7 +3,7 @@
 use super::directory::{Directory, Found};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
 use crate::definition::model::{Limits, Tier};
-use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown};
+use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
 /// Reads the workflows of a source, in byte order of their keys.
 pub(super) fn load_tier(
@@ -12,7 +12,7 @@ pub(super) fn load_tier(
     limits: &Limits,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<(String, Found)> {
-    let directory = Place::file(&files.shown(&FilePath::workflows(tier)));
+    let directory = Location::file(&files.shown(&FilePath::workflows(tier)));
     let entries = match files.entries(tier) {
         Ok(entries) => entries,
         Err(problem) => {
@@ -30,8 +30,8 @@ pub(super) fn load_tier(
     for entry in entries.into_iter().take(most) {
         match entry {
             TierEntry::Skipped { name, problem } => {
-                let place = Place::file(&files.shown(&FilePath::entry(tier, &name)));
-                diagnostics.push(skipped(tier, &name, &problem).at(place));
+                let location = Location::file(&files.shown(&FilePath::entry(tier, &name)));
+                diagnostics.push(skipped(tier, &name, &problem).at(location));
             }
             TierEntry::Directory(key) => {
                 let directory = Directory {

@@ -11,7 +11,7 @@ use crate::definition::syntax::frontmatter::{self, NoFrontmatter, Parts};
 use crate::definition::syntax::{
     Findings, Kind, Map, Node, Reader, Source, Span, TreeLimits, json5, raise, yaml,
 };
-use crate::diagnostic::{Code, Diagnostic, Finding, Place, Severity, shown};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 
 /// A workflow that was found, sound or not.
 pub(super) struct Found {
@@ -158,7 +158,7 @@ impl Directory<'_> {
         );
         Some(
             diagnostic
-                .at(Place::file(&self.shown(name)))
+                .at(Location::file(&self.shown(name)))
                 .about(self.key),
         )
     }
@@ -166,14 +166,14 @@ impl Directory<'_> {
     fn two_definitions(&self) -> Diagnostic {
         let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
         Diagnostic::new(Code::TwoDefinitions, Severity::Error, message)
-            .at(Place::file(&self.shown(JSON5_NAME)))
+            .at(Location::file(&self.shown(JSON5_NAME)))
             .about(self.key)
     }
 
     fn unreadable(&self, name: &str, problem: &FileProblem) -> Diagnostic {
         let message = format!("`{name}` {problem}");
         let diagnostic = Diagnostic::new(code_of(problem), Severity::Error, message)
-            .at(Place::file(&self.shown(name)))
+            .at(Location::file(&self.shown(name)))
             .about(self.key);
         match problem {
             FileProblem::TooMuch { .. } => diagnostic.with_help(raise("maxTotalBytes")),

@@ -25,7 +25,7 @@ pub use settings::TierSettings;
 
 use super::model::{Catalog, Limits, Settings, Show, Tier};
 use super::syntax::{Findings, Node, Reader, Source, TreeLimits, json5};
-use crate::diagnostic::{Code, Diagnostic, Finding, Place, Severity, shown, visible};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, visible};
 use directories::load_tier;
 use directory::{Draft, Found, Summary, read_map};
 use files::Metered;
@@ -150,8 +150,9 @@ pub(super) fn load_settings_of(
         Err(FileProblem::Missing) => return None,
         Err(problem) => {
             let message = format!("the settings file {problem}");
-            let place = Place::file(&files.shown(&path));
-            let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Error, message).at(place);
+            let location = Location::file(&files.shown(&path));
+            let diagnostic =
+                Diagnostic::new(Code::Unreadable, Severity::Error, message).at(location);
             let diagnostic = match problem {
                 FileProblem::TooLarge { .. } => diagnostic.with_help("make it smaller"),
                 _ => diagnostic,
@@ -268,7 +269,7 @@ fn override_left_out(key: &str, file: &str) -> Diagnostic {
         shown(key)
     );
     Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message)
-        .at(Place::file(file))
+        .at(Location::file(file))
         .about(key)
 }
 
@@ -333,7 +334,7 @@ fn duplicate_commands(drafts: &[Draft], diagnostics: &mut Vec<Diagnostic>) {
         );
         diagnostics.push(
             Diagnostic::new(Code::DuplicateCommandName, Severity::Warning, message)
-                .at(draft.file.place(draft.command_name))
+                .at(draft.file.location(draft.command_name))
                 .about(&draft.workflow.key),
         );
     }

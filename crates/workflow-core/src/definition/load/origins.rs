@@ -14,7 +14,7 @@ use super::{Loaded, Outcome, load_settings_of, parse_settings};
 use crate::definition::model::{Limits, Settings, Tier};
 use crate::definition::schema::Text;
 use crate::definition::syntax::{Kind, Map, Node, Source, frontmatter};
-use crate::diagnostic::Place;
+use crate::diagnostic::Location;
 
 /// The files that definitions were loaded from, to look up who says what.
 pub struct Origins<'f> {
@@ -52,26 +52,26 @@ pub struct WorkflowOrigin {
 #[derive(Debug, Default)]
 pub struct EntryOrigin {
     /// The entry in the definition.
-    pub entry: Option<Place>,
+    pub entry: Option<Location>,
     /// The keys of the phase: in its own file, or in the definition.
     pub keys: KeyPlaces,
 }
 
 /// Where the keys of one map stand, and those of the maps in it.
 #[derive(Debug, Default)]
-pub struct KeyPlaces(BTreeMap<(String, Option<String>), Place>);
+pub struct KeyPlaces(BTreeMap<(String, Option<String>), Location>);
 
 impl KeyPlaces {
     /// Where a key stands. `["continue", "max"]` is a key of a map in the map; where it is not written out,
     /// the place is that of the key around it.
     #[must_use]
-    pub fn of(&self, key: &[&str]) -> Option<&Place> {
+    pub fn of(&self, key: &[&str]) -> Option<&Location> {
         let (outer, inner) = (key.first()?, key.get(1));
-        let place = |inner: Option<&&str>| {
+        let location = |inner: Option<&&str>| {
             let inner = inner.map(|&inner| inner.to_owned());
             self.0.get(&((*outer).to_owned(), inner))
         };
-        place(inner).or_else(|| place(None))
+        location(inner).or_else(|| location(None))
     }
 
     fn new(source: &Source, map: &Map<'_>) -> Self {
@@ -88,12 +88,12 @@ impl KeyPlaces {
                         .filter(|inner| inner.value.kind != Kind::Null)
                     {
                         let name = inner.key.clone().into_owned();
-                        places.insert((key.clone(), Some(name)), source.place(inner.key_span));
+                        places.insert((key.clone(), Some(name)), source.location(inner.key_span));
                     }
                 }
                 Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => {}
             }
-            places.insert((key, None), source.place(entry.key_span));
+            places.insert((key, None), source.location(entry.key_span));
         }
         Self(places)
     }
@@ -195,7 +195,7 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) => KeyPlaces::default(),
     };
     EntryOrigin {
-        entry: item.span.map(|span| source.place(Some(span))),
+        entry: item.span.map(|span| source.location(Some(span))),
         keys,
     }
 }
@@ -205,7 +205,7 @@ fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyPlaces> 
     let parts = frontmatter::split(source.text()).ok()?;
     let map = map_of(parse_frontmatter(&parts, directory.tree_limits()).ok()?)?;
     let mut keys = KeyPlaces::new(&source, &map);
-    let body = source.place(Some(body_span(&parts)));
+    let body = source.location(Some(body_span(&parts)));
     keys.0.insert(("instructions".to_owned(), None), body);
     Some(keys)
 }

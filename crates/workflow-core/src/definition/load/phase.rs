@@ -8,7 +8,7 @@ use crate::definition::schema::keys::phase;
 use crate::definition::schema::{MapReader, Section, Text, check_template};
 use crate::definition::syntax::{Map, Reader, Span};
 use crate::diagnostic::{Code, Finding};
-use crate::template::Place;
+use crate::template::TemplateKind;
 
 /// A phase, and the location of its id.
 pub(super) struct ReadPhase {
@@ -71,6 +71,6 @@ fn read_instructions(keys: &mut MapReader<'_, '_, '_>, body: Option<Text>) -> Op
         keys.report(Finding::error(Code::NoInstructions, text.span, message));
         return None;
     }
-    check_template(keys.reader, Place::Context, &text.value, text.span);
+    check_template(keys.reader, TemplateKind::Context, &text.value, text.span);
     Some(text)
 }

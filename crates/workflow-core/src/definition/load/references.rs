@@ -129,7 +129,7 @@ impl Settling<'_> {
         message: String,
     ) -> &mut Diagnostic {
         let diagnostic = Diagnostic::new(code, Severity::Error, message)
-            .at(self.drafts[at].file.place(span))
+            .at(self.drafts[at].file.location(span))
             .about(self.key(at));
         self.diagnostics.push(diagnostic);
         let last = self.diagnostics.len() - 1;

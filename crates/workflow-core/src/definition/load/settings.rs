@@ -24,8 +24,8 @@ pub struct TierSettings {
 impl TierSettings {
     /// The replacement for a file that cannot be read, for this reason: everything is forbidden.
     pub(super) fn fail_closed(file: &str, why: &Diagnostic) -> Self {
-        let place = why.place.as_ref();
-        let source = match place.and_then(crate::diagnostic::Place::line) {
+        let location = why.location.as_ref();
+        let source = match location.and_then(crate::diagnostic::Location::line) {
             Some(line) => format!("{file}:{line}"),
             None => file.to_owned(),
         };

@@ -7,7 +7,7 @@ use crate::definition::model::{
     Bound, Checkpoint, ContextMode, ExpectedExit, GitCheck, Limits, OnLimit, OnStop, ResultKind,
     Show,
 };
-use crate::template::Place;
+use crate::template::TemplateKind;
 use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
 
 /// The longest countdown, in seconds.
@@ -153,7 +153,7 @@ section! {
                 .default(Default::RequiredToStart)
                 .example(r#""bugfix""#);
         INITIAL_MESSAGE: Typed<Text> =
-            Typed::template("initialMessage", Place::InitialMessage, "Sent to the agent at the start.")
+            Typed::template("initialMessage", TemplateKind::InitialMessage, "Sent to the agent at the start.")
                 .default(Default::RequiredToStart)
                 .example(r#""Fix this bug: {description}. Begin with {firstPhaseName}.""#);
         PHASES: Key = Key::new(
@@ -184,27 +184,27 @@ section! {
                 .default(Default::Number(SESSION_NAME_MAX_LENGTH))
                 .example("30");
         ROLE_INSTRUCTION: Typed<Text> =
-            Typed::template("roleInstruction", Place::Context, "Opens the context message.")
+            Typed::template("roleInstruction", TemplateKind::Context, "Opens the context message.")
                 .default(Default::Described("built in"))
                 .example(r#""Work in phases, and stay inside the current one.""#);
         ADVANCE_REMINDER: Typed<Text> =
-            Typed::template("advanceReminder", Place::Context, "Closes the context message.")
+            Typed::template("advanceReminder", TemplateKind::Context, "Closes the context message.")
                 .default(Default::Described("built in"))
                 .example(r#""When it is done, call {toolName} with action='next'.""#);
         BLOCK_REASON_TEMPLATE: Typed<Text> =
-            Typed::template("blockReasonTemplate", Place::BlockReason, "The reason a blocked tool call gets.")
+            Typed::template("blockReasonTemplate", TemplateKind::BlockReason, "The reason a blocked tool call gets.")
                 .default(Default::Described("built in"))
                 .example(r#""{toolName} is not for {phaseName}. Allowed: {allowedTools}""#);
         COMPLETION_MESSAGE: Typed<Text> =
-            Typed::template("completionMessage", Place::Completion, "Announces a completed run.")
+            Typed::template("completionMessage", TemplateKind::Completion, "Announces a completed run.")
                 .default(Default::Described("built in"))
                 .example(r#""Done: {taskDescription}""#);
         CANCELLED_MESSAGE: Typed<Text> =
-            Typed::template("cancelledMessage", Place::Completion, "Announces a cancelled run.")
+            Typed::template("cancelledMessage", TemplateKind::Completion, "Announces a cancelled run.")
                 .default(Default::Described("built in"))
                 .example(r#""Stopped: {taskDescription}""#);
         NOT_DONE_REMINDER: Typed<Text> =
-            Typed::template("notDoneReminder", Place::NotDone, "Sent to an agent that stopped early.")
+            Typed::template("notDoneReminder", TemplateKind::NotDone, "Sent to an agent that stopped early.")
                 .default(Default::Described("built in"))
                 .example(r#""{phaseEmoji} {phaseName} is not done: {phaseInstructions}""#);
         CONTINUE: Key = CONTINUE_KEY.default(Default::Described("see below"));
@@ -224,7 +224,7 @@ section! {
         EMOJI: Typed<Text> = Typed::text("emoji", "Stands before the name.").required().example(r#""🐛""#);
         INSTRUCTIONS: Typed<Text> = Typed::template(
             "instructions",
-            Place::Context,
+            TemplateKind::Context,
             "What the agent is told to do. In a file it is what follows the frontmatter, trimmed.",
         )
         .required()
@@ -486,7 +486,7 @@ section! {
         .never_dropped();
         PROMPT: Typed<Text> = Typed::template(
             "prompt",
-            Place::Trigger,
+            TemplateKind::Trigger,
             "What the agent is told. Both variables stand for what came in.",
         )
         .required()

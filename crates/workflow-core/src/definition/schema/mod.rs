@@ -22,7 +22,7 @@ pub(super) use unknown_keys::lost_guards;
 pub(super) use values::{Text, check_template, texts, wrong_type};
 
 use crate::diagnostic::Severity;
-use crate::template::Place;
+use crate::template::TemplateKind;
 
 /// A map of the definition language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub enum ValueType {
     /// A name that can be typed after `/workflow`.
     CommandName,
     /// Text with the variables of a place.
-    Template(Place),
+    Template(TemplateKind),
     /// True or false.
     Flag,
     /// One of a few words, each with its meaning.

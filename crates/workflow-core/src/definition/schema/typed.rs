@@ -9,7 +9,7 @@ use super::values::{
 use super::{Default, Hint, Key, ValueType};
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Node, Reader};
-use crate::template::Place;
+use crate::template::TemplateKind;
 
 /// A key whose value can be read without a look at other keys.
 #[derive(Debug, Clone, Copy)]
@@ -109,7 +109,11 @@ impl Typed<Text> {
         Self::new(name, ValueType::CommandName, summary, read_text)
     }
 
-    pub(super) const fn template(name: &'static str, place: Place, summary: &'static str) -> Self {
+    pub(super) const fn template(
+        name: &'static str,
+        place: TemplateKind,
+        summary: &'static str,
+    ) -> Self {
         Self::new(name, ValueType::Template(place), summary, read_template)
     }
 }

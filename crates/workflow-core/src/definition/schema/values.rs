@@ -381,7 +381,7 @@ fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
 /// Reports the variables of a template that do not exist in its place, each once.
 pub(in crate::definition) fn check_template(
     reader: &mut Reader<'_>,
-    place: template::Place,
+    place: template::TemplateKind,
     text: &str,
     span: Option<Span>,
 ) {

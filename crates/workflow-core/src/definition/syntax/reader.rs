@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::source::Source;
-use crate::diagnostic::{Code, Diagnostic, Finding, Place, Severity, Span};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, Span};
 
 /// The diagnostics of one workflow, or of a settings file, in the making.
 ///
@@ -33,7 +33,7 @@ impl Findings {
         Self {
             workflow: workflow.map(str::to_owned),
             diagnostics: Vec::new(),
-            files: vec![source.place(None).file],
+            files: vec![source.location(None).file],
             broken: false,
             shown,
             not_shown: 0,
@@ -49,15 +49,15 @@ impl Findings {
             self.worst_not_shown = self.worst_not_shown.max(finding.severity);
             return;
         }
-        let place = source.place(finding.span);
-        if !self.files.contains(&place.file) {
-            self.files.push(Arc::clone(&place.file));
+        let location = source.location(finding.span);
+        if !self.files.contains(&location.file) {
+            self.files.push(Arc::clone(&location.file));
         }
         self.diagnostics.push(Diagnostic {
             code: finding.code,
             severity: finding.severity,
             message: finding.message,
-            place: Some(place),
+            location: Some(location),
             workflow: self.workflow.clone(),
             help: Some(finding.help.into_owned()),
         });
@@ -72,17 +72,17 @@ impl Findings {
     pub(in crate::definition) fn finish(mut self) -> Vec<Diagnostic> {
         let files = self.files;
         self.diagnostics.sort_by_key(|found| {
-            let place = found.place.as_ref();
+            let location = found.location.as_ref();
             (
-                place.and_then(|place| files.iter().position(|file| *file == place.file)),
-                place.and_then(Place::line),
-                place.and_then(Place::column),
+                location.and_then(|location| files.iter().position(|file| *file == location.file)),
+                location.and_then(Location::line),
+                location.and_then(Location::column),
             )
         });
         if self.not_shown > 0 {
             let message = format!("{} more problems are not shown", self.not_shown);
             let mut more = Diagnostic::new(Code::MoreNotShown, self.worst_not_shown, message)
-                .at(Place::file(&files[0]));
+                .at(Location::file(&files[0]));
             more.workflow.clone_from(&self.workflow);
             self.diagnostics.push(more);
         }
@@ -99,10 +99,10 @@ pub(in crate::definition) struct Reader<'a> {
 impl Reader<'_> {
     /// A location in the source as people read it: `file:line`.
     pub(in crate::definition) fn file_and_line(&self, span: Option<Span>) -> String {
-        let place = self.source.place(span);
-        match place.line() {
-            Some(line) => format!("{}:{line}", place.file),
-            None => place.file.to_string(),
+        let location = self.source.location(span);
+        match location.line() {
+            Some(line) => format!("{}:{line}", location.file),
+            None => location.file.to_string(),
         }
     }
 

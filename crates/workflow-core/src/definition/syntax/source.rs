@@ -6,7 +6,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use crate::diagnostic::{Excerpt, Place, Region, Span, push_visible, visible};
+use crate::diagnostic::{Excerpt, Location, Region, Span, push_visible, visible};
 
 /// A file's text and the path people know it by.
 #[derive(Debug)]
@@ -55,8 +55,8 @@ impl Source {
     }
 
     /// The place of a span, or of the whole file.
-    pub(in crate::definition) fn place(&self, span: Option<Span>) -> Place {
-        Place {
+    pub(in crate::definition) fn location(&self, span: Option<Span>) -> Location {
+        Location {
             file: Arc::clone(&self.file),
             region: span.map(|span| self.region(span)),
         }
@@ -217,7 +217,7 @@ mod tests {
 
     fn region(text: &str, start: usize, end: usize) -> Region {
         let source = Source::new("f", text.as_bytes().to_vec());
-        source.place(Some(Span::new(start, end))).region.unwrap()
+        source.location(Some(Span::new(start, end))).region.unwrap()
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn places_are_the_same_in_whatever_order_they_are_asked_for() {
         let source = Source::new("f", "äb\nöcd ef\n\ng".as_bytes().to_vec());
-        let column = |at| source.place(Some(Span::new(at, at))).column().unwrap();
+        let column = |at| source.location(Some(Span::new(at, at))).column().unwrap();
         let asked = [7, 4, 0, 9, 2, 9, 4, 12, 13, 6];
         assert_eq!(asked.map(column), [3, 1, 1, 5, 2, 5, 1, 1, 1, 2]);
     }

@@ -21,13 +21,13 @@ pub enum NotFound {
     #[error(
         "`{}` is more than one phase: say which of {}",
         shown(name),
-        listed(places)
+        listed(names)
     )]
     Ambiguous {
         /// The name.
         name: String,
         /// What they are called in full.
-        places: Vec<String>,
+        names: Vec<String>,
     },
 }
 

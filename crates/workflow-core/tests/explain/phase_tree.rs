@@ -1,7 +1,7 @@
 //! The places of a workflow, and what they are called.
 
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, load};
-use workflow_core::explain::{NotFound, places};
+use workflow_core::explain::{NotFound, phase_tree};
 use workflow_core::run::{RunState, advance, start};
 
 const PHASE: &str = "emoji: p, instructions: Do it.}";
@@ -46,7 +46,7 @@ fn loaded() -> Loaded {
 fn find(wanted: &str) -> Result<String, NotFound> {
     let loaded = loaded();
     let ship = loaded.catalog.get("ship").unwrap();
-    places(ship, &loaded.catalog)
+    phase_tree(ship, &loaded.catalog)
         .find(wanted)
         .map(|place| place.name.clone())
 }
@@ -55,7 +55,7 @@ fn find(wanted: &str) -> Result<String, NotFound> {
 fn the_phases_are_those_that_a_run_comes_to_by_next_alone() {
     let loaded = loaded();
     let ship = loaded.catalog.get("ship").unwrap();
-    let described: Vec<RunState> = places(ship, &loaded.catalog)
+    let described: Vec<RunState> = phase_tree(ship, &loaded.catalog)
         .phases()
         .map(|place| place.state().unwrap())
         .collect();
@@ -93,10 +93,10 @@ fn a_phase_is_found_by_its_id_its_name_or_its_path() {
 
 #[test]
 fn a_name_that_several_phases_have_names_them_all() {
-    let NotFound::Ambiguous { places, .. } = find("report").unwrap_err() else {
+    let NotFound::Ambiguous { names, .. } = find("report").unwrap_err() else {
         panic!("there are two")
     };
-    assert_eq!(places, ["build/verify/report", "build#2/verify/report"]);
+    assert_eq!(names, ["build/verify/report", "build#2/verify/report"]);
     // One that is a path in full is no question.
     assert_eq!(find("check").unwrap(), "check");
     assert_eq!(
@@ -131,7 +131,7 @@ fn subworkflows_that_multiply_are_looked_at_up_to_a_bound() {
     }
     let last = format!("name: W\nshow: workflows\nphases: [{{id: a, name: A, {PHASE}]\n");
     let loaded = load(&files.with(Tier::Project, "w16/workflow.yaml", last));
-    let found = places(loaded.catalog.get("w0").unwrap(), &loaded.catalog);
+    let found = phase_tree(loaded.catalog.get("w0").unwrap(), &loaded.catalog);
     assert!(found.cut);
-    assert_eq!(found.places.len(), 2000);
+    assert_eq!(found.nodes.len(), 2000);
 }

@@ -13,7 +13,7 @@ use crate::standing::Standing;
 use super::row::{Origin, Said};
 
 /// A place, what holds there, and where the files that say so can be looked up.
-pub(super) struct Here<'a> {
+pub(super) struct OriginLookup<'a> {
     pub(super) state: &'a RunState,
     pub(super) catalog: &'a Catalog,
     pub(super) settings: &'a Settings,
@@ -24,7 +24,7 @@ pub(super) struct Here<'a> {
     scopes: Vec<(Level<'a>, Option<Rc<WorkflowOrigin>>)>,
 }
 
-impl<'a> Here<'a> {
+impl<'a> OriginLookup<'a> {
     pub(super) fn new(
         state: &'a RunState,
         loaded: &'a Loaded,
@@ -52,7 +52,7 @@ impl<'a> Here<'a> {
         let place = entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()));
         Origin {
             said: Said::Phase,
-            place: place.cloned(),
+            location: place.cloned(),
         }
     }
 
@@ -89,7 +89,7 @@ impl<'a> Here<'a> {
             origin.and_then(|origin| origin.entries.get(segment.phase_index)?.entry.clone());
         Origin {
             said: Said::Workflow(segment.workflow_key.clone()),
-            place,
+            location: place,
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> Here<'a> {
                 let file = files.find(|file| file.tier == tier);
                 Origin {
                     said: Said::Settings(tier),
-                    place: place(file.map(|file| &file.keys), &key),
+                    location: place(file.map(|file| &file.keys), &key),
                 }
             }
             Whose::Workflow(name) => {
@@ -152,7 +152,7 @@ impl<'a> Here<'a> {
                 let origin = scope.and_then(|(_, origin)| origin.as_deref());
                 Origin {
                     said: Said::Workflow(name.to_owned()),
-                    place: place(origin.map(|origin| &origin.keys), &key),
+                    location: place(origin.map(|origin| &origin.keys), &key),
                 }
             }
             Whose::Phase => self.phase(&key),
@@ -175,17 +175,17 @@ impl<'a> Here<'a> {
 fn workflow(level: Level<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
     Origin {
         said: Said::Workflow(level.workflow.key.clone()),
-        place: place(origin.map(|origin| &origin.keys), key),
+        location: place(origin.map(|origin| &origin.keys), key),
     }
 }
 
 fn settings(file: &SettingsOrigin, key: &[&str]) -> Origin {
     Origin {
         said: Said::Settings(file.tier),
-        place: place(Some(&file.keys), key),
+        location: place(Some(&file.keys), key),
     }
 }
 
-fn place(keys: Option<&KeyPlaces>, key: &[&str]) -> Option<crate::diagnostic::Place> {
+fn place(keys: Option<&KeyPlaces>, key: &[&str]) -> Option<crate::diagnostic::Location> {
     keys?.of(key).cloned()
 }

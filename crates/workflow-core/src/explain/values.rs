@@ -5,7 +5,7 @@
 
 use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
-use crate::diagnostic::Place;
+use crate::diagnostic::Location;
 use crate::ending;
 use crate::guard::rules::{LevelRules, Whose, in_words, own};
 use crate::guard::{STEP_TOOL, ToolGuard};
@@ -13,12 +13,12 @@ use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
 use crate::standing::{all_profiles, level_names, levels};
 use crate::text;
 
-use super::here::Here;
-use super::row::{Origin, Row, Said, Section, Value};
-use super::turns;
+use super::origin_lookup::OriginLookup;
+use super::row::{Origin, Row, Said, Topic, Value};
+use super::turn_values;
 
 /// What holds in a phase.
-pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {
+pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let sections = [
         phase,
         tools,
@@ -26,25 +26,28 @@ pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {
         auto_continue,
         way_out,
         moves,
-        turns::of_phase,
+        turn_values::of_phase,
         end,
     ];
-    sections.iter().flat_map(|section| section(here)).collect()
+    sections
+        .iter()
+        .flat_map(|section| section(lookup))
+        .collect()
 }
 
 /// What a workflow says for all its phases.
-pub(super) fn of_workflow(here: &Here<'_>) -> Vec<Row> {
-    let everywhere = |row: &Row| match row.section {
-        Section::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
-        Section::Start | Section::End => true,
-        Section::Tools => is_said_around(row, &here.position.root().key),
-        Section::Phase | Section::Continue | Section::Moves | Section::Turns => false,
+pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let everywhere = |row: &Row| match row.topic {
+        Topic::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
+        Topic::Start | Topic::End => true,
+        Topic::Tools => is_said_around(row, &lookup.position.root().key),
+        Topic::Phase | Topic::Continue | Topic::Moves | Topic::Turns => false,
     };
-    let mut rows = start(here);
-    rows.extend(tools(here).into_iter().filter(everywhere));
-    rows.extend(context(here).into_iter().filter(everywhere));
-    rows.extend(turns::of_workflow(here));
-    rows.extend(end(here));
+    let mut rows = start(lookup);
+    rows.extend(tools(lookup).into_iter().filter(everywhere));
+    rows.extend(context(lookup).into_iter().filter(everywhere));
+    rows.extend(turn_values::of_workflow(lookup));
+    rows.extend(end(lookup));
     rows
 }
 
@@ -57,38 +60,33 @@ fn is_said_around(row: &Row, root: &str) -> bool {
     }
 }
 
-fn row(
-    section: Section,
-    key: &'static str,
-    value: Value,
-    origin: impl Into<Option<Origin>>,
-) -> Row {
+fn row(topic: Topic, key: &'static str, value: Value, origin: impl Into<Option<Origin>>) -> Row {
     Row {
-        section,
+        topic,
         key,
         value,
         origin: origin.into(),
     }
 }
 
-fn start(here: &Here<'_>) -> Vec<Row> {
-    let root = here.position.root();
+fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let root = lookup.position.root();
     let said = Some(());
     let word = |text: &str| Value::Word(text.to_owned());
-    let description = &here.state.task_description;
+    let description = &lookup.state.task_description;
     let mut rows = vec![row(
-        Section::Start,
+        Topic::Start,
         "name",
         word(&root.name),
-        here.root(said, "name"),
+        lookup.root(said, "name"),
     )];
     if !root.command_name.is_empty() {
         let command = format!("/workflow {} {description}", root.command_name);
         rows.push(row(
-            Section::Start,
+            Topic::Start,
             "command",
             Value::Word(command),
-            here.root(said, "commandName"),
+            lookup.root(said, "commandName"),
         ));
     }
     let prefix = root.session_name_prefix.as_ref();
@@ -100,16 +98,16 @@ fn start(here: &Here<'_>) -> Vec<Row> {
     };
     rows.extend([
         row(
-            Section::Start,
+            Topic::Start,
             "sessionName",
             Value::Word(session_name(root, description)),
-            here.root(prefix.map(|_| ()).or(length), named_by),
+            lookup.root(prefix.map(|_| ()).or(length), named_by),
         ),
         row(
-            Section::Start,
+            Topic::Start,
             "initialMessage",
-            Value::Text(initial_message(root, here.catalog, description)),
-            here.root(
+            Value::Text(initial_message(root, lookup.catalog, description)),
+            lookup.root(
                 (!root.initial_message.is_empty()).then_some(()),
                 "initialMessage",
             ),
@@ -118,108 +116,108 @@ fn start(here: &Here<'_>) -> Vec<Row> {
     rows
 }
 
-fn phase(here: &Here<'_>) -> Vec<Row> {
-    let phase = &here.standing.phase;
+fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let phase = &lookup.standing.phase;
     let word = |text: &str| Value::Word(text.to_owned());
     let profiles = phase.available_profiles.as_ref();
     let by_phase = |said: bool, key: &str| {
         if said {
-            here.phase(&[key])
+            lookup.phase(&[key])
         } else {
             Origin::default_value()
         }
     };
     vec![
-        row(Section::Phase, "id", word(&phase.id), here.phase(&["id"])),
+        row(Topic::Phase, "id", word(&phase.id), lookup.phase(&["id"])),
         row(
-            Section::Phase,
+            Topic::Phase,
             "name",
             word(&phase.name),
-            here.phase(&["name"]),
+            lookup.phase(&["name"]),
         ),
         row(
-            Section::Phase,
+            Topic::Phase,
             "emoji",
             word(&phase.emoji),
-            here.phase(&["emoji"]),
+            lookup.phase(&["emoji"]),
         ),
         row(
-            Section::Phase,
+            Topic::Phase,
             "instructions",
             Value::Part(phase.instructions.clone()),
-            here.phase(&["instructions"]),
+            lookup.phase(&["instructions"]),
         ),
         row(
-            Section::Phase,
+            Topic::Phase,
             "availableProfiles",
             Value::Names(profiles.cloned().unwrap_or_default()),
             by_phase(profiles.is_some(), "availableProfiles"),
         ),
-        row(Section::Phase, "status", word(&here.standing.status), None),
+        row(Topic::Phase, "status", word(&lookup.standing.status), None),
     ]
 }
 
-fn tools(here: &Here<'_>) -> Vec<Row> {
+fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let all = |text: &str| Value::Word(text.to_owned());
-    let (allowed, blocked, origin) = match &here.position.phase.tools {
+    let (allowed, blocked, origin) = match &lookup.position.phase.tools {
         None => (all("all"), Value::None, Origin::default_value()),
         Some(ToolAccess::Blacklist(names)) => (
             all("all others"),
             Value::Names(names.clone()),
-            here.phase(&["tools", "blacklist"]),
+            lookup.phase(&["tools", "blacklist"]),
         ),
         Some(ToolAccess::Whitelist(names)) => (
             Value::Names(names.clone()),
             all("all others"),
-            here.phase(&["tools", "whitelist"]),
+            lookup.phase(&["tools", "whitelist"]),
         ),
     };
     let mut rows = vec![
-        row(Section::Tools, "allowed", allowed, origin.clone()),
-        row(Section::Tools, "blocked", blocked, origin),
+        row(Topic::Tools, "allowed", allowed, origin.clone()),
+        row(Topic::Tools, "blocked", blocked, origin),
         row(
-            Section::Tools,
+            Topic::Tools,
             "always",
             Value::Names(vec![STEP_TOOL.to_owned()]),
             None,
         ),
     ];
-    let list = ToolGuard::new(here.position.phase.tools.as_ref());
+    let list = ToolGuard::new(lookup.position.phase.tools.as_ref());
     if let Some(allowed) = list.allowed() {
-        let template = here
+        let template = lookup
             .position
             .root()
             .templates
             .block_reason_template
             .as_ref();
-        let reason = here.standing.reason("{toolName}", allowed);
+        let reason = lookup.standing.reason("{toolName}", allowed);
         rows.push(row(
-            Section::Tools,
+            Topic::Tools,
             "blockReason",
             Value::Text(reason),
-            here.root(template, "blockReasonTemplate"),
+            lookup.root(template, "blockReasonTemplate"),
         ));
     }
-    rows.extend(outer_lists(here));
+    rows.extend(outer_lists(lookup));
     rows.push(own_rule());
-    rows.extend(rules(here));
-    rows.extend(results(here));
+    rows.extend(rules(lookup));
+    rows.extend(results(lookup));
     rows
 }
 
 /// The lists of the levels around the phase.
-fn outer_lists(here: &Here<'_>) -> Vec<Row> {
-    let names = level_names(here.position);
-    let outer =
-        levels(here.position, here.settings, &names).filter(|level| level.whose != Whose::Phase);
+fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let names = level_names(lookup.position);
+    let outer = levels(lookup.position, lookup.settings, &names)
+        .filter(|level| level.whose != Whose::Phase);
     let listed = outer.filter_map(|level| {
         let list = ToolGuard::new(level.tools);
         let value = Value::Word(list.allowed()?.to_owned());
         Some(row(
-            Section::Tools,
+            Topic::Tools,
             "allowedAround",
             value,
-            here.list(level.whose, level.tools),
+            lookup.list(level.whose, level.tools),
         ))
     });
     listed.collect()
@@ -229,15 +227,15 @@ fn outer_lists(here: &Here<'_>) -> Vec<Row> {
 fn own_rule() -> Row {
     let origin = Origin {
         said: Said::BuiltIn,
-        place: None,
+        location: None,
     };
     let value = Value::Word(own::FORBIDS.to_owned());
-    row(Section::Tools, "block", value, origin)
+    row(Topic::Tools, "block", value, origin)
 }
 
 /// The rules of all levels, outer first: the strictest level decides.
-fn rules(here: &Here<'_>) -> Vec<Row> {
-    let names = level_names(here.position);
+fn rules(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let names = level_names(lookup.position);
     let of_level = |level: LevelRules<'_>| -> Vec<Row> {
         let rules = level.rules.iter().map(|rule| {
             let key = match rule.verdict {
@@ -246,40 +244,35 @@ fn rules(here: &Here<'_>) -> Vec<Row> {
                 Verdict::Block => "block",
             };
             let value = Value::Word(in_words(rule));
-            row(
-                Section::Tools,
-                key,
-                value,
-                said_by(level.whose, &rule.source),
-            )
+            row(Topic::Tools, key, value, said_by(level.whose, &rule.source))
         });
         rules.collect()
     };
-    levels(here.position, here.settings, &names)
+    levels(lookup.position, lookup.settings, &names)
         .flat_map(of_level)
         .collect()
 }
 
 /// What becomes of results, outer levels first.
-fn results(here: &Here<'_>) -> Vec<Row> {
-    let settings = here.settings;
+fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let settings = lookup.settings;
     let outer = [
         (Tier::Global, &settings.user),
         (Tier::Project, &settings.project),
     ];
     let outer = outer.map(|(tier, guards)| (Whose::Settings(tier), &guards.results));
-    let workflows = here.position.levels.iter().map(|level| {
+    let workflows = lookup.position.levels.iter().map(|level| {
         (
             Whose::Workflow(&level.workflow.key),
             &level.workflow.results,
         )
     });
-    let phase = [(Whose::Phase, &here.position.phase.results)];
+    let phase = [(Whose::Phase, &lookup.position.phase.results)];
     let levels = outer.into_iter().chain(workflows).chain(phase);
     let rows = levels.flat_map(|(whose, rules)| {
         rules.iter().map(move |rule| {
             row(
-                Section::Tools,
+                Topic::Tools,
                 "results",
                 Value::Word(rule.in_words()),
                 said_by(whose, &rule.source),
@@ -297,17 +290,17 @@ pub(super) fn said_by(whose: Whose<'_>, source: &str) -> Origin {
             Whose::Workflow(key) => Said::Workflow(key.to_owned()),
             Whose::Phase => Said::Phase,
         },
-        place: (!source.is_empty()).then(|| Place::file(source)),
+        location: (!source.is_empty()).then(|| Location::file(source)),
     }
 }
 
 /// What must hold, and who must agree, before the phase is left.
-fn way_out(here: &Here<'_>) -> Vec<Row> {
-    let phase = here.position.phase;
+fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let phase = lookup.position.phase;
     let gates = phase.gate.iter().map(|gate| {
         let value = Value::Word(gate.check.in_words());
         row(
-            Section::Moves,
+            Topic::Moves,
             "gate",
             value,
             said_by(Whose::Phase, &gate.source),
@@ -320,7 +313,7 @@ fn way_out(here: &Here<'_>) -> Vec<Row> {
             approval.choices.join(", ")
         ));
         row(
-            Section::Moves,
+            Topic::Moves,
             "approve",
             value,
             said_by(Whose::Phase, &approval.source),
@@ -329,13 +322,13 @@ fn way_out(here: &Here<'_>) -> Vec<Row> {
     gates.chain(approval).collect()
 }
 
-fn context(here: &Here<'_>) -> Vec<Row> {
-    let root = here.position.root();
+fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let root = lookup.position.root();
     let templates = &root.templates;
     let part = |own: Option<&String>, default: &str| {
         Value::Part(own.map_or(default, String::as_str).to_owned())
     };
-    let mode = match here.standing.context_mode {
+    let mode = match lookup.standing.context_mode {
         ContextMode::ByChange => "by-change",
         ContextMode::EveryTurn => "every-turn",
     };
@@ -345,46 +338,46 @@ fn context(here: &Here<'_>) -> Vec<Row> {
     );
     vec![
         row(
-            Section::Context,
+            Topic::Context,
             "mode",
             Value::Word(mode.to_owned()),
-            here.context_mode(root.context),
+            lookup.context_mode(root.context),
         ),
         row(
-            Section::Context,
+            Topic::Context,
             "roleInstruction",
             part(role, text::ROLE_INSTRUCTION),
-            here.root(role, "roleInstruction"),
+            lookup.root(role, "roleInstruction"),
         ),
         row(
-            Section::Context,
+            Topic::Context,
             "advanceReminder",
             part(advance, text::ADVANCE_REMINDER),
-            here.root(advance, "advanceReminder"),
+            lookup.root(advance, "advanceReminder"),
         ),
         row(
-            Section::Context,
+            Topic::Context,
             "allProfiles",
-            Value::Names(all_profiles(root, here.catalog)),
+            Value::Names(all_profiles(root, lookup.catalog)),
             None,
         ),
         row(
-            Section::Context,
+            Topic::Context,
             "message",
-            Value::Text(here.standing.context.in_full().to_string()),
+            Value::Text(lookup.standing.context.in_full().to_string()),
             None,
         ),
         row(
-            Section::Context,
+            Topic::Context,
             "inBetween",
-            Value::Word(here.standing.context.line()),
+            Value::Word(lookup.standing.context.line()),
             None,
         ),
     ]
 }
 
-fn auto_continue(here: &Here<'_>) -> Vec<Row> {
-    let rule = here.standing.auto_continue;
+fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let rule = lookup.standing.auto_continue;
     let on_stop = |what: OnStop| match what {
         OnStop::Pause => "pause",
         OnStop::Continue => "continue",
@@ -398,52 +391,52 @@ fn auto_continue(here: &Here<'_>) -> Vec<Row> {
     // Without a bound the others are off too, unless somebody sets them: then `max` says it for them.
     let with_max = |origin: Option<Origin>| {
         origin.unwrap_or_else(|| match rule.max {
-            Bound::Unlimited => or_default(here.continue_rule("max", |rule| rule.max)),
+            Bound::Unlimited => or_default(lookup.continue_rule("max", |rule| rule.max)),
             Bound::Times(_) => Origin::default_value(),
         })
     };
-    let row = |key, value, origin: Origin| row(Section::Continue, key, value, origin);
-    let reminder = here.position.root().templates.not_done_reminder.as_ref();
+    let row = |key, value, origin: Origin| row(Topic::Continue, key, value, origin);
+    let reminder = lookup.position.root().templates.not_done_reminder.as_ref();
     vec![
         row(
             "wait",
             Value::Flag(rule.wait),
-            or_default(here.continue_rule("wait", |rule| rule.wait)),
+            or_default(lookup.continue_rule("wait", |rule| rule.wait)),
         ),
         row(
             "max",
             bound(rule.max),
-            or_default(here.continue_rule("max", |rule| rule.max)),
+            or_default(lookup.continue_rule("max", |rule| rule.max)),
         ),
         row(
             "maxStale",
             bound(rule.max_stale),
-            with_max(here.continue_rule("maxStale", |rule| rule.max_stale)),
+            with_max(lookup.continue_rule("maxStale", |rule| rule.max_stale)),
         ),
         row(
             "onError",
             word(on_stop(rule.on_error)),
-            with_max(here.continue_rule("onError", |rule| rule.on_error)),
+            with_max(lookup.continue_rule("onError", |rule| rule.on_error)),
         ),
         row(
             "onQuestion",
             word(on_stop(rule.on_question)),
-            with_max(here.continue_rule("onQuestion", |rule| rule.on_question)),
+            with_max(lookup.continue_rule("onQuestion", |rule| rule.on_question)),
         ),
         row(
             "onLimit",
             word(on_limit),
-            or_default(here.continue_rule("onLimit", |rule| rule.on_limit)),
+            or_default(lookup.continue_rule("onLimit", |rule| rule.on_limit)),
         ),
         row(
             "countdown",
             Value::Count(rule.countdown.into()),
-            or_default(here.continue_rule("countdown", |rule| rule.countdown)),
+            or_default(lookup.continue_rule("countdown", |rule| rule.countdown)),
         ),
         row(
             "reminder",
-            Value::Text(here.standing.reminder.text(true).to_owned()),
-            here.root(reminder, "notDoneReminder"),
+            Value::Text(lookup.standing.reminder.text(true).to_owned()),
+            lookup.root(reminder, "notDoneReminder"),
         ),
     ]
 }
@@ -455,34 +448,34 @@ fn bound(bound: Bound) -> Value {
     }
 }
 
-fn moves(here: &Here<'_>) -> Vec<Row> {
-    let (next, next_origin) = match advance(here.state, here.catalog) {
+fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let (next, next_origin) = match advance(lookup.state, lookup.catalog) {
         Ok(state) if state.active => (
-            phase_at(here, &state),
-            Some(here.entry(&state.current_path)),
+            phase_at(lookup, &state),
+            Some(lookup.entry(&state.current_path)),
         ),
         Ok(_) => ("the end of the run".to_owned(), None),
         Err(stale) => (stale.to_string(), None),
     };
-    let again = match repeat(here.state, here.catalog) {
-        Ok(state) => phase_at(here, &state),
+    let again = match repeat(lookup.state, lookup.catalog) {
+        Ok(state) => phase_at(lookup, &state),
         Err(refusal @ TransitionError::NotLoopable) => format!("refused: {refusal}"),
         Err(TransitionError::Stale(stale)) => stale.to_string(),
     };
     vec![
-        row(Section::Moves, "next", Value::Word(next), next_origin),
+        row(Topic::Moves, "next", Value::Word(next), next_origin),
         row(
-            Section::Moves,
+            Topic::Moves,
             "loop",
             Value::Word(again),
-            here.scope("loopable"),
+            lookup.scope("loopable"),
         ),
     ]
 }
 
 /// The phase a state stands in, with the scopes around it.
-fn phase_at(here: &Here<'_>, state: &RunState) -> String {
-    Position::of(state, here.catalog).map_or_else(
+fn phase_at(lookup: &OriginLookup<'_>, state: &RunState) -> String {
+    Position::of(state, lookup.catalog).map_or_else(
         |stale| stale.to_string(),
         |position| {
             format!(
@@ -495,15 +488,15 @@ fn phase_at(here: &Here<'_>, state: &RunState) -> String {
     )
 }
 
-fn end(here: &Here<'_>) -> Vec<Row> {
-    let templates = &here.position.root().templates;
+fn end(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let templates = &lookup.position.root().templates;
     let completion = templates.completion_message.as_ref();
     let own = templates.cancelled_message.as_ref();
     let done = RunState {
         active: false,
-        ..here.state.clone()
+        ..lookup.state.clone()
     };
-    let cancelled = cancel(here.state);
+    let cancelled = cancel(lookup.state);
     let cancelled_by = if own.is_some() {
         "cancelledMessage"
     } else {
@@ -511,22 +504,22 @@ fn end(here: &Here<'_>) -> Vec<Row> {
     };
     vec![
         row(
-            Section::End,
+            Topic::End,
             "completionMessage",
-            Value::Text(ending::announced(&done, here.catalog)),
-            here.root(completion, "completionMessage"),
+            Value::Text(ending::announced(&done, lookup.catalog)),
+            lookup.root(completion, "completionMessage"),
         ),
         row(
-            Section::End,
+            Topic::End,
             "cancelledMessage",
-            Value::Text(ending::announced(&cancelled, here.catalog)),
-            here.root(own.or(completion), cancelled_by),
+            Value::Text(ending::announced(&cancelled, lookup.catalog)),
+            lookup.root(own.or(completion), cancelled_by),
         ),
         row(
-            Section::End,
+            Topic::End,
             "cancelledByCommand",
-            Value::Text(ending::cancelled_by_command(&cancelled, here.catalog)),
-            here.root(own, "cancelledMessage"),
+            Value::Text(ending::cancelled_by_command(&cancelled, lookup.catalog)),
+            lookup.root(own, "cancelledMessage"),
         ),
     ]
 }

@@ -2,30 +2,30 @@
 
 use crate::definition::Checkpoint;
 
-use super::here::Here;
-use super::row::{Row, Section, Value};
-use super::rows::said_by;
+use super::origin_lookup::OriginLookup;
+use super::row::{Row, Topic, Value};
+use super::values::said_by;
 use crate::guard::rules::Whose;
 
 /// What holds in a phase.
-pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {
-    let own = here.position.phase.checkpoint;
-    let own = own.map(|said| checkpoint(said, here.phase(&["checkpoint"])));
-    let kept = own.or_else(|| around(here, false));
-    kept.into_iter().chain(triggers(here)).collect()
+pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let own = lookup.position.phase.checkpoint;
+    let own = own.map(|said| checkpoint(said, lookup.phase(&["checkpoint"])));
+    let kept = own.or_else(|| around(lookup, false));
+    kept.into_iter().chain(triggers(lookup)).collect()
 }
 
 /// What holds in every phase of a run that says nothing else.
-pub(super) fn of_workflow(here: &Here<'_>) -> Vec<Row> {
-    around(here, true)
+pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    around(lookup, true)
         .into_iter()
-        .chain(triggers(here))
+        .chain(triggers(lookup))
         .collect()
 }
 
 /// What the workflows around the phase say, the innermost first, or the root alone; then the settings.
-fn around(here: &Here<'_>, root_only: bool) -> Option<Row> {
-    let said = here.scope_or_settings(
+fn around(lookup: &OriginLookup<'_>, root_only: bool) -> Option<Row> {
+    let said = lookup.scope_or_settings(
         root_only,
         &["checkpoint"],
         |workflow| workflow.checkpoint,
@@ -40,7 +40,7 @@ fn checkpoint(said: Checkpoint, origin: super::row::Origin) -> Row {
         Checkpoint::Off => "off",
     };
     Row {
-        section: Section::Turns,
+        topic: Topic::Turns,
         key: "checkpoint",
         value: Value::Word(said.to_owned()),
         origin: Some(origin),
@@ -48,10 +48,10 @@ fn checkpoint(said: Checkpoint, origin: super::row::Origin) -> Row {
 }
 
 /// Each with what it waits for and what the agent is told.
-fn triggers(here: &Here<'_>) -> Vec<Row> {
-    let triggers = here.settings.triggers.iter();
+fn triggers(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let triggers = lookup.settings.triggers.iter();
     let rows = triggers.map(|trigger| Row {
-        section: Section::Turns,
+        topic: Topic::Turns,
         key: "trigger",
         value: Value::Word(format!("{}: \"{}\"", trigger.in_words(), trigger.prompt)),
         origin: Some(said_by(Whose::Settings(trigger.tier), &trigger.source)),

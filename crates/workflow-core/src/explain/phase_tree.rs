@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::definition::{Catalog, Phase, PhaseEntry, Workflow, nearest};
 use crate::run::{Path, RunState, start};
 
-use super::names::NotFound;
+use super::not_found::NotFound;
 
 /// Stands for the description, which only a run knows.
 const DESCRIPTION: &str = "{description}";
@@ -17,16 +17,16 @@ const MOST: usize = 2_000;
 
 /// The places of a workflow.
 #[derive(Debug)]
-pub struct Places<'c> {
+pub struct PhaseTree<'c> {
     /// Each phase and each subworkflow, before what is in it.
-    pub places: Vec<Place<'c>>,
+    pub nodes: Vec<PhaseNode<'c>>,
     /// Whether there are more than are looked at.
     pub cut: bool,
 }
 
 /// A phase or a subworkflow in a workflow.
 #[derive(Debug)]
-pub struct Place<'c> {
+pub struct PhaseNode<'c> {
     /// What it is called: the keys of the subworkflows around it and its own id, as `build/verify`.
     pub name: String,
     /// In how many subworkflows it is.
@@ -34,7 +34,7 @@ pub struct Place<'c> {
     /// Its number in its scope, from 1.
     pub number: usize,
     /// What is there.
-    pub what: What<'c>,
+    pub kind: NodeKind<'c>,
     root: &'c Workflow,
     /// The names that each part of the path goes by.
     parts: Vec<[String; 3]>,
@@ -45,7 +45,7 @@ pub struct Place<'c> {
 
 /// What is at a place.
 #[derive(Debug, Clone, Copy)]
-pub enum What<'c> {
+pub enum NodeKind<'c> {
     /// A phase.
     Phase(&'c Phase),
     /// A subworkflow.
@@ -54,12 +54,12 @@ pub enum What<'c> {
 
 /// The places of a workflow, in order.
 #[must_use]
-pub fn places<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> Places<'c> {
+pub fn phase_tree<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> PhaseTree<'c> {
     let mut walk = Walk {
         root: workflow,
         catalog,
-        found: Places {
-            places: Vec::new(),
+        found: PhaseTree {
+            nodes: Vec::new(),
             cut: false,
         },
         parts: Vec::new(),
@@ -72,7 +72,7 @@ pub fn places<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> Places<'c> {
 struct Walk<'c> {
     root: &'c Workflow,
     catalog: &'c Catalog,
-    found: Places<'c>,
+    found: PhaseTree<'c>,
     parts: Vec<[String; 3]>,
     steps: u64,
 }
@@ -81,7 +81,7 @@ impl<'c> Walk<'c> {
     fn visit(&mut self, workflow: &'c Workflow, path: &Path) {
         let mut met: HashMap<&str, usize> = HashMap::new();
         for (index, entry) in workflow.phases.iter().enumerate() {
-            if self.found.places.len() == MOST {
+            if self.found.nodes.len() == MOST {
                 self.found.cut = true;
                 return;
             }
@@ -89,7 +89,7 @@ impl<'c> Walk<'c> {
             match entry {
                 PhaseEntry::Phase(phase) => {
                     let names = [phase.id.clone(), phase.id.clone(), phase.name.clone()];
-                    self.note(names, index, What::Phase(phase), path);
+                    self.note(names, index, NodeKind::Phase(phase), path);
                     self.parts.pop();
                     self.steps += 1;
                 }
@@ -105,7 +105,7 @@ impl<'c> Walk<'c> {
                         format!("{key}#{time}")
                     };
                     let names = [own, key.clone(), inner.name.clone()];
-                    self.note(names, index, What::Subworkflow(inner), path.clone());
+                    self.note(names, index, NodeKind::Subworkflow(inner), path.clone());
                     self.visit(inner, &path.entered(key));
                     self.parts.pop();
                 }
@@ -113,14 +113,14 @@ impl<'c> Walk<'c> {
         }
     }
 
-    fn note(&mut self, names: [String; 3], index: usize, what: What<'c>, path: Path) {
+    fn note(&mut self, names: [String; 3], index: usize, kind: NodeKind<'c>, path: Path) {
         self.parts.push(names);
         let own: Vec<&str> = self.parts.iter().map(|[own, ..]| own.as_str()).collect();
-        self.found.places.push(Place {
+        self.found.nodes.push(PhaseNode {
             name: own.join("/"),
             depth: self.parts.len() - 1,
             number: index + 1,
-            what,
+            kind,
             root: self.root,
             parts: self.parts.clone(),
             path,
@@ -129,13 +129,13 @@ impl<'c> Walk<'c> {
     }
 }
 
-impl Place<'_> {
+impl PhaseNode<'_> {
     /// The state of a run that came straight here; `None` if it is no phase.
     ///
     /// The description and the task's id are placeholders.
     #[must_use]
     pub fn state(&self) -> Option<RunState> {
-        let What::Phase(_) = self.what else {
+        let NodeKind::Phase(_) = self.kind else {
             return None;
         };
         let state = start(
@@ -162,21 +162,21 @@ impl Place<'_> {
     }
 }
 
-impl<'c> Places<'c> {
+impl<'c> PhaseTree<'c> {
     /// The phases among them.
-    pub fn phases(&self) -> impl Iterator<Item = &Place<'c>> {
-        let is_phase = |place: &&Place<'_>| matches!(place.what, What::Phase(_));
-        self.places.iter().filter(is_phase)
+    pub fn phases(&self) -> impl Iterator<Item = &PhaseNode<'c>> {
+        let is_phase = |place: &&PhaseNode<'_>| matches!(place.kind, NodeKind::Phase(_));
+        self.nodes.iter().filter(is_phase)
     }
 
     /// The phase of this name: its id or name, after those of subworkflows around it where that is needed.
-    pub fn find(&self, wanted: &str) -> Result<&Place<'c>, NotFound> {
+    pub fn find(&self, wanted: &str) -> Result<&PhaseNode<'c>, NotFound> {
         if let Some(place) = self.phases().find(|place| place.name == wanted) {
             return Ok(place);
         }
         let split: Vec<&str> = wanted.split('/').collect();
         // A name may have a slash in it.
-        let mut matching: Vec<&Place<'c>> = self
+        let mut matching: Vec<&PhaseNode<'c>> = self
             .phases()
             .filter(|place| place.ends_in(&[wanted]))
             .collect();
@@ -191,7 +191,7 @@ impl<'c> Places<'c> {
             [] => Err(self.unknown(wanted)),
             several => Err(NotFound::Ambiguous {
                 name: wanted.to_owned(),
-                places: several.iter().map(|place| place.name.clone()).collect(),
+                names: several.iter().map(|place| place.name.clone()).collect(),
             }),
         }
     }
