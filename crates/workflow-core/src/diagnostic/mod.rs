@@ -1,7 +1,7 @@
-//! What is wrong with a definition or a stored entry, where, and what cures it.
+//! Diagnostics: mistakes in definitions and stored entries, with their location and help.
 //!
-//! Owns the shape of a diagnostic, its codes and its text form. It must not know rules: who
-//! finds a mistake says what it is. A diagnostic carries its own source line, so that showing
+//! Owns the shape of a diagnostic, its codes and its text form. It knows no rules: the
+//! finder describes the mistake. A diagnostic carries its own source line, so that showing
 //! it later reads no file again.
 
 mod code;
@@ -18,22 +18,22 @@ pub use render::render;
 /// One mistake, or one thing worth knowing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind of mistake it is.
+    /// The kind of mistake.
     pub code: Code,
     /// How much it matters.
     pub severity: Severity,
     /// One sentence, without control characters.
     pub message: String,
-    /// Where it is, if it is in a file.
+    /// Its location, if it is in a file.
     pub location: Option<Location>,
     /// The key of the workflow it is about.
     pub workflow: Option<String>,
-    /// What cures it.
+    /// The correction.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A diagnostic without a place, and with what usually cures it.
+    /// A diagnostic without a location, with the usual help of its code.
     #[must_use]
     pub fn new(code: Code, severity: Severity, message: impl Into<String>) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Diagnostic {
         }
     }
 
-    /// The same diagnostic, at a place.
+    /// The same diagnostic, at a location.
     #[must_use]
     pub fn at(mut self, location: Location) -> Self {
         self.location = Some(location);
@@ -60,7 +60,7 @@ impl Diagnostic {
         self
     }
 
-    /// The same diagnostic, with its cure.
+    /// The same diagnostic, with this help.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -68,7 +68,7 @@ impl Diagnostic {
     }
 }
 
-/// One line: the place, the message, and in brackets the cure.
+/// One line: the location, the message, and in brackets the help.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(location) = &self.location {

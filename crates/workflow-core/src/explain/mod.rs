@@ -1,8 +1,8 @@
-//! What holds at a place of a workflow, and who says so.
+//! Explanations: the values that apply in a phase, and the origin of each.
 //!
-//! The values are the engine's own: they come from what a session goes by where it stands, so that
-//! what is explained cannot differ from what is served. This adds where each of them is written. Must not
-//! know how it is shown.
+//! The values are those that a session uses in that phase, so that
+//! an explanation cannot differ from the decisions. This adds the origin of each. It does not
+//! know the output formats.
 //!
 //! ```
 //! use workflow_core::definition::{MemoryFiles, Origins, Tier, load};
@@ -42,7 +42,7 @@ use crate::run::{Position, RunState, Stale};
 use crate::standing::Standing;
 use origin_lookup::OriginLookup;
 
-/// What holds where a run stands.
+/// The values that apply in the phase of a run.
 #[derive(Debug)]
 pub struct Explained {
     standing: Standing,
@@ -52,7 +52,7 @@ pub struct Explained {
 }
 
 impl Explained {
-    /// Works out what holds where a run stands, or says why the run does not fit its definitions.
+    /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
         let standing = Standing::of(state, &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
@@ -86,7 +86,7 @@ impl Explained {
         self.standing.context.in_full().to_string()
     }
 
-    /// Whether this is what an agent is told that stopped early.
+    /// Returns true if this is the reminder for an agent that stopped early.
     #[must_use]
     pub fn is_reminder(&self, text: &str) -> bool {
         self.standing
@@ -95,7 +95,7 @@ impl Explained {
             .any(|reminder| reminder == text)
     }
 
-    /// What the agent was told when the run started.
+    /// The first message to the agent.
     #[must_use]
     pub fn initial_message(&self) -> &str {
         &self.initial_message
@@ -134,7 +134,7 @@ impl Explained {
     }
 }
 
-/// What a workflow says that holds in every phase of a run of it.
+/// The values of a workflow that apply in every phase of it.
 #[must_use]
 pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -> Vec<Row> {
     let tree = phase_tree(workflow, &loaded.catalog);

@@ -1,10 +1,10 @@
-//! What people call phases, and what they most likely meant.
+//! Names of phases that are unknown or ambiguous.
 
 use std::fmt::Write;
 
 use crate::diagnostic::shown;
 
-/// Why a name leads nowhere.
+/// The reason why no phase is found by a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
     /// There is no such phase.
@@ -12,9 +12,9 @@ pub enum NotFound {
     Phase {
         /// The name.
         name: String,
-        /// What was most likely meant.
+        /// The most similar name.
         near: Option<String>,
-        /// What there is.
+        /// The known names.
         known: Vec<String>,
     },
     /// There are several such phases.
@@ -26,12 +26,12 @@ pub enum NotFound {
     Ambiguous {
         /// The name.
         name: String,
-        /// What they are called in full.
+        /// Their full names.
         names: Vec<String>,
     },
 }
 
-/// What to say instead of a name that leads nowhere.
+/// The end of a message about an unknown name.
 fn instead(near: Option<&String>, known: &[String]) -> String {
     match near {
         Some(near) => format!(": did you mean `{}`?", shown(near)),

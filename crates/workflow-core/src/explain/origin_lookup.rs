@@ -1,4 +1,4 @@
-//! A place being explained: what holds there, and who can be asked for it.
+//! The lookup of origins for the values of a phase.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::standing::Standing;
 
 use super::row::{Origin, Said};
 
-/// A place, what holds there, and where the files that say so can be looked up.
+/// A phase, its values, and the files to look up their origins.
 pub(super) struct OriginLookup<'a> {
     pub(super) state: &'a RunState,
     pub(super) catalog: &'a Catalog,
@@ -20,7 +20,7 @@ pub(super) struct OriginLookup<'a> {
     pub(super) position: &'a Position<'a>,
     pub(super) standing: &'a Standing,
     origins: &'a Origins<'a>,
-    /// The workflows around the phase, root first, and where they are written.
+    /// The workflows around the phase, root first, and their origins.
     scopes: Vec<(Level<'a>, Option<Rc<WorkflowOrigin>>)>,
 }
 

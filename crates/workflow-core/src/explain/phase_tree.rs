@@ -1,4 +1,4 @@
-//! The places of a workflow in the order in which a run comes to them, and how people call them.
+//! The phases and subworkflows of a workflow, in the order of a run, with their names.
 
 use std::collections::HashMap;
 
@@ -7,43 +7,43 @@ use crate::run::{Path, RunState, start};
 
 use super::not_found::NotFound;
 
-/// Stands for the description, which only a run knows.
+/// A placeholder for the description, which only a run knows.
 const DESCRIPTION: &str = "{description}";
-/// Stands for the task's id.
+/// A placeholder for the task's id.
 const TASK_ID: &str = "{taskId}";
 
-/// How many places of one workflow are looked at: subworkflows in subworkflows multiply.
+/// The limit on nodes of one workflow: subworkflows in subworkflows multiply.
 const MOST: usize = 2_000;
 
-/// The places of a workflow.
+/// The phases and subworkflows of a workflow.
 #[derive(Debug)]
 pub struct PhaseTree<'c> {
-    /// Each phase and each subworkflow, before what is in it.
+    /// Each phase and each subworkflow; a subworkflow comes before its content.
     pub nodes: Vec<PhaseNode<'c>>,
-    /// Whether there are more than are looked at.
+    /// True if there are more than the limit.
     pub cut: bool,
 }
 
 /// A phase or a subworkflow in a workflow.
 #[derive(Debug)]
 pub struct PhaseNode<'c> {
-    /// What it is called: the keys of the subworkflows around it and its own id, as `build/verify`.
+    /// Its name: the keys of the subworkflows around it and its own id, as `build/verify`.
     pub name: String,
-    /// In how many subworkflows it is.
+    /// The number of subworkflows around it.
     pub depth: usize,
     /// Its number in its scope, from 1.
     pub number: usize,
-    /// What is there.
+    /// A phase or a subworkflow.
     pub kind: NodeKind<'c>,
     root: &'c Workflow,
-    /// The names that each part of the path goes by.
+    /// The names of each part of the path.
     parts: Vec<[String; 3]>,
     path: Path,
-    /// How many phases come before it.
+    /// The number of phases before it.
     steps: u64,
 }
 
-/// What is at a place.
+/// The kind of a node.
 #[derive(Debug, Clone, Copy)]
 pub enum NodeKind<'c> {
     /// A phase.
@@ -52,7 +52,7 @@ pub enum NodeKind<'c> {
     Subworkflow(&'c Workflow),
 }
 
-/// The places of a workflow, in order.
+/// The tree of a workflow, in the order of a run.
 #[must_use]
 pub fn phase_tree<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> PhaseTree<'c> {
     let mut walk = Walk {

@@ -1,4 +1,4 @@
-//! What holds around turns: what is kept of the code, and what wakes the agent.
+//! The values of turns: the checkpoint and the triggers.
 
 use crate::definition::Checkpoint;
 
@@ -7,7 +7,7 @@ use super::row::{Row, Topic, Value};
 use super::values::said_by;
 use crate::guard::rules::Whose;
 
-/// What holds in a phase.
+/// The values of a phase.
 pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let own = lookup.position.phase.checkpoint;
     let own = own.map(|said| checkpoint(said, lookup.phase(&["checkpoint"])));
@@ -15,7 +15,7 @@ pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     kept.into_iter().chain(triggers(lookup)).collect()
 }
 
-/// What holds in every phase of a run that says nothing else.
+/// The values of every phase that has none itself.
 pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
     around(lookup, true)
         .into_iter()

@@ -1,7 +1,7 @@
-//! Every value that holds at a place, a function a section.
+//! The values of a phase, a function a topic.
 //!
-//! A guard that is added to the engine is a row more here: its value from what holds, its origin from
-//! whoever says it first.
+//! A new guard of the engine is a new row here: its value from the resolved phase, its origin from
+//! the first level that has it.
 
 use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
@@ -17,7 +17,7 @@ use super::origin_lookup::OriginLookup;
 use super::row::{Origin, Row, Said, Topic, Value};
 use super::turn_values;
 
-/// What holds in a phase.
+/// The values of a phase.
 pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let sections = [
         phase,
@@ -35,7 +35,7 @@ pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// What a workflow says for all its phases.
+/// The values of a workflow that apply in all its phases.
 pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let everywhere = |row: &Row| match row.topic {
         Topic::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
@@ -51,7 +51,7 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
     rows
 }
 
-/// Whether the settings or the workflow of this key say so, whatever the phase.
+/// Returns true if the origin is the settings or the workflow of this key.
 fn is_said_around(row: &Row, root: &str) -> bool {
     match row.origin.as_ref().map(|origin| &origin.said) {
         Some(Said::Settings(_)) => true,
@@ -294,7 +294,7 @@ pub(super) fn said_by(whose: Whose<'_>, source: &str) -> Origin {
     }
 }
 
-/// What must hold, and who must agree, before the phase is left.
+/// The gate and the approval for leaving the phase.
 fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let phase = lookup.position.phase;
     let gates = phase.gate.iter().map(|gate| {

@@ -17,13 +17,13 @@ use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 pub(super) struct Found {
     /// The path of its definition, as it is shown.
     pub(super) source: String,
-    /// What it says about itself, as far as it could be read.
+    /// Its summary, as far as it could be read.
     pub(super) summary: Summary,
     /// The workflow, if nothing is wrong with it.
     pub(super) draft: Option<Draft>,
 }
 
-/// What a listing needs, from a workflow that may be broken.
+/// The data of a listing, from a workflow that may be broken.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Summary {
     pub(super) name: String,
@@ -35,17 +35,17 @@ pub(super) struct Summary {
 /// A sound workflow whose references are still to be checked.
 pub(super) struct Draft {
     pub(super) workflow: Workflow,
-    /// Where it was found.
+    /// Its source.
     pub(super) tier: Tier,
     /// The definition.
     pub(super) file: Source,
-    /// Where its command name stands.
+    /// The location of its command name.
     pub(super) command_name: Option<Span>,
-    /// The index in `phases` of each reference, and where it stands.
+    /// The index in `phases` of each reference, and its location.
     pub(super) references: Vec<(usize, Option<Span>)>,
 }
 
-/// What a definition and its phase files say.
+/// The content of a definition and its phase files.
 struct Contents {
     summary: Summary,
     /// With its phases, as far as they are sound.
@@ -69,7 +69,7 @@ const MISNAMED: &[&str] = &["workflow.yml", "workflow.json"];
 const WORKFLOW_CONTENT: &str = "`name`, `commandName`, `initialMessage` and `phases`";
 const PHASE_CONTENT: &str = "`id`, `name` and `emoji`";
 
-/// Values of one file, with what aliases repeat.
+/// The limit on values of one file, including those that aliases repeat.
 const MOST_VALUES: usize = 250_000;
 
 /// A workflow directory about to be read.
@@ -81,7 +81,7 @@ pub(super) struct Directory<'a> {
 }
 
 impl Directory<'_> {
-    /// Reads the directory; `None` if it holds no definition.
+    /// Reads the directory; `None` if there is no definition in it.
     pub(super) fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
         let yaml = self.bytes(YAML_NAME);
         let json5 = self.bytes(JSON5_NAME);
@@ -203,7 +203,7 @@ impl Directory<'_> {
         })
     }
 
-    /// What stands in a definition.
+    /// Parses a definition.
     pub(super) fn parse<'s>(
         &self,
         source: &'s Source,
@@ -354,7 +354,7 @@ fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<Read
     read_phase(reader, map, Some(frontmatter::opening()), Some(body))
 }
 
-/// What stands in a phase file's frontmatter.
+/// Parses the frontmatter of a phase file.
 pub(super) fn parse_frontmatter<'s>(
     parts: &Parts<'s>,
     limits: TreeLimits,
@@ -362,7 +362,7 @@ pub(super) fn parse_frontmatter<'s>(
     yaml::parse(parts.yaml, parts.yaml_start, limits)
 }
 
-/// Where a phase file's instructions stand.
+/// The location of a phase file's instructions.
 pub(super) fn body_span(parts: &Parts<'_>) -> Span {
     Span::new(parts.body_start, parts.body_start + parts.body.len())
 }
@@ -381,7 +381,7 @@ fn no_frontmatter(problem: NoFrontmatter) -> Finding {
     Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
 }
 
-/// The map a file must be, without duplicate keys, and where it is. `what` names it, `content` what stands in it.
+/// The map a file must be, without duplicate keys, and where it is. `what` names it, `content` its keys.
 pub(super) fn read_map<'s>(
     reader: &mut Reader<'_>,
     what: &str,

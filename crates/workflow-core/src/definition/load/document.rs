@@ -1,12 +1,12 @@
-//! A file of the language as plain JSON: what a schema is checked against.
+//! Files of the language as plain JSON, as a schema sees them.
 
 use serde_json::{Map, Number, Value};
 
 use crate::definition::model::Limits;
 use crate::definition::syntax::{Kind, Node, Source, TreeLimits, frontmatter, json5, yaml};
 
-/// What a file says, as JSON and as the loader reads it: of a Markdown file its frontmatter. Of a key that
-/// stands twice it is the first. `None` is a text that cannot be read at all.
+/// The content of a file as JSON: of a Markdown file its frontmatter, of a duplicate key
+/// the first. `None` is a text with a syntax error.
 #[must_use]
 pub fn document(file_name: &str, bytes: &[u8]) -> Option<Value> {
     let source = Source::new(file_name, bytes.to_vec());

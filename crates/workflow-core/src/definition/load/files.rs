@@ -1,4 +1,4 @@
-//! The port through which definitions are read, and what a path in a definition may be.
+//! The port through which definitions are read, and the paths that a definition may name.
 //!
 //! One function yields the path that is checked and opened (B25 to B28), in two steps that the types
 //! hold together. Step one is here and pure: [`FilePath`] has no constructor that accepts a path
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::definition::model::{SETTINGS_FILE, Tier};
 
-/// Where definitions and settings come from: a disk, or memory.
+/// The files of definitions and settings: on a disk, or in memory.
 pub trait Files {
     /// The entries of a tier's workflows directory, in byte order of their names.
     ///
@@ -60,7 +60,7 @@ pub enum FileProblem {
         /// The number of bytes asked for.
         limit: u32,
     },
-    /// All files that were read before have used up what may be read.
+    /// All files together exceed the limit.
     #[error("is not read: all files together have more than {limit} bytes")]
     TooMuch {
         /// The number of bytes that may be read.
@@ -69,10 +69,10 @@ pub enum FileProblem {
     /// Its name is not UTF-8.
     #[error("has a name that is not UTF-8")]
     NameNotUtf8,
-    /// The system says no.
+    /// The system refuses.
     #[error("cannot be read: {0}")]
     Unreadable(
-        /// What the system says.
+        /// The system's reason.
         String,
     ),
 }
@@ -105,7 +105,7 @@ pub struct FilePath {
 }
 
 impl FilePath {
-    /// The settings file of a tier; its root is what the workflows directory lies in.
+    /// The settings file of a tier; its root contains the workflows directory.
     #[must_use]
     pub fn settings(tier: Tier) -> Self {
         Self {
@@ -206,7 +206,7 @@ fn entry_parts(entry: &str) -> Result<std::str::Split<'_, char>, PathProblem> {
 pub(super) struct Metered<'f> {
     files: &'f dyn Files,
     limit: u32,
-    /// What may still be read; `None` once a file went over it.
+    /// The bytes that may still be read; `None` after a file exceeded them.
     left: Cell<Option<u32>>,
 }
 

@@ -5,7 +5,7 @@ use crate::definition::model::{
 };
 use crate::definition::schema::keys::{approve, expect, gate, phase};
 use crate::definition::schema::{Field, MapReader, Section, listed, texts, wrong_type};
-use crate::definition::syntax::{Entry, Kind, Map, Node, Reader, Span};
+use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
 
@@ -73,7 +73,7 @@ fn read_run(keys: &mut MapReader<'_, '_, '_>, is_run: bool) -> Option<RunCheck> 
     let (exit, stdout) = read_expect(keys.reader, expected);
     let shell = shell.value().unwrap_or(false);
     Some(RunCheck {
-        command: read_command(keys.reader, command?, shell)?,
+        command: read_command(keys.reader, &command?, shell)?,
         shell,
         timeout: timeout?,
         exit,
@@ -103,10 +103,10 @@ fn check_companion<T>(
     keys.report(finding.help(format!("put it beside `{beside}`, or remove it")));
 }
 
-fn read_command(reader: &mut Reader<'_>, entry: Entry<'_>, shell: bool) -> Option<Vec<String>> {
+fn read_command(reader: &mut Reader<'_>, entry: &Entry<'_>, shell: bool) -> Option<Vec<String>> {
     let span = entry.value.span;
-    match entry.value.kind {
-        Kind::Text(line) if shell && !trim(&line).is_empty() => Some(vec![line.into_owned()]),
+    match &entry.value.kind {
+        Kind::Text(line) if shell && !trim(line).is_empty() => Some(vec![line.to_string()]),
         Kind::Text(line) if !shell => {
             let words: Vec<&str> = line.split_whitespace().collect();
             let message = "`run` must be a list: the program and its arguments";
@@ -115,8 +115,8 @@ fn read_command(reader: &mut Reader<'_>, entry: Entry<'_>, shell: bool) -> Optio
             reader.report(finding.help(format!("write `run: [{list}]`, or add `shell: true`")));
             None
         }
-        kind @ Kind::List(_) if !shell => {
-            let words = texts(reader, &gate::RUN, Node { kind, span })?;
+        Kind::List(_) if !shell => {
+            let words = texts(reader, &gate::RUN, &entry.value)?;
             if words.first().is_none_or(|program| trim(program).is_empty()) {
                 let finding = Finding::error(Code::MissingKey, span, "`run` names no program");
                 reader.report(finding.help("write `run: [cargo, test]`"));
@@ -130,7 +130,7 @@ fn read_command(reader: &mut Reader<'_>, entry: Entry<'_>, shell: bool) -> Optio
             } else {
                 "a list of texts"
             };
-            reader.report(wrong_type(&gate::RUN, expected, &kind, span));
+            reader.report(wrong_type(&gate::RUN, expected, kind, span));
             None
         }
     }

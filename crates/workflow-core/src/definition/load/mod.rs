@@ -32,7 +32,7 @@ use files::Metered;
 use references::settle;
 use settings::{merged, read_settings};
 
-/// What the files say, and all that is wrong with them.
+/// The loaded files, and all that is wrong with them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Loaded {
     /// The workflows that can run.
@@ -41,9 +41,9 @@ pub struct Loaded {
     pub index: Vec<Listing>,
     /// The settings in force.
     pub settings: Settings,
-    /// What they are made of: the user's settings and the project's.
+    /// Their parts: the user's settings and the project's.
     pub tiers: [TierSettings; 2],
-    /// Everything that is wrong: settings, then workflow by workflow, then what they are to each other.
+    /// Everything that is wrong: settings, then workflow by workflow, then their references.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -80,7 +80,7 @@ impl Loaded {
 pub struct Listing {
     /// Its directory's name.
     pub key: String,
-    /// Where it was found.
+    /// Its source.
     pub tier: Tier,
     /// The path of its definition, as it is shown.
     pub source: String,
@@ -88,17 +88,17 @@ pub struct Listing {
     pub name: String,
     /// Its command name; empty if it has none or it could not be read.
     pub command_name: String,
-    /// Who may start it.
+    /// Its visibility.
     pub show: Show,
     /// The number of its phase entries.
     pub phases: usize,
-    /// Whether it takes the place of a global workflow with the same key.
+    /// True if it replaces a workflow of the user with the same key.
     pub shadows: bool,
-    /// What became of it.
+    /// The outcome of loading it.
     pub outcome: Outcome,
 }
 
-/// What became of a workflow that was found.
+/// The outcome of loading a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It is in the catalog.
@@ -137,7 +137,7 @@ pub fn load(files: &dyn Files) -> Loaded {
     }
 }
 
-/// What the settings file of a tier says; `None` if there is none.
+/// Loads the settings file of a source; `None` if there is none.
 pub(super) fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
@@ -180,12 +180,12 @@ pub(super) fn load_settings_of(
     closed.or(settings)
 }
 
-/// Whether something is wrong with a file that leaves no word of it certain.
+/// Returns true if a mistake makes the whole file unreliable.
 fn leaves_nothing(found: &Diagnostic) -> bool {
     matches!(found.code, Code::NotUtf8 | Code::DuplicateKey)
 }
 
-/// What stands in a settings file.
+/// Parses a settings file.
 pub(super) fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
     let limits = Limits::default();
     let tree_limits = TreeLimits {
@@ -211,7 +211,7 @@ fn listings(global: &[(String, Found)], project: &[(String, Found)]) -> Vec<List
     index
 }
 
-/// The listing of a workflow before it is known what takes its place.
+/// The listing of a workflow before overrides are known.
 fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
     let Summary {
         name,
@@ -237,7 +237,7 @@ fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
     }
 }
 
-/// The sound workflows of both tiers: global keys first, an override in the place of what it overrides.
+/// The sound workflows of both tiers: global keys first, an override at the position of the overridden one.
 fn merge(
     global: Vec<(String, Found)>,
     project: Vec<(String, Found)>,
@@ -273,7 +273,7 @@ fn override_left_out(key: &str, file: &str) -> Diagnostic {
         .about(key)
 }
 
-/// The drafts whose references are sound; notes in the index what became of each.
+/// The drafts whose references are sound; notes the outcome of each in the index.
 fn resolve(
     drafts: Vec<Draft>,
     index: &mut [Listing],

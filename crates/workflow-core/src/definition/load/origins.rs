@@ -1,7 +1,7 @@
-//! Where the keys of definitions and settings stand.
+//! The locations of the keys of definitions and settings.
 //!
 //! A served catalog keeps no places: whoever wants to know reads the files once more, through the same
-//! parser. What has changed or gone since is left out. It must not know what a key means.
+//! parser. Files that have changed or gone since are left out. It knows no meaning of a key.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -16,7 +16,7 @@ use crate::definition::schema::Text;
 use crate::definition::syntax::{Kind, Map, Node, Source, frontmatter};
 use crate::diagnostic::Location;
 
-/// The files that definitions were loaded from, to look up who says what.
+/// The files that definitions were loaded from, to look up the locations of keys.
 pub struct Origins<'f> {
     files: &'f dyn Files,
     tiers: BTreeMap<String, Tier>,
@@ -26,18 +26,18 @@ pub struct Origins<'f> {
     read: RefCell<HashMap<String, Option<Rc<WorkflowOrigin>>>>,
 }
 
-/// What one settings file says, and where.
+/// The content of one settings file, and the locations of its keys.
 #[derive(Debug)]
 pub struct SettingsOrigin {
-    /// Whose file it is.
+    /// Its source.
     pub tier: Tier,
-    /// What it says, but for its limits.
+    /// Its settings, but for its limits.
     pub said: Settings,
-    /// Where its keys stand.
+    /// The locations of its keys.
     pub keys: KeyPlaces,
 }
 
-/// Where a workflow's keys stand.
+/// The locations of a workflow's keys.
 #[derive(Debug)]
 pub struct WorkflowOrigin {
     /// Which directory it comes from.
@@ -48,7 +48,7 @@ pub struct WorkflowOrigin {
     pub entries: Vec<EntryOrigin>,
 }
 
-/// Where one phase entry stands.
+/// The location of one phase entry.
 #[derive(Debug, Default)]
 pub struct EntryOrigin {
     /// The entry in the definition.
@@ -57,12 +57,12 @@ pub struct EntryOrigin {
     pub keys: KeyPlaces,
 }
 
-/// Where the keys of one map stand, and those of the maps in it.
+/// The locations of the keys of one map, and of the maps in it.
 #[derive(Debug, Default)]
 pub struct KeyPlaces(BTreeMap<(String, Option<String>), Location>);
 
 impl KeyPlaces {
-    /// Where a key stands. `["continue", "max"]` is a key of a map in the map; where it is not written out,
+    /// The location of a key. `["continue", "max"]` is a key of a map in the map; where it is not written out,
     /// the place is that of the key around it.
     #[must_use]
     pub fn of(&self, key: &[&str]) -> Option<&Location> {
@@ -125,7 +125,7 @@ impl<'f> Origins<'f> {
         &self.settings
     }
 
-    /// Where a workflow of the catalog comes from; `None` if its files cannot be read any more.
+    /// The origin of a workflow of the catalog; `None` if its files cannot be read any more.
     #[must_use]
     pub fn workflow(&self, key: &str) -> Option<Rc<WorkflowOrigin>> {
         if let Some(read) = self.read.borrow().get(key) {

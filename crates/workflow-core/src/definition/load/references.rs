@@ -11,9 +11,9 @@ use crate::definition::model::graph::{contains_itself, levels, strongly_connecte
 use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Severity, Span, shown};
 
-/// What is left of the drafts, and why the others are not.
+/// The drafts that are kept, and the reasons why others are not.
 pub(super) struct Settled {
-    /// For each draft, whether it is left.
+    /// True for each draft that is kept.
     pub(super) kept: Vec<bool>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
@@ -44,7 +44,7 @@ pub(super) fn settle(drafts: &[Draft], found: &BTreeSet<&str>, max_nesting: u32)
     }
 }
 
-/// A reference: what it names and where it stands.
+/// A reference, its target and its location.
 struct Reference<'d> {
     key: &'d str,
     target: Option<usize>,
@@ -209,7 +209,7 @@ impl Settling<'_> {
         names.join(" → ")
     }
 
-    /// Leaves out what refers to nothing, then what refers to that, and so on (B10, B50).
+    /// Leaves out workflows with broken references, then those that refer to them, and so on (B10, B50).
     fn leave_out_broken(&mut self) {
         let mut round: BTreeSet<usize> = (0..self.drafts.len()).collect();
         while !round.is_empty() {
@@ -275,7 +275,7 @@ impl Settling<'_> {
         Some(format!("did you mean `{}`?", shown(near)))
     }
 
-    /// Leaves out what has more levels of subworkflows than allowed. `order` has targets first.
+    /// Leaves out workflows with more levels of subworkflows than allowed. `order` has targets first.
     fn leave_out_deep(&mut self, order: &[usize], max_nesting: u32) {
         let levels = levels(&self.graph.targets, order);
         let deep: Vec<usize> = (0..levels.len())

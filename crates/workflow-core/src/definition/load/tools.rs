@@ -17,7 +17,7 @@ use crate::white_space::trim;
 pub(super) struct ReadTools {
     pub(super) access: Option<ToolAccess>,
     pub(super) rules: Vec<Rule>,
-    /// Whether all of it was read, apart from conditions of its rules.
+    /// Loaded, unless something other than a condition of a rule could not be read.
     pub(super) status: SettingsStatus,
 }
 
@@ -133,7 +133,7 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
 
 /// Reads `allow`, `ask` or `block`, and the tools it is about; `None` is one that allows and cannot be read.
 ///
-/// Where it is not known what is forbidden, or for which tools, it is forbidden for all.
+/// If the tools or the effect are not known, every tool is forbidden.
 fn read_verdict(keys: &mut MapReader<'_, '_, '_>) -> Option<(Verdict, Vec<String>)> {
     // The strictest comes first.
     let heads = [
@@ -178,7 +178,7 @@ fn read_verdict(keys: &mut MapReader<'_, '_, '_>) -> Option<(Verdict, Vec<String
     Some((verdict, tools))
 }
 
-/// Reads `results`. What is lost of it withholds every result.
+/// Reads `results`. If an entry is lost, every result is withheld.
 pub(super) fn read_results(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Vec<ResultRule> {
     let List { mut all, lost } = keys.list(key, |reader, map, span| {
         Some(read_result(reader, map, span))

@@ -55,13 +55,13 @@ fn check_file(reader: &mut Reader<'_>, text: Text, tier: Tier) -> Option<String>
     None
 }
 
-/// Whether a path starts at the root of a file system, or at the user's home.
+/// Returns true if a path starts at the root of a file system, or at the user's home.
 fn is_rooted(path: &str) -> bool {
     let has_drive = path.as_bytes().get(1) == Some(&b':');
     path.starts_with(['/', '\\']) || path.starts_with("~/") || has_drive
 }
 
-/// Whether a path goes up further than it went down.
+/// Returns true if a path goes up further than it went down.
 fn leads_out(path: &str) -> bool {
     let mut depth = 0_usize;
     path.split(['/', '\\']).any(|part| match part {

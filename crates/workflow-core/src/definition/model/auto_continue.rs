@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What one level (settings, workflow, phase) says about auto-continue; an inner level wins key by key.
+/// Auto-continue of one level (settings, workflow, phase); an inner level wins key by key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContinueRule {
@@ -12,18 +12,18 @@ pub struct ContinueRule {
     pub max: Option<Bound>,
     /// Pushes in a row in which the agent called no tool.
     pub max_stale: Option<Bound>,
-    /// What a provider error or a length stop does.
+    /// The effect of a provider error or a length stop.
     pub on_error: Option<OnStop>,
-    /// What an open question to the user does.
+    /// The effect of an open question to the user.
     pub on_question: Option<OnStop>,
-    /// What reaching a limit does.
+    /// The effect of reaching a limit.
     pub on_limit: Option<OnLimit>,
     /// Seconds between the stop and the push.
     pub countdown: Option<u32>,
 }
 
 impl ContinueRule {
-    /// This rule, and what `outer` says where this one is silent.
+    /// This rule, with `outer` for the keys that it leaves out.
     #[must_use]
     pub fn within(&self, outer: &Self) -> Self {
         Self {
@@ -48,7 +48,7 @@ pub enum Bound {
     Unlimited,
 }
 
-/// What a stop that is not the agent's own choice does.
+/// The effect of a stop that is not the agent's own choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnStop {
@@ -58,7 +58,7 @@ pub enum OnStop {
     Continue,
 }
 
-/// What reaching a limit does.
+/// The effect of reaching a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnLimit {

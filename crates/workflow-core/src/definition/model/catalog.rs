@@ -27,7 +27,7 @@ impl Catalog {
         Self { workflows, by_key }
     }
 
-    /// The catalog of workflows from elsewhere, if it holds what a catalog promises.
+    /// The catalog of workflows from elsewhere, if they fulfil the conditions of a catalog.
     #[must_use]
     pub fn checked(workflows: Vec<Workflow>) -> Option<Self> {
         let catalog = Self::new(workflows);

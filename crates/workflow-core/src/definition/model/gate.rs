@@ -8,14 +8,14 @@ use crate::diagnostic::{shown, visible};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Gate {
-    /// What is looked at.
+    /// Its subject.
     pub check: Check,
-    /// Where it stands, as `file:line`.
+    /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
 }
 
-/// What a gate looks at.
+/// The subject of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Check {
@@ -27,18 +27,18 @@ pub enum Check {
     Git(GitCheck),
 }
 
-/// A command, and what is expected of it.
+/// A command and its expected result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunCheck {
     /// The program and its arguments; with `shell`, one line for the shell.
     pub command: Vec<String>,
-    /// Whether the shell reads the line.
+    /// True if the shell reads the line.
     #[serde(default)]
     pub shell: bool,
     /// Seconds until it is ended.
     pub timeout: u32,
-    /// What its exit code must be.
+    /// The expected exit code.
     pub exit: ExpectedExit,
     /// A regular expression that its output must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,7 @@ impl Check {
         self.called(shown)
     }
 
-    /// What the check is called, with the words that come from its definition as `fit` makes them.
+    /// The name of the check; `fit` prepares the parts that come from its definition.
     pub fn called(&self, fit: impl Fn(&str) -> String) -> String {
         match self {
             Self::Run(run) => fit(&run.typed()),
@@ -101,7 +101,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// What an exit code must be.
+/// An expected exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExpectedExit {
@@ -111,18 +111,18 @@ pub enum ExpectedExit {
     Nonzero,
 }
 
-/// A file, and what is expected of it.
+/// A file that must be there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileCheck {
     /// Its path, from the working directory.
     pub path: String,
-    /// Whether it must say something else than when the phase was entered, or must not.
+    /// If given, its content must differ from that at the start of the phase, or must not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
 }
 
-/// What is expected of the repository.
+/// The expected state of the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum GitCheck {
@@ -138,12 +138,12 @@ pub enum GitCheck {
 pub struct Approval {
     /// The question.
     pub ask: String,
-    /// What can be answered; the first one approves.
+    /// The possible answers; the first one approves.
     pub choices: Vec<String>,
     /// A file that is shown with the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub show: Option<String>,
-    /// Where it stands, as `file:line`.
+    /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
 }

@@ -57,7 +57,7 @@ fn pop_group(stack: &mut Vec<usize>, on_stack: &mut [bool], root: usize) -> Vec<
     group
 }
 
-/// Whether the members of a group lead back to themselves.
+/// Returns true if the members of a group refer to themselves.
 pub(in crate::definition) fn contains_itself(group: &[usize], targets: &[Vec<usize>]) -> bool {
     match group {
         [only] => targets[*only].contains(only),

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a settings file says about tools. It holds in every phase, and without any.
+/// The guards of a settings file. They apply in every phase, and outside of phases.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Guards {
@@ -11,7 +11,7 @@ pub struct Guards {
     pub tools: Option<ToolAccess>,
     /// Rules on single calls.
     pub rules: Vec<Rule>,
-    /// What becomes of results.
+    /// Rules on results.
     pub results: Vec<ResultRule>,
     /// How they were obtained.
     #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
@@ -55,7 +55,7 @@ pub enum ToolAccess {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
-    /// What it does to a call that it matches.
+    /// Its effect on a matching call.
     pub verdict: Verdict,
     /// The tools it is about: names, with `*` for any characters.
     pub tools: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Rule {
     /// Patterns, one of which a simple command of the call's shell line must match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Whether the call's shell line must write files, or must not.
+    /// If given, the call's shell line must write files, or must not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<bool>,
     /// Regular expressions that fields of the input must match.
@@ -74,12 +74,12 @@ pub struct Rule {
     /// Why, as the agent and people read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Where it stands, as `file:line`.
+    /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
 }
 
-/// What a rule does to a call that it matches.
+/// The effect of a rule on a matching call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -91,7 +91,7 @@ pub enum Verdict {
     Block,
 }
 
-/// What becomes of a tool's result before the model reads it.
+/// A change of tool results before the model reads them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultRule {
@@ -100,28 +100,28 @@ pub struct ResultRule {
     /// Which results it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<ResultKind>,
-    /// Regular expressions; what they match is replaced.
+    /// Regular expressions; their matches are replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
-    /// What stands in the place of what is redacted.
+    /// The replacement for redacted text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<String>,
     /// Characters that are kept of a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_chars: Option<u32>,
-    /// What is put behind the text.
+    /// The text that is appended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append: Option<String>,
-    /// Whether it cannot be read what is to be redacted: then no text is let through.
+    /// True if `redact` cannot be read: then all text is withheld.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
-    /// Where it stands, as `file:line`.
+    /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
 }
 
 impl ResultRule {
-    /// What it does, as people read it.
+    /// Its effect, as people read it.
     #[must_use]
     pub fn in_words(&self) -> String {
         let mut does = Vec::new();
@@ -151,6 +151,6 @@ impl ResultRule {
 pub enum ResultKind {
     /// The tool failed.
     Error,
-    /// The tool did what it was asked.
+    /// The call succeeded.
     Ok,
 }

@@ -19,7 +19,7 @@ pub enum ContextMode {
     EveryTurn,
 }
 
-/// What a settings file (`workflow-sidecar.json5`) says; the project's wins over the global one, key by key.
+/// The content of the settings files (`workflow-sidecar.json5`); the project's wins over the user's, key by key.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
@@ -30,19 +30,19 @@ pub struct Settings {
     pub context: Option<ContextMode>,
     /// Limits on what is loaded.
     pub limits: Limits,
-    /// What the user's own settings say about tools.
+    /// Guards of the user's settings.
     pub user: Guards,
-    /// What the project's settings say about tools.
+    /// Guards of the project's settings.
     pub project: Guards,
-    /// What is kept of the code at each turn, where no workflow says otherwise.
+    /// The checkpoint of each turn, where no workflow has another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
-    /// What wakes the agent: the user's, then the project's.
+    /// The triggers: the user's, then the project's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<Trigger>,
 }
 
-/// Limits on what is loaded. Over one of them is an error with the place, never a hang.
+/// Limits on what is loaded. To exceed one is an error with its location, never a hang.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Limits {
@@ -67,7 +67,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What holds where nobody says otherwise.
+    /// The limits without settings.
     pub const DEFAULT: Self = Self {
         max_file_bytes: 1 << 20,
         max_total_bytes: 64 << 20,
@@ -77,7 +77,7 @@ impl Limits {
         max_nesting: 32,
     };
 
-    /// What limits may be raised to. More would make one file cost minutes or gigabytes.
+    /// The highest values of limits. With more, one file could cost minutes or gigabytes.
     pub const HIGHEST: Self = Self {
         max_file_bytes: 16 << 20,
         max_total_bytes: 1 << 30,

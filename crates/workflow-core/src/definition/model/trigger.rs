@@ -6,53 +6,53 @@ use super::tier::Tier;
 use crate::diagnostic::visible;
 use crate::template;
 
-/// What is kept of the code at the start of each turn.
+/// The record of the code at the start of each turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Checkpoint {
-    /// What git would put aside.
+    /// A commit that nothing refers to.
     Git,
-    /// Nothing, whatever is said further out.
+    /// None, even if an outer level has one.
     Off,
 }
 
-/// What wakes the agent from outside.
+/// An external event that wakes the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trigger {
-    /// What is waited for.
+    /// The event.
     pub on: TriggerOn,
-    /// What the agent is told, with the variables of what came in.
+    /// The message for the agent, with variables for the received text.
     pub prompt: String,
-    /// Whose settings say so.
+    /// The source of its settings.
     pub tier: Tier,
-    /// Where it stands, as `file:line`.
+    /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
 }
 
-/// What a trigger waits for.
+/// The event of a trigger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TriggerOn {
-    /// Something stands in this file.
+    /// This file is not empty.
     File(String),
     /// A request comes in at this port of the machine.
     Http {
         /// The port.
         port: u16,
-        /// What a request must show.
+        /// The token of a request.
         token: Token,
     },
 }
 
-/// What a request must show.
+/// The token of a request.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Token {
     /// This text. It is written down nowhere else.
     Text(#[serde(serialize_with = "unsaid")] String),
-    /// What this environment variable holds.
+    /// The value of this environment variable.
     Environment(String),
 }
 
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Token {
 }
 
 impl Trigger {
-    /// What it waits for, as people read it.
+    /// The event, as people read it.
     #[must_use]
     pub fn in_words(&self) -> String {
         match &self.on {
@@ -79,7 +79,7 @@ impl Trigger {
         }
     }
 
-    /// The same with what the agent is told and where it stands, all of it: a line that is safe to show.
+    /// The event, the message and the location in full, as a line that is safe to show.
     #[must_use]
     pub fn listed(&self) -> String {
         let (waits_for, prompt) = (self.in_words(), &self.prompt);
@@ -87,13 +87,13 @@ impl Trigger {
         visible(&line)
     }
 
-    /// Whether both watch for the same and tell the agent the same, wherever they stand.
+    /// Returns true if event, message and source are equal, whatever the location.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.on, &self.prompt, self.tier) == (&other.on, &other.prompt, other.tier)
     }
 
-    /// What the agent is told when this came in.
+    /// The message for the agent when this text was received.
     #[must_use]
     pub fn told(&self, came_in: &str) -> String {
         template::resolve(&self.prompt, |name| match name {

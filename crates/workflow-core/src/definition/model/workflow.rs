@@ -12,7 +12,7 @@ use super::trigger::Checkpoint;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Workflow {
-    /// The directory name: what a subworkflow reference and a path segment name.
+    /// The directory name, which subworkflow references and path segments use.
     pub key: String,
     /// The name shown to people.
     pub name: String,
@@ -20,20 +20,20 @@ pub struct Workflow {
     pub command_name: String,
     /// Sent to the agent when a run starts; empty for an internal workflow without one.
     pub initial_message: String,
-    /// Who may start it.
+    /// Its visibility.
     pub show: Show,
-    /// Whether `loop` may restart this scope.
+    /// True if `loop` may restart this scope.
     pub loopable: bool,
-    /// What stands before the description in the session's name.
+    /// The text before the description in the session's name.
     pub session_name_prefix: Option<String>,
     /// UTF-16 units of the description kept in the session's name.
     pub session_name_max_length: Option<u32>,
     /// The texts this workflow puts in place of the defaults.
     pub templates: Templates,
-    /// How a run goes on when the agent stops early, as far as this workflow says.
+    /// Its auto-continue, as far as given.
     #[serde(default, rename = "continue")]
     pub auto_continue: ContinueRule,
-    /// How often the context message is given in full, if this workflow says.
+    /// The frequency of the context message in full, if given.
     pub context: Option<ContextMode>,
     /// Which tools may run in all of its phases; `None` is all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,17 +41,17 @@ pub struct Workflow {
     /// Rules on single calls in all of its phases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// What becomes of results in all of its phases.
+    /// Rules on results in all of its phases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ResultRule>,
-    /// What is kept of the code at each turn, if this workflow says.
+    /// The checkpoint of each turn, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
     /// The phase entries, at least one.
     pub phases: Vec<PhaseEntry>,
 }
 
-/// Who may start a workflow.
+/// The visibility of a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Show {
@@ -62,7 +62,7 @@ pub enum Show {
     Workflows,
 }
 
-/// The texts a workflow may put in place of the defaults.
+/// The texts with which a workflow may replace the defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Templates {
@@ -94,7 +94,7 @@ pub enum PhaseEntry {
     Subworkflow(String),
 }
 
-/// A phase: what to do, and with which tools.
+/// A phase: its instructions and its tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Phase {
@@ -102,30 +102,30 @@ pub struct Phase {
     pub id: String,
     /// The name shown to people.
     pub name: String,
-    /// Stands before the name in the status line.
+    /// Shown before the name in the status line.
     pub emoji: String,
-    /// What the agent is told to do.
+    /// The instructions for the agent.
     pub instructions: String,
     /// Which tools it may use; `None` is all of them.
     pub tools: Option<ToolAccess>,
     /// Subagent profiles named in the context message.
     pub available_profiles: Option<Vec<String>>,
-    /// How a run goes on when the agent stops early, as far as this phase says.
+    /// Its auto-continue, as far as given.
     #[serde(default, rename = "continue")]
     pub auto_continue: ContinueRule,
     /// Rules on single calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
-    /// What becomes of results.
+    /// Rules on results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ResultRule>,
-    /// What must hold before `next` leaves the phase.
+    /// The checks that must pass before `next` leaves the phase.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gate: Vec<Gate>,
-    /// What a person must answer before `next` leaves the phase.
+    /// The approval that `next` needs to leave the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approve: Option<Approval>,
-    /// What is kept of the code at each turn, if this phase says.
+    /// The checkpoint of each turn, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
 }

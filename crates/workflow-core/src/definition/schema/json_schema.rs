@@ -1,7 +1,7 @@
 //! The JSON Schemas of the files that people write, made from the rows of the language.
 //!
-//! Draft 7, which every editor reads. It has no meaning for what stands beside a `$ref`: a reference
-//! stands alone, in an `anyOf`.
+//! Draft 7, which every editor reads. Keys beside a `$ref` have no meaning: a reference
+//! is alone in an `anyOf`.
 
 use serde_json::{Map, Value, json};
 
@@ -77,7 +77,7 @@ impl SchemaFile {
     }
 }
 
-/// What is referred to, and what that refers to.
+/// The sections that a text refers to, directly or through others.
 fn definitions(text: &str) -> Map<String, Value> {
     let mut found = Map::new();
     for (name, section) in [
@@ -187,7 +187,7 @@ fn property(key: &Key) -> Value {
     schema
 }
 
-/// What a required text looks like.
+/// The pattern of a required text.
 fn pattern(value: ValueType) -> &'static str {
     match value {
         ValueType::CommandName => "^[A-Za-z0-9_-]+$",

@@ -12,7 +12,7 @@ pub(in crate::definition) struct MapReader<'r, 'a, 's> {
     map: Map<'s>,
     /// The location of what is missing in the map.
     pub(in crate::definition) start: Option<Span>,
-    /// Whether every key has a meaning.
+    /// True if every key has a meaning.
     pub(in crate::definition) all_known: bool,
 }
 
@@ -45,7 +45,7 @@ impl<T> Field<T> {
         }
     }
 
-    /// Whether the key is there, and its value could not be read.
+    /// Returns true if the key is there, and its value could not be read.
     pub(in crate::definition) fn is_unreadable(&self) -> bool {
         matches!(self, Self::NoValue | Self::Wrong { .. })
     }
@@ -74,7 +74,7 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
         }
     }
 
-    /// Whether a key is there, with a value or without.
+    /// Returns true if a key is there, with a value or without.
     pub(in crate::definition) fn has(&self, key: &str) -> bool {
         self.map.entries.iter().any(|entry| entry.key == key)
     }
@@ -101,7 +101,7 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
             return Field::Absent;
         };
         let (key_span, span) = (entry.key_span, entry.value.span);
-        match (typed.read)(self.reader, key, entry.value) {
+        match (typed.read)(self.reader, key, &entry.value) {
             Some(value) => Field::Value {
                 key_span,
                 span,

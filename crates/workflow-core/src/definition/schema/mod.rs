@@ -70,7 +70,7 @@ pub struct Key {
     pub summary: &'static str,
     /// A value that makes sense, as JSON.
     pub example: &'static str,
-    /// Whether it restricts the agent: dropping it would be to run without it.
+    /// True if it restricts the agent, so that it must not be dropped.
     pub guard: bool,
     /// The severity of a wrong value; a warning means that the default is used.
     severity: Severity,
@@ -315,7 +315,7 @@ impl Section {
         }
     }
 
-    /// Whether the whole map is a guard.
+    /// Returns true if the whole map is a guard.
     #[must_use]
     pub fn is_guard(self) -> bool {
         match self {

@@ -8,7 +8,7 @@ pub(super) fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
     Some(strsim::osa_distance(a, b)).filter(|&distance| distance <= allowed)
 }
 
-/// A key without what spellings differ in: `white-list`, `white_list` and `whiteList` are one.
+/// A key without the differences of spellings: `white-list`, `white_list` and `whiteList` are one.
 pub(super) fn plain(key: &str) -> String {
     key.chars()
         .filter(|c| !matches!(c, '-' | '_' | ' '))

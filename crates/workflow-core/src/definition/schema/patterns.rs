@@ -3,18 +3,18 @@
 use super::Key;
 use super::typed::Partial;
 use super::values::{Text, read_filled, wrong_type};
-use crate::definition::syntax::{Entry, Kind, Node, Reader, Span};
+use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::guard::rules::{check_glob, regex};
 use crate::white_space::trim;
 
-/// Says what is wrong with a pattern.
+/// Checks a pattern.
 type Check = fn(&str) -> Result<(), String>;
 
 pub(super) fn read_globs(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<Vec<String>> {
     read_patterns(reader, key, node, |glob| {
         check_glob(glob).map_err(|error| error.to_string())
@@ -24,7 +24,7 @@ pub(super) fn read_globs(
 pub(super) fn read_commands(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<Vec<String>> {
     read_patterns(reader, key, node, |_| Ok(()))
 }
@@ -32,12 +32,12 @@ pub(super) fn read_commands(
 pub(super) fn read_regexes(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<Vec<String>> {
     read_patterns(reader, key, node, check_regex)
 }
 
-pub(super) fn read_regex(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<Text> {
+pub(super) fn read_regex(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
     let text = read_filled(reader, key, node)?;
     if let Some(finding) = invalid(&text.value, text.span, check_regex) {
         reader.report(finding);
@@ -50,44 +50,31 @@ pub(super) fn read_regex(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> 
 pub(super) fn read_fields(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<Partial<(String, String)>> {
-    let mut read = Partial {
-        all: Vec::new(),
-        is_sound: false,
-    };
-    let Kind::Map(fields) = node.kind else {
+    let Kind::Map(fields) = &node.kind else {
         reader.report(wrong_type(key, "a map of patterns", &node.kind, node.span));
-        return Some(read);
+        return None;
     };
     if fields.entries.is_empty() {
         let message = format!("`{}` names no field", key.name);
         reader.report(Finding::error(Code::MissingKey, node.span, message));
-        return Some(read);
+        return None;
     }
-    read.is_sound = true;
-    for Entry {
-        key: field, value, ..
-    } in fields.entries
-    {
-        let finding = match &value.kind {
-            Kind::Text(pattern) => invalid(pattern, value.span, check_regex),
+    let mut read = Partial::default();
+    for field in &fields.entries {
+        let (name, span) = (&field.key, field.value.span);
+        let checked = match &field.value.kind {
+            Kind::Text(pattern) => match invalid(pattern, span, check_regex) {
+                None => Ok((name.to_string(), pattern.to_string())),
+                Some(finding) => Err(finding),
+            },
             kind => {
-                let message = format!("`{}` must be text, not {}", shown(&field), kind.words());
-                Some(Finding::error(Code::WrongType, value.span, message))
+                let message = format!("`{}` must be text, not {}", shown(name), kind.words());
+                Err(Finding::error(Code::WrongType, span, message))
             }
         };
-        match (finding, value.kind) {
-            (None, Kind::Text(pattern)) => {
-                read.all.push((field.into_owned(), pattern.into_owned()))
-            }
-            (finding, _) => {
-                read.is_sound = false;
-                finding
-                    .into_iter()
-                    .for_each(|finding| reader.report(finding));
-            }
-        }
+        read.add(reader, checked);
     }
     Some(read)
 }
@@ -96,48 +83,41 @@ pub(super) fn read_fields(
 fn read_patterns(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
     check: Check,
 ) -> Option<Vec<String>> {
-    let Partial { all, is_sound } =
-        some_or_all(reader, key, node, |text, span| invalid(text, span, check));
-    is_sound.then_some(all)
+    let wrong = |text: &str, span| invalid(text, span, check);
+    let read = some_or_all(reader, key, node, wrong)?;
+    read.is_sound.then_some(read.all)
 }
 
-/// What is valid of a text or a list of texts.
+/// The valid ones of a text or a list of texts.
 pub(super) fn some_or_all(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
     wrong: impl Fn(&str, Option<Span>) -> Option<Finding>,
-) -> Partial<String> {
-    let mut read = Partial {
-        all: Vec::new(),
-        is_sound: false,
-    };
-    let span = node.span;
-    let items = match node.kind {
-        Kind::List(items) => items,
-        kind @ Kind::Text(_) => vec![Node { kind, span }],
+) -> Option<Partial<String>> {
+    let items = match &node.kind {
+        Kind::List(items) => &**items,
+        Kind::Text(_) => std::slice::from_ref(node),
         kind => {
-            reader.report(wrong_type(key, "text or a list of texts", &kind, span));
-            return read;
+            reader.report(wrong_type(key, "text or a list of texts", kind, node.span));
+            return None;
         }
     };
     if items.is_empty() {
         let message = format!("`{}` is empty", key.name);
-        reader.report(Finding::error(Code::MissingKey, span, message).help("name at least one"));
-        return read;
+        let finding = Finding::error(Code::MissingKey, node.span, message);
+        reader.report(finding.help("name at least one"));
+        return None;
     }
-    read.is_sound = true;
+    let mut read = Partial::default();
     for item in items {
-        let finding = match item.kind {
-            Kind::Text(text) => match wrong(&text, item.span) {
-                None => {
-                    read.all.push(text.into_owned());
-                    continue;
-                }
-                Some(finding) => finding,
+        let checked = match &item.kind {
+            Kind::Text(text) => match wrong(text, item.span) {
+                None => Ok(text.to_string()),
+                Some(finding) => Err(finding),
             },
             kind => {
                 let message = format!(
@@ -145,13 +125,12 @@ pub(super) fn some_or_all(
                     key.name,
                     kind.words()
                 );
-                Finding::error(Code::WrongType, item.span, message)
+                Err(Finding::error(Code::WrongType, item.span, message))
             }
         };
-        reader.report(finding);
-        read.is_sound = false;
+        read.add(reader, checked);
     }
-    read
+    Some(read)
 }
 
 /// The finding about a pattern that is invalid.

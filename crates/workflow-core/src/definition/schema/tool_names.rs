@@ -13,9 +13,9 @@ use crate::white_space::trim;
 pub(super) fn read_tool_names(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<Vec<String>> {
-    check_tool_names(reader, key, &node);
+    check_tool_names(reader, key, node);
     texts(reader, key, node)
 }
 
@@ -23,13 +23,13 @@ pub(super) fn read_tool_names(
 pub(super) fn read_tool_patterns(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<Partial<String>> {
-    check_case(reader, &node);
-    Some(some_or_all(reader, key, node, no_tool))
+    check_case(reader, node);
+    some_or_all(reader, key, node, no_tool)
 }
 
-/// Names that no tool has would make a blacklist let through what it means to block.
+/// Checks names: one that no tool has would let through the tool that a blacklist is to block.
 fn check_tool_names(reader: &mut Reader<'_>, key: &Key, list: &Node<'_>) {
     let Kind::List(items) = &list.kind else {
         return;

@@ -4,11 +4,12 @@ use super::patterns::{read_commands, read_fields, read_globs, read_regex, read_r
 use super::tool_names::{read_tool_names, read_tool_patterns};
 use super::values::{
     Text, read_bound, read_choices, read_duration, read_exit_code, read_filled, read_flag,
-    read_limit, read_seconds, read_template, read_text, read_texts, read_whole, read_word,
+    read_limit, read_seconds, read_template, read_text, read_whole, read_word, texts,
 };
 use super::{Default, Hint, Key, ValueType};
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Node, Reader};
+use crate::diagnostic::Finding;
 use crate::template::TemplateKind;
 
 /// A key whose value can be read without a look at other keys.
@@ -19,7 +20,7 @@ pub(in crate::definition) struct Typed<T: 'static> {
 }
 
 /// Reads a value, and reports what is wrong with it.
-pub(super) type Read<T> = fn(&mut Reader<'_>, &Key, Node<'_>) -> Option<T>;
+pub(super) type Read<T> = fn(&mut Reader<'_>, &Key, &Node<'_>) -> Option<T>;
 
 /// Words that a key takes, each with its value and its meaning.
 pub(in crate::definition) trait Words: Copy + 'static {
@@ -29,11 +30,33 @@ pub(in crate::definition) trait Words: Copy + 'static {
     const VALUES: &'static [Self];
 }
 
-/// What could be read of several values, and whether that is all of them.
+/// The valid ones of several values.
 #[derive(Debug)]
 pub(in crate::definition) struct Partial<T> {
     pub(in crate::definition) all: Vec<T>,
     pub(in crate::definition) is_sound: bool,
+}
+
+impl<T> std::default::Default for Partial<T> {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            is_sound: true,
+        }
+    }
+}
+
+impl<T> Partial<T> {
+    /// Adds a value, or reports what is wrong with it.
+    pub(super) fn add(&mut self, reader: &mut Reader<'_>, checked: Result<T, Finding>) {
+        match checked {
+            Ok(value) => self.all.push(value),
+            Err(finding) => {
+                self.is_sound = false;
+                reader.report(finding);
+            }
+        }
+    }
 }
 
 impl<T> Typed<T> {
@@ -181,7 +204,7 @@ impl Typed<ExpectedExit> {
 
 impl Typed<Vec<String>> {
     pub(super) const fn texts(name: &'static str, summary: &'static str) -> Self {
-        Self::new(name, ValueType::Texts, summary, read_texts)
+        Self::new(name, ValueType::Texts, summary, texts)
     }
 
     pub(super) const fn tool_names(name: &'static str, summary: &'static str) -> Self {

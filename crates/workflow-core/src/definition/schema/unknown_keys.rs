@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Finding, shown};
 /// Guards that later versions know: dropping one would be to run without it.
 const FUTURE_GUARDS: &[&str] = &["budget", "outputs"];
 
-/// Reports every key of a map that has no meaning there, and says whether there is none.
+/// Reports every key of a map that has no meaning there, and returns true if there is none.
 pub(super) fn report(reader: &mut Reader<'_>, section: Section, map: &Map<'_>) -> bool {
     let mut all_known = true;
     for entry in &map.entries {
@@ -24,7 +24,7 @@ pub(super) fn report(reader: &mut Reader<'_>, section: Section, map: &Map<'_>) -
     all_known
 }
 
-/// The keys without a meaning in a map that may have been meant to say something about tools, each as what it
+/// The unknown keys of a map that may be misspelt guards on tools, each as the guard that it
 /// resembles: `tools` or `results`.
 pub(in crate::definition) fn lost_guards<'m>(
     section: Section,
@@ -115,7 +115,7 @@ fn is_guard(key: &str) -> bool {
     FUTURE_GUARDS.contains(&key) || guards().any(|guard| guard == key)
 }
 
-/// Where a key belongs, in words: `a workflow, a phase or the settings`.
+/// The sections of a key, in words: `a workflow, a phase or the settings`.
 fn homes(key: &str) -> String {
     let of = Section::ALL
         .iter()
@@ -130,7 +130,7 @@ fn homes(key: &str) -> String {
     }
 }
 
-/// The guard an unknown key was probably meant to be.
+/// The guard that an unknown key resembles.
 fn resembled_guard(key: &str) -> Option<&'static str> {
     if key.len() > LONGEST_COMPARED {
         return None;

@@ -26,10 +26,10 @@ impl Key {
     }
 
     /// A finding about a value that the key cannot have.
-    fn out_of_range(&self, node: &Node<'_>, expected: &str) -> Option<Finding> {
+    fn out_of_range(&self, node: &Node<'_>, expected: &str) -> Finding {
         let message = format!("`{}` must be {expected}{}", self.name, self.consequence());
         let finding = Finding::new(self.severity, Code::InvalidValue, node.span, message);
-        Some(self.with_hint(finding.help(self.for_example())))
+        self.with_hint(finding.help(self.for_example()))
     }
 
     /// A finding with the help that the key has for it.
@@ -54,7 +54,7 @@ impl Key {
     }
 }
 
-/// A required key that is not there, or says nothing.
+/// The finding about a required key that is missing or empty.
 pub(super) fn missing(key: &Key, span: Option<Span>, why: &str) -> Finding {
     let finding = Finding::error(Code::MissingKey, span, format!("`{}` {why}", key.name));
     finding.help(format!(
@@ -83,35 +83,33 @@ pub(in crate::definition) fn wrong_type(
 fn or_report<T>(
     reader: &mut Reader<'_>,
     value: Option<T>,
-    finding: impl FnOnce() -> Option<Finding>,
+    finding: impl FnOnce() -> Finding,
 ) -> Option<T> {
-    if value.is_none()
-        && let Some(finding) = finding()
-    {
-        reader.report(finding);
+    if value.is_none() {
+        reader.report(finding());
     }
     value
 }
 
-pub(super) fn read_text(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<Text> {
+pub(super) fn read_text(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
     let span = node.span;
-    match node.kind {
-        Kind::Text(text) if key.is_required() && trim(&text).is_empty() => {
+    match &node.kind {
+        Kind::Text(text) if key.is_required() && trim(text).is_empty() => {
             reader.report(missing(key, span, "is empty"));
             None
         }
         Kind::Text(text) => Some(Text {
-            value: text.into_owned(),
+            value: text.to_string(),
             span,
         }),
         kind => {
-            reader.report(not_text(key, &kind, span));
+            reader.report(not_text(key, kind, span));
             None
         }
     }
 }
 
-pub(super) fn read_filled(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<Text> {
+pub(super) fn read_filled(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
     let text = read_text(reader, key, node)?;
     if !trim(&text.value).is_empty() {
         return Some(text);
@@ -122,7 +120,7 @@ pub(super) fn read_filled(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) ->
     None
 }
 
-pub(super) fn read_template(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<Text> {
+pub(super) fn read_template(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
     let text = read_text(reader, key, node)?;
     if let ValueType::Template(place) = key.value {
         check_template(reader, place, &text.value, text.span);
@@ -130,17 +128,21 @@ pub(super) fn read_template(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) 
     Some(text)
 }
 
-pub(super) fn read_flag(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<bool> {
+pub(super) fn read_flag(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<bool> {
     let flag = match node.kind {
         Kind::Bool(flag) => Some(flag),
         _ => None,
     };
     or_report(reader, flag, || {
-        Some(wrong_type(key, "true or false", &node.kind, node.span))
+        wrong_type(key, "true or false", &node.kind, node.span)
     })
 }
 
-pub(super) fn read_word<T: Words>(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<T> {
+pub(super) fn read_word<T: Words>(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<T> {
     let known = || T::WORDS.iter().map(|&(word, _)| word);
     let span = node.span;
     let Kind::Text(text) = &node.kind else {
@@ -195,10 +197,10 @@ fn whole_in_bounds(key: &Key, node: &Node<'_>) -> Option<u32> {
     whole_number(node).filter(|&number| number >= from && to.is_none_or(|to| number <= to))
 }
 
-pub(super) fn read_whole(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<u32> {
-    or_report(reader, whole_in_bounds(key, &node), || {
+pub(super) fn read_whole(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u32> {
+    or_report(reader, whole_in_bounds(key, node), || {
         key.out_of_range(
-            &node,
+            node,
             &match bounds(key) {
                 (from, None) => format!("a whole number from {from} on"),
                 (from, Some(to)) => format!("a whole number from {from} to {to}"),
@@ -207,22 +209,22 @@ pub(super) fn read_whole(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> 
     })
 }
 
-pub(super) fn read_seconds(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<u32> {
-    or_report(reader, whole_in_bounds(key, &node), || {
+pub(super) fn read_seconds(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u32> {
+    or_report(reader, whole_in_bounds(key, node), || {
         let (from, to) = bounds(key);
         key.out_of_range(
-            &node,
+            node,
             &format!("whole seconds from {from} to {}", to.unwrap_or(u32::MAX)),
         )
     })
 }
 
-pub(super) fn read_limit(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<u32> {
+pub(super) fn read_limit(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u32> {
     let (from, to) = bounds(key);
     let highest = to.unwrap_or(u32::MAX);
-    let limit = whole_number(&node).filter(|&limit| limit >= from);
+    let limit = whole_number(node).filter(|&limit| limit >= from);
     let limit = or_report(reader, limit, || {
-        key.out_of_range(&node, &format!("a whole number from {from} on"))
+        key.out_of_range(node, &format!("a whole number from {from} on"))
     })?;
     if limit > highest {
         let message = format!("`{}` can be at most {highest}: that is used", key.name);
@@ -232,28 +234,28 @@ pub(super) fn read_limit(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> 
     Some(limit.min(highest))
 }
 
-pub(super) fn read_bound(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<Bound> {
+pub(super) fn read_bound(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Bound> {
     let bound = match &node.kind {
         Kind::Text(text) if text == "unlimited" => Some(Bound::Unlimited),
-        _ => whole_number(&node).map(Bound::Times),
+        _ => whole_number(node).map(Bound::Times),
     };
     or_report(reader, bound, || {
-        key.out_of_range(&node, "a whole number from 0 on, or `unlimited`")
+        key.out_of_range(node, "a whole number from 0 on, or `unlimited`")
     })
 }
 
 /// The longest a command may take, in seconds.
 const LONGEST_DURATION: u32 = 24 * 60 * 60;
 
-pub(super) fn read_duration(reader: &mut Reader<'_>, key: &Key, node: Node<'_>) -> Option<u32> {
+pub(super) fn read_duration(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u32> {
     let seconds = match &node.kind {
         Kind::Text(text) => spelled_duration(text),
-        _ => whole_number(&node),
+        _ => whole_number(node),
     };
     let seconds = seconds.filter(|seconds| (1..=LONGEST_DURATION).contains(seconds));
     or_report(reader, seconds, || {
         key.out_of_range(
-            &node,
+            node,
             "whole seconds, or a number with `s`, `m` or `h`, and at most a day",
         )
     })
@@ -272,38 +274,30 @@ fn spelled_duration(text: &str) -> Option<u32> {
 pub(super) fn read_exit_code(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<ExpectedExit> {
     let exit = match &node.kind {
         Kind::Text(text) if text == "nonzero" => Some(ExpectedExit::Nonzero),
-        _ => whole_number(&node)
+        _ => whole_number(node)
             .and_then(|code| u8::try_from(code).ok())
             .map(|code| ExpectedExit::Code(code.into())),
     };
     or_report(reader, exit, || {
-        key.out_of_range(&node, "a whole number from 0 to 255, or `nonzero`")
+        key.out_of_range(node, "a whole number from 0 to 255, or `nonzero`")
     })
-}
-
-pub(super) fn read_texts(
-    reader: &mut Reader<'_>,
-    key: &Key,
-    node: Node<'_>,
-) -> Option<Vec<String>> {
-    texts(reader, key, node)
 }
 
 /// A list of texts; `None` when something in it is no text.
 pub(in crate::definition) fn texts(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<Vec<String>> {
-    let Kind::List(items) = node.kind else {
+    let Kind::List(items) = &node.kind else {
         let finding = wrong_type(key, "a list", &node.kind, node.span);
-        reader.report(match node.kind {
+        reader.report(match &node.kind {
             Kind::Text(text) if text.len() < 40 => {
-                finding.help(format!("write `[{}]`", shown(&text)))
+                finding.help(format!("write `[{}]`", shown(text)))
             }
             _ => finding,
         });
@@ -312,8 +306,8 @@ pub(in crate::definition) fn texts(
     let mut sound = true;
     let mut out = Vec::with_capacity(items.len());
     for item in items {
-        match item.kind {
-            Kind::Text(text) => out.push(text.into_owned()),
+        match &item.kind {
+            Kind::Text(text) => out.push(text.to_string()),
             kind => {
                 sound = false;
                 let message = format!(
@@ -322,10 +316,7 @@ pub(in crate::definition) fn texts(
                     kind.words(),
                     key.consequence()
                 );
-                reader.report(quoted(
-                    key.wrong(Code::WrongType, item.span, message),
-                    &kind,
-                ));
+                reader.report(quoted(key.wrong(Code::WrongType, item.span, message), kind));
             }
         }
     }
@@ -335,7 +326,7 @@ pub(in crate::definition) fn texts(
 pub(super) fn read_choices(
     reader: &mut Reader<'_>,
     key: &Key,
-    node: Node<'_>,
+    node: &Node<'_>,
 ) -> Option<Vec<String>> {
     let span = node.span;
     let choices = texts(reader, key, node)?;

@@ -12,15 +12,15 @@ use crate::white_space::{is_white_space, trim};
 pub(in crate::definition) struct Parts<'s> {
     /// The YAML text.
     pub(in crate::definition) yaml: &'s str,
-    /// Where it starts.
+    /// Its offset.
     pub(in crate::definition) yaml_start: usize,
     /// The instructions, trimmed.
     pub(in crate::definition) body: &'s str,
-    /// Where they start.
+    /// Their offset.
     pub(in crate::definition) body_start: usize,
 }
 
-/// What keeps a file from having frontmatter.
+/// The reason why a file has no frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::definition) enum NoFrontmatter {
     /// It does not start with `---`.
@@ -47,7 +47,7 @@ pub(in crate::definition) fn split(text: &str) -> Result<Parts<'_>, NoFrontmatte
     })
 }
 
-/// Where the frontmatter opens, for what is missing in it.
+/// The opening of the frontmatter, for findings about missing keys.
 pub(in crate::definition) fn opening() -> Span {
     Span::new(0, 3)
 }

@@ -21,7 +21,7 @@ pub(in crate::definition) fn parse(text: &str, limits: TreeLimits) -> Result<Nod
     Ok(node)
 }
 
-/// Refuses what is nested too deep or too large.
+/// Refuses texts that are nested too deep or too large.
 fn check_extent(text: &str, limits: TreeLimits) -> Result<(), Finding> {
     let mut depth = 0_usize;
     for (count, (token, span)) in tokens(text).enumerate() {

@@ -1,11 +1,11 @@
-//! The tree both formats are read into: values with spans, and nothing of what they mean.
+//! The tree of values with spans that both formats are read into.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::diagnostic::{Code, Finding, Span};
 
-/// A value and where it stands.
+/// A value and its location.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::definition) struct Node<'s> {
     pub(in crate::definition) kind: Kind<'s>,
@@ -13,7 +13,7 @@ pub(in crate::definition) struct Node<'s> {
     pub(in crate::definition) span: Option<Span>,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::definition) enum Kind<'s> {
     Null,
@@ -25,7 +25,7 @@ pub(in crate::definition) enum Kind<'s> {
 }
 
 impl Kind<'_> {
-    /// What it is, in words.
+    /// Its name in messages.
     pub(in crate::definition) fn words(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -38,7 +38,7 @@ impl Kind<'_> {
     }
 }
 
-/// Entries in the order they stand in.
+/// Entries in their order in the text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::definition) struct Map<'s> {
     pub(in crate::definition) entries: Vec<Entry<'s>>,
@@ -80,14 +80,14 @@ impl<'s> Map<'s> {
         });
     }
 
-    /// Where the map's first key stands: a place for what is missing in it.
+    /// The location of the map's first key, for findings about missing keys.
     pub(in crate::definition) fn first_key(&self) -> Option<Span> {
         self.entries.first().and_then(|entry| entry.key_span)
     }
 }
 
 impl Node<'_> {
-    /// Drops every entry whose key stands before it in the same map, and says which.
+    /// Drops every entry with a key that came before it in the same map, and notes it.
     pub(in crate::definition) fn drop_duplicates(
         &mut self,
         dropped: &mut Vec<(String, Option<Span>)>,
@@ -116,7 +116,7 @@ pub(in crate::definition) fn raise(limit: &str) -> String {
     format!("make it smaller, or raise `limits.{limit}` in the settings")
 }
 
-/// What a tree may hold. The nodes bound what aliases and long lists of nothing cost.
+/// The limits of a tree. The number of nodes bounds the cost of aliases and of long lists of nothing.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::definition) struct TreeLimits {
     /// Levels of maps and lists inside each other.

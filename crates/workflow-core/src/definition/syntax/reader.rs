@@ -1,4 +1,4 @@
-//! A source that is being read, and what is found wrong in it.
+//! A source that is being read, and the findings in it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(in crate::definition) struct Findings {
     broken: bool,
     shown: usize,
     not_shown: usize,
-    /// The worst of what is not shown.
+    /// The highest severity that is not shown.
     worst_not_shown: Severity,
 }
 
@@ -41,7 +41,7 @@ impl Findings {
         }
     }
 
-    /// Adds what is wrong in a source.
+    /// Adds a finding in a source.
     pub(in crate::definition) fn add(&mut self, source: &Source, finding: Finding) {
         self.broken |= finding.severity == Severity::Error;
         if self.diagnostics.len() == self.shown {
@@ -63,7 +63,7 @@ impl Findings {
         });
     }
 
-    /// Whether there was an error, and so nothing to use.
+    /// Returns true if there was an error.
     pub(in crate::definition) fn broken(&self) -> bool {
         self.broken
     }
@@ -90,7 +90,7 @@ impl Findings {
     }
 }
 
-/// One source being read, and where to say what is wrong in it.
+/// A source that is being read, and the collector of its findings.
 pub(in crate::definition) struct Reader<'a> {
     pub(in crate::definition) source: &'a Source,
     pub(in crate::definition) findings: &'a mut Findings,

@@ -1,4 +1,4 @@
-//! The text of one file, and where in it a span lies.
+//! The text of one file, and the locations of spans in it.
 //!
 //! Line breaks become `\n` and one byte order mark is dropped (B47), so that offsets mean the same
 //! for every format; lines and columns stay what an editor shows.
@@ -13,11 +13,11 @@ use crate::diagnostic::{Excerpt, Location, Region, Span, push_visible, visible};
 pub(in crate::definition) struct Source {
     file: Arc<str>,
     text: String,
-    /// Where lines start; found when the first place is asked for.
+    /// The starts of lines; found when the first location is asked for.
     lines: OnceCell<Vec<usize>>,
     /// An offset whose column was counted, and that column.
     counted: Cell<(usize, usize)>,
-    /// Where the first byte lies that was not UTF-8.
+    /// The location of the first byte that was not UTF-8.
     not_utf8: Option<Span>,
 }
 
@@ -122,14 +122,14 @@ impl Source {
     }
 }
 
-/// A line of a source: which one, and where its text is.
+/// A line of a source: its index and its text.
 struct Line {
     index: usize,
     start: usize,
     end: usize,
 }
 
-/// The text, and whether something in it had to be replaced.
+/// The text; `Some` if something in it had to be replaced.
 fn decoded(bytes: Vec<u8>) -> (String, Option<()>) {
     match String::from_utf8(bytes) {
         Ok(text) => (text, None),
@@ -186,7 +186,7 @@ fn excerpt(line: &str, start: usize, end: usize) -> Excerpt {
     Excerpt { text, start, end }
 }
 
-/// The first characters of a text, and whether there are more.
+/// The first characters of a text, and true if there are more.
 fn first(text: &str, count: usize) -> (&str, bool) {
     match text.char_indices().nth(count) {
         Some((at, _)) => (&text[..at], true),
@@ -194,7 +194,7 @@ fn first(text: &str, count: usize) -> (&str, bool) {
     }
 }
 
-/// The last characters of a text, and whether there are more.
+/// The last characters of a text, and true if there are more.
 fn last(text: &str, count: usize) -> (&str, bool) {
     match text.char_indices().rev().nth(count) {
         Some((at, c)) => (&text[at + c.len_utf8()..], true),

@@ -1,4 +1,4 @@
-//! Where the values of a JSON5 text stand.
+//! The locations of the values of a JSON5 text.
 //!
 //! Knows what separates tokens and nothing of their meaning: the text was, or will be, judged by the
 //! library. [`locate`] walks a finished tree and the tokens side by side; at the first

@@ -151,7 +151,7 @@ impl<'s> Composer<'s> {
         )
     }
 
-    /// Puts a finished value where it belongs: into the innermost open map or list, or at the root.
+    /// Adds a finished value: to the innermost open map or list, or at the root.
     fn add(&mut self, node: Node<'s>, anchor: usize) {
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());
@@ -218,7 +218,7 @@ impl<'s> Composer<'s> {
     }
 }
 
-/// A key as text. What is no text stands for how it is written: no known key looks like that.
+/// A key as text; another value is taken as it is written, which no known key resembles.
 fn key_text<'s>(text: &'s str, offset: usize, node: &Node<'s>) -> Cow<'s, str> {
     if let Kind::Text(text) = &node.kind {
         return text.clone();
@@ -252,7 +252,7 @@ fn extent(node: &Node<'_>) -> (usize, usize) {
     }
 }
 
-/// What a scalar is: a plain one by the core schema, a tagged one by its tag, any other is text.
+/// The kind of a scalar: of a plain one by the core schema, of a tagged one by its tag, of any other text.
 fn scalar<'s>(value: Cow<'s, str>, style: ScalarStyle, tag: Option<&Tag>) -> Kind<'s> {
     let Some(tag) = tag else {
         return match style {

@@ -11,7 +11,7 @@ pub(super) struct Hint {
     pub(super) at: Option<Range<usize>>,
 }
 
-/// A line of the text: where it begins, and what it says.
+/// A line of the text, and its offset.
 #[derive(Clone, Copy)]
 struct Line<'t> {
     start: usize,
@@ -89,7 +89,7 @@ fn no_space_after_colon(before: &[Line<'_>]) -> Option<Hint> {
     })
 }
 
-/// Text that belongs below `key: |` and does not stand further in than the key.
+/// Text that belongs below `key: |` and is not indented further than the key.
 fn block_without_indent(before: &[Line<'_>], here: Line<'_>) -> Option<Hint> {
     let head = before.iter().rev().find(|line| !line.is_blank())?;
     let opens = ["|", "|-", "|+", ">", ">-", ">+"].iter().any(|mark| {
@@ -120,7 +120,7 @@ fn quotes(here: Line<'_>) -> Option<Hint> {
     Some(Hint { help, at: None })
 }
 
-/// A line that stands at a depth at which nothing stands before it.
+/// A line with an indentation that no line before it has.
 fn uneven(before: &[Line<'_>], here: Line<'_>, column: usize) -> Option<Hint> {
     let mut said = before.iter().filter(|line| !line.is_blank()).peekable();
     said.peek()?;
