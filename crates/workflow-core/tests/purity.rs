@@ -10,13 +10,13 @@ const ALLOWED: &[&str] = &[
     "granit-parser",
     "jiff",
     "json5",
-    "memchr",
     "regex",
     "serde",
     "serde_json",
     "sha2",
     "strsim",
     "thiserror",
+    "workflow-shell",
 ];
 
 #[test]
