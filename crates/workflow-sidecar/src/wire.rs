@@ -9,8 +9,8 @@ use workflow_core::definition::{
     Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
-use workflow_core::guard::Parked;
-use workflow_core::output::{Action, AnswerKind, Decider, Level, Output, Reply, ToolAnswer};
+use workflow_core::effect::{Action, AnswerKind, Decider, Effects, Reply, ToolAnswer};
+use workflow_core::policy::Parked;
 use workflow_core::view::{Crumb, PlaceView, View};
 use workflow_protocol as protocol;
 
@@ -61,12 +61,12 @@ fn action(action: Action) -> protocol::Action {
             lines,
             placement: protocol::Placement::AboveEditor,
         },
-        Action::Notify { message, level } => protocol::Action::Notify {
+        Action::Notify { message, severity } => protocol::Action::Notify {
             message,
-            level: match level {
-                Level::Info => protocol::Level::Info,
-                Level::Warning => protocol::Level::Warning,
-                Level::Error => protocol::Level::Error,
+            level: match severity {
+                Severity::Info => protocol::Level::Info,
+                Severity::Warning => protocol::Level::Warning,
+                Severity::Error => protocol::Level::Error,
             },
         },
     }
@@ -77,7 +77,7 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic]) -> Vec<protocol::Diagnosti
 }
 
 fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
-    let place = diagnostic.place.as_ref();
+    let place = diagnostic.location.as_ref();
     protocol::Diagnostic {
         code: diagnostic.code.as_str().to_owned(),
         severity: match diagnostic.severity {
@@ -87,8 +87,8 @@ fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
         },
         message: diagnostic.message.clone(),
         file: place.map(|place| place.file.to_string()),
-        line: place.and_then(workflow_core::diagnostic::Place::line),
-        column: place.and_then(workflow_core::diagnostic::Place::column),
+        line: place.and_then(workflow_core::diagnostic::Location::line),
+        column: place.and_then(workflow_core::diagnostic::Location::column),
         workflow: diagnostic.workflow.clone(),
         help: diagnostic.help.clone(),
     }
@@ -117,7 +117,7 @@ pub(crate) fn select(
     }
 }
 
-pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
+pub(crate) fn tool_result_result(output: Effects) -> protocol::ToolResultResult {
     let content = match output.reply {
         Reply::Content(content) => Some(content),
         Reply::None
@@ -126,7 +126,7 @@ pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
         | Reply::Inject { .. }
         | Reply::Mutation(_)
         | Reply::Tool(_)
-        | Reply::Heard(_) => None,
+        | Reply::Triggered(_) => None,
     };
     protocol::ToolResultResult {
         mutation: content.map(|content| protocol::ToolResultMutation {
@@ -138,7 +138,7 @@ pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
     }
 }
 
-pub(crate) fn hook_result(output: Output) -> protocol::HookResult {
+pub(crate) fn hook_result(output: Effects) -> protocol::HookResult {
     protocol::HookResult {
         guarded: None,
         diagnostics: diagnostics(&output.diagnostics),
@@ -146,7 +146,7 @@ pub(crate) fn hook_result(output: Output) -> protocol::HookResult {
     }
 }
 
-pub(crate) fn branch_result(output: Output) -> protocol::BranchResult {
+pub(crate) fn branch_result(output: Effects) -> protocol::BranchResult {
     protocol::BranchResult {
         mutation: None,
         diagnostics: diagnostics(&output.diagnostics),
@@ -155,7 +155,7 @@ pub(crate) fn branch_result(output: Output) -> protocol::BranchResult {
 }
 
 /// What an agent is told before it starts.
-pub(crate) fn before_agent_start_result(output: Output) -> protocol::BeforeAgentStartResult {
+pub(crate) fn before_agent_start_result(output: Effects) -> protocol::BeforeAgentStartResult {
     let inject = match output.reply {
         Reply::Inject {
             custom_type,
@@ -171,7 +171,7 @@ pub(crate) fn before_agent_start_result(output: Output) -> protocol::BeforeAgent
         | Reply::Block { .. }
         | Reply::Mutation(_)
         | Reply::Tool(_)
-        | Reply::Heard(_) => None,
+        | Reply::Triggered(_) => None,
     };
     protocol::BeforeAgentStartResult {
         inject,
@@ -181,7 +181,7 @@ pub(crate) fn before_agent_start_result(output: Output) -> protocol::BeforeAgent
 }
 
 /// Whether a tool may run.
-pub(crate) fn tool_call_result(output: Output) -> protocol::ToolCallResult {
+pub(crate) fn tool_call_result(output: Effects) -> protocol::ToolCallResult {
     let block = match output.reply {
         Reply::Block { reason, by } => Some(protocol::Block {
             reason: reason.to_string(),
@@ -197,7 +197,7 @@ pub(crate) fn tool_call_result(output: Output) -> protocol::ToolCallResult {
         | Reply::Inject { .. }
         | Reply::Mutation(_)
         | Reply::Tool(_)
-        | Reply::Heard(_) => None,
+        | Reply::Triggered(_) => None,
     };
     protocol::ToolCallResult {
         block,
@@ -207,7 +207,7 @@ pub(crate) fn tool_call_result(output: Output) -> protocol::ToolCallResult {
     }
 }
 
-pub(crate) fn agent_end_result(output: Output) -> protocol::AgentEndResult {
+pub(crate) fn agent_end_result(output: Effects) -> protocol::AgentEndResult {
     let mutation = match output.reply {
         Reply::Mutation(mutation) => protocol::AgentEndMutation {
             unload: mutation.unload,
@@ -220,7 +220,7 @@ pub(crate) fn agent_end_result(output: Output) -> protocol::AgentEndResult {
         | Reply::Block { .. }
         | Reply::Inject { .. }
         | Reply::Tool(_)
-        | Reply::Heard(_) => protocol::AgentEndMutation::default(),
+        | Reply::Triggered(_) => protocol::AgentEndMutation::default(),
     };
     protocol::AgentEndResult {
         mutation,
@@ -229,7 +229,7 @@ pub(crate) fn agent_end_result(output: Output) -> protocol::AgentEndResult {
     }
 }
 
-pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult {
+pub(crate) fn tool_execute_result(output: Effects) -> protocol::ToolExecuteResult {
     let answer = match output.reply {
         Reply::Tool(answer) => Some(answer),
         Reply::None
@@ -238,7 +238,7 @@ pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult
         | Reply::Block { .. }
         | Reply::Inject { .. }
         | Reply::Mutation(_)
-        | Reply::Heard(_) => None,
+        | Reply::Triggered(_) => None,
     };
     let kind = answer.as_ref().and_then(|answer| answer.kind);
     let (content, details) = match answer {
@@ -262,7 +262,7 @@ pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult
     }
 }
 
-pub(crate) fn command_run_result(output: Output) -> protocol::CommandRunResult {
+pub(crate) fn command_run_result(output: Effects) -> protocol::CommandRunResult {
     protocol::CommandRunResult {
         guarded: None,
         diagnostics: diagnostics(&output.diagnostics),

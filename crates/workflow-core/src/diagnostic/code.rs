@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Declares the enum, its numbers, summaries and cures, a row a code.
+/// Declares the enum, its numbers, summaries and help, a row a code.
 macro_rules! codes {
-    ($($(#[doc = $summary:literal])+ $name:ident = $number:literal, $cure:literal;)+) => {
+    ($($(#[doc = $summary:literal])+ $name:ident = $number:literal, $help:literal;)+) => {
         /// What kind of mistake a diagnostic is about. A code keeps its number for good.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -27,10 +27,10 @@ macro_rules! codes {
                 match self { $(Self::$name => concat!($($summary),+).trim_ascii()),+ }
             }
 
-            /// What cures it, where nobody knows better.
+            /// The help for it, where nothing better is known.
             #[must_use]
-            pub fn cure(self) -> &'static str {
-                match self { $(Self::$name => $cure),+ }
+            pub fn help(self) -> &'static str {
+                match self { $(Self::$name => $help),+ }
             }
 
             /// Its name, in one word.
@@ -56,7 +56,7 @@ codes! {
     /// A directory holds both `workflow.yaml` and `workflow.json5`.
     TwoDefinitions = "WF006", "keep one of them";
     /// An entry of the workflows directory is skipped.
-    EntrySkipped = "WF007", "remove it, or put a directory with a UTF-8 name in its place";
+    EntrySkipped = "WF007", "remove it, or put a directory with a UTF-8 name in its location";
     /// A directory's definition has a name that is not read.
     MisnamedDefinition = "WF008", "name it `workflow.yaml` or `workflow.json5`";
     /// The text is not YAML or not JSON5.

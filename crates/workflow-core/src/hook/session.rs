@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::Session;
 use crate::checkpoint::Checkpoints;
 use crate::context::Told;
-use crate::definition::{Catalog, Loaded, Reading, Settings};
+use crate::definition::{Catalog, Loaded, Settings, SettingsStatus};
 use crate::diagnostic::{Code, Diagnostic, Severity, visible};
-use crate::input::Entry;
+use crate::effect::{Action, Effect, Effects};
+use crate::event::Entry;
 use crate::leaving::needs_baseline;
-use crate::output::{Action, Effect, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
 use crate::standing::Standing;
@@ -28,7 +28,7 @@ impl Session {
         &mut self,
         entries: &[Entry<'_>],
         loaded: &Loaded,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let before = self.run.as_ref().and_then(Run::awaited);
         self.session_closed(out);
@@ -48,33 +48,10 @@ impl Session {
             text: self.status(),
         });
         self.watch_triggers(out);
-        self.have_others_read(loaded, out);
-    }
-
-    /// Has the workflows read that are not among what was loaded, if there may be any.
-    fn have_others_read(&mut self, loaded: &Loaded, out: &mut Output) {
-        if loaded.is_part {
-            out.effects.push(Effect::ReadOthers {
-                told: loaded.diagnostics.clone(),
-            });
-        } else {
-            // What is wrong with them was told with the rest.
-            self.others_shown.clear();
-        }
-    }
-
-    /// What is wrong with the workflows that were left unread.
-    pub(crate) fn others_read(&mut self, diagnostics: Vec<Diagnostic>, out: &mut Output) {
-        let told = in_short(&diagnostics);
-        out.diagnostics = diagnostics;
-        if !told.is_empty() && told != self.others_shown {
-            out.actions.push(problems(&told));
-        }
-        self.others_shown = told;
     }
 
     /// The settings say something else than before: it holds from here on, in a run as well.
-    pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Output) {
+    pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Effects) {
         if loaded.settings == self.settings {
             return;
         }
@@ -87,10 +64,9 @@ impl Session {
         }
         out.diagnostics.clone_from(&loaded.diagnostics);
         self.show_problems(out);
-        self.have_others_read(loaded, out);
         if missed && !self.misses_settings() {
             let message = "[workflow] The settings can be read again, and hold as they stand.";
-            out.actions.push(notify(Level::Info, message));
+            out.notify(Severity::Info, message);
         }
         if triggers != self.settings.triggers {
             self.watch_triggers(out);
@@ -98,7 +74,7 @@ impl Session {
     }
 
     /// Has noted how things stand now, where the gate compares and nobody knows how they stood.
-    fn make_up_for_baseline(&mut self, out: &mut Output) {
+    fn make_up_for_baseline(&mut self, out: &mut Effects) {
         let Some((run, standing)) = self.standing() else {
             return;
         };
@@ -110,12 +86,12 @@ impl Session {
             standing.phase.name
         );
         let gate = standing.phase.gate.clone();
-        out.actions.push(notify(Level::Warning, message));
-        out.effects.push(Effect::TakeBaseline(gate));
+        out.notify(Severity::Warning, message);
+        out.perform(Effect::TakeBaseline { gates: gate });
     }
 
     /// The session is closed: nothing of it goes on.
-    pub(crate) fn session_over(&mut self, out: &mut Output) {
+    pub(crate) fn session_over(&mut self, out: &mut Effects) {
         self.session_closed(out);
         self.watch_no_more(out);
         self.tell_not_given(out);
@@ -124,16 +100,16 @@ impl Session {
     }
 
     /// Says what triggers had for an agent that is not there any more.
-    fn tell_not_given(&mut self, out: &mut Output) {
+    fn tell_not_given(&mut self, out: &mut Effects) {
         for text in self.wake.not_given() {
             let beginning: String = text.chars().take(TEXT_TOLD).collect();
             let message = format!("{NOT_GIVEN}{}", visible(&beginning));
-            out.actions.push(notify(Level::Warning, message));
+            out.notify(Severity::Warning, message);
         }
     }
 
     /// Lets go of everything that belongs to the session as it was.
-    pub(crate) fn session_closed(&mut self, out: &mut Output) {
+    pub(crate) fn session_closed(&mut self, out: &mut Effects) {
         self.agent_is_running(out);
         self.stop_leaving("the session ended", out);
         self.leave_restore(out);
@@ -143,19 +119,19 @@ impl Session {
         self.told = Told::default();
         self.denied = None;
         for (_, waiting) in std::mem::take(&mut self.waiting) {
-            out.settled.extend(waiting.unanswered("the session ended"));
+            out.deferred.extend(waiting.unanswered("the session ended"));
         }
     }
 
     /// Tells the person what is wrong, once per change (B49).
-    fn show_problems(&mut self, out: &mut Output) {
+    fn show_problems(&mut self, out: &mut Effects) {
         let mut told = in_short(&out.diagnostics);
         let Settings { user, project, .. } = &self.settings;
         for (whose, guards) in [("your", user), ("the project's", project)] {
-            let meanwhile = match guards.reading {
-                Reading::Whole => continue,
-                Reading::Earlier => "what it said before holds",
-                Reading::Never => "what cannot be read of it counts as forbidden",
+            let meanwhile = match guards.status {
+                SettingsStatus::Loaded => continue,
+                SettingsStatus::LastKnownGood => "what it said before holds",
+                SettingsStatus::Unreadable => "what cannot be read of it counts as forbidden",
             };
             let _ = write!(
                 told,
@@ -184,7 +160,7 @@ fn in_short(diagnostics: &[Diagnostic]) -> String {
 }
 
 fn problems(told: &str) -> Action {
-    notify(Level::Warning, format!("[workflow] {told}"))
+    notify(Severity::Warning, format!("[workflow] {told}"))
 }
 
 /// Whether a problem is about the session's run, and so is told even when the run goes on.

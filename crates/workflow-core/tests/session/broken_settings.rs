@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json, value::to_raw_value};
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, MemoryFiles, Reading, Tier, TierEntry, TierSettings, load,
+    FilePath, FileProblem, Files, MemoryFiles, SettingsStatus, Tier, TierEntry, TierSettings, load,
 };
-use workflow_core::input::Input;
+use workflow_core::event::Event;
 
 use crate::world::{World, line, workflow};
 
@@ -68,7 +68,7 @@ fn is_closed(world: &mut World) -> bool {
 fn read(world: &mut World, text: &str) -> Option<String> {
     let content = to_raw_value(&json!([{"type": "text", "text": text}]));
     let content = content.expect("a value is JSON");
-    let lines = world.step(Input::ToolResult {
+    let lines = world.step(Event::ToolResult {
         tool: "bash",
         content: Some(&content),
         is_error: false,
@@ -87,7 +87,7 @@ fn settings_of_which_nothing_can_be_read_let_no_tool_run() {
     ] {
         let mut world = under(settings);
         assert!(is_closed(&mut world), "{}", settings.escape_ascii());
-        assert_eq!(world.settings.project.reading, Reading::Never);
+        assert_eq!(world.settings.project.status, SettingsStatus::Unreadable);
         world.command("w the task");
         assert!(is_closed(&mut world), "{}", settings.escape_ascii());
         assert!(line(&world.tool("status"), "tool").contains("N-w"));
@@ -103,7 +103,7 @@ fn the_reason_names_the_place_and_the_user_is_asked_about_correcting_it() {
     let blocked = world.call("write", &json!({"path": "src/main.rs"}));
     assert!(
         line(&blocked, "block").starts_with(
-            "block [workflow] The tool \"write\" is blocked by the project's settings (.pi/workflow-sidecar.json5:2): not \
+            "block by Rule: [workflow] The tool \"write\" is blocked by the project's settings (.pi/workflow-sidecar.json5:2): not \
              valid JSON5"
         ),
         "{blocked:?}"
@@ -233,11 +233,14 @@ fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
     };
     let sound = of("{tools: {blacklist: ['bash']}, continue: 'wait'}");
     let mut broken = of("{tools: {");
-    assert!(sound.tiers.iter().all(TierSettings::is_whole));
-    assert!(!broken.tiers[1].is_whole());
-    broken.hold_to(Tier::Project, sound.tiers[1].clone());
+    assert!(sound.tiers.iter().all(TierSettings::is_loaded));
+    assert!(!broken.tiers[1].is_loaded());
+    broken.keep_last_known_good(Tier::Project, sound.tiers[1].clone());
     assert_eq!(broken.settings.project.tools, sound.settings.project.tools);
-    assert_eq!(broken.settings.project.reading, Reading::Earlier);
+    assert_eq!(
+        broken.settings.project.status,
+        SettingsStatus::LastKnownGood
+    );
     assert_eq!(broken.settings.user, sound.settings.user);
     assert_eq!(broken.settings.auto_continue, sound.settings.auto_continue);
     assert_eq!(broken.settings.context, sound.settings.context);
@@ -248,7 +251,7 @@ fn settings_that_change_call_off_what_was_asked_under_the_old_ones() {
     let mut world = under("{tools: {");
     let again = |world: &mut World| {
         let loaded = world.loaded();
-        world.step(Input::Settings { loaded: &loaded })
+        world.step(Event::Settings { loaded: &loaded })
     };
     world.call("edit", &json!({"path": ".pi/workflow-sidecar.json5"}));
     assert_eq!(again(&mut world), [""; 0]);
@@ -257,10 +260,13 @@ fn settings_that_change_call_off_what_was_asked_under_the_old_ones() {
     let files = MemoryFiles::new().with_settings(Tier::Project, sound);
     world.settings = load(&files).settings;
     let lines = again(&mut world);
-    let block = line(&lines, "settled block");
+    let block = line(&lines, "settled block #1 by Nobody: ");
     assert!(block.contains("the settings changed meanwhile"), "{block}");
     assert!(line(&lines, "notify Info").contains("can be read again"));
-    assert_eq!(line(&lines, "watch"), "watch 1");
+    assert_eq!(
+        line(&lines, "watch"),
+        r#"watch [{"on":{"file":"in.txt"},"prompt":"It says {content}","tier":"project","source":".pi/workflow-sidecar.json5:1"}]"#
+    );
     assert!(is_blocked(&mut world, "bash", &json!({})));
     assert!(!is_blocked(&mut world, "edit", &json!({})));
 }

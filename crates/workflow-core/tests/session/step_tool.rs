@@ -1,7 +1,7 @@
 //! `workflow_step`.
 
-use workflow_core::Input;
-use workflow_core::input::Ticket;
+use workflow_core::Event;
+use workflow_core::types::RequestId;
 
 use crate::world::{World, line, workflow};
 
@@ -19,24 +19,29 @@ fn first_line(lines: &[String]) -> &str {
 #[test]
 fn without_a_run_every_action_says_so() {
     let mut world = World::new(vec![workflow("w", &["a"])]);
-    let none = "tool No active workflow. Use /workflow {name} {description} to start one.";
+    let none = "tool No active workflow. Use /workflow {name} {description} to start one.\n= None {\"active\":false}";
     assert_eq!(world.tool("status"), [none]);
     assert_eq!(world.tool("next"), [none]);
-    assert_eq!(world.tool("loop"), ["tool No active workflow to loop."]);
-    assert_eq!(world.tool("cancel"), ["tool No active workflow to cancel."]);
+    assert_eq!(
+        world.tool("loop"),
+        ["tool No active workflow to loop.\n= None {\"active\":false}"]
+    );
+    assert_eq!(
+        world.tool("cancel"),
+        ["tool No active workflow to cancel.\n= None {\"active\":false}"]
+    );
 }
 
 #[test]
 fn an_unknown_action_is_an_error_with_the_known_ones() {
     let mut world = nested();
     assert!(
-        line(&world.tool("advance"), "tool")
-            .contains("\"next\", \"status\", \"cancel\" or \"loop\"")
+        line(&world.tool("advance"), "tool").contains(r#""next", "status", "cancel" or "loop""#)
     );
     assert!(
         line(
-            &world.step(Input::Step {
-                ticket: Ticket(1),
+            &world.step(Event::Step {
+                request: RequestId(1),
                 action: None
             }),
             "tool"
@@ -60,7 +65,7 @@ fn next_walks_in_and_out_of_subworkflows() {
     let done = world.tool("next");
     assert_eq!(
         line(&done, "tool"),
-        "tool ✓ Advanced: B → DONE\n\n🎉 **All phases complete!**"
+        "tool ✓ Advanced: B → DONE\n\n🎉 **All phases complete!**\n= Some(Complete) {\"advanced\":true,\"from\":\"B\",\"to\":\"DONE\"}"
     );
     assert_eq!(line(&done, "status"), "status -");
     let state = world.last_state();
@@ -95,7 +100,7 @@ fn next_tells_what_to_do_with_the_variables_filled_in() {
         .expect("a task has an id")
         .to_owned();
     let expect = format!(
-        "tool ✓ Advanced: A → 🔹 B\n\n**What to do in B:**\nAfter A: {task_id} {{unknown}}"
+        "tool ✓ Advanced: A → 🔹 B\n\n**What to do in B:**\nAfter A: {task_id} {{unknown}}\n= None {{\"advanced\":true,\"from\":\"A\",\"to\":\"B\"}}"
     );
     assert_eq!(line(&answer, "tool"), expect);
 }
@@ -134,7 +139,9 @@ fn a_scope_that_may_not_loop_says_so() {
     let mut world = World::started(vec![own]);
     assert_eq!(
         world.tool("loop"),
-        ["tool ⚠️ Looping is disabled for this workflow."]
+        [
+            "tool ⚠️ Looping is disabled for this workflow.\n= Some(Error) {\"active\":true,\"error\":\"Looping is disabled for this workflow.\"}"
+        ]
     );
 }
 
@@ -145,7 +152,10 @@ fn cancel_needs_two_calls_in_a_row() {
         first_line(&world.tool("cancel"))
             .contains("**Confirm cancellation** of workflow \"the task\"?")
     );
-    assert!(line(&world.tool("cancel"), "tool").ends_with("Workflow cancelled: \"the task\""));
+    assert!(
+        line(&world.tool("cancel"), "tool")
+            .starts_with("tool Workflow cancelled: \"the task\"\n= Some(Cancel) ")
+    );
     let state = world.last_state();
     assert_eq!(
         (&state["active"], &state["cancelled"]),
@@ -158,7 +168,7 @@ fn cancel_needs_two_calls_in_a_row() {
 fn a_first_cancel_is_forgotten_at_anything_but_the_end_of_the_turn() {
     type Between = fn(&mut World);
     let cases: [(&str, Between, bool); 6] = [
-        ("turn end", |world| drop(world.step(Input::TurnEnd)), true),
+        ("turn end", |world| drop(world.step(Event::TurnEnd)), true),
         ("status", |world| drop(world.tool("status")), false),
         ("next", |world| drop(world.tool("next")), false),
         ("prompt", |world| drop(world.prompt("hello")), false),
@@ -177,13 +187,13 @@ fn a_first_cancel_is_forgotten_at_anything_but_the_end_of_the_turn() {
 #[test]
 fn one_response_moves_the_run_once() {
     let mut world = nested();
-    world.step(Input::TurnStart { index: None });
+    world.step(Event::TurnStart { index: None });
     world.tool("next");
     let refused = world.tool("next");
     assert_eq!(refused.len(), 1, "nothing but the answer: {refused:?}");
     assert!(refused[0].contains("Read the new phase first"));
-    world.step(Input::TurnEnd);
-    world.step(Input::TurnStart { index: None });
+    world.step(Event::TurnEnd);
+    world.step(Event::TurnStart { index: None });
     assert_eq!(first_line(&world.tool("next")), "tool ✓ Advanced: X → 🔹 Y");
 }
 
@@ -194,13 +204,13 @@ fn status_tells_the_place_in_the_innermost_scope() {
     let status = world.tool("status");
     let text = line(&status, "tool");
     assert!(text.contains("\n**Path:** N-w > N-s\n**Phase:** 🔹 X [1/2] (step 1)\n**Started:** 2025-05-14T14:56:07.890Z\n"));
-    assert!(text.ends_with("**What to do:**\nDo x.\n\n**Available profiles:** (none)"));
+    assert!(text.contains("**What to do:**\nDo x.\n\n**Available profiles:** (none)\n= None "));
 }
 
 #[test]
 fn a_run_started_in_the_same_response_has_not_been_moved_yet() {
     let mut world = nested();
-    world.step(Input::TurnStart { index: None });
+    world.step(Event::TurnStart { index: None });
     world.tool("next");
     world.cancel_command();
     world.command("w again");

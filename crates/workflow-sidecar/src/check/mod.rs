@@ -23,7 +23,7 @@ pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, nearer, plain};
 
-use crate::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
+use crate::platform::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -143,7 +143,7 @@ impl Empty {
 
 /// The same diagnostic, with its file named from where the person is.
 fn nearby(mut found: Diagnostic, here: &Path) -> Diagnostic {
-    if let Some(place) = &mut found.place {
+    if let Some(place) = &mut found.location {
         place.file = nearer(Path::new(&*place.file), here)
             .display()
             .to_string()
@@ -161,7 +161,7 @@ fn is_about(found: &Diagnostic, target: &Target, files: &Located) -> bool {
         None => Tier::Global,
         Some(_) => Tier::Project,
     };
-    let Some(place) = &found.place else {
+    let Some(place) = &found.location else {
         return false;
     };
     let file = files.full(&place.file);

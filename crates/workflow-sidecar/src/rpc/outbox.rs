@@ -70,7 +70,6 @@ mod tests {
         outbox.notify::<HostApply>(&HostApplyParams {
             session_id: "a".to_owned(),
             actions: Vec::new(),
-            diagnostics: Vec::new(),
         });
         let lines = String::from_utf8(outbox.take()).unwrap();
         assert_eq!(

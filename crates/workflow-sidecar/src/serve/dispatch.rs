@@ -11,14 +11,12 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tracing::field::Empty;
 use tracing::{Level, Span};
-use workflow_core::definition::Loaded;
-use workflow_core::input::Millis;
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome as Heard;
+use workflow_core::types::Millis;
 use workflow_protocol::method::Initialize;
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION};
 
 use super::handlers::{Answered, unsupported};
-use super::others::Reading;
 use super::server::{Server, Surroundings, not_initialized};
 use super::world::{GateName, GateNews, TriggerName, TriggerNews};
 use crate::log::LINES;
@@ -161,28 +159,6 @@ impl Dispatcher {
         self.server().clock.now()
     }
 
-    /// The workflows that are to be read now, of which only what is wrong with them is awaited.
-    pub(super) fn others_to_read(&self) -> Option<Reading> {
-        self.server().others_to_read()
-    }
-
-    /// Whether somebody waits for them still.
-    pub(super) fn awaits(&self, reading: &Reading) -> bool {
-        self.server().awaits(reading)
-    }
-
-    /// Tells a session that waits for it what was found, if it could be read; whether there was one.
-    pub(super) fn tell_of_others(&self, reading: &Reading, found: Option<&Loaded>) -> bool {
-        let tell = |server: &mut Server| server.tell_of_others(reading, found);
-        self.run("what was read could not be told", tell)
-            .unwrap_or(false)
-    }
-
-    /// Others can be read again.
-    pub(super) fn reading_over(&self) {
-        self.server().reading_over();
-    }
-
     /// The time until the next deadline.
     pub(super) fn due_in(&self) -> Option<Duration> {
         self.server().due_in()
@@ -288,7 +264,7 @@ mod tests {
 
     use jsonrpsee::Extensions;
     use jsonrpsee::types::Params;
-    use workflow_core::input::Ticket;
+    use workflow_core::types::RequestId;
 
     use super::super::clock::Clock;
     use super::*;
@@ -343,7 +319,7 @@ mod tests {
     fn a_call_that_panics_leaves_nothing_in_progress() {
         let mut dispatcher = Dispatcher::new(Surroundings::default(), Arc::new(Notify::new()));
         let amid = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
-            lock(server).begin_call(Ticket(1));
+            lock(server).begin_call(RequestId(1));
             panicking(params, server, extensions);
         };
         dispatcher
@@ -356,7 +332,7 @@ mod tests {
             &dispatcher,
             r#"{"jsonrpc":"2.0","id":3,"method":"test/amid"}"#,
         );
-        assert!(!dispatcher.server().is_in_progress(Ticket(1)));
+        assert!(!dispatcher.server().is_in_progress(RequestId(1)));
     }
 
     #[test]

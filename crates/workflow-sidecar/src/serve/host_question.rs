@@ -1,6 +1,6 @@
 //! Questions to the host that it has not answered yet.
 
-use workflow_core::input::QuestionId;
+use workflow_core::types::QuestionId;
 
 /// A question of a session, as the host was asked it.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ mod handlers;
 mod host_question;
 mod manifest;
 mod memory;
-mod others;
+mod observed;
 mod server;
 mod session;
 mod stdio;

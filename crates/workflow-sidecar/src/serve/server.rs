@@ -6,31 +6,29 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jsonrpsee::types::Id;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
-use workflow_core::definition::{Approval, Loaded, Needed, Trigger};
-use workflow_core::diagnostic::Diagnostic;
-use workflow_core::input::{Answer, Millis, Ticket};
-use workflow_core::output::{
-    Action, Awaiting, Effect, GateId, Heard, Output, Question, Reply, Settled,
+use workflow_core::definition::{Approval, Loaded, Trigger};
+use workflow_core::effect::{
+    Action, ApprovalRequest, DeferredReply, Effect, Effects, Question, Reply, TriggerOutcome,
 };
+use workflow_core::event::{Answer, PlatformEvent, WatchReport};
 use workflow_core::session::Abilities;
-use workflow_core::wake::Watched;
-use workflow_core::{Input, Session};
+use workflow_core::types::{GateRunId, Millis, RequestId, RestoreId};
+use workflow_core::{Event, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
 use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
 };
 
 use super::clock::Clock;
-use super::definitions::{Definitions, Loader, OnDisk, OnDiskByAndBy, ProjectOf};
+use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::host_question::{HostQuestion, ShownFile};
-use super::others::Schedule;
 use super::session::Slot;
 use super::world::{
     Awaited, GateHandle, GateJob, GateName, GateNews, Machine, Project, TriggerName, TriggerNews,
@@ -52,16 +50,11 @@ pub(crate) struct Surroundings {
 impl Default for Surroundings {
     /// The disk and the system's clock.
     fn default() -> Self {
-        Self::of(Arc::new(OnDisk))
+        Self::of(Arc::new(OnDisk::default()))
     }
 }
 
 impl Surroundings {
-    /// The disk, of which what no run reaches is read when it is quiet, and the system's clock.
-    pub(super) fn of_process() -> Self {
-        Self::of(Arc::new(OnDiskByAndBy))
-    }
-
     /// Other files than those of the disk.
     pub(crate) fn of(loader: Arc<dyn Loader>) -> Self {
         Self {
@@ -107,20 +100,18 @@ pub(super) struct Server {
     pub(super) sessions: BTreeMap<String, Box<Slot>>,
     /// When which session is due.
     deadlines: BTreeSet<(Millis, String)>,
-    /// When workflows that no run reaches are read.
-    pub(super) others: Schedule,
     /// Told when the first deadline is another one.
     deadline_changed: Arc<Notify>,
     questions: OutgoingRequests<HostQuestion>,
     /// How many sessions were opened.
     opened: u64,
-    tickets: u64,
+    requests: u64,
     /// The requests that are answered later.
-    waiting: HashMap<Ticket, Waiting>,
+    waiting: HashMap<RequestId, Waiting>,
     /// The call in progress, if its answer may come later.
-    in_progress: Option<Ticket>,
+    in_progress: Option<RequestId>,
     /// The answer to the call in progress, where what had to be done first was done at once.
-    at_once: Option<Settled>,
+    at_once: Option<DeferredReply>,
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
@@ -140,7 +131,7 @@ struct Waiting {
 /// A call whose answer comes later.
 #[derive(Debug, Clone)]
 pub(super) struct Deferred {
-    pub(super) ticket: Ticket,
+    pub(super) request: RequestId,
     pub(super) what: Asking,
 }
 
@@ -201,11 +192,10 @@ impl Server {
             world,
             sessions: BTreeMap::new(),
             deadlines: BTreeSet::new(),
-            others: Schedule::default(),
             deadline_changed,
             questions: OutgoingRequests::default(),
             opened: 0,
-            tickets: 0,
+            requests: 0,
             waiting: HashMap::new(),
             in_progress: None,
             at_once: None,
@@ -219,19 +209,24 @@ impl Server {
     pub(super) fn step<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
-        input: Input<'_>,
-    ) -> Result<Output, Error> {
+        input: Event<'_>,
+    ) -> Result<Effects, Error> {
         self.known(params)?;
         Ok(self.step_session(params.session_id(), input))
     }
 
-    /// Steps a session that is known, for a call whose answer may come later, under this ticket.
-    pub(super) fn step_or_wait(&mut self, id: &str, ticket: Ticket, input: Input<'_>) -> Output {
-        self.begin_call(ticket);
+    /// Steps a session that is known, for a call whose answer may come later, under this request.
+    pub(super) fn step_or_wait(
+        &mut self,
+        id: &str,
+        request: RequestId,
+        input: Event<'_>,
+    ) -> Effects {
+        self.begin_call(request);
         let mut output = self.step_session(id, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
-        if let Some(Settled { reply, actions, .. }) = at_once {
+        if let Some(DeferredReply { reply, actions, .. }) = at_once {
             output.reply = reply;
             output.actions.extend(actions);
         }
@@ -263,18 +258,9 @@ impl Server {
 
     /// Has a session take over what its settings say now.
     fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
-        let needed = self.needed(id);
-        let loaded = self.reached_definitions(id, &Context::default(), &needed)?;
-        let slot = self.sessions.get_mut(id);
-        let awaited = slot.and_then(|slot| slot.others.take());
-        let output = self.step_session(id, Input::Settings { loaded: &loaded });
+        let loaded = self.definitions(id, &Context::default())?;
+        let output = self.step_session(id, Event::Settings { loaded: &loaded });
         self.apply(id, output.actions);
-        // The others may be those of another project now.
-        let slot = self.sessions.get(id);
-        let awaits_none = slot.is_some_and(|slot| slot.others.is_none());
-        if awaited.is_some() && loaded.is_part && awaits_none {
-            self.await_others(id, loaded.diagnostics.clone());
-        }
         Ok(())
     }
 
@@ -284,7 +270,7 @@ impl Server {
     }
 
     /// The answer to a command.
-    pub(super) fn command_result(&mut self, id: &str, output: Output) -> CommandRunResult {
+    pub(super) fn command_result(&mut self, id: &str, output: Effects) -> CommandRunResult {
         CommandRunResult {
             guarded: self.guarded_news(id),
             ..wire::command_run_result(output)
@@ -296,13 +282,12 @@ impl Server {
         &mut self,
         id: &str,
         context: &Context<'_>,
-        needed: &Needed,
-        input: impl FnOnce(Arc<Loaded>) -> Input<'i>,
-    ) -> Result<Output, Error> {
+        input: impl FnOnce(Arc<Loaded>) -> Event<'i>,
+    ) -> Result<Effects, Error> {
         if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(id) {
             return Err(too_many_sessions());
         }
-        let loaded = self.reached_definitions(id, context, needed)?;
+        let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if !self.sessions.contains_key(id) {
             // What a session of this name asked that is gone, nobody waits for.
@@ -316,8 +301,6 @@ impl Server {
             Box::new(Slot::new(id, session))
         });
         slot.note(context);
-        // It is asked for anew, as the session is now.
-        slot.others = None;
         let span = slot.logged(id);
         let _worked_on = span.enter();
         // Nobody holds the session while it takes up its run: should that fail, it is unknown,
@@ -339,83 +322,32 @@ impl Server {
     }
 
     /// Steps a session for the last time and forgets it.
-    pub(super) fn close(&mut self, id: &str) -> Output {
-        let output = self.step_session(id, Input::Shutdown);
+    pub(super) fn close(&mut self, id: &str) -> Effects {
+        let output = self.step_session(id, Event::Shutdown);
         self.questions.retain(|asked| asked.session != id);
         self.sessions.remove(id);
         output
     }
 
-    /// The definitions as the files stand now, for a session or for none.
+    /// The definitions as the files are now, for a session or for none.
     pub(super) fn definitions(
         &mut self,
         session: &str,
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
-        let needed = self.needed(session);
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
         let project = project(context, self.sessions.get(session).map(Box::as_ref));
-        Ok(host.definitions.load(&project, &needed))
+        Ok(host.definitions.load(&project))
     }
 
-    /// What the files say now of settings and of what is needed, for a session or for none. The rest may be left for later.
-    ///
-    /// Under a virtual clock nothing comes later by itself: there nothing is left.
-    fn reached_definitions(
-        &mut self,
-        session: &str,
-        context: &Context<'_>,
-        needed: &Needed,
-    ) -> Result<Arc<Loaded>, Error> {
-        let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project(context, self.sessions.get(session).map(Box::as_ref));
-        Ok(match self.clock {
-            Clock::Virtual { .. } => host.definitions.load(&project, needed),
-            Clock::System { .. } | Clock::Held { .. } => {
-                host.definitions.load_reached(&project, needed)
-            }
-        })
-    }
-
-    /// The workflows that the run of a session stands in, if there is one.
-    fn needed(&self, session: &str) -> Needed {
-        let slot = self.sessions.get(session);
-        slot.map(|slot| slot.session.needed()).unwrap_or_default()
-    }
-
-    /// Where the definitions of a session's project are.
-    pub(super) fn directory(&self, session: &str) -> Option<PathBuf> {
-        let definitions = &self.host.as_ref()?.definitions;
-        let context = Context::default();
-        let project = project(&context, self.sessions.get(session).map(Box::as_ref));
-        Some(definitions.directory(&project).to_path_buf())
-    }
-
-    /// The definitions as the files stood a moment ago, for a session or for none.
-    ///
-    /// Under a virtual clock no moment passes by itself: there it is as they stand now.
-    pub(super) fn recent_definitions(
-        &mut self,
-        session: &str,
-        context: &Context<'_>,
-    ) -> Result<Arc<Loaded>, Error> {
-        if let Clock::Virtual { .. } = self.clock {
-            return self.definitions(session, context);
-        }
-        let needed = self.needed(session);
-        let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project(context, self.sessions.get(session).map(Box::as_ref));
-        Ok(host.definitions.recent(&project, &needed))
-    }
-
-    pub(super) fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
+    pub(super) fn step_session(&mut self, id: &str, input: Event<'_>) -> Effects {
         let now = self.now();
         self.step_session_at(now, id, input)
     }
 
-    fn step_session_at(&mut self, now: Millis, id: &str, input: Input<'_>) -> Output {
+    fn step_session_at(&mut self, now: Millis, id: &str, input: Event<'_>) -> Effects {
         let Some(slot) = self.sessions.get_mut(id) else {
-            return Output::default();
+            return Effects::default();
         };
         let span = slot.logged(id);
         let _worked_on = span.enter();
@@ -432,17 +364,17 @@ impl Server {
     }
 
     /// Does what a step asks for beyond its answer.
-    fn follow_up(&mut self, id: &str, mut output: Output) -> Output {
+    fn follow_up(&mut self, id: &str, mut output: Effects) -> Effects {
         let mut effects = VecDeque::from(std::mem::take(&mut output.effects));
         while let Some(effect) = effects.pop_front() {
             if let Some(input) = self.take_effect(id, effect)
                 && let Some(slot) = self.sessions.get_mut(id)
             {
-                let more = slot.session.step(self.clock.now(), input);
+                let more = slot.session.step(self.clock.now(), Event::Platform(input));
                 output.actions.extend(more.actions);
                 output.diagnostics.extend(more.diagnostics);
                 output.questions.extend(more.questions);
-                output.settled.extend(more.settled);
+                output.deferred.extend(more.deferred);
                 effects.extend(more.effects);
             }
         }
@@ -453,9 +385,9 @@ impl Server {
                 self.wait_for(id, before, deadline);
             }
         }
-        for settled in std::mem::take(&mut output.settled) {
+        for settled in std::mem::take(&mut output.deferred) {
             // The call in progress is answered at once, though it said it would be later.
-            let is_this_one = settled.ticket == Ticket(self.tickets);
+            let is_this_one = settled.request == RequestId(self.requests);
             if is_this_one && matches!(output.reply, Reply::Later) {
                 output.reply = settled.reply;
                 output.actions.extend(settled.actions);
@@ -470,13 +402,13 @@ impl Server {
     }
 
     /// Does what only the process can do, and gives what the session must hear of it at once.
-    fn take_effect(&mut self, id: &str, effect: Effect) -> Option<Input<'static>> {
+    fn take_effect(&mut self, id: &str, effect: Effect) -> Option<PlatformEvent> {
         let places = self.places(id)?;
         let world = Arc::clone(&self.world);
         let project = places.project();
         match effect {
-            Effect::TakeBaseline(gates) => {
-                return Some(Input::Baseline {
+            Effect::TakeBaseline { gates } => {
+                return Some(PlatformEvent::BaselineTaken {
                     baseline: world.baseline(&gates, &places.cwd),
                 });
             }
@@ -484,7 +416,7 @@ impl Server {
                 if !(run.commands.is_empty()
                     || places.is_trusted && world.is_trusted(&project, &run.commands)) =>
             {
-                return Some(Input::GateUntrusted { gate: run.id });
+                return Some(PlatformEvent::GateNotTrusted { gate: run.id });
             }
             Effect::RunGate(run) => {
                 let name = GateName {
@@ -501,90 +433,97 @@ impl Server {
                     Ok(handle) => self.hold_gate(id, Some((run.id, handle))),
                     Err(reports) => {
                         let gate = run.id;
-                        return Some(Input::GateOver { gate, reports });
+                        return Some(PlatformEvent::GateFinished { gate, reports });
                     }
                 }
             }
-            Effect::StopGate(gate) => self.stop_gate(id, gate),
-            Effect::ReadOthers { told } => self.await_others(id, told),
-            Effect::Trust(commands) => world.trust(&project, &commands),
-            Effect::AwaitWord(awaiting) => {
-                if let Some(awaited) = self.awaited(id, awaiting, &places.cwd) {
+            Effect::CancelGate { gate } => self.stop_gate(id, gate),
+            Effect::TrustCommands { commands } => world.trust(&project, &commands),
+            Effect::RequestApproval(request) => {
+                if let Some(awaited) = self.awaited(id, request, &places.cwd) {
                     world.await_word(&places.agent_dir, &awaited);
                 }
             }
-            Effect::ReadWord(awaiting) => {
-                let awaited = self.awaited(id, awaiting, &places.cwd);
-                return Some(Input::Word {
-                    word: awaited.and_then(|awaited| world.word(&places.agent_dir, &awaited)),
+            Effect::ReadApproval(request) => {
+                let awaited = self.awaited(id, request, &places.cwd);
+                return Some(PlatformEvent::ApprovalRead {
+                    decision: awaited.and_then(|awaited| world.word(&places.agent_dir, &awaited)),
                 });
             }
-            Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
-            Effect::KeepCode => {
-                return Some(Input::CodeKept {
-                    kept: world.keep_code(&project),
+            Effect::ClearApproval { task_id } => world.forget_word(&places.agent_dir, &task_id),
+            Effect::RecordCheckpoint => {
+                return Some(match world.keep_code(&project) {
+                    Ok(snapshot) => PlatformEvent::CheckpointRecorded { snapshot },
+                    Err(error) => PlatformEvent::CheckpointFailed { error },
                 });
             }
-            Effect::RestoreCode { id: gate, snapshot } => {
-                let session = id.to_owned();
-                let at_once = world.restore_code(GateName { session, gate }, &snapshot, &project);
-                return at_once.map(|restored| Input::CodeRestored { id: gate, restored });
+            Effect::RestoreCode { restore, snapshot } => {
+                let name = GateName {
+                    session: id.to_owned(),
+                    gate: GateRunId(restore.0),
+                };
+                let at_once = world.restore_code(name, &snapshot, &project);
+                return at_once.map(|outcome| PlatformEvent::CodeRestored { restore, outcome });
             }
-            Effect::Watch(triggers) => {
-                return Some(Input::Watched {
-                    watched: self.watch(id, &project, &triggers),
+            Effect::WatchTriggers { triggers } => {
+                return Some(PlatformEvent::TriggersWatched {
+                    report: self.watch(id, &project, &triggers),
                 });
             }
-            Effect::WatchNoMore => {
+            Effect::StopWatching => {
                 if let Some(slot) = self.sessions.get_mut(id) {
                     slot.triggers = TriggerWatch::default();
                 }
             }
-            Effect::TrustTriggers(triggers) => world.trust_triggers(&project, &triggers),
+            Effect::TrustTriggers { triggers } => world.trust_triggers(&project, &triggers),
         }
         None
     }
 
     /// Watches these triggers in a session, and no others. Those that are watched already go on.
-    fn watch(&mut self, id: &str, project: &Project<'_>, triggers: &[Trigger]) -> Watched {
+    fn watch(&mut self, id: &str, project: &Project<'_>, triggers: &[Trigger]) -> WatchReport {
         let Some(slot) = self.sessions.get_mut(id) else {
-            return Watched::default();
+            return WatchReport::default();
         };
         let world = Arc::clone(&self.world);
         world.watch(id, project, triggers, &mut slot.triggers)
     }
 
     /// A trigger has something for the agent, or cannot go on. `None`: nobody waits for it any more.
-    pub(super) fn trigger_news(&mut self, name: &TriggerName, news: TriggerNews) -> Option<Heard> {
+    pub(super) fn trigger_news(
+        &mut self,
+        name: &TriggerName,
+        news: TriggerNews,
+    ) -> Option<TriggerOutcome> {
         let session = &*name.session;
         let slot = self.sessions.get(session)?;
         if !slot.triggers.has(name.number) {
             return None;
         }
         let input = match news {
-            TriggerNews::Text(text) => Input::Triggered { text },
-            TriggerNews::Problem(problem) => Input::Watched {
-                watched: Watched {
+            TriggerNews::Text(text) => PlatformEvent::Triggered { text },
+            TriggerNews::Problem(problem) => PlatformEvent::TriggersWatched {
+                report: WatchReport {
                     problems: vec![problem],
-                    ..Watched::default()
+                    ..WatchReport::default()
                 },
             },
         };
-        let output = self.step_session(session, input);
+        let output = self.step_session(session, Event::Platform(input));
         self.apply(session, output.actions);
         match output.reply {
-            Reply::Heard(heard) => Some(heard),
+            Reply::Triggered(heard) => Some(heard),
             _ => None,
         }
     }
 
-    fn hold_gate(&mut self, id: &str, gate: Option<(GateId, GateHandle)>) {
+    fn hold_gate(&mut self, id: &str, gate: Option<(GateRunId, GateHandle)>) {
         if let Some(slot) = self.sessions.get_mut(id) {
             slot.gate = gate;
         }
     }
 
-    fn stop_gate(&mut self, id: &str, gate: GateId) {
+    fn stop_gate(&mut self, id: &str, gate: GateRunId) {
         if let Some(slot) = self.sessions.get_mut(id) {
             slot.gate.take_if(|(running, _)| *running == gate);
         }
@@ -604,28 +543,37 @@ impl Server {
     /// Something is told of a gate.
     pub(super) fn gate_news(&mut self, name: &GateName, news: GateNews) {
         let (session, gate) = (&name.session, name.gate);
-        let input = match news {
-            GateNews::Progress(text) => Input::GateProgress { gate, text },
+        let restore = RestoreId(gate.0);
+        let events = match news {
+            GateNews::Progress(text) => vec![
+                PlatformEvent::GateProgress {
+                    gate,
+                    text: text.clone(),
+                },
+                PlatformEvent::RestoreProgress { restore, text },
+            ],
             GateNews::Over(reports) => {
                 self.stop_gate(session, gate);
-                Input::GateOver { gate, reports }
+                vec![PlatformEvent::GateFinished { gate, reports }]
             }
-            GateNews::Restored(restored) => {
+            GateNews::Restored(outcome) => {
                 if !self.sessions.contains_key(session) {
-                    tracing::warn!(?restored, "code went back for a session that is gone");
+                    tracing::warn!(?outcome, "code went back for a session that is gone");
                 }
-                Input::CodeRestored { id: gate, restored }
+                vec![PlatformEvent::CodeRestored { restore, outcome }]
             }
         };
-        let output = self.step_session(session, input);
-        self.apply(session, output.actions);
+        for event in events {
+            let output = self.step_session(session, Event::Platform(event));
+            self.apply(session, output.actions);
+        }
     }
 
     /// What a session waits for, as it is kept for the user.
-    fn awaited(&self, id: &str, awaiting: Awaiting, cwd: &Path) -> Option<Awaited> {
+    fn awaited(&self, id: &str, awaiting: ApprovalRequest, cwd: &Path) -> Option<Awaited> {
         let view = self.sessions.get(id)?.session.view()?;
         let place = view.place.as_ref()?;
-        let Awaiting { approval, nonce } = awaiting;
+        let ApprovalRequest { approval, nonce } = awaiting;
         let Approval {
             ask, choices, show, ..
         } = approval;
@@ -644,16 +592,16 @@ impl Server {
     }
 
     /// The host does not want the answer to a call of a tool any more.
-    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Output {
+    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Effects {
         let is_meant = |waiting: &&Waiting| matches!(&waiting.deferred.what, Asking::Step { session, call: this } if session == id && this == call);
-        let ticket = self
+        let request = self
             .waiting
             .values()
             .find(is_meant)
-            .map(|waiting| waiting.deferred.ticket);
-        match ticket {
-            Some(ticket) => self.step_session(id, Input::StepCancelled { ticket }),
-            None => Output::default(),
+            .map(|waiting| waiting.deferred.request);
+        match request {
+            Some(request) => self.step_session(id, Event::StepCancelled { request }),
+            None => Effects::default(),
         }
     }
 
@@ -679,14 +627,8 @@ impl Server {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// How long it is until there is something to do.
-    pub(super) fn due_in(&self) -> Option<Duration> {
-        let both = [self.tick_due_in(), self.others.due_in()];
-        both.into_iter().flatten().min()
-    }
-
     /// How long it is to the first deadline. A virtual clock's come only when it is advanced.
-    pub(super) fn tick_due_in(&self) -> Option<Duration> {
+    pub(super) fn due_in(&self) -> Option<Duration> {
         self.clock.until(self.next_deadline()?)
     }
 
@@ -719,7 +661,7 @@ impl Server {
                 slot.deadline = None;
             }
             // By the clock the deadline was set by: the wall's time may have been set back since.
-            let output = self.step_session_at(now, &id, Input::Tick);
+            let output = self.step_session_at(now, &id, Event::Tick);
             if asking == Some(&*id) {
                 asked_for.extend(output.actions);
             } else {
@@ -762,7 +704,7 @@ impl Server {
         } else {
             answer
         };
-        let input = Input::Answer { question, answer };
+        let input = Event::Answer { question, answer };
         let output = self.step_session(&session, input);
         self.apply(&session, output.actions);
     }
@@ -774,21 +716,10 @@ impl Server {
 
     /// Sends actions that no answer carries.
     pub(super) fn apply(&mut self, session: &str, actions: Vec<Action>) {
-        self.apply_and_tell(session, actions, &[]);
-    }
-
-    /// Sends actions that no answer carries, and what was found.
-    pub(super) fn apply_and_tell(
-        &mut self,
-        session: &str,
-        actions: Vec<Action>,
-        found: &[Diagnostic],
-    ) {
-        if !(actions.is_empty() && found.is_empty()) {
+        if !actions.is_empty() {
             self.outbox.notify::<HostApply>(&HostApplyParams {
                 session_id: session.to_owned(),
                 actions: wire::actions(actions),
-                diagnostics: wire::diagnostics(found),
             });
         }
     }
@@ -828,29 +759,29 @@ impl Server {
         }
     }
 
-    pub(super) fn next_ticket(&mut self) -> Ticket {
-        self.tickets += 1;
-        Ticket(self.tickets)
+    pub(super) fn next_request(&mut self) -> RequestId {
+        self.requests += 1;
+        RequestId(self.requests)
     }
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
-    fn settle(&mut self, session: &str, settled: Settled) {
-        if self.is_in_progress(settled.ticket) {
+    fn settle(&mut self, session: &str, settled: DeferredReply) {
+        if self.is_in_progress(settled.request) {
             self.at_once = Some(settled);
             return;
         }
-        let Settled {
-            ticket,
+        let DeferredReply {
+            request,
             reply,
             actions,
         } = settled;
-        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&ticket) else {
+        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&request) else {
             return self.apply(session, actions);
         };
-        let output = Output {
+        let output = Effects {
             reply,
             actions,
-            ..Output::default()
+            ..Effects::default()
         };
         let response = match deferred.what {
             Asking::Command => success(id, self.command_result(session, output)),
@@ -861,20 +792,20 @@ impl Server {
         self.outbox.respond(&response);
     }
 
-    /// The call in progress is answered when its ticket is settled.
-    pub(super) fn defer(&mut self, ticket: Ticket, what: Asking) {
-        self.deferred = Some(Deferred { ticket, what });
+    /// The call in progress is answered when its request is settled.
+    pub(super) fn defer(&mut self, request: RequestId, what: Asking) {
+        self.deferred = Some(Deferred { request, what });
     }
 
-    /// A call may be answered at once, or later under this ticket.
-    pub(super) fn begin_call(&mut self, ticket: Ticket) {
+    /// A call may be answered at once, or later under this request.
+    pub(super) fn begin_call(&mut self, request: RequestId) {
         self.at_once = None;
-        self.in_progress = Some(ticket);
+        self.in_progress = Some(request);
     }
 
-    /// Whether what settles this ticket is the answer to the call in progress.
-    pub(super) fn is_in_progress(&self, ticket: Ticket) -> bool {
-        self.in_progress == Some(ticket)
+    /// Whether what settles this request is the answer to the call in progress.
+    pub(super) fn is_in_progress(&self, request: RequestId) -> bool {
+        self.in_progress == Some(request)
     }
 
     /// The call in progress panicked, and has been answered: whatever comes of it is the answer to nothing.
@@ -891,13 +822,13 @@ impl Server {
 
     /// Keeps the id under which a call is answered.
     pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: Id<'static>) {
-        let ticket = deferred.ticket;
+        let request = deferred.request;
         let waiting = Waiting {
             id,
             deferred,
             _span: tracing::Span::current(),
         };
-        self.waiting.insert(ticket, waiting);
+        self.waiting.insert(request, waiting);
     }
 }
 

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use tracing::{Level, Span};
 use workflow_core::Session;
-use workflow_core::input::Millis;
-use workflow_core::output::GateId;
+use workflow_core::types::{GateRunId, Millis};
 use workflow_protocol::Context;
 
-use super::others::Awaited;
 use super::world::{GateHandle, TriggerWatch};
 
 /// A session, and what the host said of it last.
@@ -25,11 +23,9 @@ pub(super) struct Slot {
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
     /// The gate that runs.
-    pub(super) gate: Option<(GateId, GateHandle)>,
+    pub(super) gate: Option<(GateRunId, GateHandle)>,
     /// The triggers that are watched.
     pub(super) triggers: TriggerWatch,
-    /// What is awaited of the workflows that were left unread.
-    pub(super) others: Option<Awaited>,
     /// Its life in the log, and how much of it was work.
     pub(super) span: Span,
 }
@@ -45,7 +41,6 @@ impl Slot {
             deadline: None,
             gate: None,
             triggers: TriggerWatch::default(),
-            others: None,
         }
     }
 

@@ -8,7 +8,7 @@ use std::io::{self, Stdout, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome as Heard;
 
 use super::clock::Alarm;
 use super::dispatch::Dispatcher;
@@ -28,7 +28,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     let machine = Arc::new(Machine::default());
     let surroundings = match &recorder {
         Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
-        None => Surroundings::of_process(),
+        None => Surroundings::default(),
     };
     let world = Arc::clone(&machine) as Arc<dyn World>;
     let surroundings = surroundings.in_world(match &recorder {
@@ -49,7 +49,6 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         move || waiting.dispatcher.due_in(),
         move || {
             due.handle_time();
-            read_others(&due);
         },
     )?;
     let reported = Arc::clone(&connection);
@@ -195,34 +194,5 @@ impl Output {
             // The host is gone.
             std::process::exit(0);
         }
-    }
-}
-
-/// Has the workflows read that are due to be read, and what is wrong with them told.
-///
-/// On a thread that ends with it, and nobody waits for: one that goes on would keep freed memory at hand, and with it all
-/// that lies below; and a directory may be slow.
-fn read_others(connection: &Arc<Connection>) {
-    let Some(reading) = connection.dispatcher.others_to_read() else {
-        return;
-    };
-    let thread = std::thread::Builder::new().name("others".to_owned());
-    let connection = Arc::clone(connection);
-    let read = move || {
-        let dispatcher = &connection.dispatcher;
-        // Without the right to write: lines are answered meanwhile, and what time brings is done.
-        let found = reading.read(&mut || dispatcher.awaits(&reading));
-        let is_told = || {
-            let mut output = connection.output();
-            let is_told = dispatcher.tell_of_others(&reading, found.as_ref());
-            output.add(dispatcher, None);
-            output.flush_or_exit();
-            is_told
-        };
-        while is_told() {}
-        dispatcher.reading_over();
-    };
-    if let Err(error) = thread.spawn(read) {
-        tracing::error!(%error, "workflows that no run reaches are not read");
     }
 }

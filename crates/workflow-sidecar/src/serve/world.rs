@@ -10,21 +10,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use serde_json::value::{RawValue, to_raw_value};
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Tier, Trigger};
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::Paths;
-use workflow_core::input::Word;
-use workflow_core::output::{GateId, Heard};
-use workflow_core::wake::Watched;
+use workflow_core::effect::TriggerOutcome as Heard;
+use workflow_core::event::{
+    ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
+    WatchReport as Watched,
+};
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::Paths;
+use workflow_core::types::{GateRunId, Snapshot};
 
-use crate::approval::Approvals;
-pub(crate) use crate::approval::Awaited;
-use crate::gate::{self, Baseline, Job, Keeper, Running};
-use crate::paths::LocalPaths;
-use crate::shown;
-use crate::trigger::{self, News};
-use crate::trust::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
+use crate::platform::approvals::Approvals;
+pub(crate) use crate::platform::approvals::StoredRequest as Awaited;
+use crate::platform::file_excerpt;
+use crate::platform::gates::{self, Baseline, Job, Running, SupervisorBinary};
+use crate::platform::git::{self, RestoreEvent};
+use crate::platform::paths::LocalPaths;
+use crate::platform::triggers::{self, ActiveTrigger, TriggerEvent};
+use crate::platform::trust_store::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
 
 /// The world around sessions.
 pub(crate) trait World: fmt::Debug + Send + Sync {
@@ -103,7 +106,7 @@ pub(crate) struct Project<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GateName {
     pub(crate) session: String,
-    pub(crate) gate: GateId,
+    pub(crate) gate: GateRunId,
 }
 
 /// The checks of a gate.
@@ -149,7 +152,7 @@ pub(crate) struct TriggerName {
 }
 
 /// What is told of a trigger.
-pub(crate) type TriggerNews = News;
+pub(crate) type TriggerNews = TriggerEvent;
 
 /// The triggers that are watched for a session; they are not any more when this is dropped.
 #[derive(Debug, Default)]
@@ -165,7 +168,7 @@ struct WatchedTrigger {
     cwd: PathBuf,
     number: u64,
     #[expect(dead_code, reason = "it is held, and let go of")]
-    running: trigger::Running,
+    running: ActiveTrigger,
 }
 
 impl TriggerWatch {
@@ -300,7 +303,7 @@ impl Machine {
             trigger: trigger.clone(),
             cwd: cwd.to_path_buf(),
             number,
-            running: trigger::start(trigger, cwd, tell)?,
+            running: triggers::start(trigger, cwd, tell)?,
         })
     }
 
@@ -344,35 +347,35 @@ impl World for Machine {
     fn word(&self, agent_dir: &Path, awaited: &Awaited) -> Option<Word> {
         let show = awaited.show.as_deref();
         let shown = show.map(|path| self.shown(path, &awaited.cwd));
-        Approvals::in_agent_dir(agent_dir).word(awaited, shown.as_deref())
+        Approvals::in_agent_dir(agent_dir).decision(awaited, shown.as_deref())
     }
 
     fn await_word(&self, agent_dir: &Path, awaited: &Awaited) {
         // A directory that is no place, as in a transcript, is nobody's.
         if agent_dir.is_absolute()
-            && let Err(error) = Approvals::in_agent_dir(agent_dir).keep(awaited)
+            && let Err(error) = Approvals::in_agent_dir(agent_dir).store_request(awaited)
         {
             tracing::warn!("what a run waits for cannot be kept for the user: {error}");
         }
     }
 
     fn forget_word(&self, agent_dir: &Path, task_id: &str) {
-        Approvals::in_agent_dir(agent_dir).forget(task_id);
+        Approvals::in_agent_dir(agent_dir).clear(task_id);
     }
 
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        shown::excerpt(path, cwd)
+        file_excerpt::excerpt(path, cwd)
     }
 
     fn shown(&self, path: &str, cwd: &Path) -> String {
-        shown::state(path, cwd)
+        file_excerpt::state(path, cwd)
     }
 
     fn keep_code(&self, project: &Project<'_>) -> Result<Snapshot, NoSnapshot> {
         if self.on_the_way_back().has(project.cwd) {
             return Err(NoSnapshot::Failed(BEING_BROUGHT_BACK.to_owned()));
         }
-        gate::keep_code(project.cwd, project.agent_dir)
+        git::record_checkpoint(project.cwd, project.agent_dir)
     }
 
     fn restore_code(
@@ -389,17 +392,17 @@ impl World for Machine {
         }
         let tell = self.tell_of(told);
         let (back, cwd) = (Arc::clone(&self.on_the_way_back), project.cwd.to_path_buf());
-        let started = gate::start_restore(
+        let started = git::start_restore(
             snapshot.clone(),
             project.cwd,
             project.agent_dir,
             move |event| {
                 tell(match event {
-                    gate::OnTheWayBack::Still { step, elapsed_ms } => {
+                    RestoreEvent::Progress { step, elapsed_ms } => {
                         let seconds = elapsed_ms / 1000;
                         GateNews::Progress(format!("Bringing the code back: {step} ({seconds} s)"))
                     }
-                    gate::OnTheWayBack::Over(restored) => {
+                    RestoreEvent::Finished(restored) => {
                         back.lock()
                             .unwrap_or_else(PoisonError::into_inner)
                             .end(&cwd);
@@ -461,7 +464,7 @@ impl World for Machine {
             }
             match self.watch_one(session, trigger, project.cwd) {
                 Ok(running) => {
-                    watched.begun.push(trigger.in_words());
+                    watched.started.push(trigger.in_words());
                     watch.watched.push(running);
                 }
                 Err(problem) => watched.problems.push(problem),
@@ -485,17 +488,17 @@ impl World for Machine {
             baseline: baseline.unwrap_or_default(),
             agent_dir: job.agent_dir.map(Path::to_path_buf),
         };
-        let started = gate::start(&Keeper::this_binary(), job, move |event| {
+        let started = gates::start(&SupervisorBinary::this_binary(), job, move |event| {
             tell(match event {
-                gate::Event::Progress(progress) => GateNews::Progress(in_words(&progress)),
-                gate::Event::Over(reports) => GateNews::Over(reports),
+                gates::Event::Progress(progress) => GateNews::Progress(in_words(&progress)),
+                gates::Event::Finished(reports) => GateNews::Over(reports),
             });
         });
         started.map(|running| GateHandle(Some(running)))
     }
 }
 
-fn in_words(progress: &gate::Progress) -> String {
+fn in_words(progress: &gates::Progress) -> String {
     let seconds = progress.elapsed_ms / 1000;
     let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
     format!("Checking {number} of {of}: {what} ({seconds} s)")
@@ -518,7 +521,7 @@ mod tests {
         };
         let name = || GateName {
             session: "s".to_owned(),
-            gate: GateId(1),
+            gate: GateRunId(1),
         };
         let machine = Machine::default();
         assert!(machine.on_the_way_back().begin(project.cwd));

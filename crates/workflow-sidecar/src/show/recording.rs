@@ -1,4 +1,4 @@
-//! Reads a recording into timelines, one a session.
+//! Facts of a recording, per session.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Catalog;
-use workflow_core::guard::STEP_TOOL;
-use workflow_core::input::Entry;
+use workflow_core::event::Entry;
+use workflow_core::policy::STEP_TOOL;
 
 use super::{Fact, Timeline};
 use crate::serve::TriggerNews;
 use crate::transcript::{Entry as Recorded, Said, Transcript};
 
-/// The timelines of a recording's sessions, by their ids.
+/// Builds the timelines of a recording's sessions, by id.
 pub(crate) fn of_recording(
     transcript: &Transcript,
     known: Option<Arc<Catalog>>,
@@ -25,19 +25,19 @@ pub(crate) fn of_recording(
     for line in &transcript.lines {
         if let Some(at) = line.at {
             reader.now = i64::try_from(at).ok();
-            reader.is_timed = true;
+            reader.has_times = true;
         }
         match &line.entry {
             Recorded::Header(_) => {
-                reader.asked.clear();
+                reader.calls.clear();
                 reader.questions.clear();
             }
-            Recorded::In(said) => reader.heard(said),
-            Recorded::Out(said) => reader.said(said),
-            Recorded::Gate(gate) => reader.brings_back = gate.restored.is_some(),
+            Recorded::In(line) => reader.host_line(line),
+            Recorded::Out(line) => reader.sidecar_line(line),
+            Recorded::Gate(gate) => reader.restored = gate.restored.is_some(),
             Recorded::Trigger(trigger) => {
                 if let Some((name, TriggerNews::Text(text))) = trigger.news() {
-                    reader.take(&name.session, Fact::CameIn(&text));
+                    reader.take(&name.session, Fact::TriggerText(&text));
                 }
             }
             Recorded::Note(_)
@@ -54,19 +54,19 @@ pub(crate) fn of_recording(
 struct Reader {
     sessions: BTreeMap<String, Timeline>,
     known: Option<Arc<Catalog>>,
-    /// The calls that are not answered yet, by their ids.
-    asked: HashMap<String, Call>,
-    /// The sessions of the questions that are not answered yet, by their ids.
+    /// The calls without an answer, by id.
+    calls: HashMap<String, PendingCall>,
+    /// The sessions of the open questions, by id.
     questions: HashMap<String, String>,
-    /// Whether code was brought back, and what came of it is told next.
-    brings_back: bool,
+    /// True if a restore ended, whose result the next message tells.
+    restored: bool,
     now: Option<i64>,
-    /// Whether the lines themselves say when they were said.
-    is_timed: bool,
+    /// True if the lines have times.
+    has_times: bool,
 }
 
-/// A call of the host.
-struct Call {
+/// A request of the host.
+struct PendingCall {
     method: String,
     session: String,
     params: Value,
@@ -79,9 +79,9 @@ impl Reader {
         timeline.take(self.now, fact);
     }
 
-    /// A line of the host.
-    fn heard(&mut self, said: &Said) {
-        let Some(message) = message(said) else { return };
+    /// Handles a line of the host.
+    fn host_line(&mut self, line: &Said) {
+        let Some(message) = message(line) else { return };
         let Some(method) = message["method"].as_str() else {
             return self.question_answered(&message);
         };
@@ -89,44 +89,44 @@ impl Reader {
         let session = params["sessionId"].as_str().unwrap_or_default();
         match method {
             "initialize" => self.clock_starts(&params["clock"]),
-            "clock/advance" if !self.is_timed => self.time_passes(&params["ms"]),
+            "clock/advance" if !self.has_times => self.time_passes(&params["ms"]),
             "hook/session_start" | "hook/session_tree" | "hook/session_switch" => {
                 self.loaded(session, params);
             }
             "hook/session_compact" => self.take(session, Fact::Compacted),
-            "hook/tool_call" => self.take(session, Fact::Called),
+            "hook/tool_call" => self.take(session, Fact::ToolCalled),
             "hook/input"
                 if params["event"]["source"]
                     .as_str()
                     .is_some_and(|source| source != "extension") =>
             {
                 let text = params["event"]["text"].as_str().unwrap_or("(not recorded)");
-                self.take(session, Fact::Said(text));
+                self.take(session, Fact::UserMessage(text));
             }
             "tool/execute" if params["name"] == STEP_TOOL => {
                 let action = params["arguments"]["action"].as_str().unwrap_or_default();
-                self.take(session, Fact::Moved(action));
+                self.take(session, Fact::StepAction(action));
             }
             _ => {}
         }
         if let Some(id) = message.get("id") {
-            let call = Call {
+            let call = PendingCall {
                 method: method.to_owned(),
                 session: session.to_owned(),
                 params: params.clone(),
             };
-            self.asked.insert(id.to_string(), call);
+            self.calls.insert(id.to_string(), call);
         }
     }
 
-    /// A line of the sidecar.
-    fn said(&mut self, said: &Said) {
-        let Some(message) = message(said) else { return };
+    /// Handles a line of the sidecar.
+    fn sidecar_line(&mut self, line: &Said) {
+        let Some(message) = message(line) else { return };
         if message["method"] == "host/apply" {
             let params = &message["params"];
             let session = params["sessionId"].as_str().unwrap_or_default();
-            if std::mem::take(&mut self.brings_back) {
-                self.brought_back(session, &params["actions"]);
+            if std::mem::take(&mut self.restored) {
+                self.code_restored(session, &params["actions"]);
             }
             return self.actions(session, &params["actions"]);
         }
@@ -135,13 +135,13 @@ impl Reader {
         }
         let call = message
             .get("id")
-            .and_then(|id| self.asked.remove(&id.to_string()));
+            .and_then(|id| self.calls.remove(&id.to_string()));
         if let Some(call) = call {
             self.answered(&call, &message["result"]);
         }
     }
 
-    /// A person is asked. All of a choice stands in its title, with what is shown below it.
+    /// Handles a question. The title of a choice also contains the text below it.
     fn question_asked(&mut self, message: &Value) {
         let params = &message["params"];
         let session = params["sessionId"].as_str().unwrap_or_default();
@@ -170,21 +170,21 @@ impl Reader {
         self.take(&session, Fact::Answered { id: &id, answer });
     }
 
-    fn answered(&mut self, call: &Call, result: &Value) {
+    fn answered(&mut self, call: &PendingCall, result: &Value) {
         let session = call.session.as_str();
         if let Some(content) = result["inject"]["content"].as_str() {
-            self.take(session, Fact::Injected(content));
+            self.take(session, Fact::ContextInjected(content));
         }
         if let Some(reason) = result["block"]["reason"].as_str() {
             let tool = call.params["event"]["toolName"]
                 .as_str()
                 .unwrap_or_default();
-            self.take(session, Fact::Denied { tool, reason });
+            self.take(session, Fact::CallDenied { tool, reason });
         }
-        // What a gate came to is a reason of what the answer says.
+        // First the actions: a gate's entry explains the answer.
         self.actions(session, &result["actions"]);
         if call.method == "hook/branch" {
-            self.brought_back(session, &result["actions"]);
+            self.code_restored(session, &result["actions"]);
         }
         if call.method == "tool/execute" && result["isError"] == true {
             let answer = result["content"][0]["text"].as_str().unwrap_or_default();
@@ -192,11 +192,11 @@ impl Reader {
         }
     }
 
-    /// The code went back, or did not: a person is told so.
-    fn brought_back(&mut self, session: &str, actions: &Value) {
+    /// Adds the message about a restore.
+    fn code_restored(&mut self, session: &str, actions: &Value) {
         let actions = actions.as_array().into_iter().flatten();
-        for said in actions.filter_map(|action| action["message"].as_str()) {
-            self.take(session, Fact::BroughtBack(said));
+        for text in actions.filter_map(|action| action["message"].as_str()) {
+            self.take(session, Fact::CodeRestored(text));
         }
     }
 
@@ -204,13 +204,13 @@ impl Reader {
         for action in actions.as_array().into_iter().flatten() {
             match action["type"].as_str() {
                 Some("appendEntry") => {
-                    let data = to_raw_value(&action["data"]).ok();
-                    let entry = entry(action, data.as_deref());
+                    let data = to_raw_value(&action["data"]).expect("a JSON value is JSON");
+                    let entry = entry(action, &data);
                     self.take(session, Fact::Stored(entry));
                 }
                 Some("sendUserMessage") => {
                     let content = action["content"].as_str().unwrap_or_default();
-                    self.take(session, Fact::SaidByUs(content));
+                    self.take(session, Fact::SentMessage(content));
                 }
                 _ => {}
             }
@@ -222,17 +222,17 @@ impl Reader {
             .as_array()
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let data: Vec<Option<Box<RawValue>>> = branch
+        let data: Vec<Box<RawValue>> = branch
             .iter()
-            .map(|entry| to_raw_value(&entry["data"]).ok())
+            .map(|entry| to_raw_value(&entry["data"]).expect("a JSON value is JSON"))
             .collect();
         let entries = branch.iter().zip(&data);
-        let entries = entries.map(|(written, data)| entry(written, data.as_deref()));
+        let entries = entries.map(|(written, data)| entry(written, data));
         self.take(session, Fact::Loaded(entries.collect()));
     }
 
     fn clock_starts(&mut self, clock: &Value) {
-        if !self.is_timed {
+        if !self.has_times {
             self.now = clock["virtual"]["now"].as_i64();
         }
     }
@@ -242,14 +242,14 @@ impl Reader {
     }
 }
 
-fn entry<'a>(written: &'a Value, data: Option<&'a RawValue>) -> Entry<'a> {
+fn entry<'a>(written: &'a Value, data: &'a RawValue) -> Entry<'a> {
     Entry {
         custom_type: written["customType"].as_str().unwrap_or_default(),
-        data,
+        data: Some(data),
     }
 }
 
-/// What was said, if it is a message at all.
-fn message(said: &Said) -> Option<Value> {
-    serde_json::from_str(&said.text()?).ok()
+/// Parses a line; `None` if it is not a message, which a recording may contain.
+fn message(line: &Said) -> Option<Value> {
+    serde_json::from_str(&line.text()?).ok()
 }

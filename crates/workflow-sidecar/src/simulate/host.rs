@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use workflow_core::checkpoint::StoredCheckpoint;
 use workflow_core::definition::{Trigger, TriggerOn};
-use workflow_core::input::Entry;
+use workflow_core::event::Entry;
 use workflow_core::run::entry_type;
 
 use super::command::{Answer, Outcome};

@@ -7,12 +7,14 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::value::RawValue;
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Check, Gate, RunCheck, Trigger};
-use workflow_core::guard::gate::{GateVerdict, Obstacle, Report};
-use workflow_core::guard::rules::Paths;
-use workflow_core::input::Word;
-use workflow_core::wake::Watched;
+use workflow_core::event::{
+    ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
+    WatchReport as Watched,
+};
+use workflow_core::policy::gate::{GateVerdict, Obstacle, Report};
+use workflow_core::policy::rules::Paths;
+use workflow_core::types::Snapshot;
 
 use super::command::Outcome;
 use crate::serve::{
@@ -160,7 +162,7 @@ impl World for DryWorld {
         let before = std::mem::replace(&mut *watched, triggers.to_vec());
         let begun = triggers.iter().filter(|trigger| !before.contains(trigger));
         Watched {
-            begun: begun.map(Trigger::in_words).collect(),
+            started: begun.map(Trigger::in_words).collect(),
             ..Watched::default()
         }
     }

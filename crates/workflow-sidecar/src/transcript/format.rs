@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use workflow_core::input::Millis;
+use workflow_core::types::Millis;
 
 use super::definitions::{Definitions, from_hex};
 use super::world::{Answer, GateLine, TriggerLine};

@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use workflow_core::definition::{
-    Check, FilePath, FileProblem, Files, Loaded, Needed, PhaseEntry, Tier, TierEntry, load,
-    load_for,
+    Check, FilePath, FileProblem, Files, Loaded, PhaseEntry, Tier, TierEntry, load,
 };
 
 use super::definitions::Directory;
 use super::watched::Watched;
-use crate::disk::{Disk, HOST_DIRECTORY};
+use crate::platform::disk::{Disk, HOST_DIRECTORY};
 use crate::serve::{Loader, no_project};
 
 /// What the directories hold now.
@@ -75,7 +74,7 @@ impl Tiers {
     pub(crate) fn read(directory: &Path) -> Result<Self, NoDefinitions> {
         let ([agent, project], has) = places(directory)?;
         let loads = Arc::default();
-        Watched(Arc::clone(&loads)).load(&agent, &project, &Needed::default());
+        Watched(Arc::clone(&loads)).load(&agent, &project);
         let mut loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = loads.drain(..).map(|load| load.reads.into_directory());
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
@@ -84,7 +83,8 @@ impl Tiers {
     /// What comes of them alone, as they were read from a directory.
     pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded, NoDefinitions> {
         let ([agent, project], _) = places(directory)?;
-        Ok(Held::instead(self.clone()).load(&agent, &project, &Needed::default()))
+        let loaded = Held::instead(self.clone()).load(&agent, &project);
+        Ok(Arc::unwrap_or_clone(loaded))
     }
 
     /// What `$AGENT` and `$CWD` hold by them.
@@ -214,7 +214,7 @@ pub(super) fn project_name(cwd: &str) -> String {
 }
 
 impl Loader for Held {
-    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let mut now = self.now();
         now.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
         now.note_replaced(Tier::Project, &cwd.to_string_lossy());
@@ -225,11 +225,11 @@ impl Loader for Held {
             directories: [find(Tier::Global, agent_dir), project],
             names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
         };
-        let mut loaded = load_for(&files, needed);
+        let mut loaded = load(&files);
         if !project.has_project() {
             loaded.diagnostics.push(no_project(cwd));
         }
-        loaded
+        Arc::new(loaded)
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workflow_core::definition::Tier;
-use workflow_core::input::Millis;
+use workflow_core::types::Millis;
 
 use super::definitions::{Definitions, Directory};
 use super::format::{Header, Said};

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
-use workflow_core::input::Millis;
+use workflow_core::types::Millis;
 use workflow_protocol::{Kind, PROTOCOL_VERSION};
 
 use super::definitions::{Definitions, Directory, to_hex};
@@ -26,7 +26,7 @@ use super::payload::Payload;
 use super::secrets::Secrets;
 use super::watched::{Load, Watched};
 use super::world::{Answer, GateLine, TriggerLine, WatchedWorld};
-use crate::disk::user_agent_dir;
+use crate::platform::disk::user_agent_dir;
 use crate::serve::{GateName, GateNews, Loader, TriggerName, TriggerNews, World};
 
 /// How big a recording may become unless something else is asked for.
@@ -256,7 +256,7 @@ impl Recorder {
                 seed: self.seed,
             },
             agent_dir: user_agent_dir(None).display().to_string(),
-            home: crate::home::home_dir()
+            home: crate::platform::home::home_dir()
                 .unwrap_or_default()
                 .display()
                 .to_string(),

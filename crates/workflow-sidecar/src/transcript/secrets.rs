@@ -182,8 +182,8 @@ fn keep(texts: &mut VecDeque<String>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use workflow_core::guard::gate::{GateVerdict, Report};
-    use workflow_core::output::GateId;
+    use workflow_core::policy::gate::{GateVerdict, Report};
+    use workflow_core::types::GateRunId;
 
     use super::*;
     use crate::serve::{GateName, TriggerName};
@@ -191,7 +191,7 @@ mod tests {
     fn hear_of_gate(secrets: &mut Secrets, tail: &str) {
         let name = GateName {
             session: String::new(),
-            gate: GateId(1),
+            gate: GateRunId(1),
         };
         let report = Report {
             what: "test".to_owned(),

@@ -3,7 +3,7 @@
 //! Owns which lines belong to which event. Must not know how either side is spoken to.
 
 use serde_json::value::RawValue;
-use workflow_core::input::Millis;
+use workflow_core::types::Millis;
 
 use super::definitions::Definitions;
 use super::format::{Entry, Header, Line, Said};

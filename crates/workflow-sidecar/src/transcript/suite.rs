@@ -12,7 +12,7 @@ use super::format::{ReadError, Transcript};
 use super::needs::needs_memory;
 use super::player::{ReplayError, Stage};
 use super::replay::{Replayed, blessed, replay};
-use crate::disk::write_atomically;
+use crate::platform::write_atomically;
 
 /// What became of a transcript.
 #[derive(Debug)]

@@ -8,13 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use workflow_core::definition::{
-    FilePath, FileProblem, Files, Loaded, Needed, Tier, TierEntry, load_for,
-};
+use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
 use super::definitions::{Content, Directory};
 use super::held::project_name;
-use crate::disk::Disk;
+use crate::platform::disk::Disk;
 use crate::serve::{Loader, no_project};
 
 /// Loads from the disk and leaves word of what was read.
@@ -40,12 +38,12 @@ pub(super) struct Reads {
 }
 
 impl Loader for Watched {
-    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let files = WatchedFiles {
             disk: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
             reads: RefCell::default(),
         };
-        let mut loaded = load_for(&files, needed);
+        let mut loaded = load(&files);
         let [global, mut project] = files.reads.into_inner();
         project.is_nowhere = !cwd.is_dir();
         if project.is_nowhere {
@@ -60,7 +58,7 @@ impl Loader for Watched {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .extend(loads);
-        loaded
+        Arc::new(loaded)
     }
 }
 
@@ -160,7 +158,7 @@ mod tests {
             fs::write(workflows.join(path), text).unwrap();
         }
         let loads = Arc::default();
-        let loaded = Watched(Arc::clone(&loads)).load(&agent, &cwd, &Needed::default());
+        let loaded = Watched(Arc::clone(&loads)).load(&agent, &cwd);
         assert!(!loaded.diagnostics.is_empty());
         let mut loads = std::mem::take(&mut *loads.lock().unwrap());
         let (project, global) = (loads.pop().unwrap(), loads.pop().unwrap());
@@ -178,11 +176,11 @@ mod tests {
             ]
         );
         let again = Arc::default();
-        Watched(Arc::clone(&again)).load(&agent, &cwd, &Needed::default());
+        Watched(Arc::clone(&again)).load(&agent, &cwd);
         let again = again.lock().unwrap();
         assert!(again[1].reads.agree_with(&directory));
         let held = super::super::held::Held::default();
         held.embed([(project.name, directory)].into());
-        assert_eq!(held.load(&agent, &cwd, &Needed::default()), loaded);
+        assert_eq!(held.load(&agent, &cwd), loaded);
     }
 }

@@ -10,14 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use workflow_core::checkpoint::{Restored, Snapshot};
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::PathForm;
-use workflow_core::output::GateId;
+use workflow_core::event::RestoreOutcome as Restored;
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::PathForm;
+use workflow_core::types::{GateRunId, Snapshot};
 
 use super::payload::{Payload, REDACTED};
 use super::secrets::hidden;
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::serve::{GateName, GateNews, TriggerName, TriggerNews, WorldProject};
 
 pub(super) use held::HeldWorld;
@@ -208,7 +208,7 @@ impl GateLine {
     pub(crate) fn news(&self) -> Option<(GateName, GateNews)> {
         let name = GateName {
             session: self.session.clone(),
-            gate: GateId(self.gate),
+            gate: GateRunId(self.gate),
         };
         let news = match (&self.progress, &self.reports, &self.restored) {
             (Some(text), None, None) => GateNews::Progress(text.clone()),

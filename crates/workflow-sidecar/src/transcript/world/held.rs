@@ -5,15 +5,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::value::RawValue;
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Trigger};
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::{PathForm, Paths};
-use workflow_core::input::Word;
-use workflow_core::wake::Watched;
+use workflow_core::event::{
+    ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
+    WatchReport as Watched,
+};
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::{PathForm, Paths};
+use workflow_core::types::Snapshot;
 
 use super::{Answer, lock, written};
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::serve::{Awaited, GateHandle, GateJob, GateName, TriggerWatch, World, WorldProject};
 
 /// The world of a transcript: what its lines say is answered to what happens next, once each and in
@@ -147,7 +149,7 @@ impl World for HeldWorld {
             _ => None,
         });
         held.map_or_else(Watched::default, |watched| Watched {
-            begun: watched.begun,
+            started: watched.begun,
             problems: watched.problems,
             untrusted: watched.untrusted,
         })

@@ -4,15 +4,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::value::RawValue;
-use workflow_core::checkpoint::{NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{Gate, RunCheck, Trigger};
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::{PathForm, Paths};
-use workflow_core::input::Word;
-use workflow_core::wake::Watched;
+use workflow_core::event::{
+    ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
+    WatchReport as Watched,
+};
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::{PathForm, Paths};
+use workflow_core::types::Snapshot;
 
 use super::{Answer, Form, Kept, Led, Watch, lock, written};
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::serve::{Awaited, GateHandle, GateJob, GateName, TriggerWatch, World, WorldProject};
 
 type Answers = Arc<Mutex<Vec<Answer>>>;
@@ -36,7 +38,7 @@ impl WatchedWorld {
 
 impl World for WatchedWorld {
     fn paths<'p>(&self, project: &WorldProject<'p>) -> Box<dyn Paths + 'p> {
-        let home = crate::home::home_dir().unwrap_or_default();
+        let home = crate::platform::home::home_dir().unwrap_or_default();
         Box::new(WatchedPaths {
             inner: self.inner.paths(project),
             written: written(project, &home.to_string_lossy()),
@@ -134,7 +136,7 @@ impl World for WatchedWorld {
         let watched = self.inner.watch(session, project, triggers, watch);
         if watched != Watched::default() {
             self.note(Answer::Watched(Watch {
-                begun: watched.begun.clone(),
+                begun: watched.started.clone(),
                 problems: watched.problems.clone(),
                 untrusted: watched.untrusted,
             }));
@@ -209,14 +211,16 @@ mod tests {
         let project = project.path().canonicalize().unwrap();
         std::os::unix::fs::symlink("real", project.join("link")).unwrap();
         let answers = Answers::default();
-        let home = crate::home::home_dir().unwrap_or_default();
+        let home = crate::platform::home::home_dir().unwrap_or_default();
         let agent_dir = home.join(".pi/agent");
         let here = WorldProject {
             agent_dir: &agent_dir,
             cwd: &project,
         };
         let watched = WatchedPaths {
-            inner: Box::new(crate::paths::LocalPaths::new(&project, &agent_dir)),
+            inner: Box::new(crate::platform::paths::LocalPaths::new(
+                &project, &agent_dir,
+            )),
             written: written(&here, &home.to_string_lossy()),
             answers: Arc::clone(&answers),
         };

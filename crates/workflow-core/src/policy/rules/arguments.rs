@@ -1,0 +1,326 @@
+//! Names of tools and of the fields of their arguments.
+//!
+//! The tables say which fields contain paths and globs, and what a tool does according to its name.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use workflow_shell::AccessKind;
+
+/// Fields that contain a path, by their whole name in lower case without `_` and `-`.
+#[rustfmt::skip] // Names that belong together.
+const PATHS: &[&str] = &[
+    "source", "destination", "dest", "src", "dst", "from", "to", "target", "root", "uri", "notebook", "filepath", "filename", "pathname",
+    "output", "outfile", "saveto",
+];
+/// Fields that contain paths, by the last word of their name: `file_path`, `notebookPath`, `paths`.
+const PATH_WORDS: &[&str] = &[
+    "path",
+    "paths",
+    "file",
+    "files",
+    "filename",
+    "filenames",
+    "dir",
+    "dirs",
+    "directory",
+    "directories",
+    "folder",
+    "folders",
+];
+/// Fields that contain a glob of the files that a tool reads.
+const GLOBS: &[&str] = &["glob", "globs", "include", "includes"];
+/// Fields that contain the working directory of a shell line.
+pub(super) const DIRECTORIES: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory"];
+
+/// Tools that write the file they name.
+const WRITING_TOOLS: &[&str] = &["edit", "write", "multiedit", "notebookedit"];
+/// Tools that change no files.
+#[rustfmt::skip] // Names that belong together.
+const READING_TOOLS: &[&str] = &[
+    "read", "view", "cat", "grep", "glob", "find", "ls", "list", "search", "fetch", "webfetch", "websearch", "todoread", "todowrite",
+    "notebookread", "question", "ask",
+];
+/// Tools that run a shell line.
+const SHELLS: &[&str] = &["bash", "shell", "sh", "zsh", "terminal"];
+/// Words in the names of tools that change the files they name.
+#[rustfmt::skip] // Names that belong together.
+const WRITING_WORDS: &[&str] = &[
+    "write", "edit", "create", "append", "insert", "replace", "patch", "save", "update", "put", "upload", "download", "copy", "touch", "mkdir",
+    "truncate", "modify", "apply", "set",
+];
+/// Words in the names of tools that remove or move the files they name.
+const REMOVING_WORDS: &[&str] = &[
+    "delete", "remove", "rm", "rmdir", "unlink", "trash", "erase", "purge",
+];
+const MOVING_WORDS: &[&str] = &["move", "mv", "rename"];
+
+/// The depth to which arguments are searched.
+const MAX_DEPTH: usize = 8;
+
+/// The effect of a tool according to its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolEffect {
+    /// It changes no files.
+    Reads,
+    /// It changes the files it names in this way.
+    Changes(AccessKind),
+    /// It runs shell lines.
+    RunsShell,
+    /// The name does not say.
+    Unknown,
+}
+
+/// Returns the effect of a tool according to its name.
+pub(super) fn tool_effect(tool: &str) -> ToolEffect {
+    let name = normalized(tool);
+    let is_one_of = |names: &[&str]| names.contains(&&*name);
+    if is_one_of(WRITING_TOOLS) {
+        return ToolEffect::Changes(AccessKind::Write);
+    }
+    if is_one_of(READING_TOOLS) {
+        return ToolEffect::Reads;
+    }
+    if is_one_of(SHELLS) {
+        return ToolEffect::RunsShell;
+    }
+    let words = words(tool);
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(&&**word));
+    if has(REMOVING_WORDS) {
+        ToolEffect::Changes(AccessKind::RemoveTree)
+    } else if has(MOVING_WORDS) {
+        ToolEffect::Changes(AccessKind::ReplaceTree)
+    } else if has(WRITING_WORDS) {
+        ToolEffect::Changes(AccessKind::Write)
+    } else {
+        ToolEffect::Unknown
+    }
+}
+
+/// Returns whether a tool is one of the hosts' tools that write the file they name.
+pub(super) fn is_editor(tool: &str) -> bool {
+    WRITING_TOOLS.contains(&&*normalized(tool))
+}
+
+/// The content of a field for paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PathArgument<'a> {
+    Path(Cow<'a, str>),
+    Glob(&'a str),
+    /// The working directory of a shell line.
+    Directory(&'a str),
+    /// A value that is not a text, whose meaning is unknown.
+    Opaque,
+}
+
+/// Returns all paths and globs in the arguments of a call, at any depth.
+pub(super) fn path_arguments(fields: &Map<String, Value>) -> Vec<PathArgument<'_>> {
+    let mut found = Vec::new();
+    in_map(fields, 0, &mut found);
+    found
+}
+
+fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<PathArgument<'a>>) {
+    for (key, value) in fields {
+        let name = normalized(key);
+        let last = words(key).pop().unwrap_or_default();
+        if let (true, Some(path)) = (DIRECTORIES.contains(&&*name), value.as_str()) {
+            found.push(PathArgument::Directory(path));
+        } else if PATHS.contains(&&*name) || PATH_WORDS.contains(&&*last) {
+            in_path(value, PATH_WORDS.contains(&&*last), depth, found);
+        } else if GLOBS.contains(&&*name) {
+            let globs = texts(value).into_iter().flatten();
+            found.extend(globs.map(PathArgument::Glob));
+        } else {
+            in_value(value, depth, found);
+        }
+    }
+}
+
+/// Returns whether a field of this name contains paths.
+pub(super) fn is_path_field(key: &str) -> bool {
+    let last = words(key).pop().unwrap_or_default();
+    PATHS.contains(&&*normalized(key)) || PATH_WORDS.contains(&&*last)
+}
+
+/// Collects the content of a field for paths. With `only_paths`, a field of that name contains nothing else.
+fn in_path<'a>(
+    value: &'a Value,
+    only_paths: bool,
+    depth: usize,
+    found: &mut Vec<PathArgument<'a>>,
+) {
+    match value {
+        Value::String(path) => {
+            let of_uri = path_of_uri(path).map(Cow::Owned);
+            found.push(PathArgument::Path(of_uri.unwrap_or(Cow::Borrowed(path))));
+        }
+        Value::Array(items) if depth < MAX_DEPTH => {
+            for item in items {
+                in_path(item, only_paths, depth + 1, found);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(_) => found.extend(only_paths.then_some(PathArgument::Opaque)),
+        Value::Object(_) | Value::Array(_) => in_value(value, depth, found),
+    }
+}
+
+/// Returns the path of a `file:` URI.
+fn path_of_uri(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let path = match rest.strip_prefix("//") {
+        // After the name of the host, which is this machine.
+        Some(rest) if rest.starts_with('~') => rest,
+        Some(rest) => &rest[rest.find('/').unwrap_or_default()..],
+        None => rest,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let mut pieces = path.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let code = piece
+            .get(..2)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code {
+            Some(code) => {
+                bytes.push(code);
+                bytes.extend(&piece.as_bytes()[2..]);
+            }
+            None => bytes.extend([b"%", piece.as_bytes()].concat()),
+        }
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>>) {
+    match value {
+        Value::Object(_) | Value::Array(_) if depth >= MAX_DEPTH => {
+            found.push(PathArgument::Opaque)
+        }
+        Value::Object(fields) => in_map(fields, depth + 1, found),
+        Value::Array(items) => {
+            for item in items {
+                in_value(item, depth + 1, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Returns the texts of a value that is a text or a list of texts.
+pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
+    match value {
+        Value::String(text) => Some(vec![text]),
+        Value::Array(items) => items.iter().map(Value::as_str).collect(),
+        _ => None,
+    }
+}
+
+/// Returns a name in lower case without `_` and `-`.
+pub(super) fn normalized(name: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    if name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// Splits a name into words: `old_path`, `oldPath`, `mcp__files__move_file`.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        let starts_word = c.is_uppercase() && was_lower;
+        was_lower = c.is_lowercase() || c.is_numeric();
+        if !c.is_alphanumeric() || starts_word {
+            words.push(String::new());
+        }
+        if let (true, Some(last)) = (c.is_alphanumeric(), words.last_mut()) {
+            last.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn paths(value: &Value) -> Vec<String> {
+        let Value::Object(fields) = value else {
+            panic!("it is a map")
+        };
+        path_arguments(fields)
+            .into_iter()
+            .map(|named| match named {
+                PathArgument::Path(path) => path.into_owned(),
+                PathArgument::Glob(path) | PathArgument::Directory(path) => path.to_owned(),
+                PathArgument::Opaque => "?".to_owned(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn paths_are_found_in_fields_of_many_names_and_depths() {
+        for (value, expected) in [
+            (json!({"path": "a"}), vec!["a"]),
+            (json!({"file_path": "a", "content": "b"}), vec!["a"]),
+            (json!({"notebookPath": "a", "new_source": "b"}), vec!["a"]),
+            (json!({"source": "a", "destination": "b"}), vec!["b", "a"]),
+            (json!({"old_path": "a", "newPath": "b"}), vec!["b", "a"]),
+            (json!({"paths": ["a", "b"]}), vec!["a", "b"]),
+            (json!({"edits": [{"path": "a", "oldText": "x"}]}), vec!["a"]),
+            (
+                json!({"arguments": {"options": {"target": "a"}}}),
+                vec!["a"],
+            ),
+            (json!({"uri": "file:///etc/passwd"}), vec!["/etc/passwd"]),
+            (json!({"uri": "FILE:///a%20b/%2Eenv"}), vec!["/a b/.env"]),
+            (json!({"uri": "file://localhost/etc/x?y#z"}), vec!["/etc/x"]),
+            (json!({"uri": "file:/etc/%zz%"}), vec!["/etc/%zz%"]),
+            (json!({"path": "a%20b"}), vec!["a%20b"]),
+            (json!({"output": "a"}), vec!["a"]),
+            (json!({"outfile": "a"}), vec!["a"]),
+            (json!({"saveTo": "a", "save_to": "b"}), vec!["a", "b"]),
+            (json!({"glob": ".e*"}), vec![".e*"]),
+            (json!({"path": 5}), vec!["?"]),
+            (
+                json!({"path": null, "profile": "x", "recursive": true, "to": 3}),
+                vec![],
+            ),
+        ] {
+            let mut found = paths(&value);
+            found.sort_unstable_by_key(|path| expected.iter().position(|other| other == path));
+            assert_eq!(found, expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn names_of_tools_determine_their_effect() {
+        assert_eq!(tool_effect("Edit"), ToolEffect::Changes(AccessKind::Write));
+        assert_eq!(tool_effect("read"), ToolEffect::Reads);
+        assert_eq!(tool_effect("bash"), ToolEffect::RunsShell);
+        assert_eq!(
+            tool_effect("mcp__fs__write_file"),
+            ToolEffect::Changes(AccessKind::Write)
+        );
+        assert_eq!(
+            tool_effect("mcp__fs__moveFile"),
+            ToolEffect::Changes(AccessKind::ReplaceTree)
+        );
+        assert_eq!(
+            tool_effect("delete_directory"),
+            ToolEffect::Changes(AccessKind::RemoveTree)
+        );
+        assert_eq!(tool_effect("mcp__x__lookup"), ToolEffect::Unknown);
+    }
+}

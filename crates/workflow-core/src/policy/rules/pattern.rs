@@ -1,0 +1,391 @@
+//! Patterns of rules: globs, names with `*`, regular expressions.
+
+use std::cell::OnceCell;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use regex::{Regex, RegexBuilder};
+
+use super::file_access::AccessedPath;
+use super::path_matcher::{PathCandidate, PathMatcher, Roots};
+use super::paths::{PathForm, Paths};
+use workflow_shell::expand_braces;
+
+/// The maximum size of a compiled regular expression, in bytes.
+const MAX_REGEX_BYTES: usize = 1 << 20;
+
+/// Why a pattern is invalid.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PatternError {
+    /// A syntax error in a glob.
+    #[error("{}", .0.kind())]
+    Glob(#[from] globset::Error),
+    /// A syntax error in a regular expression, or one that is too large.
+    #[error("{0}")]
+    Regex(#[from] regex::Error),
+    /// `..` after a part with wildcards.
+    #[error("`..` behind a `*` leads nowhere: write the path without `..`")]
+    Climbs,
+    /// Braces with too many alternatives.
+    #[error("its braces stand for too many paths: make several patterns of it")]
+    Braces,
+}
+
+/// Returns whether a name matches one of several names in which `*` stands for any characters.
+pub(crate) fn names_match(names: &[String], tool: &str) -> bool {
+    names.iter().any(|name| wildcard(name, tool))
+}
+
+/// Returns whether a text matches a pattern in which `*` stands for any characters.
+fn wildcard(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Compiles a regular expression of a rule.
+pub(crate) fn regex(pattern: &str) -> Result<Regex, PatternError> {
+    Ok(RegexBuilder::new(pattern)
+        .size_limit(MAX_REGEX_BYTES)
+        .build()?)
+}
+
+/// The directory to which a glob is relative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Root,
+    Home,
+    Project,
+}
+
+/// Checks one glob.
+pub(crate) fn check_glob(pattern: &str) -> Result<(), PatternError> {
+    for anchored in anchored(pattern, Anchor::Root)? {
+        for glob in anchored.globs("") {
+            self::glob(&glob, false)?;
+        }
+    }
+    Ok(())
+}
+
+/// The globs of a rule, compiled when the first path is compared.
+#[derive(Debug, Clone)]
+pub(super) struct Globs {
+    patterns: Vec<String>,
+    /// The directory to which a bare name is relative.
+    bare: Anchor,
+    compiled: OnceCell<Option<Compiled>>,
+}
+
+#[derive(Debug, Clone)]
+struct Compiled {
+    sets: [GlobSet; 3],
+    matchers: Vec<PathMatcher>,
+    roots: Roots,
+    ignores_case: bool,
+}
+
+impl Globs {
+    /// Creates the globs of a rule that forbids; bare names match in any directory.
+    pub(super) fn anywhere(patterns: &[String]) -> Self {
+        Self::new(patterns, Anchor::Root)
+    }
+
+    /// Creates the globs of a rule that allows; bare names match in the project.
+    pub(super) fn in_project(patterns: &[String]) -> Self {
+        Self::new(patterns, Anchor::Project)
+    }
+
+    fn new(patterns: &[String], bare: Anchor) -> Self {
+        Self {
+            patterns: patterns.to_vec(),
+            bare,
+            compiled: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    fn compiled(&self, paths: &dyn Paths) -> Option<&Compiled> {
+        let compile = || Compiled::new(&self.patterns, self.bare, paths).ok();
+        self.compiled.get_or_init(compile).as_ref()
+    }
+
+    /// Returns whether all of them are valid.
+    pub(super) fn is_valid(&self, paths: &dyn Paths) -> bool {
+        self.compiled(paths).is_some()
+    }
+
+    /// Returns whether one of them matches; `None` if one is invalid.
+    pub(super) fn matches(&self, form: &PathForm, paths: &dyn Paths) -> Option<bool> {
+        Some(self.compiled(paths)?.matches(form))
+    }
+
+    /// Returns whether one of them matches an accessed path; `None` if one is invalid.
+    pub(super) fn match_access(&self, path: &AccessedPath, paths: &dyn Paths) -> Option<bool> {
+        let compiled = self.compiled(paths)?;
+        let is_literal = path.tail.is_empty();
+        if is_literal && path.forms.iter().any(|form| compiled.matches(form)) {
+            return Some(true);
+        }
+        if is_literal && !path.kind.includes_tree() {
+            return Some(false);
+        }
+        let candidate = PathCandidate::new(path, compiled.ignores_case);
+        let mut all = compiled.matchers.iter();
+        Some(all.any(|matcher| matcher.matches(&candidate, &compiled.roots)))
+    }
+}
+
+impl Compiled {
+    fn new(patterns: &[String], bare: Anchor, paths: &dyn Paths) -> Result<Self, PatternError> {
+        let ignores_case = paths.ignores_case();
+        let roots = Roots::new(paths, ignores_case);
+        let mut builders = [(); 3].map(|()| GlobSetBuilder::new());
+        let mut matchers = Vec::new();
+        for pattern in patterns {
+            for anchored in anchored(pattern, bare)? {
+                let heads = anchored.heads(paths);
+                if anchored.up == 0 {
+                    for text in anchored.globs("") {
+                        builders[anchored.from as usize].add(glob(&text, ignores_case)?);
+                    }
+                }
+                let others = heads.iter().skip(usize::from(anchored.up == 0));
+                for (head, rest) in others {
+                    let after_head = Anchored {
+                        parts: anchored.parts[*rest..].to_vec(),
+                        ..anchored.clone()
+                    };
+                    for text in after_head.globs(&globset::escape(head.trim_start_matches('/'))) {
+                        builders[Anchor::Root as usize].add(glob(&text, ignores_case)?);
+                    }
+                }
+                matchers.push(PathMatcher::new(&anchored, &heads, ignores_case));
+            }
+        }
+        let [root, home, project] = builders;
+        Ok(Self {
+            sets: [root.build()?, home.build()?, project.build()?],
+            matchers,
+            roots,
+            ignores_case,
+        })
+    }
+
+    fn matches(&self, form: &PathForm) -> bool {
+        let [root, home, project] = &self.sets;
+        let below =
+            |set: &GlobSet, path: Option<&String>| path.is_some_and(|path| set.is_match(path));
+        root.is_match(form.absolute.trim_start_matches('/'))
+            || below(home, form.in_home.as_ref())
+            || below(project, form.in_project.as_ref())
+    }
+}
+
+fn glob(text: &str, ignores_case: bool) -> Result<Glob, PatternError> {
+    Ok(GlobBuilder::new(text)
+        .literal_separator(true)
+        .case_insensitive(ignores_case)
+        .build()?)
+}
+
+/// One alternative of a pattern, without `.`, `..` and braces.
+///
+/// `/x` is relative to the root, `~/x` to the home directory, `a/b`, `./x` and `../x` to the project. A
+/// pattern without `/`, or with `/` only at its end, is a name at any depth below the directory for bare names.
+#[derive(Debug, Clone)]
+pub(super) struct Anchored {
+    pub(super) from: Anchor,
+    /// The number of directories above `from` at which it starts.
+    pub(super) up: usize,
+    pub(super) parts: Vec<String>,
+    /// Whether it may match a directory: it does not end in the name of a file.
+    pub(super) is_wide: bool,
+}
+
+fn anchored(pattern: &str, bare: Anchor) -> Result<Vec<Anchored>, PatternError> {
+    let all = expand_braces(pattern, str::to_owned).ok_or(PatternError::Braces)?;
+    all.iter().map(|text| Anchored::new(text, bare)).collect()
+}
+
+impl Anchored {
+    fn new(text: &str, bare: Anchor) -> Result<Self, PatternError> {
+        let first = text.split('/').next().unwrap_or_default();
+        let is_name = !text.trim_end_matches('/').contains('/');
+        let from = match first {
+            "" => Anchor::Root,
+            "~" => Anchor::Home,
+            "." | ".." => Anchor::Project,
+            "**" => bare,
+            _ if is_name => bare,
+            _ => Anchor::Project,
+        };
+        let said = text.split('/').skip(usize::from(first == "~"));
+        let deep = is_name && !matches!(first, "" | "~" | "." | ".." | "**");
+        let (mut up, mut parts) = (0, Vec::new());
+        for part in deep.then_some("**").into_iter().chain(said) {
+            match part {
+                "" | "." => {}
+                ".." => match parts.pop() {
+                    None => up += 1,
+                    Some(last) if is_plain(last) => {}
+                    Some(_) => return Err(PatternError::Climbs),
+                },
+                part => parts.push(part),
+            }
+        }
+        let is_directory = text.ends_with('/') || parts.last() == Some(&"**");
+        while parts.last() == Some(&"**") {
+            parts.pop();
+        }
+        let is_file = |name: &&str| is_plain(name) && name.contains('.');
+        Ok(Self {
+            is_wide: is_directory || !parts.last().is_some_and(is_file),
+            from,
+            up: if from == Anchor::Root { 0 } else { up },
+            parts: parts.into_iter().map(str::to_owned).collect(),
+        })
+    }
+
+    /// Returns the globs below a directory; a directory includes everything below it.
+    fn globs(&self, directory: &str) -> Vec<String> {
+        let head = (!directory.is_empty()).then_some(directory);
+        let parts = head
+            .into_iter()
+            .chain(self.parts.iter().map(String::as_str));
+        let itself = parts.collect::<Vec<_>>().join("/");
+        if itself.is_empty() {
+            return vec!["**".to_owned()];
+        }
+        vec![format!("{itself}/**"), itself]
+    }
+
+    /// Returns the paths to which its literal head leads, and the number of parts of the head.
+    fn heads(&self, paths: &dyn Paths) -> Vec<(String, usize)> {
+        let plain = self.parts.iter().take_while(|part| is_plain(part)).count();
+        let start = match self.from {
+            Anchor::Root => "/",
+            Anchor::Home => "~/",
+            Anchor::Project => "./",
+        };
+        let head = format!(
+            "{start}{}{}",
+            "../".repeat(self.up),
+            self.parts[..plain].join("/")
+        );
+        let head = if head.len() > 1 {
+            head.trim_end_matches('/')
+        } else {
+            &head
+        };
+        let forms = paths.forms(head).into_iter();
+        forms.map(|form| (form.absolute, plain)).collect()
+    }
+}
+
+/// Returns whether a part of a glob has no wildcards.
+fn is_plain(part: &str) -> bool {
+    !part.contains(['*', '?', '[', '\\'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::paths::PlainPaths;
+    use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        let globs = Globs::anywhere(&[pattern.to_owned()]);
+        globs
+            .matches(&PlainPaths.forms(path)[0], &PlainPaths)
+            .expect("the pattern is a glob")
+    }
+
+    #[test]
+    fn stars_in_names_stand_for_any_characters() {
+        for (pattern, text, expected) in [
+            ("edit", "edit", true),
+            ("edit", "edits", false),
+            ("*", "anything", true),
+            ("mcp__*", "mcp__git__push", true),
+            ("mcp__*__push", "mcp__git__push", true),
+            ("mcp__*__push", "mcp__git__pull", false),
+            ("*a*b*", "xaxbx", true),
+            ("*a*b*", "xbxa", false),
+            ("a*a", "a", false),
+            ("", "", true),
+        ] {
+            assert_eq!(wildcard(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_at_any_depth() {
+        assert!(matches(".env", ".env"));
+        assert!(matches(".env", "a/b/.env"));
+        assert!(matches(".env", "/elsewhere/.env"));
+        assert!(!matches(".env", ".env.example"));
+        assert!(matches("*.md", "docs/a.md"));
+        assert!(matches("node_modules/", "a/node_modules/b/c.js"));
+    }
+
+    #[test]
+    fn a_pattern_with_a_slash_is_from_the_project() {
+        assert!(matches("docs/**", "docs/a/b.md"));
+        assert!(matches("docs/**", "./x/../docs/a.md"));
+        assert!(!matches("docs/**", "src/docs/a.md"));
+        assert!(!matches("docs/**", "/elsewhere/docs/a.md"));
+        assert!(matches("docs/*.md", "docs/a.md"));
+        assert!(!matches("docs/*.md", "docs/a/b.md"));
+        assert!(matches("**/secret/*", "a/secret/b"));
+        assert!(matches("/etc/**", "/etc/passwd"));
+        assert!(matches("~/.ssh/**", "~/.ssh/id"));
+        assert!(matches("./x", "x"));
+        assert!(!matches("./x", "a/x"));
+    }
+
+    #[test]
+    fn dots_in_a_pattern_are_resolved_or_rejected() {
+        assert!(matches("docs/../src/**", "src/a"));
+        assert!(matches("./a/./b", "a/b"));
+        assert!(matches("../beside/*", "../beside/a"));
+        assert!(matches(".", "a"));
+        assert!(matches("~", "~/a"));
+        let refused = check_glob("src/*/../x").expect_err("it is invalid");
+        assert!(refused.to_string().contains("write the path without"));
+        assert!(check_glob(&"{a,b}".repeat(9)).is_err());
+    }
+
+    #[test]
+    fn a_rule_that_allows_applies_bare_names_to_the_project() {
+        let globs = Globs::in_project(&["*.md".to_owned()]);
+        let matches = |path| globs.matches(&PlainPaths.forms(path)[0], &PlainPaths);
+        assert_eq!(matches("docs/a.md"), Some(true));
+        assert_eq!(matches("/elsewhere/a.md"), Some(false));
+    }
+
+    #[test]
+    fn a_directory_includes_everything_below_it() {
+        assert!(matches(".git/**", ".git"));
+        assert!(matches(".git/**", ".git/config"));
+        assert!(matches("docs", "docs/a.md"));
+        assert!(matches("**", "anything/at/all"));
+    }
+}

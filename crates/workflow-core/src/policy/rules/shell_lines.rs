@@ -1,0 +1,298 @@
+//! Shell lines in the arguments of a call.
+//!
+//! The tables name the fields that contain lines, and those that belong to a line: arguments, directory, language.
+//! Tools that run other tools contain their arguments as a map, or as a text that is JSON.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::arguments::{DIRECTORIES, ToolEffect, is_path_field, normalized, texts};
+
+/// Fields that contain a shell line, or a program with its arguments as a list.
+const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
+/// Fields that contain a script if none of those is present; the first one counts.
+const SCRIPTS: &[&str] = &["script", "code", "shell"];
+/// Fields that contain the language of a script.
+const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter"];
+/// Fields that contain the arguments of the program in another field, or of a tool.
+const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
+/// Further fields that contain the arguments of tools, or their calls.
+#[rustfmt::skip] // Names that belong together.
+const NESTED_CALLS: &[&str] = &[
+    "input", "params", "parameters", "payload", "request", "requests", "toolinput", "toolargs", "toolarguments", "call", "calls", "toolcalls",
+    "tooluses", "invocations", "steps", "actions", "operations", "tasks",
+];
+/// A shell line of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ShellLine {
+    /// `None` if the line is not a text.
+    pub(super) text: Option<String>,
+    /// The directory in which it runs; empty for that of the session.
+    pub(super) directory: String,
+}
+
+/// Returns all shell lines of a call. Those of one map are joined by line breaks.
+pub(super) fn shell_lines(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Vec<ShellLine> {
+    let mut found = Vec::new();
+    in_map(fields, "", tool_effect, &mut found);
+    found
+}
+
+fn in_map(
+    fields: &Map<String, Value>,
+    outer: &str,
+    tool_effect: ToolEffect,
+    found: &mut Vec<ShellLine>,
+) {
+    let directory = values(fields, DIRECTORIES).find_map(|(_, value)| value.as_str());
+    let directory = directory.unwrap_or(outer);
+    let text = if values(fields, LINES).next().is_some() {
+        Some(line(fields))
+    } else {
+        script(fields, tool_effect)
+    };
+    // Arguments that cannot be parsed may contain a line.
+    let is_unparsed = || values(fields, ARGUMENTS).any(|(_, value)| looks_like_json(value));
+    let text = text.or_else(|| is_unparsed().then_some(None));
+    found.extend(text.map(|text| ShellLine {
+        text,
+        directory: directory.to_owned(),
+    }));
+    for value in fields.values() {
+        in_value(value, directory, tool_effect, found);
+    }
+}
+
+fn in_value(value: &Value, directory: &str, tool_effect: ToolEffect, found: &mut Vec<ShellLine>) {
+    match value {
+        Value::Object(fields) => in_map(fields, directory, tool_effect, found),
+        Value::Array(items) => {
+            for item in items {
+                in_value(item, directory, tool_effect, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Returns the fields with these names that are not null.
+fn values<'f>(
+    fields: &'f Map<String, Value>,
+    names: &'static [&str],
+) -> impl Iterator<Item = (&'f String, &'f Value)> {
+    let has_value =
+        |key: &str, value: &Value| !value.is_null() && names.contains(&&*normalized(key));
+    let all = fields.iter();
+    all.filter(move |(key, value)| has_value(key, value))
+}
+
+/// Returns the lines of one map; `None` if they are not text.
+fn line(fields: &Map<String, Value>) -> Option<String> {
+    let mut lines = Vec::new();
+    for (key, value) in values(fields, LINES) {
+        let words = texts(value)?;
+        match value {
+            Value::Array(_) if normalized(key) != "commands" => lines.push(quoted(words)),
+            _ => lines.extend(words.into_iter().map(str::to_owned)),
+        }
+    }
+    if let Some(last) = lines.last_mut() {
+        for (_, value) in values(fields, ARGUMENTS) {
+            match (value, texts(value)) {
+                (Value::Array(_), Some(words)) => last.extend([" ", &quoted(words)]),
+                (Value::String(text), _) => last.extend([" ", text]),
+                _ => return None,
+            }
+        }
+    }
+    Some(lines.join("\n"))
+}
+
+/// Returns the script of one map as a line that runs it.
+#[expect(clippy::option_option, reason = "no script, or one that is not a text")]
+fn script(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Option<Option<String>> {
+    // Together with a path, it is the content of the file.
+    let is_content = matches!(tool_effect, ToolEffect::Changes(_) | ToolEffect::Reads)
+        && fields.keys().any(|key| is_path_field(key));
+    if is_content {
+        return None;
+    }
+    let find = |name: &&str| fields.iter().find(|(key, _)| normalized(key) == **name);
+    let text = SCRIPTS.iter().find_map(|name| {
+        let (_, value) = find(name)?;
+        Some(texts(value)?.join("\n"))
+    })?;
+    let language = values(fields, LANGUAGES).find_map(|(_, value)| value.as_str());
+    let runs = match language.unwrap_or_default().to_lowercase().as_str() {
+        "" | "bash" | "sh" | "shell" | "zsh" => return Some(Some(text)),
+        "python" | "python3" | "py" => "python3 -c",
+        "javascript" | "js" | "node" | "nodejs" | "typescript" | "ts" => "node -e",
+        "ruby" => "ruby -e",
+        "perl" => "perl -e",
+        _ => return Some(None),
+    };
+    Some(Some(format!("{runs} {}", quoted(vec![&text]))))
+}
+
+/// Returns the arguments with texts parsed that contain arguments as JSON.
+pub(super) fn with_nested_json(fields: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
+    fn contains_json(value: &Value) -> bool {
+        match value {
+            Value::Object(fields) => fields.iter().any(|(key, value)| {
+                looks_like_json(value) && may_contain_json(&normalized(key)) || contains_json(value)
+            }),
+            Value::Array(items) => items.iter().any(contains_json),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+    let has_json = |(key, value): (&String, &Value)| {
+        looks_like_json(value) && may_contain_json(&normalized(key)) || contains_json(value)
+    };
+    if fields.iter().any(has_json) {
+        let mut fields = fields.clone();
+        parse_in_map(&mut fields);
+        Cow::Owned(fields)
+    } else {
+        Cow::Borrowed(fields)
+    }
+}
+
+fn may_contain_json(field: &str) -> bool {
+    ARGUMENTS.contains(&field) || NESTED_CALLS.contains(&field)
+}
+
+/// Returns whether a value may be a text that is JSON.
+fn looks_like_json(value: &Value) -> bool {
+    let text = value.as_str();
+    text.is_some_and(|text| text.trim_start().starts_with(['{', '[']))
+}
+
+fn parse_in_map(fields: &mut Map<String, Value>) {
+    // For a program, arguments are words.
+    let is_program = values(fields, LINES).next().is_some();
+    for (key, value) in fields.iter_mut() {
+        let name = normalized(key);
+        let may_parse = may_contain_json(&name) && !(is_program && ARGUMENTS.contains(&&*name));
+        if let (true, Some(text)) = (may_parse && looks_like_json(value), value.as_str())
+            && let Ok(read) = serde_json::from_str(text)
+        {
+            *value = read;
+        }
+        parse_in_value(value);
+    }
+}
+
+fn parse_in_value(value: &mut Value) {
+    match value {
+        Value::Object(fields) => parse_in_map(fields),
+        Value::Array(items) => items.iter_mut().for_each(parse_in_value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Returns words as a line, quoted where necessary.
+fn quoted(words: Vec<&str>) -> String {
+    let quote = |word: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
+        if !word.is_empty() && word.bytes().all(is_plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use workflow_shell::AccessKind;
+
+    /// Returns the lines with their directories; `?` is a line that is not a text.
+    fn found(value: &Value, tool_effect: ToolEffect) -> Vec<(String, String)> {
+        let Value::Object(fields) = value else {
+            panic!("it is a map")
+        };
+        let all = shell_lines(&with_nested_json(fields), tool_effect).into_iter();
+        let text = |line: ShellLine| (line.text.unwrap_or_else(|| "?".to_owned()), line.directory);
+        all.map(text).collect()
+    }
+
+    fn texts_of(value: &Value) -> Vec<String> {
+        let all = found(value, ToolEffect::Unknown).into_iter();
+        all.map(|(text, _)| text).collect()
+    }
+
+    #[test]
+    fn lines_are_texts_lists_and_programs_with_arguments() {
+        for (value, expected) in [
+            (json!({"command": "a b"}), vec!["a b"]),
+            (json!({"cmd": "b", "command": "a"}), vec!["b\na"]),
+            (
+                json!({"command": ["bash", "-lc", "rm x"]}),
+                vec!["bash -lc 'rm x'"],
+            ),
+            (
+                json!({"command": "rm", "args": ["-r", "it's"]}),
+                vec!["rm -r 'it'\\''s'"],
+            ),
+            (
+                json!({"command": "jq", "args": "{a:.b}"}),
+                vec!["jq {a:.b}"],
+            ),
+            (json!({"commands": ["a b", "c"]}), vec!["a b\nc"]),
+            (json!({"command": {"program": "rm"}}), vec!["?"]),
+            (json!({"command": null}), vec![]),
+            (json!({"path": "x"}), vec![]),
+        ] {
+            assert_eq!(texts_of(&value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn lines_of_nested_calls_are_found() {
+        let packed = json!({"command": "rm x", "cwd": "d"}).to_string();
+        let twice = json!({ "arguments": packed }).to_string();
+        for value in [
+            json!({"tool": "bash", "arguments": {"command": "rm x", "cwd": "d"}}),
+            json!({"tool": "bash", "arguments": packed}),
+            json!({"calls": [{"tool": "bash", "args": {"command": "rm x", "cwd": "d"}}]}),
+            json!({"calls": format!("[{packed}]")}),
+            json!({"request": {"params": twice}}),
+            json!({"cwd": "d", "steps": [{"command": "rm x"}]}),
+        ] {
+            let expected = [("rm x".to_owned(), "d".to_owned())];
+            assert_eq!(found(&value, ToolEffect::Unknown), expected, "{value}");
+        }
+        let many = json!({"calls": [{"command": "a"}, {"input": {"command": "b"}}]});
+        assert_eq!(texts_of(&many), ["a", "b"]);
+        assert_eq!(texts_of(&json!({"arguments": "{\"command\": "})), ["?"]);
+        let text = json!({"path": "a", "content": packed});
+        assert!(texts_of(&text).is_empty());
+    }
+
+    #[test]
+    fn scripts_are_lines_unless_they_are_the_content_of_a_file() {
+        for (value, expected) in [
+            (json!({"script": "rm x"}), vec!["rm x"]),
+            (json!({"code": "rm x", "language": "bash"}), vec!["rm x"]),
+            (
+                json!({"code": "f()", "language": "python"}),
+                vec!["python3 -c 'f()'"],
+            ),
+            (json!({"code": "f()", "language": "lua"}), vec!["?"]),
+            (json!({"shell": "rm x"}), vec!["rm x"]),
+            (json!({"shell": "bash", "script": "ls"}), vec!["ls"]),
+            (json!({"shell": "bash", "command": "ls"}), vec!["ls"]),
+            (json!({"shell": true, "code": 3}), vec![]),
+        ] {
+            assert_eq!(texts_of(&value), expected, "{value}");
+        }
+        let content = json!({"path": "a.rs", "code": "fn main() {}"});
+        assert!(found(&content, ToolEffect::Changes(AccessKind::Write)).is_empty());
+        assert_eq!(found(&content, ToolEffect::Unknown).len(), 1);
+    }
+}

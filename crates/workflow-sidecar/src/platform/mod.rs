@@ -1,0 +1,31 @@
+//! The platform: everything that the sidecar reads, writes, starts and watches outside of its own process.
+//!
+//! ```text
+//! triggers   gates ──┐
+//!              │     │
+//!              ▼     ▼
+//!             git → process        trust_store, approvals → private_dir
+//!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
+//! ```
+//!
+//! Must not know of sessions, methods or lines: [`crate::serve`] asks, and passes the results to the engine.
+
+pub(crate) mod approvals;
+mod atomic_write;
+pub(crate) mod disk;
+pub(crate) mod file_excerpt;
+mod file_state;
+pub mod gates;
+pub(crate) mod git;
+pub(crate) mod home;
+pub(crate) mod paths;
+mod private_dir;
+mod process;
+mod regular_file;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+pub(crate) mod triggers;
+pub(crate) mod trust_store;
+
+pub(crate) use atomic_write::write_atomically;
