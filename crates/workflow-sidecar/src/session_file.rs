@@ -40,7 +40,7 @@ pub(crate) struct SessionEntry<'a> {
     timestamp: Option<Cow<'a, str>>,
     #[serde(borrow, default, deserialize_with = "lenient")]
     cwd: Option<Cow<'a, str>>,
-    /// RuleSource entry it is, of a `custom` or `custom_message`.
+    /// Whose entry it is, of a `custom` or `custom_message`.
     #[serde(borrow, default, deserialize_with = "lenient")]
     pub(crate) custom_type: Option<Cow<'a, str>>,
     /// The data of a `custom` entry.

@@ -96,7 +96,7 @@ pub(super) struct Definitions {
     settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
 
-/// RuleSource project is looked into.
+/// Whose project is looked into.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProjectOf<'a> {
     /// A session's.
