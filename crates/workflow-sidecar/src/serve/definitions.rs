@@ -73,7 +73,7 @@ pub(super) struct Definitions {
     settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
 
-/// The project whose directories is looked into.
+/// The project of a session, and the directory of the user.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProjectOf<'a> {
     /// A session's.
