@@ -5,7 +5,6 @@
 
 use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
-use crate::diagnostic::Location;
 use crate::ending;
 use crate::guard::rules::{LevelRules, Whose, in_words, own};
 use crate::guard::{STEP_TOOL, ToolGuard};
@@ -244,7 +243,12 @@ fn rules(lookup: &OriginLookup<'_>) -> Vec<Row> {
                 Verdict::Block => "block",
             };
             let value = Value::Word(in_words(rule));
-            row(Topic::Tools, key, value, said_by(level.whose, &rule.source))
+            row(
+                Topic::Tools,
+                key,
+                value,
+                Origin::at(level.whose, &rule.source),
+            )
         });
         rules.collect()
     };
@@ -275,23 +279,11 @@ fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
                 Topic::Tools,
                 "results",
                 Value::Word(rule.in_words()),
-                said_by(whose, &rule.source),
+                Origin::at(whose, &rule.source),
             )
         })
     });
     rows.collect()
-}
-
-/// A level says so, at this `file:line`.
-pub(super) fn said_by(whose: Whose<'_>, source: &str) -> Origin {
-    Origin {
-        said: match whose {
-            Whose::Settings(tier) => Said::Settings(tier),
-            Whose::Workflow(key) => Said::Workflow(key.to_owned()),
-            Whose::Phase => Said::Phase,
-        },
-        location: (!source.is_empty()).then(|| Location::file(source)),
-    }
 }
 
 /// The gate and the approval for leaving the phase.
@@ -303,7 +295,7 @@ fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
             Topic::Moves,
             "gate",
             value,
-            said_by(Whose::Phase, &gate.source),
+            Origin::at(Whose::Phase, &gate.source),
         )
     });
     let approval = phase.approve.iter().map(|approval| {
@@ -316,7 +308,7 @@ fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
             Topic::Moves,
             "approve",
             value,
-            said_by(Whose::Phase, &approval.source),
+            Origin::at(Whose::Phase, &approval.source),
         )
     });
     gates.chain(approval).collect()
