@@ -56,7 +56,7 @@ codes! {
     /// A directory holds both `workflow.yaml` and `workflow.json5`.
     TwoDefinitions = "WF006", "keep one of them";
     /// An entry of the workflows directory is skipped.
-    EntrySkipped = "WF007", "remove it, or put a directory with a UTF-8 name in its location";
+    EntrySkipped = "WF007", "remove it, or put a directory with a UTF-8 name in its place";
     /// A directory's definition has a name that is not read.
     MisnamedDefinition = "WF008", "name it `workflow.yaml` or `workflow.json5`";
     /// The text is not YAML or not JSON5.

@@ -2,6 +2,7 @@
 
 use crate::definition::Tier;
 use crate::diagnostic;
+use crate::policy::rules::RuleSource;
 
 /// A value that applies in a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,6 +140,18 @@ impl Said {
 }
 
 impl Origin {
+    /// The origin of a rule, a gate or a trigger, whose location is known as `file:line`.
+    pub(super) fn at(whose: RuleSource<'_>, source: &str) -> Self {
+        Self {
+            said: match whose {
+                RuleSource::Settings(tier) => Said::Settings(tier),
+                RuleSource::Workflow(key) => Said::Workflow(key.to_owned()),
+                RuleSource::Phase => Said::Phase,
+            },
+            location: (!source.is_empty()).then(|| diagnostic::Location::file(source)),
+        }
+    }
+
     /// The origin of a default.
     #[must_use]
     pub fn default_value() -> Self {

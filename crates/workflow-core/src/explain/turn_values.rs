@@ -3,8 +3,7 @@
 use crate::definition::Checkpoint;
 
 use super::origin_lookup::OriginLookup;
-use super::row::{Row, Topic, Value};
-use super::values::said_by;
+use super::row::{Origin, Row, Topic, Value};
 use crate::policy::rules::RuleSource;
 
 /// The values of a phase.
@@ -34,7 +33,7 @@ fn around(lookup: &OriginLookup<'_>, root_only: bool) -> Option<Row> {
     said.map(|(said, origin)| checkpoint(said, origin))
 }
 
-fn checkpoint(said: Checkpoint, origin: super::row::Origin) -> Row {
+fn checkpoint(said: Checkpoint, origin: Origin) -> Row {
     let said = match said {
         Checkpoint::Git => "git",
         Checkpoint::Off => "off",
@@ -54,7 +53,10 @@ fn triggers(lookup: &OriginLookup<'_>) -> Vec<Row> {
         topic: Topic::Turns,
         key: "trigger",
         value: Value::Word(format!("{}: \"{}\"", trigger.in_words(), trigger.prompt)),
-        origin: Some(said_by(RuleSource::Settings(trigger.tier), &trigger.source)),
+        origin: Some(Origin::at(
+            RuleSource::Settings(trigger.tier),
+            &trigger.source,
+        )),
     });
     rows.collect()
 }

@@ -5,7 +5,6 @@
 
 use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
-use crate::diagnostic::Location;
 use crate::ending;
 use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, in_words};
 use crate::policy::{STEP_TOOL, ToolGuard};
@@ -248,7 +247,7 @@ fn rules(lookup: &OriginLookup<'_>) -> Vec<Row> {
                 Topic::Tools,
                 key,
                 value,
-                said_by(level.source, &rule.source),
+                Origin::at(level.source, &rule.source),
             )
         });
         rules.collect()
@@ -280,23 +279,11 @@ fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
                 Topic::Tools,
                 "results",
                 Value::Word(rule.in_words()),
-                said_by(whose, &rule.source),
+                Origin::at(whose, &rule.source),
             )
         })
     });
     rows.collect()
-}
-
-/// A level says so, at this `file:line`.
-pub(super) fn said_by(whose: RuleSource<'_>, source: &str) -> Origin {
-    Origin {
-        said: match whose {
-            RuleSource::Settings(tier) => Said::Settings(tier),
-            RuleSource::Workflow(key) => Said::Workflow(key.to_owned()),
-            RuleSource::Phase => Said::Phase,
-        },
-        location: (!source.is_empty()).then(|| Location::file(source)),
-    }
 }
 
 /// The gate and the approval for leaving the phase.
@@ -308,7 +295,7 @@ fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
             Topic::Moves,
             "gate",
             value,
-            said_by(RuleSource::Phase, &gate.source),
+            Origin::at(RuleSource::Phase, &gate.source),
         )
     });
     let approval = phase.approve.iter().map(|approval| {
@@ -321,7 +308,7 @@ fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
             Topic::Moves,
             "approve",
             value,
-            said_by(RuleSource::Phase, &approval.source),
+            Origin::at(RuleSource::Phase, &approval.source),
         )
     });
     gates.chain(approval).collect()

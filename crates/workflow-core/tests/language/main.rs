@@ -5,6 +5,4 @@
     clippy::disallowed_types,
     reason = "a test reads files, and the environment says if it writes them"
 )]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 mod generated;

@@ -150,7 +150,6 @@ pub(crate) fn no_project(cwd: &Path) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::time::{Duration, SystemTime};
 
     use super::*;
 
@@ -177,7 +176,10 @@ mod tests {
     }
 
     /// Makes the files look as if they had been written long ago.
+    #[cfg(unix)]
     fn age(project: &Path) {
+        use std::time::{Duration, SystemTime};
+
         let long_ago = SystemTime::now() - Duration::from_secs(3600);
         let root = project.join(".pi/workflows");
         for path in [".", "w", "w/workflow.yaml", "w/a.md"] {
@@ -187,6 +189,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn a_load_is_shared_until_a_file_changes() {
         let project = tempfile::tempdir().unwrap();
         write(project.path(), "One");

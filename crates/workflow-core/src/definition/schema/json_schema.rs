@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Default, Key, Section, ValueType};
+use super::key::{Default, Key, ValueType};
+use super::section::Section;
 use crate::definition::model::SETTINGS_FILE;
 
 /// A file that has a schema.

@@ -1,8 +1,9 @@
 //! The table of keys, section by section.
 
-use super::typed::{Partial, Typed, Words};
-use super::values::Text;
-use super::{Default, Hint, Key, Section, ValueType};
+use super::key::{Default, Hint, Key, ValueType};
+use super::section::Section;
+use super::typed::Typed;
+use super::values::{Partial, Text, Words};
 use crate::definition::model::{
     Bound, Checkpoint, ContextMode, ExpectedExit, GitCheck, Limits, OnLimit, OnStop, ResultKind,
     Show,
@@ -77,6 +78,29 @@ impl From<CleanRepository> for GitCheck {
 impl From<NewCommit> for GitCheck {
     fn from(_: NewCommit) -> Self {
         Self::NewCommit
+    }
+}
+
+impl Section {
+    /// The keys that have a meaning here.
+    #[must_use]
+    pub fn keys(self) -> &'static [Key] {
+        match self {
+            Self::Workflow => workflow::KEYS,
+            Self::Phase => phase::KEYS,
+            Self::Reference => reference::KEYS,
+            Self::Tools => tools::KEYS,
+            Self::Rule => rule::KEYS,
+            Self::Result => result::KEYS,
+            Self::Gate => gate::KEYS,
+            Self::Expect => expect::KEYS,
+            Self::Approve => approve::KEYS,
+            Self::Trigger => trigger::KEYS,
+            Self::Http => http::KEYS,
+            Self::Continue => auto_continue::KEYS,
+            Self::Settings => settings::KEYS,
+            Self::Limits => limits::KEYS,
+        }
     }
 }
 

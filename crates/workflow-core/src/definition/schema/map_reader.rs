@@ -1,8 +1,10 @@
 //! Reads the keys of one map, and reports those that have no meaning there.
 
+use super::key::{Key, NoValue, ValueType};
+use super::section::Section;
 use super::typed::Typed;
+use super::unknown_keys;
 use super::values::{missing, wrong_type};
-use super::{Key, NoValue, Section, ValueType, unknown_keys};
 use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, Severity};
 

@@ -1,8 +1,7 @@
 //! Globs, patterns of commands and regular expressions.
 
-use super::Key;
-use super::typed::Partial;
-use super::values::{Text, read_filled, wrong_type};
+use super::key::Key;
+use super::values::{Partial, Text, read_filled, wrong_type};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::policy::rules::{check_glob, regex};

@@ -1,6 +1,7 @@
 //! The tables of docs/DEFINITIONS.md.
 
-use super::{Default, Section, ValueType};
+use super::key::{Default, ValueType};
+use super::section::Section;
 
 /// The type of a value, in words.
 fn type_in_words(value: ValueType) -> String {

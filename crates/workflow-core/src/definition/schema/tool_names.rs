@@ -1,9 +1,8 @@
 //! Names of tools, and patterns of them.
 
-use super::Key;
+use super::key::Key;
 use super::patterns::some_or_all;
-use super::typed::Partial;
-use super::values::texts;
+use super::values::{Partial, texts};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::policy::rules::names_match;

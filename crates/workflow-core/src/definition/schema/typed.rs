@@ -1,15 +1,14 @@
 //! Keys with the readers of their values. A constructor is the one place where a type and its reader meet.
 
+use super::key::{Default, Hint, Key, ValueType};
 use super::patterns::{read_commands, read_fields, read_globs, read_regex, read_regexes};
 use super::tool_names::{read_tool_names, read_tool_patterns};
 use super::values::{
-    Text, read_bound, read_choices, read_duration, read_exit_code, read_filled, read_flag,
-    read_limit, read_seconds, read_template, read_text, read_whole, read_word, texts,
+    Partial, Text, Words, read_bound, read_choices, read_duration, read_exit_code, read_filled,
+    read_flag, read_limit, read_seconds, read_template, read_text, read_whole, read_word, texts,
 };
-use super::{Default, Hint, Key, ValueType};
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Node, Reader};
-use crate::diagnostic::Finding;
 use crate::template::TemplateKind;
 
 /// A key whose value can be read without a look at other keys.
@@ -21,43 +20,6 @@ pub(in crate::definition) struct Typed<T: 'static> {
 
 /// Reads a value, and reports what is wrong with it.
 pub(super) type Read<T> = fn(&mut Reader<'_>, &Key, &Node<'_>) -> Option<T>;
-
-/// Words that a key takes, each with its value and its meaning.
-pub(in crate::definition) trait Words: Copy + 'static {
-    /// The words with their meaning.
-    const WORDS: &'static [(&'static str, &'static str)];
-    /// Their values, in the same order.
-    const VALUES: &'static [Self];
-}
-
-/// The valid ones of several values.
-#[derive(Debug)]
-pub(in crate::definition) struct Partial<T> {
-    pub(in crate::definition) all: Vec<T>,
-    pub(in crate::definition) is_sound: bool,
-}
-
-impl<T> std::default::Default for Partial<T> {
-    fn default() -> Self {
-        Self {
-            all: Vec::new(),
-            is_sound: true,
-        }
-    }
-}
-
-impl<T> Partial<T> {
-    /// Adds a value, or reports what is wrong with it.
-    pub(super) fn add(&mut self, reader: &mut Reader<'_>, checked: Result<T, Finding>) {
-        match checked {
-            Ok(value) => self.all.push(value),
-            Err(finding) => {
-                self.is_sound = false;
-                reader.report(finding);
-            }
-        }
-    }
-}
 
 impl<T> Typed<T> {
     const fn new(

@@ -3,8 +3,8 @@
 //! An unknown key is a warning with a suggestion. In a guard, or near a guard's name, it is an error: a guard must not be
 //! dropped.
 
-use super::Section;
 use super::names::{LONGEST_COMPARED, distance, listed, nearest, plain};
+use super::section::Section;
 use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 

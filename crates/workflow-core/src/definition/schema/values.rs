@@ -3,9 +3,8 @@
 //! A wrong value of a key that is required or restricts the agent is an error. Any other is a warning, and the default is
 //! used.
 
+use super::key::{Hint, Key, ValueType};
 use super::names::{listed, nearest};
-use super::typed::Words;
-use super::{Hint, Key, ValueType};
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, Severity, shown};
@@ -17,6 +16,43 @@ use crate::white_space::trim;
 pub(in crate::definition) struct Text {
     pub(in crate::definition) value: String,
     pub(in crate::definition) span: Option<Span>,
+}
+
+/// Words that a key takes, each with its value and its meaning.
+pub(in crate::definition) trait Words: Copy + 'static {
+    /// The words with their meaning.
+    const WORDS: &'static [(&'static str, &'static str)];
+    /// Their values, in the same order.
+    const VALUES: &'static [Self];
+}
+
+/// The valid ones of several values.
+#[derive(Debug)]
+pub(in crate::definition) struct Partial<T> {
+    pub(in crate::definition) all: Vec<T>,
+    pub(in crate::definition) is_sound: bool,
+}
+
+impl<T> std::default::Default for Partial<T> {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            is_sound: true,
+        }
+    }
+}
+
+impl<T> Partial<T> {
+    /// Adds a value, or reports what is wrong with it.
+    pub(super) fn add(&mut self, reader: &mut Reader<'_>, checked: Result<T, Finding>) {
+        match checked {
+            Ok(value) => self.all.push(value),
+            Err(finding) => {
+                self.is_sound = false;
+                reader.report(finding);
+            }
+        }
+    }
 }
 
 impl Key {
