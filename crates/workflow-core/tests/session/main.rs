@@ -6,6 +6,7 @@ mod builtin_rule;
 mod commands;
 mod consent;
 mod context;
+mod event;
 mod gates;
 mod limits;
 mod navigation;

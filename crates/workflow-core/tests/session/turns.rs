@@ -7,11 +7,12 @@ use workflow_core::definition::{
     Checkpoint, PhaseEntry, Tier, Token, Trigger, TriggerOn, Workflow,
 };
 use workflow_core::event::{
-    Entry, Event, PlatformEvent, RestoreOutcome, RestoredFiles, SnapshotError, WatchReport,
+    Entry, PlatformEvent, RestoreOutcome, RestoredFiles, SnapshotError, WatchReport,
 };
 use workflow_core::session::Abilities;
 use workflow_core::types::{RequestId, Snapshot};
 
+use crate::event::Event;
 use crate::world::{World, line, phase, user_messages, workflow};
 
 const YES: &str = "Yes, restore code to that point";

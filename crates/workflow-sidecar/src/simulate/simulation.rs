@@ -8,7 +8,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
-use workflow_core::policy::{Parked, STEP_TOOL};
+use workflow_core::policy::STEP_TOOL;
+use workflow_core::reminders::PauseReason as Parked;
 use workflow_core::run::{RunState, restore};
 
 use super::command::{Command, Stop};
@@ -472,14 +473,14 @@ impl Simulation {
         };
         let how = match view {
             _ if self.host.question.is_some() => ": a question is open",
-            Some(view) if view.pace.parked == Some(Parked::Approval) => ": waits for your word",
-            Some(view) if view.pace.parked.is_some() => {
+            Some(view) if view.counters.paused == Some(Parked::Approval) => ": waits for your word",
+            Some(view) if view.counters.paused.is_some() => {
                 ": parked, anything that is said resumes it"
             }
             Some(_) if rest == RunCondition::Waits => ": waits for a person",
             Some(_) | None => "",
         };
-        let place = view.and_then(|view| view.place.as_ref());
+        let place = view.and_then(|view| view.phase.as_ref());
         (
             rest,
             place.map(|place| format!("still in {}{how}", place.status)),

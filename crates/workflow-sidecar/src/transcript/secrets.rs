@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 
 use regex::Regex;
-use workflow_core::wake::NOT_GIVEN;
+use workflow_core::session::NOT_DELIVERED as NOT_GIVEN;
 
 use super::format::UNKNOWN;
 use super::json_text::{member, quoted, string, strings, with_replaced};
