@@ -188,7 +188,7 @@ impl Session {
     #[must_use]
     pub fn misses_settings(&self) -> bool {
         let Settings { user, project, .. } = &self.settings;
-        !(user.reading.is_whole() && project.reading.is_whole())
+        !(user.status.is_loaded() && project.status.is_loaded())
     }
 
     /// The run, if there is one.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::definition::{Reading, Settings};
+use crate::definition::{Settings, SettingsStatus};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::effect::Effects;
 use crate::types::Severity;
@@ -20,10 +20,10 @@ impl ShownProblems {
         let mut text = summary(&out.diagnostics);
         let Settings { user, project, .. } = settings;
         for (owner, guards) in [("your", user), ("the project's", project)] {
-            let meanwhile = match guards.reading {
-                Reading::Whole => continue,
-                Reading::Earlier => "what it said before holds",
-                Reading::Never => "what cannot be read of it counts as forbidden",
+            let meanwhile = match guards.status {
+                SettingsStatus::Loaded => continue,
+                SettingsStatus::LastKnownGood => "what it said before holds",
+                SettingsStatus::Unreadable => "what cannot be read of it counts as forbidden",
             };
             let _ = write!(
                 text,

@@ -52,9 +52,9 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         },
     )?;
     let reported = Arc::clone(&connection);
-    machine.listen(move |name, news| reported.handle_gate(&name, news));
+    machine.listen(move |name, news| reported.handle_gate(&name, &news));
     let reported = Arc::clone(&connection);
-    machine.listen_to_triggers(move |name, news| reported.handle_trigger(&name, news));
+    machine.listen_to_triggers(move |name, news| reported.handle_trigger(&name, &news));
     let lines = LineReader::new(io::stdin().lock(), max_line);
     let served = connection.handle_lines(lines, max_line);
     drop(alarm);
@@ -144,24 +144,25 @@ impl Connection {
     }
 
     /// Handles a report of a gate.
-    fn handle_gate(&self, name: &GateName, news: GateNews) {
+    fn handle_gate(&self, name: &GateName, news: &GateNews) {
         let mut output = self.output();
         self.handle_due_time(&mut output);
         self.dispatcher.gate_news(name, news.clone());
-        output.add(&self.dispatcher, Some(Cause::Gate(name, &news)));
+        output.add(&self.dispatcher, Some(Cause::Gate(name, news)));
         output.flush_or_exit();
     }
 
     /// Handles a report of a trigger.
-    fn handle_trigger(&self, name: &TriggerName, news: TriggerNews) -> Option<Heard> {
+    fn handle_trigger(&self, name: &TriggerName, news: &TriggerNews) -> Option<Heard> {
         let mut output = self.output();
         self.handle_due_time(&mut output);
-        let heard = self.dispatcher.trigger_news(name, news.clone());
-        // Nothing follows from a trigger that is not watched any more.
-        let cause = heard.is_some().then_some(Cause::Trigger(name, &news));
+        let outcome = self.dispatcher.trigger_news(name, news.clone());
+        // Nothing follows from a trigger that is not watched any more, and it is not recorded.
+        let has_effect = outcome.is_some() || self.dispatcher.has_output();
+        let cause = has_effect.then_some(Cause::Trigger(name, news));
         output.add(&self.dispatcher, cause);
         output.flush_or_exit();
-        heard
+        outcome
     }
 
     fn output(&self) -> MutexGuard<'_, Output> {
