@@ -3,12 +3,8 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 use workflow_core::Session;
-use workflow_core::definition::{
-    Checkpoint, PhaseEntry, Workflow,
-};
-use workflow_core::event::{
-    Entry, PlatformEvent, RestoreOutcome, RestoredFiles, SnapshotError,
-};
+use workflow_core::definition::{Checkpoint, PhaseEntry, Workflow};
+use workflow_core::event::{Entry, PlatformEvent, RestoreOutcome, RestoredFiles, SnapshotError};
 use workflow_core::session::Abilities;
 use workflow_core::types::{RequestId, Snapshot};
 

@@ -1,12 +1,8 @@
 //! Triggers: what is watched, and messages that wait for the agent.
 
 use workflow_core::Session;
-use workflow_core::definition::{
-    Tier, Token, Trigger, TriggerOn,
-};
-use workflow_core::event::{
-    PlatformEvent, WatchReport,
-};
+use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
+use workflow_core::event::{PlatformEvent, WatchReport};
 use workflow_core::session::Abilities;
 
 use crate::event::Event;

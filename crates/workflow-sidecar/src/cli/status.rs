@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::bail;
 use clap::builder::styling::Style;
@@ -63,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(project) => load(&arguments.own.disk(project)?),
         None => Loaded::default(),
     };
-    let (session, mut problems) = restored_session(&file.ours(), Arc::new(loaded));
+    let (session, mut problems) = restored_session(&file.ours(), &loaded);
     // Missing definition files are expected unless a project was named.
     let is_relevant =
         |found: &Diagnostic| found.code != Code::DefinitionGone || arguments.project.is_some();

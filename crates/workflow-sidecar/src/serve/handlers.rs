@@ -264,11 +264,10 @@ impl Handlers for Server {
         let (reply, out) = self.handle_request(
             &params,
             PendingKind::Command,
-            |session, request, out| match loaded {
-                Some(loaded) => {
+            |session, request, out| {
+                if let Some(loaded) = loaded {
                     session.handle_workflow_command(request, &params.arguments, loaded, out)
-                }
-                None => {
+                } else {
                     session.handle_cancel_command(out);
                     Reply::Now(())
                 }

@@ -463,7 +463,7 @@ impl Simulation {
     /// How the run stands now, and where if it is not over.
     pub(crate) fn rest(&self) -> (RunCondition, Option<String>) {
         let entries = self.host.entries();
-        let (session, _) = restored_session(&entries, Arc::clone(&self.loaded));
+        let (session, _) = restored_session(&entries, &self.loaded);
         let view = session.view();
         let view = view.as_ref();
         let rest = match view {
