@@ -20,15 +20,15 @@ mod log;
 mod paths;
 mod plain_file;
 mod private;
+mod record;
 mod rest;
 pub mod serve;
 mod session_file;
 mod show;
 mod shown;
 mod simulate;
-mod transcript;
 mod trigger;
 pub mod trust;
 mod wire;
 
-pub use transcript::{Exchange, bless_text, differences_of_text, rehearse};
+pub use record::{Exchange, bless_text, differences_of_text, run_script};

@@ -16,7 +16,7 @@ use super::outcome::Outcome;
 use super::project::Own;
 use crate::session_file::{SessionFile, bytes_of, is_session};
 use crate::show::{Happened, Timeline, Totals, of_recording, of_session};
-use crate::transcript::Transcript;
+use crate::record::Transcript;
 
 const EXAMPLES: &str = "\
 Examples:

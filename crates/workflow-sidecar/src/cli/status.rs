@@ -18,7 +18,7 @@ use super::outcome::Outcome;
 use super::project::Own;
 use crate::rest::{Rest, rest, taken_up};
 use crate::session_file::{SessionFile, bytes_of, is_session};
-use crate::transcript::Transcript;
+use crate::record::Transcript;
 
 const EXAMPLES: &str = "\
 Examples:

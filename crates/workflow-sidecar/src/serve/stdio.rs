@@ -15,7 +15,7 @@ use super::outbox::Outbox;
 use super::server::Surroundings;
 use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
 use crate::log::LINES;
-use crate::transcript::{Cause, HostLine, Recorder};
+use crate::record::{Cause, HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
 const MANY: usize = 64 << 10;

@@ -11,7 +11,7 @@ use workflow_core::input::Entry;
 
 use super::{Fact, Timeline};
 use crate::serve::TriggerNews;
-use crate::transcript::{Entry as Recorded, Said, Transcript};
+use crate::record::{Entry as Recorded, Said, Transcript};
 
 /// The timelines of a recording's sessions, by their ids.
 pub(crate) fn of_recording(

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::session_file::SessionFile;
-use crate::transcript::Transcript;
+use crate::record::Transcript;
 
 const SESSION: &[u8] = include_bytes!("../../../../tests/sessions/blocked-tool-in-pi-1.5.2.jsonl");
 const RECORDING: &[u8] = include_bytes!("../../../../tests/transcripts/a-whole-session.jsonl");

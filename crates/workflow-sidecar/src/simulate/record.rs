@@ -8,11 +8,11 @@ use anyhow::{Context, Result, ensure};
 
 use super::host::{NOW, SEED};
 use crate::serve::{GateName, GateNews, Loader, TriggerName, TriggerNews, World};
-use crate::transcript::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
+use crate::record::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
 
 /// A transcript being written.
 #[derive(Debug)]
-pub(crate) struct Recorder(transcript::Recorder);
+pub(crate) struct Recorder(record::Recorder);
 
 impl Recorder {
     /// Begins a transcript in a file that holds nothing yet.
@@ -29,7 +29,7 @@ impl Recorder {
             payload: Payload::Kept,
             limit: DEFAULT_LIMIT,
         };
-        let recorder = transcript::Recorder::begin_at(NOW, SEED, path, extent);
+        let recorder = record::Recorder::begin_at(NOW, SEED, path, extent);
         recorder.map(Self).with_context(cannot)
     }
 
