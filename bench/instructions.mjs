@@ -86,7 +86,6 @@ async function stored(place) {
 /** Instructions of a process that is asked so often. */
 function played(place, branch, { method, params, check }, calls) {
   const start = sessionStart(branch);
-  // Under a virtual clock a session begins with all workflows; under the system's the others are read once, at the end.
   const clock = method === start.method ? {} : { clock: { virtual: { now: 1_700_000_000_000, seed: 1 } } };
   const told = { ...initialize(place), ...clock };
   const requests = [["initialize", told], [start.method, start.params], ...Array(calls).fill([method, params])];

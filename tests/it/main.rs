@@ -21,7 +21,6 @@ mod guarded;
 mod harmless;
 mod host;
 mod lines;
-mod others;
 mod page;
 mod process;
 mod questions;

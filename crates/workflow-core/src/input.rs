@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 
 use crate::checkpoint::{NoSnapshot, Restored, Snapshot};
 use crate::definition::Loaded;
-use crate::diagnostic::Diagnostic;
 use crate::guard::gate::Report;
 use crate::guard::rules::Paths;
 use crate::output::GateId;
@@ -110,11 +109,6 @@ pub enum Input<'a> {
     Settings {
         /// What the files say now. Workflows are taken over only where a run starts or is restored.
         loaded: &'a Loaded,
-    },
-    /// The workflows were read that had been left unread.
-    OthersRead {
-        /// What is wrong beyond what was told then.
-        diagnostics: Vec<Diagnostic>,
     },
     /// The agent runs `workflow_step`.
     Step {

@@ -58,12 +58,6 @@ pub enum Effect {
     StopGate(GateId),
     /// Look at how things stand, for these checks. Comes back as `Baseline` before anything else.
     TakeBaseline(Vec<Gate>),
-    /// Read the workflows that were left unread, when there is time. Comes back as `OthersRead`, unless the session begins
-    /// anew before.
-    ReadOthers {
-        /// What is told already of what is wrong.
-        told: Vec<Diagnostic>,
-    },
     /// Remember that the user trusts these commands in this project.
     Trust(Vec<RunCheck>),
     /// Keep what is waited for where the user can answer it outside of the host.

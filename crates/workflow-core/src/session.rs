@@ -12,7 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::checkpoint::{Checkpoints, PendingRestore, went_on};
 use crate::command::PendingStart;
 use crate::context::Told;
-use crate::definition::{Catalog, Needed, Settings, Trigger};
+use crate::definition::{Catalog, Settings, Trigger};
 use crate::guard::Pace;
 use crate::guard::results::Results;
 use crate::guard::rules::{Call, Rules};
@@ -77,8 +77,6 @@ pub struct Session {
     questions: u64,
     /// The problems that were shown last, so that they are shown once per change (B49).
     pub(crate) problems_shown: String,
-    /// The same of the workflows that were read later.
-    pub(crate) others_shown: String,
 }
 
 /// A run in memory: its state, and what follows from it.
@@ -181,7 +179,6 @@ impl Session {
             wake: Wake::default(),
             questions: 0,
             problems_shown: String::new(),
-            others_shown: String::new(),
         }
     }
 
@@ -220,13 +217,6 @@ impl Session {
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         !(self.rules.is_empty() && self.results.is_empty())
-    }
-
-    /// The workflows that its run stands in, if there is one.
-    #[must_use]
-    pub fn needed(&self) -> Needed {
-        let run = self.run.as_ref();
-        run.map(|run| run.state.needed()).unwrap_or_default()
     }
 
     /// Whether a settings file could not be read as it stands: it is worth looking at again.
@@ -286,7 +276,6 @@ impl Session {
             } => self.user_spoke(&mut out),
             Input::Compacted => self.told = Told::default(),
             Input::Settings { loaded } => self.settings_changed(loaded, &mut out),
-            Input::OthersRead { diagnostics } => self.others_read(diagnostics, &mut out),
             Input::Branch {
                 ticket,
                 turn,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{Action, Diagnostic};
+use crate::Action;
 
 /// Declares parameters of a call to the host: the fields given and `sessionId`.
 macro_rules! to_host {
@@ -82,10 +82,6 @@ pub struct HostApplyParams {
     pub session_id: String,
     /// What the host has to do, in this order.
     pub actions: Vec<Action>,
-    /// What is wrong with the definitions and was not told before.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[ts(optional, as = "Option<_>")]
-    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// What a command gave.

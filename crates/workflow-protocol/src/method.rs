@@ -255,7 +255,7 @@ macro_rules! to_host {
 }
 
 to_host! {
-    /// Applies actions that time caused: the countdown's ticks and its end, the result of a gate, what is wrong with other workflows.
+    /// Applies actions that time caused: the countdown's ticks and its end, and the result of a gate.
     HostApply: Notification = "host/apply" (HostApplyParams) -> ();
     /// Asks the user for yes or no. Answered with a boolean.
     UiConfirm: Request = "ui/confirm" (ConfirmParams) -> bool;

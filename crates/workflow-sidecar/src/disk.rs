@@ -12,7 +12,7 @@ use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, SETTINGS_FILE, Tier, TierEntry};
 
@@ -92,7 +92,7 @@ impl Disk {
     }
 
     /// The path a file is wanted at, before links are followed.
-    fn wanted(&self, path: &FilePath) -> PathBuf {
+    pub(crate) fn wanted(&self, path: &FilePath) -> PathBuf {
         match path.directory() {
             None => self.base(path.tier()).join(path.relative()),
             Some(_) => self.workflows(path.tier()).join(path.relative()),
@@ -200,33 +200,6 @@ impl Files for Disk {
             .into_iter()
             .map(|(name, kept)| tier_entry(&name, kept))
             .collect())
-    }
-
-    fn holds(&self, tier: Tier, name: &str) -> Option<bool> {
-        // Who may not list a directory finds nothing in it.
-        match fs::read_dir(self.workflows(tier)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(false),
-            Err(_) => return None,
-        }
-        let mut parts = Path::new(name).components();
-        let is_name = parts.next() == Some(Component::Normal(OsStr::new(name)));
-        if !is_name || parts.next().is_some() {
-            return Some(false);
-        }
-        let real = self.real_root(tier).ok()?.join(name);
-        match fs::symlink_metadata(&real) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(false),
-            // Some file systems find it under another name as well.
-            Ok(found) if found.is_dir() => {
-                let is_so_named = fs::canonicalize(&real).is_ok_and(|found| found == real);
-                is_so_named.then_some(true)
-            }
-            // A link may lead to a directory, or outside.
-            Ok(found) if found.is_symlink() => None,
-            Ok(_) => Some(false),
-            Err(_) => None,
-        }
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

@@ -55,7 +55,7 @@ export interface Methods {
 
 /** The methods that the sidecar calls. */
 export interface HostMethods {
-  /** Applies actions that time caused: the countdown's ticks and its end, the result of a gate, what is wrong with other workflows. */
+  /** Applies actions that time caused: the countdown's ticks and its end, and the result of a gate. */
   "host/apply": { params: HostApplyParams; result: void };
   /** Asks the user for yes or no. Answered with a boolean. */
   "ui/confirm": { params: ConfirmParams; result: boolean };
@@ -498,8 +498,6 @@ export type HostApplyParams = {
   sessionId: string;
   /** What the host has to do, in this order. */
   actions: Array<Action>;
-  /** What is wrong with the definitions and was not told before. */
-  diagnostics?: Array<Diagnostic>;
 };
 
 /** Which host it is. */

@@ -82,8 +82,8 @@ pub(super) struct Directory<'a> {
 }
 
 impl Directory<'_> {
-    /// Reads the directory, after so many diagnostics of others; `None` if it holds no definition.
-    pub(super) fn read(&self, before: usize, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
+    /// Reads the directory; `None` if it holds no definition.
+    pub(super) fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
         let yaml = self.bytes(YAML_NAME);
         let json5 = self.bytes(JSON5_NAME);
         let (format, name, bytes) = match (yaml, json5) {
@@ -110,7 +110,7 @@ impl Directory<'_> {
             }
         };
         let source = Source::new(&self.shown(name), bytes);
-        let mut findings = Findings::about(Some(self.key), &source, shown_of(before));
+        let mut findings = Findings::about(Some(self.key), &source, shown_of(diagnostics.len()));
         let contents = self.read_definition(&source, format, &mut findings);
         let is_sound = !findings.broken();
         diagnostics.extend(findings.finish());

@@ -18,11 +18,6 @@ pub trait Files {
     /// directory is one like any other.
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem>;
 
-    /// Whether a directory of this name is among them; nothing where that takes a listing of them all to say.
-    fn holds(&self, _tier: Tier, _name: &str) -> Option<bool> {
-        None
-    }
-
     /// The bytes of a file, at most `max_bytes` of them.
     ///
     /// Only regular files are read. The file must really lie in the root of its tier, or in the
@@ -233,10 +228,6 @@ impl Files for Metered<'_> {
         self.files.entries(tier)
     }
 
-    fn holds(&self, tier: Tier, name: &str) -> Option<bool> {
-        self.files.holds(tier, name)
-    }
-
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
         let too_much = FileProblem::TooMuch { limit: self.limit };
         let Some(left) = self.left.get() else {
@@ -300,15 +291,6 @@ impl Files for MemoryFiles {
             .into_iter()
             .map(|name| TierEntry::Directory(name.to_owned()))
             .collect())
-    }
-
-    fn holds(&self, tier: Tier, name: &str) -> Option<bool> {
-        let is_it = |path: &str| path.split_once('/').is_some_and(|(first, _)| first == name);
-        Some(
-            self.files
-                .keys()
-                .any(|(of, path)| *of == tier && is_it(path)),
-        )
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {

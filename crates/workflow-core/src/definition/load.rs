@@ -9,10 +9,10 @@ use super::findings::{Finding, Findings, Reader};
 use super::json5;
 use super::model::{Catalog, Limits, Settings, Show, Tier};
 use super::node::{Node, TreeLimits};
-use super::reading::{Needed, Reading, Tiers};
 use super::references::settle;
 use super::settings::{TierSettings, merged, read_settings};
 use super::source::Source;
+use super::tiers::load_tier;
 use crate::diagnostic::{Code, Diagnostic, Place, Severity, shown, visible};
 
 /// What the files say, and all that is wrong with them.
@@ -28,8 +28,6 @@ pub struct Loaded {
     pub tiers: [TierSettings; 2],
     /// Everything that is wrong: settings, then workflow by workflow, then what they are to each other.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether there may be workflows that were not read: then nothing of this is about them.
-    pub is_part: bool,
 }
 
 impl Loaded {
@@ -100,90 +98,25 @@ pub enum Outcome {
 /// not hide a sound global workflow (B24); then references are resolved over what is left.
 #[must_use]
 pub fn load(files: &dyn Files) -> Loaded {
-    load_for(files, &Needed::default())
-}
-
-/// The same, and what is needed is read first: where there is more than limits allow, it is the others that are left out.
-#[must_use]
-pub fn load_for(files: &dyn Files, needed: &Needed) -> Loaded {
-    load_while(files, needed, &mut || true)
-}
-
-/// The same, asking before each workflow whether to go on. What is loaded when it is told not to is a part.
-#[must_use]
-pub fn load_while(files: &dyn Files, needed: &Needed, go_on: &mut dyn FnMut() -> bool) -> Loaded {
-    let mut said = Said::of(files);
-    let limits = said.settings.limits;
-    let files = Metered::new(files, limits.max_total_bytes);
-    let reading = Reading::new(&files, &limits, said.diagnostics.len());
-    let (tiers, is_all) = reading.all(needed, go_on, &mut said.diagnostics);
-    said.with(tiers, is_all)
-}
-
-/// Loads settings and what is needed, and leaves the rest unread.
-///
-/// What a run sees of it is as if all had been read. Where that takes more, as something of it is missing or broken, all is.
-#[must_use]
-pub fn load_reached(files: &dyn Files, needed: &Needed) -> Loaded {
-    reached(files, needed).unwrap_or_else(|| load_for(files, needed))
-}
-
-fn reached(files: &dyn Files, needed: &Needed) -> Option<Loaded> {
-    let mut said = Said::of(files);
-    let limits = said.settings.limits;
-    let files = Metered::new(files, limits.max_total_bytes);
-    let reading = Reading::new(&files, &limits, said.diagnostics.len());
-    let tiers = reading.reached(needed, &mut said.diagnostics)?;
-    let loaded = said.with(tiers, false);
-    let mut found = loaded.index.iter();
-    found
-        .all(|listing| listing.outcome != Outcome::LeftOut)
-        .then_some(loaded)
-}
-
-/// What both settings files say.
-struct Said {
-    tiers: [TierSettings; 2],
-    settings: Settings,
-    diagnostics: Vec<Diagnostic>,
-}
-
-impl Said {
-    fn of(files: &dyn Files) -> Self {
-        let mut diagnostics = Vec::new();
-        let tiers = [Tier::Global, Tier::Project]
-            .map(|tier| load_settings_of(files, tier, &mut diagnostics).unwrap_or_default());
-        Self {
-            settings: merged(&tiers),
-            tiers,
-            diagnostics,
-        }
-    }
-
-    /// The same with workflows, which are all there are or a part.
-    fn with(self, [global, project]: Tiers, are_all: bool) -> Loaded {
-        let Self {
-            tiers,
-            settings,
-            mut diagnostics,
-        } = self;
-        let mut index = listings(&global, &project);
-        let drafts = merge(global, project, &mut diagnostics);
-        let max_nesting = settings.limits.max_nesting;
-        let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
-        // Which one is started by a name only all of them together say.
-        if are_all {
-            duplicate_commands(&drafts, &mut diagnostics);
-        }
-        let workflows = drafts.into_iter().map(|draft| draft.workflow);
-        Loaded {
-            catalog: Arc::new(Catalog::new(workflows.collect())),
-            index,
-            settings,
-            tiers,
-            diagnostics,
-            is_part: !are_all,
-        }
+    let mut diagnostics = Vec::new();
+    let tiers = [Tier::Global, Tier::Project]
+        .map(|tier| load_settings_of(files, tier, &mut diagnostics).unwrap_or_default());
+    let settings = merged(&tiers);
+    let files = Metered::new(files, settings.limits.max_total_bytes);
+    let [global, project] = [Tier::Global, Tier::Project]
+        .map(|tier| load_tier(&files, tier, &settings.limits, &mut diagnostics));
+    let mut index = listings(&global, &project);
+    let drafts = merge(global, project, &mut diagnostics);
+    let max_nesting = settings.limits.max_nesting;
+    let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
+    duplicate_commands(&drafts, &mut diagnostics);
+    let workflows = drafts.into_iter().map(|draft| draft.workflow);
+    Loaded {
+        catalog: Arc::new(Catalog::new(workflows.collect())),
+        index,
+        settings,
+        tiers,
+        diagnostics,
     }
 }
 

@@ -37,11 +37,11 @@ mod model;
 mod node;
 mod origins;
 mod phase;
-mod reading;
 mod references;
 mod rules;
 mod settings;
 mod source;
+mod tiers;
 mod tokens;
 mod tool_rules;
 mod triggers;
@@ -54,13 +54,12 @@ pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS
 pub use gates::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck};
 pub use keys::nearest;
 pub use language::{Key, Level, Takes, Without};
-pub use load::{Listing, Loaded, Outcome, load, load_for, load_reached, load_while};
+pub use load::{Listing, Loaded, Outcome, load};
 pub use model::{
     Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
     Settings, Show, Templates, Tier, ToolAccess, Workflow,
 };
 pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};
-pub use reading::Needed;
 pub use rules::{Guards, Reading, ResultKind, ResultRule, Rule, Verdict};
 pub use settings::TierSettings;
 pub use triggers::{Checkpoint, Token, Trigger, TriggerOn};

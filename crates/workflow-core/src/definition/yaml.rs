@@ -1,6 +1,5 @@
 //! YAML 1.2 core schema into a [`Node`] tree. The only file that knows the YAML library.
 //!
-//! What most files are is read without it, by [`usual`], to the same tree and for a seventh of the instructions.
 //! The library gives events with byte spans; the tree, the core schema and what aliases may cost are
 //! decided here, so that a definition means what npm `yaml` makes of it and every duplicate key is found.
 
@@ -17,14 +16,6 @@ use cure::{Cure, cure};
 
 /// Reads one document. `offset` is where `text` starts in its source.
 pub(super) fn parse(text: &str, offset: usize, limits: TreeLimits) -> Result<Node<'_>, Finding> {
-    match usual::read(text, offset, limits) {
-        Some(node) => Ok(node),
-        None => compose(text, offset, limits),
-    }
-}
-
-/// Reads any document, with the library.
-fn compose(text: &str, offset: usize, limits: TreeLimits) -> Result<Node<'_>, Finding> {
     let mut options = granit_parser::Options::default();
     // The composer counts first; these only bound what the scanner keeps.
     options.flow_nesting_limit = limits.depth + 1;
@@ -322,4 +313,3 @@ fn decimal(value: &str) -> Option<f64> {
 mod cure;
 #[cfg(test)]
 mod tests;
-mod usual;

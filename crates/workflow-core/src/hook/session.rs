@@ -48,29 +48,6 @@ impl Session {
             text: self.status(),
         });
         self.watch_triggers(out);
-        self.have_others_read(loaded, out);
-    }
-
-    /// Has the workflows read that are not among what was loaded, if there may be any.
-    fn have_others_read(&mut self, loaded: &Loaded, out: &mut Output) {
-        if loaded.is_part {
-            out.effects.push(Effect::ReadOthers {
-                told: loaded.diagnostics.clone(),
-            });
-        } else {
-            // What is wrong with them was told with the rest.
-            self.others_shown.clear();
-        }
-    }
-
-    /// What is wrong with the workflows that were left unread.
-    pub(crate) fn others_read(&mut self, diagnostics: Vec<Diagnostic>, out: &mut Output) {
-        let told = in_short(&diagnostics);
-        out.diagnostics = diagnostics;
-        if !told.is_empty() && told != self.others_shown {
-            out.actions.push(problems(&told));
-        }
-        self.others_shown = told;
     }
 
     /// The settings say something else than before: it holds from here on, in a run as well.
@@ -87,7 +64,6 @@ impl Session {
         }
         out.diagnostics.clone_from(&loaded.diagnostics);
         self.show_problems(out);
-        self.have_others_read(loaded, out);
         if missed && !self.misses_settings() {
             let message = "[workflow] The settings can be read again, and hold as they stand.";
             out.actions.push(notify(Level::Info, message));

@@ -4,7 +4,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::definition::{Catalog, Needed};
+use crate::definition::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::guard::Pace;
 use crate::input::Entry;
@@ -62,15 +62,6 @@ pub fn restore(entries: &[Entry<'_>]) -> Restored {
         restored.baseline = last_baseline(entries, &task_id, step);
     }
     restored
-}
-
-/// The workflows that the run of these entries stands in, if there is one.
-#[must_use]
-pub fn needed(entries: &[Entry<'_>]) -> Needed {
-    match last_state(entries) {
-        Some(Ok(state)) if state.matters() => state.needed(),
-        _ => Needed::default(),
-    }
 }
 
 /// The newest state entry that names a workflow; older ones are not looked at (A08).

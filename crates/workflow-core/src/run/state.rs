@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::Needed;
-
 /// A run: one task from `/workflow` to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,14 +46,6 @@ impl RunState {
     #[must_use]
     pub fn matters(&self) -> bool {
         self.active || !self.completion_notified
-    }
-
-    /// The workflows it stands in.
-    #[must_use]
-    pub fn needed(&self) -> Needed {
-        let scopes = self.current_path.segments().iter();
-        let keys = scopes.map(|segment| &segment.workflow_key);
-        keys.chain([&self.workflow_key]).cloned().collect()
     }
 }
 

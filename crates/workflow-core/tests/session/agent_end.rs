@@ -3,7 +3,7 @@
 use workflow_core::Input;
 use workflow_core::definition::{Bound, ContinueRule, OnLimit, PhaseEntry};
 
-use crate::world::{World, line, phase, user_messages, workflow};
+use crate::world::{World, line, phase, user_messages, user_text, workflow};
 
 fn linear() -> World {
     World::started(vec![workflow("w", &["a", "b"]), workflow("v", &["x"])])
@@ -22,7 +22,7 @@ fn push_once(world: &mut World) -> bool {
     if user_messages(&lines) == 0 {
         return false;
     }
-    let reminder = line(&lines, "user ").trim_start_matches("user ").to_owned();
+    let reminder = user_text(&lines).to_owned();
     world.prompt(&reminder);
     true
 }
@@ -33,8 +33,11 @@ fn a_completed_run_is_announced_once() {
     world.tool("next");
     world.tool("next");
     let lines = world.stop("stop");
-    assert_eq!(lines[0], "unload, persist true");
-    assert_eq!(lines[1], "entry workflow:state");
+    assert_eq!(lines[0], "mutation unload true, persist true");
+    assert_eq!(
+        lines[1],
+        r#"entry workflow:state {"active":false,"workflowKey":"w","currentPath":[{"workflowKey":"w","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-3t8xrq","taskDescription":"the task","startedAt":1747234567890,"completionNotified":true,"cancelled":false}"#
+    );
     assert!(lines[2].starts_with(
         "message workflow:complete ✅ **N-w Complete**\n\n**Task:** the task\n**Task ID:** wf-"
     ));
@@ -52,7 +55,7 @@ fn a_cancelled_run_is_announced_once_and_not_persisted_as_done() {
     world.tool("cancel");
     world.tool("cancel");
     let lines = world.stop("stop");
-    assert_eq!(lines[0], "unload, persist false");
+    assert_eq!(lines[0], "mutation unload true, persist false");
     assert!(line(&lines, "message").contains("❌ **N-w Cancelled**"));
     world.reload();
     assert!(world.stop("stop").is_empty());
@@ -83,9 +86,15 @@ fn an_early_stop_counts_down_and_pushes() {
     assert_eq!(world.wait(1), [text(2)]);
     assert_eq!(world.wait(1000), [text(1)]);
     let lines = world.wait(1000);
-    assert_eq!(lines[..2], ["entry workflow:run", "widget -"]);
+    assert_eq!(
+        lines[..2],
+        [
+            r#"entry workflow:run {"version":1,"taskId":"wf-1747234567890-3t8xrq","pushes":1,"stale":0,"parked":null}"#,
+            "widget -"
+        ]
+    );
     assert!(lines[2].starts_with(
-        "user ⚠️ The N-w is still active. Current phase: 🔹 A.\n\nYou must NOT stop yet."
+        "user (if idle) ⚠️ The N-w is still active. Current phase: 🔹 A.\n\nYou must NOT stop yet."
     ));
     assert_eq!(world.session.deadline(), None);
 }
@@ -203,7 +212,10 @@ fn pushing_ends_after_eight_pushes_even_when_the_agent_works() {
             .iter()
             .any(|line| line.starts_with("message workflow:parked"))
         {
-            assert_eq!(lines[0], "entry workflow:run");
+            assert_eq!(
+                lines[0],
+                r#"entry workflow:run {"version":1,"taskId":"wf-1747234567890-3t8xrq","pushes":8,"stale":0,"parked":"max"}"#
+            );
             assert!(
                 line(&lines, "message")
                     .contains("Any message resumes it; /cancel-workflow ends it.")
@@ -268,7 +280,7 @@ fn a_limit_may_cancel_the_run() {
     let mut world = with_rule(rule);
     assert!(push_once(&mut world));
     let lines = world.stop("stop");
-    assert_eq!(lines[0], "unload, persist false");
+    assert_eq!(lines[0], "mutation unload true, persist false");
     assert!(line(&lines, "message").contains("❌ **N-w Cancelled**"));
     assert_eq!(world.last_state()["cancelled"], true);
     assert!(line(&lines, "notify Warning").contains("1 reminders in a row"));
@@ -334,7 +346,7 @@ fn the_bound_holds_whatever_the_host_makes_of_our_reminder() {
             }
             pushes += 1;
             assert!(pushes <= 8, "{name}");
-            let reminder = line(&lines, "user ").trim_start_matches("user ").to_owned();
+            let reminder = user_text(&lines).to_owned();
             start(&mut world, &reminder);
         }
         assert!(pushes >= 3, "{name}");

@@ -103,7 +103,7 @@ fn the_reason_names_the_place_and_the_user_is_asked_about_correcting_it() {
     let blocked = world.call("write", &json!({"path": "src/main.rs"}));
     assert!(
         line(&blocked, "block").starts_with(
-            "block [workflow] The tool \"write\" is blocked by the project's settings (.pi/workflow-sidecar.json5:2): not \
+            "block by Rule: [workflow] The tool \"write\" is blocked by the project's settings (.pi/workflow-sidecar.json5:2): not \
              valid JSON5"
         ),
         "{blocked:?}"
@@ -257,10 +257,13 @@ fn settings_that_change_call_off_what_was_asked_under_the_old_ones() {
     let files = MemoryFiles::new().with_settings(Tier::Project, sound);
     world.settings = load(&files).settings;
     let lines = again(&mut world);
-    let block = line(&lines, "settled block");
+    let block = line(&lines, "settled block #1 by Nobody: ");
     assert!(block.contains("the settings changed meanwhile"), "{block}");
     assert!(line(&lines, "notify Info").contains("can be read again"));
-    assert_eq!(line(&lines, "watch"), "watch 1");
+    assert_eq!(
+        line(&lines, "watch"),
+        r#"watch [{"on":{"file":"in.txt"},"prompt":"It says {content}","tier":"project","source":".pi/workflow-sidecar.json5:1"}]"#
+    );
     assert!(is_blocked(&mut world, "bash", &json!({})));
     assert!(!is_blocked(&mut world, "edit", &json!({})));
 }

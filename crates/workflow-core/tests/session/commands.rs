@@ -10,11 +10,11 @@ fn a_start_stores_then_shows_then_speaks() {
     assert_eq!(
         world.command("w  the task \n"),
         [
-            "entry workflow:state",
-            "entry workflow:definition",
+            r#"entry workflow:state {"active":true,"workflowKey":"w","currentPath":[{"workflowKey":"w","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-3t8xrq","taskDescription":"the task","startedAt":1747234567890,"completionNotified":false,"cancelled":false}"#,
+            r#"entry workflow:definition {"version":1,"taskId":"wf-1747234567890-3t8xrq","hash":"5bf7f72e0a1a5a7cfa37b400a95a614e","workflows":[{"key":"w","name":"N-w","commandName":"w","initialMessage":"Start {workflowName}: {description}","show":"user","loopable":true,"sessionNamePrefix":null,"sessionNameMaxLength":null,"templates":{"roleInstruction":null,"advanceReminder":null,"blockReasonTemplate":null,"completionMessage":null,"cancelledMessage":null,"notDoneReminder":null},"continue":{"wait":null,"max":null,"maxStale":null,"onError":null,"onQuestion":null,"onLimit":null,"countdown":null},"context":null,"phases":[{"phase":{"id":"a","name":"A","emoji":"🔹","instructions":"Do a.","tools":null,"availableProfiles":null,"continue":{"wait":null,"max":null,"maxStale":null,"onError":null,"onQuestion":null,"onLimit":null,"countdown":null}}},{"phase":{"id":"b","name":"B","emoji":"🔹","instructions":"Do b.","tools":null,"availableProfiles":null,"continue":{"wait":null,"max":null,"maxStale":null,"onError":null,"onQuestion":null,"onLimit":null,"countdown":null}}}]}]}"#,
             "status N-w > 🔹 A [1/2]",
             "name Workflow: the task",
-            "user Start N-w: the task",
+            "user (if idle) Start N-w: the task"
         ]
     );
     let state = world.last_state();
@@ -105,8 +105,8 @@ fn a_second_start_asks_and_is_answered_only_then() {
     assert_eq!(
         world.command("v other"),
         [
-            "later",
-            "ask Workflow already active: Phase: A\nTask: the task\n\nStart a new one?"
+            "later #2",
+            "ask Workflow already active: Phase: A\nTask: the task\n\nStart a new one?\n= #1 [], shows -"
         ]
     );
     assert_eq!(
@@ -114,7 +114,7 @@ fn a_second_start_asks_and_is_answered_only_then() {
         Some("tool **Workflow:** N-w (w)")
     );
     let lines = world.answer(true);
-    assert_eq!(lines[0], "settled");
+    assert_eq!(lines[0], "settled none #2");
     assert_eq!(line(&lines, "status"), "status N-v > 🔹 X [1/1]");
 }
 
@@ -123,7 +123,7 @@ fn a_declined_start_leaves_the_run_and_its_definitions_alone() {
     let mut world = World::started(vec![workflow("w", &["a", "b"])]);
     world.workflows = vec![workflow("w", &["z"])];
     world.command("w other");
-    assert_eq!(world.answer(false), ["settled"]);
+    assert_eq!(world.answer(false), ["settled none #2"]);
     assert!(line(&world.tool("next"), "tool").starts_with("tool ✓ Advanced: A → 🔹 B"));
 }
 
@@ -131,7 +131,7 @@ fn a_declined_start_leaves_the_run_and_its_definitions_alone() {
 fn an_answer_after_the_session_changed_starts_nothing() {
     let mut world = World::started(vec![workflow("w", &["a"]), workflow("v", &["x"])]);
     world.command("v other");
-    assert!(world.reload().contains(&"settled".to_owned()));
+    assert!(world.reload().contains(&"settled none #2".to_owned()));
     assert_eq!(
         world.answer(true),
         [
@@ -154,7 +154,10 @@ fn a_host_that_cannot_ask_is_told_what_to_do() {
 fn cancelling_ends_the_run_for_good() {
     let mut world = World::started(vec![workflow("w", &["a"])]);
     let lines = world.cancel_command();
-    assert_eq!(lines[0], "entry workflow:state");
+    assert_eq!(
+        lines[0],
+        r#"entry workflow:state {"active":false,"workflowKey":"w","currentPath":[{"workflowKey":"w","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-3t8xrq","taskDescription":"the task","startedAt":1747234567890,"completionNotified":true,"cancelled":true}"#
+    );
     assert_eq!(lines[1], "status -");
     assert!(lines[2].starts_with(
         "message workflow:complete ❌ **Workflow Cancelled**\n\n**Task:** the task\n"

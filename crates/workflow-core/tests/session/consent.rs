@@ -65,7 +65,7 @@ fn a_dialog_names_the_level_and_the_file_that_a_yes_goes_against() {
     let asked = line(&asked, "ask Allow write?");
     let expected = "A yes lets this one call run, against the user's settings (~/.pi/agent/workflow-sidecar.json5:3).";
     assert!(asked.contains(expected), "{asked}");
-    assert_eq!(world.answer(true), ["settled"]);
+    assert_eq!(world.answer(true), ["settled none #3"]);
     assert!(line(&write(&mut world), "block").contains("blocked by the user's settings"));
 }
 
@@ -179,7 +179,7 @@ fn is_called_off_by(mut world: World, moves: impl FnOnce(&mut World) -> Vec<Stri
     write(&mut world);
     let question = world.asked[0];
     let said = moves(&mut world);
-    let settled = line(&said, "settled block Nobody");
+    let settled = line(&said, "settled block #2 by Nobody: ");
     assert!(settled.contains("blocked by the A phase"), "{settled}");
     let blocked = said.iter().filter(|line| line.starts_with("settled block"));
     assert_eq!(blocked.count(), 1, "{said:#?}");

@@ -5,9 +5,10 @@ use workflow_core::Input;
 use workflow_core::definition::{ContextMode, PhaseEntry};
 use workflow_core::input::LastAssistant;
 
-use crate::world::{World, guarded, line, workflow};
+use crate::world::{World, guarded, line, user_messages, user_text, workflow};
 
-const LINE: &str = "inject [Workflow path: N-w ▸ 🔹 A] rules and instructions unchanged";
+const LINE: &str =
+    "inject workflow:context [Workflow path: N-w ▸ 🔹 A] rules and instructions unchanged";
 
 fn linear() -> World {
     World::started(vec![workflow("w", &["a", "b"])])
@@ -22,7 +23,7 @@ fn the_context_is_given_in_full_once_per_phase() {
     assert!(line(&world.tool("next"), "tool").contains("Do b."));
     assert_eq!(
         line(&world.prompt("go on"), "inject"),
-        "inject [Workflow path: N-w ▸ 🔹 B] as said above, and:\n\n\
+        "inject workflow:context [Workflow path: N-w ▸ 🔹 B] as said above, and:\n\n\
          **Current Phase:** 🔹 B\n**Progress:** Step 1 (2/2 phases)\n\n\
          **Available subagent profiles for this phase:** (none)"
     );
@@ -145,10 +146,14 @@ fn a_blocked_tool_gets_the_reason_and_workflow_step_always_runs() {
     let mut own = workflow("w", &["a", "b"]);
     own.phases[0] = PhaseEntry::Phase(guarded("a", &["edit", "workflow_step"]));
     let mut world = World::started(vec![own]);
-    let reason = "block [workflow] The tool \"edit\" is blocked during the A phase.\n\
-                  Refer to the current phase instructions for allowed tools and approaches.\n\
-                  When finished, call workflow_step to advance to the next phase.";
-    assert_eq!(world.tool_call("edit"), [reason]);
+    assert_eq!(
+        world.tool_call("edit"),
+        [
+            "block by Rule: [workflow] The tool \"edit\" is blocked during the A phase.\n\
+             Refer to the current phase instructions for allowed tools and approaches.\n\
+             When finished, call workflow_step to advance to the next phase."
+        ]
+    );
     assert!(world.tool_call("workflow_step").is_empty());
     assert!(world.tool_call("read").is_empty());
     world.tool("next");
@@ -164,7 +169,7 @@ fn the_reason_may_be_a_template() {
     let mut world = World::started(vec![own]);
     assert_eq!(
         world.tool_call("edit"),
-        ["block edit! all except: edit, write in N-w/A {x}"]
+        ["block by Rule: edit! all except: edit, write in N-w/A {x}"]
     );
 }
 
@@ -217,9 +222,9 @@ impl Conversation {
             Happens::Pushed => {
                 world.stop("stop");
                 let said = world.wait(3000);
-                if let Some(text) = said.iter().find_map(|line| line.strip_prefix("user ")) {
-                    self.texts.push(text.to_owned());
-                    self.agent_starts(world, text);
+                if user_messages(&said) > 0 {
+                    self.texts.push(user_text(&said).to_owned());
+                    self.agent_starts(world, user_text(&said));
                 }
             }
             Happens::Moved(action) => {

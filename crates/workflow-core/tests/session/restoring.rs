@@ -170,7 +170,7 @@ fn a_changed_definition_is_used_with_a_notice_and_stored_at_once() {
     world.workflows = vec![workflow("w", &["a", "b", "c"])];
     let lines = world.reload();
     assert!(line(&lines, "WF104").contains("changed"));
-    assert!(lines.contains(&"entry workflow:definition".to_owned()));
+    assert!(line(&lines, "entry workflow:definition").contains("wf-1747234567890-3t8xrq"));
     assert!(!world.reload().iter().any(|line| line.starts_with("WF104")));
     world.workflows.clear();
     assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 A [1/3]");
@@ -179,7 +179,7 @@ fn a_changed_definition_is_used_with_a_notice_and_stored_at_once() {
 #[test]
 fn the_definition_of_a_session_that_the_package_wrote_is_stored_too() {
     let (mut world, lines) = world_with(&state(&json!({})));
-    assert!(lines.contains(&"entry workflow:definition".to_owned()));
+    assert!(line(&lines, "entry workflow:definition").contains("wf-1-abcdef"));
     world.workflows.clear();
     assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 B [2/2]");
 }

@@ -19,19 +19,24 @@ fn first_line(lines: &[String]) -> &str {
 #[test]
 fn without_a_run_every_action_says_so() {
     let mut world = World::new(vec![workflow("w", &["a"])]);
-    let none = "tool No active workflow. Use /workflow {name} {description} to start one.";
+    let none = "tool No active workflow. Use /workflow {name} {description} to start one.\n= None {\"active\":false}";
     assert_eq!(world.tool("status"), [none]);
     assert_eq!(world.tool("next"), [none]);
-    assert_eq!(world.tool("loop"), ["tool No active workflow to loop."]);
-    assert_eq!(world.tool("cancel"), ["tool No active workflow to cancel."]);
+    assert_eq!(
+        world.tool("loop"),
+        ["tool No active workflow to loop.\n= None {\"active\":false}"]
+    );
+    assert_eq!(
+        world.tool("cancel"),
+        ["tool No active workflow to cancel.\n= None {\"active\":false}"]
+    );
 }
 
 #[test]
 fn an_unknown_action_is_an_error_with_the_known_ones() {
     let mut world = nested();
     assert!(
-        line(&world.tool("advance"), "tool")
-            .contains("\"next\", \"status\", \"cancel\" or \"loop\"")
+        line(&world.tool("advance"), "tool").contains(r#""next", "status", "cancel" or "loop""#)
     );
     assert!(
         line(
@@ -60,7 +65,7 @@ fn next_walks_in_and_out_of_subworkflows() {
     let done = world.tool("next");
     assert_eq!(
         line(&done, "tool"),
-        "tool ✓ Advanced: B → DONE\n\n🎉 **All phases complete!**"
+        "tool ✓ Advanced: B → DONE\n\n🎉 **All phases complete!**\n= Some(Complete) {\"advanced\":true,\"from\":\"B\",\"to\":\"DONE\"}"
     );
     assert_eq!(line(&done, "status"), "status -");
     let state = world.last_state();
@@ -95,7 +100,7 @@ fn next_tells_what_to_do_with_the_variables_filled_in() {
         .expect("a task has an id")
         .to_owned();
     let expect = format!(
-        "tool ✓ Advanced: A → 🔹 B\n\n**What to do in B:**\nAfter A: {task_id} {{unknown}}"
+        "tool ✓ Advanced: A → 🔹 B\n\n**What to do in B:**\nAfter A: {task_id} {{unknown}}\n= None {{\"advanced\":true,\"from\":\"A\",\"to\":\"B\"}}"
     );
     assert_eq!(line(&answer, "tool"), expect);
 }
@@ -134,7 +139,9 @@ fn a_scope_that_may_not_loop_says_so() {
     let mut world = World::started(vec![own]);
     assert_eq!(
         world.tool("loop"),
-        ["tool ⚠️ Looping is disabled for this workflow."]
+        [
+            "tool ⚠️ Looping is disabled for this workflow.\n= Some(Error) {\"active\":true,\"error\":\"Looping is disabled for this workflow.\"}"
+        ]
     );
 }
 
@@ -145,7 +152,10 @@ fn cancel_needs_two_calls_in_a_row() {
         first_line(&world.tool("cancel"))
             .contains("**Confirm cancellation** of workflow \"the task\"?")
     );
-    assert!(line(&world.tool("cancel"), "tool").ends_with("Workflow cancelled: \"the task\""));
+    assert!(
+        line(&world.tool("cancel"), "tool")
+            .starts_with("tool Workflow cancelled: \"the task\"\n= Some(Cancel) ")
+    );
     let state = world.last_state();
     assert_eq!(
         (&state["active"], &state["cancelled"]),
@@ -194,7 +204,7 @@ fn status_tells_the_place_in_the_innermost_scope() {
     let status = world.tool("status");
     let text = line(&status, "tool");
     assert!(text.contains("\n**Path:** N-w > N-s\n**Phase:** 🔹 X [1/2] (step 1)\n**Started:** 2025-05-14T14:56:07.890Z\n"));
-    assert!(text.ends_with("**What to do:**\nDo x.\n\n**Available profiles:** (none)"));
+    assert!(text.contains("**What to do:**\nDo x.\n\n**Available profiles:** (none)\n= None "));
 }
 
 #[test]

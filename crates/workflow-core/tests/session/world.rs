@@ -1,5 +1,6 @@
 //! A host made of values: a session, a clock that moves by hand, and the branch it keeps.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -7,11 +8,12 @@ use workflow_core::definition::{
     Catalog, Listing, Loaded, Outcome, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
     Workflow,
 };
+use workflow_core::diagnostic::Diagnostic;
 use workflow_core::guard::rules::PlainPaths;
 use workflow_core::input::{
     Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
 };
-use workflow_core::output::{Action, Effect, GateId, Reply, ToolAnswer};
+use workflow_core::output::{Action, Awaiting, Effect, GateId, Mutation, Reply, ToolAnswer};
 use workflow_core::session::Abilities;
 use workflow_core::{Input, Output, Session};
 
@@ -75,6 +77,10 @@ pub(crate) struct World {
     /// What the person said outside of the host.
     pub(crate) word: Option<Word>,
     tickets: u64,
+    /// The requests that are answered later.
+    unanswered: BTreeSet<Ticket>,
+    /// The questions that were ever asked.
+    asked_before: BTreeSet<QuestionId>,
 }
 
 impl World {
@@ -97,6 +103,8 @@ impl World {
             gate: GateId(0),
             word: None,
             tickets: 0,
+            unanswered: BTreeSet::new(),
+            asked_before: BTreeSet::new(),
         };
         world.reload();
         world
@@ -130,42 +138,59 @@ impl World {
         })
     }
 
-    /// Puts an input in and tells what came out, a line an effect.
+    /// Sends an event and renders everything that comes out, a line for each reply, diagnostic, action, question and effect.
     pub(crate) fn step(&mut self, input: Input<'_>) -> Vec<String> {
+        let ticket = match &input {
+            Input::ToolCall { ticket, .. }
+            | Input::Branch { ticket, .. }
+            | Input::Step { ticket, .. }
+            | Input::Command { ticket, .. } => Some(*ticket),
+            _ => None,
+        };
         let out = self.session.step(self.now, input);
-        self.tell(out)
+        self.render(ticket, out)
     }
 
-    fn tell(&mut self, out: Output) -> Vec<String> {
+    fn render(&mut self, ticket: Option<Ticket>, out: Output) -> Vec<String> {
         let mut lines = Vec::new();
         match out.reply {
-            Reply::None => {}
-            Reply::Later => lines.push("later".to_owned()),
-            Reply::Content(content) => lines.push(format!("content {content}")),
-            Reply::Block { reason, .. } => lines.push(format!("block {reason}")),
-            Reply::Inject { content, .. } => lines.push(format!("inject {content}")),
-            Reply::Mutation(mutation) => {
-                if mutation.unload {
-                    lines.push(format!("unload, persist {}", mutation.persist));
-                }
+            Reply::Later => {
+                let ticket = ticket.expect("only a request is answered later");
+                assert!(self.unanswered.insert(ticket), "{ticket:?} waits twice");
+                lines.push(format!("later #{}", ticket.0));
             }
-            Reply::Tool(ToolAnswer { text, .. }) => lines.push(format!("tool {text}")),
-            Reply::Heard(heard) => lines.push(format!("heard {heard:?}")),
+            // The usual answers, which the host reads as "go on": `allow` and "nothing changed".
+            Reply::None => {}
+            Reply::Mutation(mutation) if mutation == Mutation::default() => {}
+            reply => {
+                let (kind, rest) = render_reply(reply);
+                lines.push(format!("{kind} {rest}"));
+            }
         }
-        for problem in out.diagnostics {
-            lines.push(format!("{} {}", problem.code, problem.message));
-        }
+        lines.extend(out.diagnostics.iter().map(render_diagnostic));
         self.take(out.actions, &mut lines);
         for question in out.questions {
-            lines.push(format!("ask {}: {}", question.title, question.message));
+            let show = question.show.map_or("-".to_owned(), |file| file);
+            lines.push(format!(
+                "ask {}: {}\n= #{} {:?}, shows {show}",
+                question.title, question.message, question.id.0, question.options
+            ));
+            assert!(
+                self.asked_before.insert(question.id),
+                "{:?} is asked twice",
+                question.id
+            );
             self.asked.push(question.id);
         }
         for settled in out.settled {
-            lines.push(match settled.reply {
-                Reply::Block { reason, by } => format!("settled block {by:?} {reason}"),
-                Reply::Tool(ToolAnswer { text, .. }) => format!("settled tool {text}"),
-                _ => "settled".to_owned(),
-            });
+            assert!(
+                self.unanswered.remove(&settled.ticket),
+                "{:?} does not wait for an answer",
+                settled.ticket
+            );
+            let (kind, rest) = render_reply(settled.reply);
+            let line = format!("settled {kind} #{} {rest}", settled.ticket.0);
+            lines.push(line.trim_end().to_owned());
             self.take(settled.actions, &mut lines);
         }
         let mut reads_word = false;
@@ -173,33 +198,33 @@ impl World {
             lines.push(match effect {
                 Effect::RunGate(run) => {
                     self.gate = run.id;
-                    let baseline = run
-                        .baseline
-                        .map_or("-".to_owned(), |baseline| baseline.to_string());
                     format!(
-                        "gate {} checks, baseline {baseline}, {} commands",
-                        run.gates.len(),
-                        run.commands.len()
+                        "gate #{} checks {}, baseline {}, to trust {}",
+                        run.id.0,
+                        json(&run.gates),
+                        json(&run.baseline),
+                        json(&run.commands)
                     )
                 }
-                Effect::StopGate(_) => "stop gate".to_owned(),
-                Effect::TakeBaseline(gates) => format!("baseline of {}", gates.len()),
-                Effect::Trust(commands) => format!("trust {}", commands.len()),
-                Effect::AwaitWord(awaiting) => format!("await {}", awaiting.approval.ask),
+                Effect::StopGate(id) => format!("stop gate #{}", id.0),
+                Effect::TakeBaseline(gates) => format!("baseline of {}", json(&gates)),
+                Effect::Trust(commands) => format!("trust {}", json(&commands)),
+                Effect::AwaitWord(awaiting) => {
+                    format!("await {}", render_awaiting(&awaiting))
+                }
                 Effect::ReadWord(awaiting) => {
                     reads_word = true;
-                    format!("read word about {}", awaiting.approval.ask)
+                    format!("read approval of {}", render_awaiting(&awaiting))
                 }
-                Effect::ForgetWord(_) => "forget word".to_owned(),
-                Effect::KeepCode => "keep code".to_owned(),
+                Effect::ForgetWord(task) => format!("clear approval of {task}"),
+                Effect::KeepCode => "record checkpoint".to_owned(),
                 Effect::RestoreCode { id, snapshot } => {
                     self.gate = id;
-                    format!("restore {}", snapshot.reference.unwrap_or(snapshot.head))
+                    format!("restore #{} {}", id.0, json(&snapshot))
                 }
-                Effect::Watch(triggers) => format!("watch {}", triggers.len()),
-                Effect::ReadOthers { told } => format!("read others, {} told", told.len()),
-                Effect::WatchNoMore => "watch no more".to_owned(),
-                Effect::TrustTriggers(triggers) => format!("trust triggers {}", triggers.len()),
+                Effect::Watch(triggers) => format!("watch {}", json(&triggers)),
+                Effect::WatchNoMore => "watch nothing".to_owned(),
+                Effect::TrustTriggers(triggers) => format!("trust triggers {}", json(&triggers)),
             });
         }
         if reads_word {
@@ -213,14 +238,21 @@ impl World {
         for action in actions {
             lines.push(match action {
                 Action::AppendEntry { custom_type, data } => {
+                    let line = format!("entry {custom_type} {data}");
                     self.branch.push((custom_type.to_owned(), data));
-                    format!("entry {custom_type}")
+                    line
                 }
                 Action::SendMessage {
                     custom_type,
                     content,
                 } => format!("message {custom_type} {content}"),
-                Action::SendUserMessage { content, .. } => format!("user {content}"),
+                Action::SendUserMessage {
+                    content,
+                    must_arrive,
+                } => {
+                    let delivery = if must_arrive { "follows up" } else { "if idle" };
+                    format!("user ({delivery}) {content}")
+                }
                 Action::SetSessionName { name } => format!("name {name}"),
                 Action::SetStatus { text } => {
                     format!("status {}", text.unwrap_or_else(|| "-".to_owned()))
@@ -366,6 +398,53 @@ impl World {
     }
 }
 
+/// A reply as its kind and all of its values.
+fn render_reply(reply: Reply) -> (&'static str, String) {
+    match reply {
+        Reply::None => ("none", String::new()),
+        Reply::Later => panic!("a late reply is not late again"),
+        Reply::Block { reason, by } => ("block", format!("by {by:?}: {reason}")),
+        Reply::Content(content) => ("content", content.to_string()),
+        Reply::Inject {
+            custom_type,
+            content,
+        } => ("inject", format!("{custom_type} {content}")),
+        Reply::Mutation(Mutation { unload, persist }) => {
+            ("mutation", format!("unload {unload}, persist {persist}"))
+        }
+        Reply::Tool(ToolAnswer {
+            text,
+            details,
+            kind,
+        }) => ("tool", format!("{text}\n= {kind:?} {details}")),
+        Reply::Heard(heard) => ("heard", format!("{heard:?}")),
+    }
+}
+
+fn render_diagnostic(problem: &Diagnostic) -> String {
+    format!(
+        "{} {}\n= {} {}, about {:?}",
+        problem.code, problem.message, problem.severity, problem, problem.workflow
+    )
+}
+
+fn render_awaiting(awaiting: &Awaiting) -> String {
+    format!("{} {}", awaiting.nonce, json(&awaiting.approval))
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("a value is JSON")
+}
+
+/// The text of the first user message among some lines.
+#[track_caller]
+pub(crate) fn user_text(lines: &[String]) -> &str {
+    let (_, text) = line(lines, "user (")
+        .split_once(") ")
+        .expect("the delivery is in brackets");
+    text
+}
+
 /// The user messages among some lines.
 pub(crate) fn user_messages(lines: &[String]) -> usize {
     lines
@@ -374,10 +453,11 @@ pub(crate) fn user_messages(lines: &[String]) -> usize {
         .count()
 }
 
-/// The first line that starts with a word.
-pub(crate) fn line<'l>(lines: &'l [String], word: &str) -> &'l str {
-    lines
-        .iter()
-        .find(|line| line.starts_with(word))
-        .unwrap_or_else(|| panic!("no `{word}` in {lines:#?}"))
+/// The first line with this start.
+#[track_caller]
+pub(crate) fn line<'l>(lines: &'l [String], start: &str) -> &'l str {
+    match lines.iter().find(|line| line.starts_with(start)) {
+        Some(line) => line,
+        None => panic!("no `{start}` in {lines:#?}"),
+    }
 }

@@ -426,25 +426,14 @@ fn manifest() -> Written {
 /// Parameters of the sidecar's calls.
 pub(crate) fn questions() -> Vec<Written> {
     let (title, session_id) = ("Sure?".to_owned(), "a".to_owned());
-    let (diagnostic, on_the_wire) = diagnostic();
     vec![
         written(
             "host/apply",
             &HostApplyParams {
                 session_id: String::new(),
                 actions: actions(),
-                diagnostics: Vec::new(),
             },
             json!({ "sessionId": "", "actions": actions_on_the_wire() }),
-        ),
-        written(
-            "host/apply",
-            &HostApplyParams {
-                session_id: String::new(),
-                actions: Vec::new(),
-                diagnostics: vec![diagnostic],
-            },
-            json!({ "sessionId": "", "actions": [], "diagnostics": [on_the_wire] }),
         ),
         written(
             "ui/confirm",

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::builder::styling::Style;
 use serde::Serialize;
-use workflow_core::definition::{Bound, Loaded, load_for};
+use workflow_core::definition::{Bound, Loaded, load};
 use workflow_core::diagnostic::{Code, Diagnostic, shown, visible};
 use workflow_core::guard::Parked;
-use workflow_core::run::{entry_type, needed};
+use workflow_core::run::entry_type;
 use workflow_core::view::View;
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let file = SessionFile::parse(&bytes);
     let loaded = match &arguments.project {
-        Some(project) => load_for(&arguments.own.disk(project)?, &needed(&file.ours())),
+        Some(project) => load(&arguments.own.disk(project)?),
         None => Loaded::default(),
     };
     let (session, mut problems) = taken_up(&file.ours(), Arc::new(loaded));

@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use workflow_core::definition::{
-    FilePath, FileProblem, Files, Loaded, Needed, Tier, TierEntry, load_for,
-};
+use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
 use super::definitions::{Content, Directory};
 use super::transcript_loader::project_name;
@@ -39,12 +37,12 @@ pub(super) struct Reads {
 }
 
 impl Loader for RecordingLoader {
-    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let files = RecordingFiles {
             disk: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
             reads: RefCell::default(),
         };
-        let mut loaded = load_for(&files, needed);
+        let mut loaded = load(&files);
         let [global, mut project] = files.reads.into_inner();
         project.is_missing = !cwd.is_dir();
         if project.is_missing {
@@ -59,7 +57,7 @@ impl Loader for RecordingLoader {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .extend(loads);
-        loaded
+        Arc::new(loaded)
     }
 }
 
@@ -159,7 +157,7 @@ mod tests {
             fs::write(workflows.join(path), text).unwrap();
         }
         let loads = Arc::default();
-        let loaded = RecordingLoader(Arc::clone(&loads)).load(&agent, &cwd, &Needed::default());
+        let loaded = RecordingLoader(Arc::clone(&loads)).load(&agent, &cwd);
         assert!(!loaded.diagnostics.is_empty());
         let mut loads = std::mem::take(&mut *loads.lock().unwrap());
         let (project, global) = (loads.pop().unwrap(), loads.pop().unwrap());
@@ -177,11 +175,11 @@ mod tests {
             ]
         );
         let again = Arc::default();
-        RecordingLoader(Arc::clone(&again)).load(&agent, &cwd, &Needed::default());
+        RecordingLoader(Arc::clone(&again)).load(&agent, &cwd);
         let again = again.lock().unwrap();
         assert!(again[1].reads.agree_with(&directory));
         let loader = super::super::transcript_loader::TranscriptLoader::default();
         loader.embed([(project.name, directory)].into());
-        assert_eq!(loader.load(&agent, &cwd, &Needed::default()), loaded);
+        assert_eq!(loader.load(&agent, &cwd), loaded);
     }
 }

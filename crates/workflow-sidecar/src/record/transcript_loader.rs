@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use workflow_core::definition::{
-    Check, FilePath, FileProblem, Files, Loaded, Needed, PhaseEntry, Tier, TierEntry, load,
-    load_for,
+    Check, FilePath, FileProblem, Files, Loaded, PhaseEntry, Tier, TierEntry, load,
 };
 
 use super::definitions::Directory;
@@ -74,7 +73,7 @@ impl Tiers {
     pub(crate) fn read(directory: &Path) -> Result<Self, NoDefinitions> {
         let ([agent, project], has) = paths(directory)?;
         let loads = Arc::default();
-        RecordingLoader(Arc::clone(&loads)).load(&agent, &project, &Needed::default());
+        RecordingLoader(Arc::clone(&loads)).load(&agent, &project);
         let mut loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = loads.drain(..).map(|load| load.reads.into_directory());
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
@@ -83,7 +82,8 @@ impl Tiers {
     /// Loads them alone, as they were read from a directory.
     pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded, NoDefinitions> {
         let ([agent, project], _) = paths(directory)?;
-        Ok(TranscriptLoader::instead(self.clone()).load(&agent, &project, &Needed::default()))
+        let loaded = TranscriptLoader::instead(self.clone()).load(&agent, &project);
+        Ok(Arc::unwrap_or_clone(loaded))
     }
 
     /// The directories `$AGENT` and `$CWD` with them.
@@ -213,7 +213,7 @@ pub(super) fn project_name(cwd: &str) -> String {
 }
 
 impl Loader for TranscriptLoader {
-    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let mut directories = self.lock();
         directories.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
         directories.note_replaced(Tier::Project, &cwd.to_string_lossy());
@@ -224,11 +224,11 @@ impl Loader for TranscriptLoader {
             directories: [find(Tier::Global, agent_dir), project],
             names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
         };
-        let mut loaded = load_for(&files, needed);
+        let mut loaded = load(&files);
         if !project.has_project() {
             loaded.diagnostics.push(no_project(cwd));
         }
-        loaded
+        Arc::new(loaded)
     }
 }
 

@@ -4,81 +4,61 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use workflow_core::definition::{
-    Loaded, Needed, Tier, TierSettings, load_for, load_reached, load_while,
-};
+use workflow_core::definition::{Loaded, Tier, TierSettings, load};
 use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
 
+use super::observed::{Observations, Observed};
 use crate::disk::{Disk, user_agent_dir};
 
-/// For how long it is good enough to know what the files said: as long as somebody types a name.
-const RECENT: Duration = Duration::from_secs(1);
-
-/// Reads what the directories of a user and of a project hold.
+/// Loads the definitions of a user and of a project.
 pub(crate) trait Loader: std::fmt::Debug + Send + Sync {
-    /// What the files say now. What is needed is read first.
-    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded;
-
-    /// The same of settings and of what is needed, where the rest can be read later.
-    fn load_reached(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
-        self.load(agent_dir, cwd, needed)
-    }
-
-    /// All of it, as long as it is to go on.
-    fn load_while(
-        &self,
-        agent_dir: &Path,
-        cwd: &Path,
-        needed: &Needed,
-        _go_on: &mut dyn FnMut() -> bool,
-    ) -> Loaded {
-        self.load(agent_dir, cwd, needed)
-    }
+    /// Loads the files as they are now.
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded>;
 }
 
-/// The directories of the disk, all at once.
+/// The directories of the disk. The last result is used again as long as no file has changed.
+#[derive(Debug, Default)]
+pub(crate) struct OnDisk {
+    last: Mutex<Option<Cached>>,
+}
+
+/// The result of a load, and the files that it depends on.
 #[derive(Debug)]
-pub(crate) struct OnDisk;
+struct Cached {
+    directories: [PathBuf; 2],
+    has_project: bool,
+    observations: Observations,
+    loaded: Arc<Loaded>,
+}
 
 impl Loader for OnDisk {
-    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
-        from_disk(agent_dir, cwd, |disk| load_for(disk, needed))
+    fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
+        let directories = [agent_dir, cwd].map(Path::to_path_buf);
+        let has_project = cwd.is_dir();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cached) = &*last
+            && cached.directories == directories
+            && cached.has_project == has_project
+            && cached.observations.are_current()
+        {
+            return Arc::clone(&cached.loaded);
+        }
+        let files = Observed::new(Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()));
+        let mut loaded = load(&files);
+        if !has_project {
+            loaded.diagnostics.push(no_project(cwd));
+        }
+        let loaded = Arc::new(loaded);
+        *last = files.finish().map(|observations| Cached {
+            directories,
+            has_project,
+            observations,
+            loaded: Arc::clone(&loaded),
+        });
+        loaded
     }
-}
-
-/// The directories of the disk; what no run reaches can be read later.
-#[derive(Debug)]
-pub(super) struct OnDiskByAndBy;
-
-impl Loader for OnDiskByAndBy {
-    fn load(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
-        OnDisk.load(agent_dir, cwd, needed)
-    }
-
-    fn load_reached(&self, agent_dir: &Path, cwd: &Path, needed: &Needed) -> Loaded {
-        from_disk(agent_dir, cwd, |disk| load_reached(disk, needed))
-    }
-
-    fn load_while(
-        &self,
-        agent_dir: &Path,
-        cwd: &Path,
-        needed: &Needed,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> Loaded {
-        from_disk(agent_dir, cwd, |disk| load_while(disk, needed, go_on))
-    }
-}
-
-fn from_disk(agent_dir: &Path, cwd: &Path, load: impl FnOnce(&Disk) -> Loaded) -> Loaded {
-    let mut loaded = load(&Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()));
-    if !cwd.is_dir() {
-        loaded.diagnostics.push(no_project(cwd));
-    }
-    loaded
 }
 
 /// The definitions of one user.
@@ -89,10 +69,7 @@ pub(super) struct Definitions {
     /// Where the host runs: the project of a session that names no other.
     cwd: Arc<Path>,
     loader: Arc<dyn Loader>,
-    last: Option<Last>,
-    /// What was loaded last of what runs reach.
-    last_reached: Option<Arc<Loaded>>,
-    /// What the settings files of these directories said when they could last be read.
+    /// The settings of these directories as they were last readable.
     settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
 
@@ -107,14 +84,6 @@ pub(super) enum ProjectOf<'a> {
     Nobody,
 }
 
-/// What was loaded last.
-#[derive(Debug)]
-struct Last {
-    cwd: PathBuf,
-    at: Instant,
-    loaded: Arc<Loaded>,
-}
-
 impl Definitions {
     /// Looks where the host says, and in the usual place of what it leaves out.
     pub(super) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
@@ -122,8 +91,6 @@ impl Definitions {
             agent: user_agent_dir(agent).into(),
             cwd: Path::new(cwd).into(),
             loader,
-            last: None,
-            last_reached: None,
             settings: HashMap::new(),
         }
     }
@@ -147,58 +114,28 @@ impl Definitions {
         }
     }
 
-    /// What the files say now of settings and of what is needed, where the rest can be read later.
-    pub(super) fn load_reached(&mut self, project: &ProjectOf<'_>, needed: &Needed) -> Arc<Loaded> {
+    /// Loads the definitions as the files are now.
+    pub(super) fn load(&mut self, project: &ProjectOf<'_>) -> Arc<Loaded> {
         let cwd = self.directory(project).to_path_buf();
-        let mut loaded = self.loader.load_reached(&self.agent, &cwd, needed);
-        self.hold_to_settings(&cwd, &mut loaded);
-        let loaded = shared(self.last_reached.take(), loaded);
-        self.last_reached = Some(Arc::clone(&loaded));
+        let mut loaded = self.loader.load(&self.agent, &cwd);
+        self.keep_last_known_good(cwd, &mut loaded);
         loaded
     }
 
-    /// The definitions as the files stand now. What is needed is read first.
-    pub(super) fn load(&mut self, project: &ProjectOf<'_>, needed: &Needed) -> Arc<Loaded> {
-        let cwd = self.directory(project).to_path_buf();
-        let mut loaded = self.loader.load(&self.agent, &cwd, needed);
-        self.hold_to_settings(&cwd, &mut loaded);
-        let loaded = shared(self.last.take().map(|last| last.loaded), loaded);
-        self.last = Some(Last {
-            cwd,
-            at: Instant::now(),
-            loaded: Arc::clone(&loaded),
-        });
-        loaded
-    }
-
-    /// A settings file that breaks under a session takes none of its guards away: what it said before holds.
-    fn hold_to_settings(&mut self, cwd: &Path, loaded: &mut Loaded) {
-        for (tier, directory) in [(Tier::Global, &*self.agent), (Tier::Project, cwd)] {
-            let key = (tier, directory.to_path_buf());
+    /// Replaces settings that cannot be read any more by those that were last read, so that no guard is lost.
+    fn keep_last_known_good(&mut self, cwd: PathBuf, loaded: &mut Arc<Loaded>) {
+        for (tier, directory) in [
+            (Tier::Global, self.agent.to_path_buf()),
+            (Tier::Project, cwd),
+        ] {
+            let key = (tier, directory);
             let now = &loaded.tiers[tier as usize];
             if now.is_whole() {
                 self.settings.insert(key, now.clone());
             } else if let Some(before) = self.settings.get(&key) {
-                loaded.hold_to(tier, before.clone());
+                Arc::make_mut(loaded).hold_to(tier, before.clone());
             }
         }
-    }
-
-    /// The definitions as the files stood a moment ago, for what is asked at every keystroke.
-    pub(super) fn recent(&mut self, project: &ProjectOf<'_>, needed: &Needed) -> Arc<Loaded> {
-        let cwd = self.directory(project);
-        match &self.last {
-            Some(last) if last.cwd == cwd && last.at.elapsed() < RECENT => Arc::clone(&last.loaded),
-            _ => self.load(project, needed),
-        }
-    }
-}
-
-/// Sessions of a project whose files have not changed share what they say.
-fn shared(last: Option<Arc<Loaded>>, loaded: Loaded) -> Arc<Loaded> {
-    match last {
-        Some(last) if *last == loaded => last,
-        _ => Arc::new(loaded),
     }
 }
 
@@ -213,8 +150,13 @@ pub(crate) fn no_project(cwd: &Path) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
+
+    fn definitions(agent_dir: Option<&str>) -> Definitions {
+        Definitions::new(Arc::new(OnDisk::default()), agent_dir, "/nowhere")
+    }
 
     /// A project with a workflow of this name.
     fn write(project: &Path, name: &str) {
@@ -234,12 +176,23 @@ mod tests {
         &loaded.catalog.get("w").unwrap().name
     }
 
+    /// Makes the files look as if they had been written long ago.
+    fn age(project: &Path) {
+        let long_ago = SystemTime::now() - Duration::from_secs(3600);
+        let root = project.join(".pi/workflows");
+        for path in [".", "w", "w/workflow.yaml", "w/a.md"] {
+            let file = fs::File::open(root.join(path)).unwrap();
+            file.set_modified(long_ago).unwrap();
+        }
+    }
+
     #[test]
-    fn what_has_not_changed_is_shared_and_what_has_is_seen() {
+    fn a_load_is_shared_until_a_file_changes() {
         let project = tempfile::tempdir().unwrap();
         write(project.path(), "One");
-        let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
-        let mut load = || definitions.load(&ProjectOf::Session(project.path()), &Needed::default());
+        age(project.path());
+        let mut definitions = definitions(Some("/nowhere"));
+        let mut load = || definitions.load(&ProjectOf::Session(project.path()));
         let (first, second) = (load(), load());
         assert!(Arc::ptr_eq(&first, &second));
         write(project.path(), "Two");
@@ -248,26 +201,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_loaded_a_moment_ago_is_good_enough_for_a_keystroke() {
+    fn a_file_that_was_just_written_is_read_every_time() {
+        let project = tempfile::tempdir().unwrap();
+        write(project.path(), "One");
+        let mut definitions = definitions(Some("/nowhere"));
+        let mut load = || definitions.load(&ProjectOf::Session(project.path()));
+        assert!(!Arc::ptr_eq(&load(), &load()));
+    }
+
+    #[test]
+    fn another_project_is_loaded_for_itself() {
         let (project, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         write(project.path(), "One");
         write(other.path(), "Other");
-        let mut definitions = Definitions::new(Arc::new(OnDisk), Some("/nowhere"), "/nowhere");
-        let first = definitions.recent(&ProjectOf::Session(project.path()), &Needed::default());
-        assert!(Arc::ptr_eq(
-            &first,
-            &definitions.recent(&ProjectOf::Session(project.path()), &Needed::default())
-        ));
-        assert_eq!(
-            name(&definitions.recent(&ProjectOf::Session(other.path()), &Needed::default())),
-            "Other"
-        );
-        write(project.path(), "Two");
-        definitions.load(&ProjectOf::Session(project.path()), &Needed::default());
-        assert_eq!(
-            name(&definitions.recent(&ProjectOf::Session(project.path()), &Needed::default())),
-            "Two"
-        );
+        let mut definitions = definitions(Some("/nowhere"));
+        let mut load = |project: &Path| definitions.load(&ProjectOf::Session(project));
+        assert_eq!(name(&load(project.path())), "One");
+        assert_eq!(name(&load(other.path())), "Other");
     }
 
     #[test]
@@ -275,8 +225,8 @@ mod tests {
         let agent = tempfile::tempdir().unwrap();
         write(agent.path(), "Own");
         let agent_dir = agent.path().join(".pi");
-        let mut definitions = Definitions::new(Arc::new(OnDisk), agent_dir.to_str(), "/nowhere");
-        let loaded = definitions.load(&ProjectOf::Host, &Needed::default());
+        let mut definitions = definitions(agent_dir.to_str());
+        let loaded = definitions.load(&ProjectOf::Host);
         assert_eq!(name(&loaded), "Own");
         let said: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
         assert_eq!(

@@ -13,7 +13,6 @@ use serde::Deserialize;
 use tokio::sync::Notify;
 use tracing::field::Empty;
 use tracing::{Level, Span};
-use workflow_core::definition::Loaded;
 use workflow_core::input::Millis;
 use workflow_core::output::Heard;
 use workflow_protocol::{
@@ -22,7 +21,6 @@ use workflow_protocol::{
 
 use super::envelope::{Call, Invalid, Message, NO_ID, classify};
 use super::handlers::{Answered, unsupported};
-use super::others::Reading;
 use super::outbox::Outbox;
 use super::server::{Server, Surroundings, not_initialized};
 use super::usual::glance;
@@ -33,7 +31,7 @@ use crate::wire;
 /// The methods, and what they work on.
 pub(super) struct Dispatch {
     methods: RpcModule<Mutex<Server>>,
-    /// Hardly ever waited for: who takes a line or a tick holds the pen, and who reads others asks for a moment only.
+    /// Hardly ever waited for: who takes a line or a tick holds the pen.
     server: Arc<Mutex<Server>>,
 }
 
@@ -170,34 +168,6 @@ impl Dispatch {
     /// The time of what happened last, by a clock that is held or virtual.
     pub(super) fn now(&self) -> Millis {
         self.server().clock.now()
-    }
-
-    /// The workflows that are to be read now, of which only what is wrong with them is awaited.
-    pub(super) fn others_to_read(&self) -> Option<Reading> {
-        self.server().others_to_read()
-    }
-
-    /// Whether somebody waits for them still.
-    pub(super) fn awaits(&self, reading: &Reading) -> bool {
-        self.server().awaits(reading)
-    }
-
-    /// Tells a session that waits for it what was found, if it could be read; whether there was one.
-    pub(super) fn tell_of_others(
-        &self,
-        reading: &Reading,
-        found: Option<&Loaded>,
-        out: &mut Outbox,
-    ) -> bool {
-        let mut told = false;
-        let tell = |server: &mut Server| told = server.tell_of_others(reading, found);
-        self.do_or_log(tell, "what was read could not be told", out);
-        told
-    }
-
-    /// Others can be read again.
-    pub(super) fn reading_over(&self) {
-        self.server().reading_over();
     }
 
     pub(super) fn due_in(&self) -> Option<Duration> {

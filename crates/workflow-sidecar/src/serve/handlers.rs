@@ -12,7 +12,7 @@ use workflow_core::guard::STEP_TOOL;
 use workflow_core::input::{Author, Command, Entry, LastAssistant};
 use workflow_core::output::Reply;
 use workflow_core::session::Abilities;
-use workflow_core::{Input, command, run};
+use workflow_core::{Input, command};
 use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
@@ -295,7 +295,7 @@ impl Handlers for Server {
     ) -> Answer<protocol::CommandCompleteResult> {
         match &*params.name {
             START_COMMAND => {
-                let loaded = self.recent_definitions(&params.session_id, &params.context)?;
+                let loaded = self.definitions(&params.session_id, &params.context)?;
                 let names = command::complete(&loaded.catalog, &params.prefix);
                 now(wire::command_complete_result(names))
             }
@@ -363,9 +363,8 @@ impl Server {
         let branch = params.context.branch.as_ref();
         let malformed = branch.map_or(0, |branch| branch.malformed);
         let entries = branch.map(entries).unwrap_or_default();
-        let needed = run::needed(&entries);
         let begin = |loaded| Input::Session { entries, loaded };
-        let mut output = self.begin(&params.session_id, &params.context, &needed, begin)?;
+        let mut output = self.begin(&params.session_id, &params.context, begin)?;
         if malformed > 0 {
             output.diagnostics.push(not_entries(malformed));
         }

@@ -15,7 +15,7 @@ mod frame;
 mod handlers;
 mod manifest;
 mod memory;
-mod others;
+mod observed;
 mod outbox;
 mod peer;
 mod server;

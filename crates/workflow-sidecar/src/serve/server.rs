@@ -6,13 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use workflow_core::definition::{Approval, Loaded, Needed, Trigger};
-use workflow_core::diagnostic::Diagnostic;
+use workflow_core::definition::{Approval, Loaded, Trigger};
 use workflow_core::input::{Answer, Millis, Ticket};
 use workflow_core::output::{
     Action, Awaiting, Effect, GateId, Heard, Output, Question, Reply, Settled,
@@ -27,8 +26,7 @@ use workflow_protocol::{
 
 use super::ascii::json_of;
 use super::clock::Clock;
-use super::definitions::{Definitions, Loader, OnDisk, OnDiskByAndBy, ProjectOf};
-use super::others::Schedule;
+use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer, Shown};
 use super::session::Slot;
@@ -51,16 +49,11 @@ pub(crate) struct Surroundings {
 impl Default for Surroundings {
     /// The disk and the system's clock.
     fn default() -> Self {
-        Self::of(Arc::new(OnDisk))
+        Self::of(Arc::new(OnDisk::default()))
     }
 }
 
 impl Surroundings {
-    /// The disk, of which what no run reaches is read when it is quiet, and the system's clock.
-    pub(super) fn of_process() -> Self {
-        Self::of(Arc::new(OnDiskByAndBy))
-    }
-
     /// Other files than those of the disk.
     pub(crate) fn of(loader: Arc<dyn Loader>) -> Self {
         Self {
@@ -106,8 +99,6 @@ pub(super) struct Server {
     pub(super) sessions: BTreeMap<String, Box<Slot>>,
     /// When which session is due.
     deadlines: BTreeSet<(Millis, String)>,
-    /// When workflows that no run reaches are read.
-    pub(super) others: Schedule,
     /// Told when the first deadline is another one.
     deadline_changed: Arc<Notify>,
     peer: Peer,
@@ -203,7 +194,6 @@ impl Server {
             world,
             sessions: BTreeMap::new(),
             deadlines: BTreeSet::new(),
-            others: Schedule::default(),
             deadline_changed,
             peer: Peer::default(),
             opened: 0,
@@ -266,18 +256,9 @@ impl Server {
 
     /// Has a session take over what its settings say now.
     fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
-        let needed = self.needed(id);
-        let loaded = self.reached_definitions(id, &Context::default(), &needed)?;
-        let slot = self.sessions.get_mut(id);
-        let awaited = slot.and_then(|slot| slot.others.take());
+        let loaded = self.definitions(id, &Context::default())?;
         let output = self.step_session(id, Input::Settings { loaded: &loaded });
         self.apply(id, output.actions);
-        // The others may be those of another project now.
-        let slot = self.sessions.get(id);
-        let awaits_none = slot.is_some_and(|slot| slot.others.is_none());
-        if awaited.is_some() && loaded.is_part && awaits_none {
-            self.await_others(id, loaded.diagnostics.clone());
-        }
         Ok(())
     }
 
@@ -299,13 +280,12 @@ impl Server {
         &mut self,
         id: &str,
         context: &Context<'_>,
-        needed: &Needed,
         input: impl FnOnce(Arc<Loaded>) -> Input<'i>,
     ) -> Result<Output, Error> {
         if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(id) {
             return Err(too_many_sessions());
         }
-        let loaded = self.reached_definitions(id, context, needed)?;
+        let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if !self.sessions.contains_key(id) {
             // What a session of this name asked that is gone, nobody waits for.
@@ -319,8 +299,6 @@ impl Server {
             Box::new(Slot::new(id, session))
         });
         slot.note(context);
-        // It is asked for anew, as the session is now.
-        slot.others = None;
         let span = slot.logged(id);
         let _worked_on = span.enter();
         // Nobody holds the session while it takes up its run: should that fail, it is unknown,
@@ -349,66 +327,15 @@ impl Server {
         output
     }
 
-    /// The definitions as the files stand now, for a session or for none.
+    /// The definitions as the files are now, for a session or for none.
     pub(super) fn definitions(
         &mut self,
         session: &str,
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
-        let needed = self.needed(session);
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
         let project = project(context, self.sessions.get(session).map(Box::as_ref));
-        Ok(host.definitions.load(&project, &needed))
-    }
-
-    /// What the files say now of settings and of what is needed, for a session or for none. The rest may be left for later.
-    ///
-    /// Under a virtual clock nothing comes later by itself: there nothing is left.
-    fn reached_definitions(
-        &mut self,
-        session: &str,
-        context: &Context<'_>,
-        needed: &Needed,
-    ) -> Result<Arc<Loaded>, Error> {
-        let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project(context, self.sessions.get(session).map(Box::as_ref));
-        Ok(match self.clock {
-            Clock::Virtual { .. } => host.definitions.load(&project, needed),
-            Clock::System { .. } | Clock::Held { .. } => {
-                host.definitions.load_reached(&project, needed)
-            }
-        })
-    }
-
-    /// The workflows that the run of a session stands in, if there is one.
-    fn needed(&self, session: &str) -> Needed {
-        let slot = self.sessions.get(session);
-        slot.map(|slot| slot.session.needed()).unwrap_or_default()
-    }
-
-    /// Where the definitions of a session's project are.
-    pub(super) fn directory(&self, session: &str) -> Option<PathBuf> {
-        let definitions = &self.host.as_ref()?.definitions;
-        let context = Context::default();
-        let project = project(&context, self.sessions.get(session).map(Box::as_ref));
-        Some(definitions.directory(&project).to_path_buf())
-    }
-
-    /// The definitions as the files stood a moment ago, for a session or for none.
-    ///
-    /// Under a virtual clock no moment passes by itself: there it is as they stand now.
-    pub(super) fn recent_definitions(
-        &mut self,
-        session: &str,
-        context: &Context<'_>,
-    ) -> Result<Arc<Loaded>, Error> {
-        if let Clock::Virtual { .. } = self.clock {
-            return self.definitions(session, context);
-        }
-        let needed = self.needed(session);
-        let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project(context, self.sessions.get(session).map(Box::as_ref));
-        Ok(host.definitions.recent(&project, &needed))
+        Ok(host.definitions.load(&project))
     }
 
     pub(super) fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
@@ -509,7 +436,6 @@ impl Server {
                 }
             }
             Effect::StopGate(gate) => self.stop_gate(id, gate),
-            Effect::ReadOthers { told } => self.await_others(id, told),
             Effect::Trust(commands) => world.trust(&project, &commands),
             Effect::AwaitWord(awaiting) => {
                 if let Some(awaited) = self.awaited(id, awaiting, &places.cwd) {
@@ -682,14 +608,8 @@ impl Server {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// How long it is until there is something to do.
-    pub(super) fn due_in(&self) -> Option<Duration> {
-        let both = [self.tick_due_in(), self.others.due_in()];
-        both.into_iter().flatten().min()
-    }
-
     /// How long it is to the first deadline. A virtual clock's come only when it is advanced.
-    pub(super) fn tick_due_in(&self) -> Option<Duration> {
+    pub(super) fn due_in(&self) -> Option<Duration> {
         self.clock.until(self.next_deadline()?)
     }
 
@@ -777,21 +697,10 @@ impl Server {
 
     /// Sends actions that no answer carries.
     pub(super) fn apply(&mut self, session: &str, actions: Vec<Action>) {
-        self.apply_and_tell(session, actions, &[]);
-    }
-
-    /// Sends actions that no answer carries, and what was found.
-    pub(super) fn apply_and_tell(
-        &mut self,
-        session: &str,
-        actions: Vec<Action>,
-        found: &[Diagnostic],
-    ) {
-        if !(actions.is_empty() && found.is_empty()) {
+        if !actions.is_empty() {
             self.outbox.notification::<HostApply>(&HostApplyParams {
                 session_id: session.to_owned(),
                 actions: wire::actions(actions),
-                diagnostics: wire::diagnostics(found),
             });
         }
     }

@@ -10,7 +10,6 @@ use workflow_core::output::GateId;
 use workflow_protocol::Context;
 
 use super::ascii::Told;
-use super::others::Awaited;
 use super::world::{GateHandle, TriggerWatch};
 
 /// A session, and what the host said of it last.
@@ -29,8 +28,6 @@ pub(super) struct Slot {
     pub(super) gate: Option<(GateId, GateHandle)>,
     /// The triggers that are watched.
     pub(super) triggers: TriggerWatch,
-    /// What is awaited of the workflows that were left unread.
-    pub(super) others: Option<Awaited>,
     /// What its agent was told last before it started.
     pub(super) told: Told,
     /// What its agent was told last of a call that may not run.
@@ -50,7 +47,6 @@ impl Slot {
             deadline: None,
             gate: None,
             triggers: TriggerWatch::default(),
-            others: None,
             told: Told::default(),
             refused: Told::default(),
         }

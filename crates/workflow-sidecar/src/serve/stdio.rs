@@ -29,7 +29,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     let machine = Arc::new(Machine::default());
     let surroundings = match &recorder {
         Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
-        None => Surroundings::of_process(),
+        None => Surroundings::default(),
     };
     let world = Arc::clone(&machine) as Arc<dyn World>;
     let surroundings = surroundings.in_world(match &recorder {
@@ -49,7 +49,6 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
             move || waiting.due_in(),
             move || {
                 pen.tick(&due);
-                read_others(&pen, &due);
             },
         )?
     };
@@ -162,33 +161,6 @@ impl Pen {
         let mut pen = self.take();
         pen.happen(Event::Time, dispatch);
         pen.flush_or_end();
-    }
-}
-
-/// Has the workflows read that are due to be read, and what is wrong with them told.
-///
-/// On a thread that ends with it, and nobody waits for: one that goes on would keep freed memory at hand, and with it all
-/// that lies below; and a directory may be slow.
-fn read_others(pen: &Arc<Pen>, dispatch: &Arc<Dispatch>) {
-    let Some(reading) = dispatch.others_to_read() else {
-        return;
-    };
-    let thread = std::thread::Builder::new().name("others".to_owned());
-    let (pen, dispatch) = (Arc::clone(pen), Arc::clone(dispatch));
-    let read = move || {
-        // Without the right to write: lines are answered meanwhile, and what time brings is done.
-        let found = reading.read(&mut || dispatch.awaits(&reading));
-        let is_told = || {
-            let mut pen = pen.take();
-            let is_told = dispatch.tell_of_others(&reading, found.as_ref(), &mut pen.outbox);
-            pen.flush_or_end();
-            is_told
-        };
-        while is_told() {}
-        dispatch.reading_over();
-    };
-    if let Err(error) = thread.spawn(read) {
-        tracing::error!(%error, "workflows that no run reaches are not read");
     }
 }
 

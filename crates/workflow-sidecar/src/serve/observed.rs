@@ -1,0 +1,110 @@
+//! Files that are observed while they are loaded, so that a later look tells if one has changed.
+
+use std::cell::RefCell;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use workflow_core::definition::{FilePath, FileProblem, Files, Tier, TierEntry};
+
+use crate::disk::Disk;
+
+/// The age from which a modification time tells a later change apart, however coarse a file system's clock is.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The files of a disk, and a note of each that is read or listed.
+pub(super) struct Observed {
+    disk: Disk,
+    began: SystemTime,
+    seen: RefCell<Vec<(PathBuf, Option<Version>)>>,
+}
+
+/// What tells a file from its successor.
+#[derive(Debug, PartialEq, Eq)]
+struct Version {
+    modified: Option<SystemTime>,
+    length: u64,
+    /// The inode and its change time, which nothing but the system sets.
+    #[cfg(unix)]
+    inode: (u64, i64, i64),
+}
+
+impl Version {
+    fn of(path: &Path) -> Option<Self> {
+        // A file without metadata is as one that is not there: it cannot be read.
+        fs::metadata(path)
+            .ok()
+            .map(|metadata| Self::from(&metadata))
+    }
+}
+
+impl From<&Metadata> for Version {
+    fn from(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            // A system without modification times has none to compare.
+            modified: metadata.modified().ok(),
+            length: metadata.len(),
+            #[cfg(unix)]
+            inode: (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+/// The versions of the files that a load depends on.
+#[derive(Debug)]
+pub(super) struct Observations(Vec<(PathBuf, Option<Version>)>);
+
+impl Observations {
+    /// Returns true if every file is as it was.
+    pub(super) fn are_current(&self) -> bool {
+        let mut seen = self.0.iter();
+        seen.all(|(path, version)| Version::of(path) == *version)
+    }
+}
+
+impl Observed {
+    pub(super) fn new(disk: Disk) -> Self {
+        Self {
+            disk,
+            began: SystemTime::now(),
+            seen: RefCell::default(),
+        }
+    }
+
+    fn observe(&self, path: PathBuf) {
+        // Before the file is read: a change in between shows as another version later.
+        let version = Version::of(&path);
+        self.seen.borrow_mut().push((path, version));
+    }
+
+    /// What was observed, unless a file is so new that its next change might not show.
+    pub(super) fn finish(self) -> Option<Observations> {
+        let seen = self.seen.into_inner();
+        let is_settled = |version: &Version| {
+            let modified = version.modified?;
+            let age = self.began.duration_since(modified).ok()?;
+            (age >= SETTLED).then_some(())
+        };
+        let mut versions = seen.iter().filter_map(|(_, version)| version.as_ref());
+        let all_settled = versions.all(|version| is_settled(version).is_some());
+        all_settled.then_some(Observations(seen))
+    }
+}
+
+impl Files for Observed {
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
+        self.observe(self.disk.wanted(&FilePath::workflows(tier)));
+        self.disk.entries(tier)
+    }
+
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        self.observe(self.disk.wanted(path));
+        self.disk.read(path, max_bytes)
+    }
+
+    fn shown(&self, path: &FilePath) -> String {
+        self.disk.shown(path)
+    }
+}
