@@ -718,9 +718,9 @@ fn what_triggers_had_and_code_that_was_kept_is_recorded_and_replays_without_them
     drop(place);
     let text = fs::read_to_string(&recorded_to).unwrap();
     for kind in [
-        "\"world\":{\"watched\"",
-        "\"trigger\":{\"text\"",
-        "\"world\":{\"snapshot\"",
+        "\"result\":{\"triggersWatched\"",
+        "\"event\":{\"triggered\"",
+        "\"result\":{\"checkpointRecorded\"",
     ] {
         assert!(text.contains(kind), "{kind}\n{text}");
     }

@@ -7,10 +7,9 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Catalog;
 use workflow_core::guard::STEP_TOOL;
-use workflow_core::input::Entry;
+use workflow_core::event::{Entry, PlatformEvent};
 
 use super::{Fact, Timeline};
-use crate::serve::TriggerNews;
 use crate::record::{Entry as Recorded, Said, Transcript};
 
 /// The timelines of a recording's sessions, by their ids.
@@ -32,17 +31,18 @@ pub(crate) fn of_recording(
                 reader.asked.clear();
                 reader.questions.clear();
             }
-            Recorded::In(said) => reader.heard(said),
-            Recorded::Out(said) => reader.said(said),
-            Recorded::Gate(gate) => reader.brings_back = gate.restored.is_some(),
-            Recorded::Trigger(trigger) => {
-                if let Some((name, TriggerNews::Text(text))) = trigger.news() {
-                    reader.take(&name.session, Fact::CameIn(&text));
+            Recorded::In(said) => reader.host_line(said),
+            Recorded::Out(said) => reader.sidecar_line(said),
+            Recorded::Event(reported) => {
+                let event = &reported.event;
+                reader.is_restored = matches!(event, PlatformEvent::CodeRestored { .. });
+                if let PlatformEvent::Triggered { text } = event {
+                    reader.take(&reported.session, Fact::CameIn(text));
                 }
             }
             Recorded::Note(_)
             | Recorded::Definitions(_)
-            | Recorded::World(_)
+            | Recorded::Result(_)
             | Recorded::End
             | Recorded::Torn(_) => {}
         }
@@ -58,10 +58,10 @@ struct Reader {
     asked: HashMap<String, Call>,
     /// The sessions of the questions that are not answered yet, by their ids.
     questions: HashMap<String, String>,
-    /// Whether code was brought back, and what came of it is told next.
-    brings_back: bool,
+    /// True if code was restored, and the next message says with what result.
+    is_restored: bool,
     now: Option<i64>,
-    /// Whether the lines themselves say when they were said.
+    /// True if lines have times.
     is_timed: bool,
 }
 
@@ -80,8 +80,10 @@ impl Reader {
     }
 
     /// A line of the host.
-    fn heard(&mut self, said: &Said) {
-        let Some(message) = message(said) else { return };
+    fn host_line(&mut self, said: &Said) {
+        let Some(message) = said.message() else {
+            return;
+        };
         let Some(method) = message["method"].as_str() else {
             return self.question_answered(&message);
         };
@@ -120,12 +122,14 @@ impl Reader {
     }
 
     /// A line of the sidecar.
-    fn said(&mut self, said: &Said) {
-        let Some(message) = message(said) else { return };
+    fn sidecar_line(&mut self, said: &Said) {
+        let Some(message) = said.message() else {
+            return;
+        };
         if message["method"] == "host/apply" {
             let params = &message["params"];
             let session = params["sessionId"].as_str().unwrap_or_default();
-            if std::mem::take(&mut self.brings_back) {
+            if std::mem::take(&mut self.is_restored) {
                 self.brought_back(session, &params["actions"]);
             }
             return self.actions(session, &params["actions"]);
@@ -141,7 +145,7 @@ impl Reader {
         }
     }
 
-    /// A person is asked. All of a choice stands in its title, with what is shown below it.
+    /// A question to a person. A choice is all in its title, with the shown file below it.
     fn question_asked(&mut self, message: &Value) {
         let params = &message["params"];
         let session = params["sessionId"].as_str().unwrap_or_default();
@@ -181,7 +185,7 @@ impl Reader {
                 .unwrap_or_default();
             self.take(session, Fact::Denied { tool, reason });
         }
-        // What a gate came to is a reason of what the answer says.
+        // The report of a gate comes before the answer that follows from it.
         self.actions(session, &result["actions"]);
         if call.method == "hook/branch" {
             self.brought_back(session, &result["actions"]);
@@ -192,7 +196,7 @@ impl Reader {
         }
     }
 
-    /// The code went back, or did not: a person is told so.
+    /// The message to the person about restored code.
     fn brought_back(&mut self, session: &str, actions: &Value) {
         let actions = actions.as_array().into_iter().flatten();
         for said in actions.filter_map(|action| action["message"].as_str()) {
@@ -247,9 +251,4 @@ fn entry<'a>(written: &'a Value, data: Option<&'a RawValue>) -> Entry<'a> {
         custom_type: written["customType"].as_str().unwrap_or_default(),
         data,
     }
-}
-
-/// What was said, if it is a message at all.
-fn message(said: &Said) -> Option<Value> {
-    serde_json::from_str(&said.text()?).ok()
 }

@@ -10,14 +10,15 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use workflow_core::checkpoint::StoredCheckpoint;
 use workflow_core::definition::{Trigger, TriggerOn};
-use workflow_core::input::Entry;
+use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::entry_type;
 
 use super::command::{Answer, Outcome};
+use super::dry_run::{DryGate, DryRunPlatform};
 use super::record::Recorder;
 use super::told::{Level, Told};
-use super::world::{DryGate, DryWorld};
-use crate::serve::{Memory, Surroundings, TriggerName, TriggerNews, World};
+use crate::platform::{Platform, PlatformReport};
+use crate::serve::{Memory, Surroundings};
 
 /// The moment at which every simulation takes place.
 pub(crate) const NOW: u64 = 1_767_225_600_000;
@@ -52,7 +53,7 @@ struct Late {
 /// A host with one session.
 pub(super) struct Host {
     sidecar: Memory,
-    world: Arc<DryWorld>,
+    platform: Arc<DryRunPlatform>,
     recorder: Option<Recorder>,
     now: u64,
     calls: u64,
@@ -73,15 +74,17 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn new(recorder: Option<Recorder>) -> Self {
-        let dry = Arc::new(DryWorld::default());
-        let world = Arc::clone(&dry) as Arc<dyn World>;
+        let dry_run = Arc::new(DryRunPlatform::default());
+        let platform = Arc::clone(&dry_run) as Arc<dyn Platform>;
         let surroundings = match &recorder {
-            Some(recorder) => Surroundings::of(recorder.loader()).in_world(recorder.world(world)),
-            None => Surroundings::default().in_world(world),
+            Some(recorder) => {
+                Surroundings::of(recorder.loader()).on_platform(recorder.platform(platform))
+            }
+            None => Surroundings::default().on_platform(platform),
         };
         Self {
             sidecar: Memory::within(surroundings),
-            world: Arc::clone(&dry),
+            platform: dry_run,
             recorder,
             now: NOW,
             calls: 0,
@@ -205,17 +208,13 @@ impl Host {
             self.told.push(Told::Nothing("no gate would run now"));
             return Ok(());
         };
-        let news = gate.over(outcome);
-        let heard = self.sidecar.hear_of_gate(&gate.name, news.clone());
-        if let Some(recorder) = &mut self.recorder {
-            recorder.gate(self.now, &gate.name, &news, &heard);
-        }
-        self.hear(heard)
+        let received = self.report(&gate.finished(outcome));
+        self.receive(received)
     }
 
     /// The trigger of a file or a port has this for the agent; what is not told at once waits.
     pub(super) fn come_in(&mut self, name: &str, text: &str) -> Result<()> {
-        let triggers = self.world.triggers();
+        let triggers = self.platform.triggers();
         let Some(trigger) = triggers.iter().find(|trigger| called(trigger) == name) else {
             let names = triggers.iter().map(called).collect();
             self.told.push(Told::NoTrigger(names));
@@ -225,18 +224,16 @@ impl Host {
             what: format!("trigger {}", trigger.in_words()),
             source: trigger.source.clone(),
         });
-        let of = TriggerName {
+        let received = self.report(&PlatformReport {
             session: String::new(),
-            number: 0,
-        };
-        let news = TriggerNews::Text(trigger.told(text));
-        let heard = self.sidecar.hear_of_trigger(&of, news.clone());
-        if let Some(recorder) = &mut self.recorder {
-            recorder.trigger(self.now, &of, &news, &heard);
-        }
-        let is_told = !heard.is_empty();
-        self.hear(heard)?;
-        if !is_told {
+            event: PlatformEvent::Triggered {
+                text: trigger.told(text),
+            },
+            trigger: None,
+        });
+        let is_delivered = !received.is_empty();
+        self.receive(received)?;
+        if !is_delivered {
             self.tell(Told::Queued);
         }
         Ok(())
@@ -250,17 +247,26 @@ impl Host {
             .collect()
     }
 
-    /// Sends a line and takes what follows.
-    fn send(&mut self, line: &str) -> Result<()> {
-        let heard = self.sidecar.send(line);
+    /// Lets the platform report an event, gives the lines that follow.
+    fn report(&mut self, report: &PlatformReport) -> Vec<String> {
+        let received = self.sidecar.report(report.clone());
         if let Some(recorder) = &mut self.recorder {
-            recorder.conversation(self.now, line, &heard);
+            recorder.report(self.now, report, &received);
         }
-        self.hear(heard)
+        received
     }
 
-    fn hear(&mut self, heard: Vec<String>) -> Result<()> {
-        for line in heard {
+    /// Sends a line and takes the lines that follow.
+    fn send(&mut self, line: &str) -> Result<()> {
+        let received = self.sidecar.send(line);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.line(self.now, line, &received);
+        }
+        self.receive(received)
+    }
+
+    fn receive(&mut self, received: Vec<String>) -> Result<()> {
+        for line in received {
             let message: Value = serde_json::from_str(&line)
                 .context("the sidecar says something that is no JSON")?;
             match message["method"].as_str() {
@@ -291,7 +297,7 @@ impl Host {
                 }
             }
         }
-        if let Some(gate) = self.world.started() {
+        if let Some(gate) = self.platform.started() {
             self.told.push(Told::Gate {
                 checks: gate.checks(),
             });

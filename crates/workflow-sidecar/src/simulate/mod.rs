@@ -5,12 +5,12 @@
 //! answers. Must not know how it is shown.
 
 mod command;
+mod dry_run;
 mod guards;
 mod host;
 mod record;
 mod simulation;
 mod told;
-mod world;
 
 pub(crate) use command::{Command, HELP, Step};
 pub(crate) use guards::Guards;
