@@ -14,7 +14,7 @@ use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Origins, Ti
 use workflow_core::explain::{Explained, Said, Section, Value};
 use workflow_core::guard::STEP_TOOL;
 use workflow_core::guard::rules::{Call, PathForm, Paths};
-use workflow_core::input::Entry;
+use workflow_core::event::Entry;
 use workflow_core::run::{RunState, restore};
 use workflow_sidecar::serve::Memory;
 

@@ -8,12 +8,13 @@ use serde_json::json;
 
 use crate::Session;
 use crate::definition::Approval;
+use crate::effect::{AnswerKind, ApprovalRequest, Effect, Effects, Question, Reply, ToolAnswer};
+use crate::event::{Answer, ApprovalDecision};
 use crate::guard::Parked;
 use crate::guard::gate::Report;
-use crate::input::{Answer, Millis, Ticket, Word};
 use crate::leaving::{Leaving, PendingLeave, called_off};
-use crate::output::{AnswerKind, Awaiting, Effect, Output, Question, Reply, ToolAnswer};
 use crate::session::{Run, Waiting};
+use crate::types::{Millis, RequestId};
 
 /// How long checks that passed hold while a person thinks. Later they are run again.
 const CHECKS_HOLD: Millis = 10 * 60 * 1000;
@@ -24,7 +25,7 @@ const CHANGED: &str =
 /// A `next` whose phase needs a person's word.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingApproval {
-    pub(crate) ticket: Ticket,
+    pub(crate) request: RequestId,
     /// What the gate came to, if there is one.
     pub(crate) reports: Vec<Report>,
     /// When it did.
@@ -48,11 +49,16 @@ impl Run {
 
 impl Session {
     /// It comes to a person's word. Nobody is asked who has said it already.
-    pub(crate) fn need_word(&mut self, pending: PendingApproval, out: &mut Output) -> Reply {
+    pub(crate) fn need_word(&mut self, pending: PendingApproval, out: &mut Effects) -> Reply {
         let Some((approval, nonce)) = self.awaited() else {
             return self.ask_approval(pending, "", out);
         };
-        self.read_word(pending, Unsaid::Ask, Awaiting { approval, nonce }, out);
+        self.read_word(
+            pending,
+            Unsaid::Ask,
+            ApprovalRequest { approval, nonce },
+            out,
+        );
         Reply::Later
     }
 
@@ -60,10 +66,10 @@ impl Session {
         &mut self,
         pending: PendingApproval,
         unsaid: Unsaid,
-        awaiting: Awaiting,
-        out: &mut Output,
+        awaiting: ApprovalRequest,
+        out: &mut Effects,
     ) {
-        out.effects.push(Effect::ReadWord(awaiting));
+        out.perform(Effect::ReadApproval(awaiting));
         self.leaving = Some(Leaving::reads_word(pending, unsaid));
     }
 
@@ -74,7 +80,12 @@ impl Session {
     }
 
     /// What was said outside of the host.
-    pub(crate) fn word_read(&mut self, now: Millis, word: Option<Word>, out: &mut Output) {
+    pub(crate) fn word_read(
+        &mut self,
+        now: Millis,
+        word: Option<ApprovalDecision>,
+        out: &mut Effects,
+    ) {
         let (pending, unsaid) = match self.leaving.take().map(Leaving::into_word) {
             Some(Ok(reading)) => reading,
             Some(Err(other)) => {
@@ -83,32 +94,32 @@ impl Session {
             }
             None => return,
         };
-        let ticket = pending.ticket;
-        let mut settled = Output::default();
+        let request = pending.request;
+        let mut settled = Effects::default();
         let reply = match (word, unsaid) {
-            (Some(Word::Chosen(chosen)), _) => {
+            (Some(ApprovalDecision::Chosen(chosen)), _) => {
                 self.take_word(now, pending, Answer::Chosen(&chosen), &mut settled)
             }
-            (Some(Word::Outdated), _) => {
+            (Some(ApprovalDecision::Outdated), _) => {
                 self.take_word(now, pending, Answer::Outdated, &mut settled)
             }
             (None, Unsaid::Ask) => self.ask_approval(pending, "", &mut settled),
             (None, Unsaid::Wait(why)) => self.wait_for_word(why, &mut settled),
         };
-        Self::settle(ticket, reply, settled, out);
+        Self::settle(request, reply, settled, out);
     }
 
     /// Asks whether the phase may be left, in the host's dialog and outside of it.
-    fn ask_approval(&mut self, pending: PendingApproval, note: &str, out: &mut Output) -> Reply {
+    fn ask_approval(&mut self, pending: PendingApproval, note: &str, out: &mut Effects) -> Reply {
         let nonce = self.random.nonce();
         let approval = self
             .standing()
             .and_then(|(_, standing)| standing.phase.approve.clone());
         let Some((approval, run)) = approval.zip(self.run.as_mut()) else {
-            return called_off(pending.ticket, "the phase needs no word any more").reply;
+            return called_off(pending.request, "the phase needs no word any more").reply;
         };
         let nonce = run.awaits.get_or_insert(nonce).clone();
-        out.effects.push(Effect::AwaitWord(Awaiting {
+        out.effects.push(Effect::RequestApproval(ApprovalRequest {
             approval: approval.clone(),
             nonce,
         }));
@@ -136,13 +147,13 @@ impl Session {
         now: Millis,
         pending: PendingApproval,
         answer: Answer<'_>,
-        out: &mut Output,
+        out: &mut Effects,
     ) -> Reply {
         let approval = self
             .standing()
             .and_then(|(_, standing)| standing.phase.approve.clone());
         let Some(approval) = approval else {
-            return called_off(pending.ticket, "the phase needs no word any more").reply;
+            return called_off(pending.request, "the phase needs no word any more").reply;
         };
         let chosen = match answer {
             Answer::Chosen(chosen) => approval.choices.iter().find(|choice| *choice == chosen),
@@ -173,10 +184,10 @@ impl Session {
     }
 
     /// The phase is left, unless its checks are from so long ago that they say nothing of how things stand.
-    fn approved(&mut self, now: Millis, pending: &PendingApproval, out: &mut Output) -> Reply {
+    fn approved(&mut self, now: Millis, pending: &PendingApproval, out: &mut Effects) -> Reply {
         let is_old = now.saturating_sub(pending.checked) > CHECKS_HOLD;
         if is_old && !pending.reports.is_empty() {
-            self.start_gate(pending.ticket, true, out)
+            self.start_gate(pending.request, true, out)
         } else {
             Reply::Tool(self.advance_now(&pending.reports, out))
         }
@@ -187,18 +198,18 @@ impl Session {
         &mut self,
         pending: PendingApproval,
         why: &'static str,
-        out: &mut Output,
+        out: &mut Effects,
     ) -> Reply {
         let Some((approval, nonce)) = self.awaited() else {
-            return called_off(pending.ticket, "the phase needs no word any more").reply;
+            return called_off(pending.request, "the phase needs no word any more").reply;
         };
-        let awaiting = Awaiting { approval, nonce };
+        let awaiting = ApprovalRequest { approval, nonce };
         self.read_word(pending, Unsaid::Wait(why), awaiting, out);
         Reply::Later
     }
 
     /// The run rests until a person says something.
-    fn wait_for_word(&mut self, why: &str, out: &mut Output) -> Reply {
+    fn wait_for_word(&mut self, why: &str, out: &mut Effects) -> Reply {
         if let Some(run) = &mut self.run {
             run.pace.parked = Some(Parked::Approval);
         }
@@ -216,27 +227,28 @@ impl Session {
     }
 
     /// Nobody waits for a word about the phase any more: it is left, or what was asked is answered.
-    pub(crate) fn forget_word(&mut self, out: &mut Output) {
+    pub(crate) fn forget_word(&mut self, out: &mut Effects) {
         let needs_word = self
             .standing()
             .is_some_and(|(_, standing)| standing.phase.approve.is_some());
         let Some(run) = self.run.as_mut().filter(|_| needs_word) else {
             return;
         };
-        out.effects
-            .push(Effect::ForgetWord(run.state.task_id.clone()));
+        out.effects.push(Effect::ClearApproval {
+            task_id: run.state.task_id.clone(),
+        });
         run.awaits = None;
         run.pace.parked.take_if(|why| *why == Parked::Approval);
     }
 
-    fn store_pace(&mut self, out: &mut Output) {
+    fn store_pace(&mut self, out: &mut Effects) {
         if let Some(run) = &mut self.run {
             run.store_pace(out);
         }
     }
 
     /// Nobody waits for a word any more that was asked for in a dialog only.
-    pub(crate) fn forget_dialog(&mut self, out: &mut Output) {
+    pub(crate) fn forget_dialog(&mut self, out: &mut Effects) {
         let is_parked = |run: &Run| run.pace.parked == Some(Parked::Approval);
         if self
             .run
@@ -248,7 +260,7 @@ impl Session {
     }
 
     /// The checks of the gate fail: what a person said, or was asked, is about code that goes on to change.
-    pub(crate) fn forget_word_of_before(&mut self, out: &mut Output) {
+    pub(crate) fn forget_word_of_before(&mut self, out: &mut Effects) {
         if self.run.as_ref().is_some_and(|run| run.awaits.is_some()) {
             self.forget_word(out);
             self.store_pace(out);
@@ -260,7 +272,7 @@ impl Session {
     pub(crate) fn forget_words_of_elsewhere(
         &self,
         before: Option<(String, String)>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let now = self.run.as_ref().and_then(Run::awaited);
         let is_new = now != before;
@@ -272,10 +284,11 @@ impl Session {
             .map(|(task, _)| task)
             .filter(|task| Some(task) != here.as_ref());
         let tasks = left.into_iter().chain(here);
-        out.effects.extend(tasks.map(Effect::ForgetWord));
+        out.effects
+            .extend(tasks.map(|task_id| Effect::ClearApproval { task_id }));
         if let Some((approval, nonce)) = self.awaited().filter(|_| is_new) {
-            let awaiting = Awaiting { approval, nonce };
-            out.effects.push(Effect::AwaitWord(awaiting));
+            let awaiting = ApprovalRequest { approval, nonce };
+            out.perform(Effect::RequestApproval(awaiting));
         }
     }
 }

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::Session;
 use crate::definition::Checkpoint;
-use crate::input::{Answer, Entry, Millis, Ticket};
-use crate::output::{Action, Effect, GateId, Level, Output, Question, Reply, Settled};
+use crate::effect::{Action, DeferredReply, Effect, Effects, Question, Reply};
+use crate::event::{Answer, Entry, RestoreOutcome, RestoredFiles, SnapshotError};
 use crate::run::entry_type;
-use crate::session::{Waiting, entry, notify};
+use crate::session::{Waiting, notify};
+use crate::types::{Millis, RequestId, RestoreId, Severity, Snapshot};
 
 /// The version of [`StoredCheckpoint`] that this code writes and reads.
 const VERSION: u32 = 1;
@@ -45,55 +46,6 @@ pub struct StoredCheckpoint {
     pub task_id: Option<String>,
 }
 
-/// How the code stood.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Snapshot {
-    /// The commit that `git stash create` made; `None` if nothing was changed.
-    #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
-    pub reference: Option<String>,
-    /// The commit that the work tree was of.
-    pub head: String,
-}
-
-/// Why nothing was kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoSnapshot {
-    /// There is no repository, or no commit in it.
-    NoRepository,
-    /// Something went wrong.
-    Failed(String),
-}
-
-/// What came of going back.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Restored {
-    /// Whether the files are as they were.
-    pub came: Came,
-    /// The commit in the stash that holds what was changed since, if anything was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub put_aside: Option<String>,
-    /// Whether commits were made since.
-    pub has_commits_since: bool,
-    /// Why it did not go well, if it did not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
-}
-
-/// Whether files were brought back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Came {
-    /// There was nothing that could be brought back: no file was touched, unless it is said that something was put aside.
-    #[default]
-    Nothing,
-    /// They were as they had been.
-    Already,
-    /// What was changed then is changed again, and nothing else is.
-    Back,
-}
-
 /// The checkpoints of a session's branch, and what was said about them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Checkpoints {
@@ -101,7 +53,7 @@ pub(crate) struct Checkpoints {
     /// The turn that a checkpoint is being made for.
     turn: Option<u64>,
     /// The problem that was told last.
-    told: Option<NoSnapshot>,
+    told: Option<SnapshotError>,
     /// The way back that is being gone.
     going_back: Option<GoingBack>,
 }
@@ -109,16 +61,16 @@ pub(crate) struct Checkpoints {
 /// The code is being brought back.
 #[derive(Debug, Clone)]
 struct GoingBack {
-    id: GateId,
+    id: RestoreId,
     /// The request that waits for it, and for how long.
-    asked: Option<(Ticket, Millis)>,
+    asked: Option<(RequestId, Millis)>,
     in_widget: bool,
 }
 
 /// The question whether to go back.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingRestore {
-    pub(crate) ticket: Ticket,
+    pub(crate) request: RequestId,
     snapshot: Snapshot,
 }
 
@@ -188,7 +140,7 @@ fn stored(entries: &[Entry<'_>]) -> Vec<StoredCheckpoint> {
 
 impl Session {
     /// Has the code kept, if anybody said so.
-    pub(crate) fn keep_code(&mut self, turn: Option<u64>, out: &mut Output) {
+    pub(crate) fn keep_code(&mut self, turn: Option<u64>, out: &mut Effects) {
         let checkpoint = match self.standing() {
             Some((_, standing)) => standing.checkpoint,
             None => self.settings.checkpoint,
@@ -199,21 +151,21 @@ impl Session {
         // Git runs what a repository's configuration says of its files.
         if !self.project_trusted {
             let why = "the project is not trusted".to_owned();
-            return self.tell_problem(NoSnapshot::Failed(why), out);
+            return self.tell_problem(SnapshotError::Failed(why), out);
         }
         if self.checkpoints.going_back.is_some() {
             let why = "the code is being brought back".to_owned();
-            return self.tell_problem(NoSnapshot::Failed(why), out);
+            return self.tell_problem(SnapshotError::Failed(why), out);
         }
         self.checkpoints.turn = turn;
-        out.effects.push(Effect::KeepCode);
+        out.perform(Effect::RecordCheckpoint);
     }
 
     pub(crate) fn code_kept(
         &mut self,
         now: Millis,
-        kept: Result<Snapshot, NoSnapshot>,
-        out: &mut Output,
+        kept: Result<Snapshot, SnapshotError>,
+        out: &mut Effects,
     ) {
         match kept {
             Ok(snapshot) => self.note_checkpoint(now, snapshot, out),
@@ -221,7 +173,7 @@ impl Session {
         }
     }
 
-    fn note_checkpoint(&mut self, now: Millis, snapshot: Snapshot, out: &mut Output) {
+    fn note_checkpoint(&mut self, now: Millis, snapshot: Snapshot, out: &mut Effects) {
         let run = self.run.as_ref().filter(|run| run.state.active);
         let checkpoints = &mut self.checkpoints;
         let stored = StoredCheckpoint {
@@ -235,33 +187,33 @@ impl Session {
             at: now,
             task_id: run.map(|run| run.state.task_id.clone()),
         };
-        out.actions.push(entry(entry_type::CHECKPOINT, &stored));
+        out.append_entry(entry_type::CHECKPOINT, &stored);
         checkpoints.told = None;
         checkpoints.kept.push(stored);
         checkpoints.forget_old();
     }
 
     /// The same problem is told once, not at every turn.
-    fn tell_problem(&mut self, problem: NoSnapshot, out: &mut Output) {
+    fn tell_problem(&mut self, problem: SnapshotError, out: &mut Effects) {
         if self.checkpoints.told.as_ref() == Some(&problem) {
             return;
         }
         let why = match &problem {
-            NoSnapshot::NoRepository => "there is no git repository with a commit here",
-            NoSnapshot::Failed(why) => why,
+            SnapshotError::NoRepository => "there is no git repository with a commit here",
+            SnapshotError::Failed(why) => why,
         };
         let message = format!("[workflow] No checkpoint of the code is kept: {why}.");
-        out.actions.push(notify(Level::Warning, message));
+        out.notify(Severity::Warning, message);
         self.checkpoints.told = Some(problem);
     }
 
     /// The conversation goes back: a person is asked whether the code goes as well.
     pub(crate) fn goes_back(
         &mut self,
-        ticket: Ticket,
+        request: RequestId,
         turn: Option<u64>,
         branch: Option<&[Entry<'_>]>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         self.forget_restore("you were asked again", out);
         if !self.can_ask() || !self.project_trusted {
@@ -270,7 +222,7 @@ impl Session {
         if self.checkpoints.going_back.is_some() {
             let message =
                 "[workflow] The code is still being brought back, and goes nowhere else meanwhile.";
-            return out.actions.push(notify(Level::Warning, message));
+            return out.notify(Severity::Warning, message);
         }
         let Some(snapshot) = self.checkpoints.of_point(turn, branch) else {
             return;
@@ -283,13 +235,13 @@ impl Session {
             options: vec![YES.to_owned(), NO.to_owned()],
             show: None,
         });
-        let restore = PendingRestore { ticket, snapshot };
+        let restore = PendingRestore { request, snapshot };
         self.waiting.insert(id, Waiting::Restore(restore));
         out.reply = Reply::Later;
     }
 
     /// The conversation goes on without an answer: one that comes late is about another state of things.
-    pub(crate) fn forget_restore(&mut self, why: &str, out: &mut Output) {
+    pub(crate) fn forget_restore(&mut self, why: &str, out: &mut Effects) {
         let asked = |waiting: &Waiting| matches!(waiting, Waiting::Restore(_));
         let ids: Vec<_> = self
             .waiting
@@ -300,8 +252,8 @@ impl Session {
         for id in ids {
             if let Some(Waiting::Restore(restore)) = self.waiting.remove(&id) {
                 let message = format!("[workflow] The code stays as it is: {why}.");
-                out.settled
-                    .push(went_on(restore.ticket, Some((Level::Info, message))));
+                out.deferred
+                    .push(went_on(restore.request, Some((Severity::Info, message))));
             }
         }
     }
@@ -311,24 +263,27 @@ impl Session {
         now: Millis,
         restore: PendingRestore,
         answer: Answer<'_>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
-        let PendingRestore { ticket, snapshot } = restore;
+        let PendingRestore { request, snapshot } = restore;
         if answer != Answer::Chosen(YES) || !self.project_trusted {
-            return out.settled.push(went_on(ticket, None));
+            return out.deferred.push(went_on(request, None));
         }
         self.gates += 1;
-        let id = GateId(self.gates);
+        let id = RestoreId(self.gates);
         self.checkpoints.going_back = Some(GoingBack {
             id,
-            asked: Some((ticket, now.saturating_add(PATIENCE))),
+            asked: Some((request, now.saturating_add(PATIENCE))),
             in_widget: false,
         });
-        out.effects.push(Effect::RestoreCode { id, snapshot });
+        out.perform(Effect::RestoreCode {
+            restore: id,
+            snapshot,
+        });
     }
 
     /// Shows how far the way back is.
-    pub(crate) fn restore_goes_on(&mut self, id: GateId, text: &str, out: &mut Output) {
+    pub(crate) fn restore_goes_on(&mut self, id: RestoreId, text: &str, out: &mut Effects) {
         let shows_widgets = self.shows_widgets();
         let going_back = self.checkpoints.going_back.as_mut();
         if let Some(going_back) = going_back.filter(|going_back| going_back.id == id)
@@ -341,24 +296,24 @@ impl Session {
     }
 
     /// The host waits for git no longer.
-    pub(crate) fn give_up_waiting_for_code(&mut self, now: Millis, out: &mut Output) {
+    pub(crate) fn give_up_waiting_for_code(&mut self, now: Millis, out: &mut Effects) {
         let asked = self.checkpoints.going_back.as_mut();
         let asked =
             asked.and_then(|going_back| going_back.asked.take_if(|(_, until)| *until <= now));
-        if let Some((ticket, _)) = asked {
+        if let Some((request, _)) = asked {
             let message = "[workflow] The code is still being brought back: wait before you change it. You are told when it is done.";
-            let said = (Level::Warning, message.to_owned());
-            out.settled.push(went_on(ticket, Some(said)));
+            let said = (Severity::Warning, message.to_owned());
+            out.deferred.push(went_on(request, Some(said)));
         }
     }
 
     /// The session goes elsewhere: nobody waits for git, which goes on.
-    pub(crate) fn leave_restore(&mut self, out: &mut Output) {
+    pub(crate) fn leave_restore(&mut self, out: &mut Effects) {
         let Some(going_back) = &mut self.checkpoints.going_back else {
             return;
         };
-        if let Some((ticket, _)) = going_back.asked.take() {
-            out.settled.push(went_on(ticket, None));
+        if let Some((request, _)) = going_back.asked.take() {
+            out.deferred.push(went_on(request, None));
         }
         if std::mem::take(&mut going_back.in_widget) {
             out.actions.push(Action::SetWidget { lines: None });
@@ -368,7 +323,12 @@ impl Session {
     /// The code is as it was, or is not.
     ///
     /// Also told where the session has moved on since: the files are what they are.
-    pub(crate) fn code_restored(&mut self, id: GateId, restored: &Restored, out: &mut Output) {
+    pub(crate) fn code_restored(
+        &mut self,
+        id: RestoreId,
+        restored: &RestoreOutcome,
+        out: &mut Effects,
+    ) {
         let (level, message) = restored.in_words();
         let going_back = &mut self.checkpoints.going_back;
         let going_back = going_back.take_if(|going_back| going_back.id == id);
@@ -379,23 +339,23 @@ impl Session {
             out.actions.push(Action::SetWidget { lines: None });
         }
         match going_back.and_then(|going_back| going_back.asked) {
-            Some((ticket, _)) => out.settled.push(went_on(ticket, Some((level, message)))),
+            Some((request, _)) => out.deferred.push(went_on(request, Some((level, message)))),
             None => out.actions.push(notify(level, message)),
         }
     }
 }
 
-impl Restored {
+impl RestoreOutcome {
     /// What a person is told of it.
-    fn in_words(&self) -> (Level, String) {
-        let mut text = match (&self.problem, self.came) {
+    fn in_words(&self) -> (Severity, String) {
+        let mut text = match (&self.problem, self.files) {
             (Some(problem), _) => format!("The code could not be restored: {problem}."),
-            (None, Came::Already) => "The code is as it was at the checkpoint already: nothing was changed.".to_owned(),
-            (None, Came::Nothing) => "Nothing was restored: there were no uncommitted changes at the checkpoint, and there are none now.".to_owned(),
-            (None, Came::Back) if self.has_commits_since => "What was not committed is restored to checkpoint.".to_owned(),
-            (None, Came::Back) => "Code restored to checkpoint.".to_owned(),
+            (None, RestoredFiles::Unchanged) => "The code is as it was at the checkpoint already: nothing was changed.".to_owned(),
+            (None, RestoredFiles::NothingToRestore) => "Nothing was restored: there were no uncommitted changes at the checkpoint, and there are none now.".to_owned(),
+            (None, RestoredFiles::Restored) if self.has_commits_since => "What was not committed is restored to checkpoint.".to_owned(),
+            (None, RestoredFiles::Restored) => "Code restored to checkpoint.".to_owned(),
         };
-        if let Some(commit) = &self.put_aside {
+        if let Some(commit) = &self.stashed {
             let short = commit.get(..12).unwrap_or(commit);
             let _ = write!(
                 text,
@@ -405,19 +365,19 @@ impl Restored {
         if self.has_commits_since {
             text.push_str(" Commits made since stay.");
         }
-        let level = match (&self.problem, self.came) {
-            (Some(_), _) => Level::Error,
-            (None, Came::Nothing) => Level::Warning,
-            (None, Came::Already | Came::Back) => Level::Info,
+        let level = match (&self.problem, self.files) {
+            (Some(_), _) => Severity::Error,
+            (None, RestoredFiles::NothingToRestore) => Severity::Warning,
+            (None, RestoredFiles::Unchanged | RestoredFiles::Restored) => Severity::Info,
         };
         (level, text)
     }
 }
 
 /// The answer to a host that waits before it goes back.
-pub(crate) fn went_on(ticket: Ticket, said: Option<(Level, String)>) -> Settled {
-    Settled {
-        ticket,
+pub(crate) fn went_on(request: RequestId, said: Option<(Severity, String)>) -> DeferredReply {
+    DeferredReply {
+        request,
         reply: Reply::None,
         actions: said
             .map(|(level, message)| notify(level, message))

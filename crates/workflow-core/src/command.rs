@@ -5,20 +5,20 @@ use std::sync::Arc;
 use crate::Session;
 use crate::context::Told;
 use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
+use crate::effect::{Action, DeferredReply, Effects, Question, Reply, message_type};
 use crate::ending;
 use crate::guard::Pace;
-use crate::input::{Millis, Ticket};
-use crate::output::{Action, Level, Output, Question, Reply, Settled, message_type};
 use crate::run::{MAX_TIME, cancel, first_phase, start};
 use crate::session::{Run, Waiting, notify};
 use crate::trust::Foreign;
+use crate::types::{Millis, RequestId, Severity};
 use crate::white_space;
 use crate::{template, text};
 
 /// A start that waits for the person to confirm it.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingStart {
-    pub(crate) ticket: Ticket,
+    pub(crate) request: RequestId,
     loaded: Arc<Loaded>,
     workflow_key: String,
     description: String,
@@ -36,28 +36,28 @@ impl Session {
     pub(crate) fn workflow_command(
         &mut self,
         now: Millis,
-        ticket: Ticket,
+        request: RequestId,
         arguments: &str,
         loaded: Arc<Loaded>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let arguments = white_space::trim(arguments);
         if arguments.is_empty() {
             out.actions
-                .push(notify(Level::Info, usage(&loaded.catalog)));
+                .push(notify(Severity::Info, usage(&loaded.catalog)));
             return;
         }
         let (name, description) = white_space::split_first_word(arguments);
         if description.is_empty() {
             out.actions.push(notify(
-                Level::Warning,
+                Severity::Warning,
                 format!("Usage: /workflow {name} {{description}}"),
             ));
             return;
         }
         if description.len() > MAX_DESCRIPTION {
             out.actions.push(notify(
-                Level::Error,
+                Severity::Error,
                 "The description is longer than 1 MiB. Put it into a file and name the file instead.",
             ));
             return;
@@ -65,12 +65,12 @@ impl Session {
         let workflow = match find(name, &loaded) {
             Ok(workflow) => workflow,
             Err(refusal) => {
-                out.actions.push(notify(Level::Error, refusal));
+                out.notify(Severity::Error, refusal);
                 return;
             }
         };
         let pending = PendingStart {
-            ticket,
+            request,
             workflow_key: workflow.key.clone(),
             description: description.to_owned(),
             replaces: self.active_task(),
@@ -79,7 +79,7 @@ impl Session {
         match self.run.as_ref().filter(|run| run.state.active) {
             None => self.start_run(now, pending, out),
             Some(_) if !self.can_ask() => out.actions.push(notify(
-                Level::Warning,
+                Severity::Warning,
                 format!(
                     "A workflow is already active, and {}. Run /cancel-workflow first.",
                     self.why_not_asked("this host cannot ask whether to replace it")
@@ -108,22 +108,22 @@ impl Session {
         now: Millis,
         pending: PendingStart,
         confirmed: bool,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
-        let ticket = pending.ticket;
-        let mut settled = Output::default();
+        let request = pending.request;
+        let mut settled = Effects::default();
         if confirmed && self.active_task() != pending.replaces {
             settled.actions.push(notify(
-                Level::Warning,
+                Severity::Warning,
                 "Another workflow is active by now. Run /workflow again to replace it.",
             ));
         } else if confirmed {
             self.start_run(now, pending, &mut settled);
         }
         out.effects.append(&mut settled.effects);
-        out.settled.append(&mut settled.settled);
-        out.settled.push(Settled {
-            ticket,
+        out.deferred.append(&mut settled.deferred);
+        out.deferred.push(DeferredReply {
+            request,
             reply: Reply::None,
             actions: settled.actions,
         });
@@ -135,7 +135,7 @@ impl Session {
         Some(run.state.task_id.clone())
     }
 
-    fn start_run(&mut self, now: Millis, pending: PendingStart, out: &mut Output) {
+    fn start_run(&mut self, now: Millis, pending: PendingStart, out: &mut Effects) {
         let PendingStart {
             loaded,
             workflow_key,
@@ -184,11 +184,11 @@ impl Session {
     }
 
     /// `/cancel-workflow`: ends the run at once. Its entry says that the end was announced (B01).
-    pub(crate) fn cancel_command(&mut self, out: &mut Output) {
+    pub(crate) fn cancel_command(&mut self, out: &mut Effects) {
         self.forget_word(out);
         let Some(mut run) = self.run.take_if(|run| run.state.active) else {
             out.actions
-                .push(notify(Level::Info, "No active workflow to cancel."));
+                .push(notify(Severity::Info, "No active workflow to cancel."));
             return;
         };
         self.agent_is_running(out);
@@ -204,7 +204,8 @@ impl Session {
             custom_type: message_type::COMPLETE,
             content,
         });
-        out.actions.push(notify(Level::Info, "Workflow cancelled."));
+        out.actions
+            .push(notify(Severity::Info, "Workflow cancelled."));
     }
 }
 

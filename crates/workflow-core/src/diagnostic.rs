@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub use code::Code;
 pub use render::render;
 
+pub use crate::types::Severity;
+
 /// One mistake, or one thing worth knowing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -81,35 +83,6 @@ impl fmt::Display for Diagnostic {
             Some(help) => write!(f, " ({help})"),
             None => Ok(()),
         }
-    }
-}
-
-/// How much a diagnostic matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Good to know, nothing to do.
-    Info,
-    /// It works, but perhaps not as meant.
-    Warning,
-    /// What it is about cannot be used.
-    Error,
-}
-
-impl Severity {
-    /// The word for it: `error`, `warning` or `info`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -9,18 +9,19 @@ use serde_json::value::RawValue;
 use crate::Session;
 use crate::approval::{PendingApproval, Unsaid};
 use crate::definition::{Check, Gate, RunCheck};
-use crate::guard::gate::{GateVerdict, Obstacle, Report, not_passed};
-use crate::input::{Answer, Millis, Ticket};
-use crate::output::{
-    Action, AnswerKind, Effect, GateId, GateRun, Output, Reply, Settled, ToolAnswer,
+use crate::effect::{
+    Action, AnswerKind, DeferredReply, Effect, Effects, GateRun, Reply, ToolAnswer,
 };
+use crate::event::Answer;
+use crate::guard::gate::{GateVerdict, Obstacle, Report, not_passed};
 use crate::run::{StoredGate, entry_type};
 use crate::session::{Waiting, entry};
+use crate::types::{GateRunId, Millis, RequestId};
 
 /// A `next` that is on its way and waits for the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Leaving {
-    ticket: Ticket,
+    request: RequestId,
     step: Step,
 }
 
@@ -29,7 +30,7 @@ pub(crate) struct Leaving {
 enum Step {
     /// It runs the gate.
     Gate {
-        id: GateId,
+        id: GateRunId,
         /// Whether the user has approved already, and only the checks are to be run again.
         approved: bool,
         in_widget: bool,
@@ -43,7 +44,7 @@ enum Step {
 pub(crate) enum PendingLeave {
     /// Whether these commands may run.
     Trust {
-        ticket: Ticket,
+        request: RequestId,
         commands: Vec<RunCheck>,
         approved: bool,
     },
@@ -53,10 +54,10 @@ pub(crate) enum PendingLeave {
 
 impl PendingLeave {
     /// The request that waits for it.
-    pub(crate) fn ticket(&self) -> Ticket {
+    pub(crate) fn request(&self) -> RequestId {
         match self {
-            Self::Trust { ticket, .. } => *ticket,
-            Self::Approval(pending) => pending.ticket,
+            Self::Trust { request, .. } => *request,
+            Self::Approval(pending) => pending.request,
         }
     }
 
@@ -73,7 +74,7 @@ impl Leaving {
     /// Waits until it is known what the user said outside of the host.
     pub(crate) fn reads_word(pending: PendingApproval, unsaid: Unsaid) -> Self {
         Self {
-            ticket: pending.ticket,
+            request: pending.request,
             step: Step::Word(pending, unsaid),
         }
     }
@@ -86,24 +87,29 @@ impl Leaving {
         }
     }
 
-    fn is_gate(&self, gate: GateId) -> bool {
+    fn is_gate(&self, gate: GateRunId) -> bool {
         matches!(self.step, Step::Gate { id, .. } if id == gate)
     }
 }
 
 impl Session {
     /// Starts on the way out of the phase, if it has one that takes long.
-    pub(crate) fn leave(&mut self, now: Millis, ticket: Ticket, out: &mut Output) -> Option<Reply> {
+    pub(crate) fn leave(
+        &mut self,
+        now: Millis,
+        request: RequestId,
+        out: &mut Effects,
+    ) -> Option<Reply> {
         if self.leaving.is_some() || self.waiting.values().any(Waiting::is_about_leaving) {
             return Some(Reply::Tool(still_leaving()));
         }
         let (_, standing) = self.standing()?;
         if !standing.phase.gate.is_empty() {
-            return Some(self.start_gate(ticket, false, out));
+            return Some(self.start_gate(request, false, out));
         }
         standing.phase.approve.as_ref()?;
         let pending = PendingApproval {
-            ticket,
+            request,
             reports: Vec::new(),
             checked: now,
         };
@@ -111,9 +117,14 @@ impl Session {
     }
 
     /// Has the gate run, once its commands are trusted.
-    pub(crate) fn start_gate(&mut self, ticket: Ticket, approved: bool, out: &mut Output) -> Reply {
+    pub(crate) fn start_gate(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        out: &mut Effects,
+    ) -> Reply {
         let commands = self.commands_to_trust();
-        self.run_gate(ticket, approved, commands, out)
+        self.run_gate(request, approved, commands, out)
     }
 
     /// The commands that the user must trust before the gate runs, where it runs any.
@@ -132,17 +143,17 @@ impl Session {
     /// Has the gate run; `commands` are those that need the user's trust.
     fn run_gate(
         &mut self,
-        ticket: Ticket,
+        request: RequestId,
         approved: bool,
         commands: Vec<RunCheck>,
-        out: &mut Output,
+        out: &mut Effects,
     ) -> Reply {
         let Some((run, standing)) = self.standing() else {
-            return called_off(ticket, NOWHERE).reply;
+            return called_off(request, NOWHERE).reply;
         };
         let (gates, baseline) = (standing.phase.gate.clone(), run.baseline.clone());
         self.gates += 1;
-        let id = GateId(self.gates);
+        let id = GateRunId(self.gates);
         out.effects.push(Effect::RunGate(GateRun {
             id,
             gates,
@@ -154,12 +165,12 @@ impl Session {
             approved,
             in_widget: false,
         };
-        self.leaving = Some(Leaving { ticket, step });
+        self.leaving = Some(Leaving { request, step });
         Reply::Later
     }
 
     /// Takes the way out whose gate this is.
-    fn take_gate(&mut self, gate: GateId, out: &mut Output) -> Option<(Ticket, bool)> {
+    fn take_gate(&mut self, gate: GateRunId, out: &mut Effects) -> Option<(RequestId, bool)> {
         let leaving = self.leaving.take_if(|leaving| leaving.is_gate(gate))?;
         let Step::Gate {
             approved,
@@ -172,12 +183,12 @@ impl Session {
         if in_widget {
             out.actions.push(Action::SetWidget { lines: None });
         }
-        Some((leaving.ticket, approved))
+        Some((leaving.request, approved))
     }
 
     /// The commands of the gate are not trusted: a person is asked, or nothing is run.
-    pub(crate) fn gate_untrusted(&mut self, now: Millis, gate: GateId, out: &mut Output) {
-        let Some((ticket, approved)) = self.take_gate(gate, out) else {
+    pub(crate) fn gate_untrusted(&mut self, now: Millis, gate: GateRunId, out: &mut Effects) {
+        let Some((request, approved)) = self.take_gate(gate, out) else {
             return;
         };
         let why = if !self.project_trusted {
@@ -188,7 +199,7 @@ impl Session {
             let commands = self.commands_to_trust();
             let listed: Vec<String> = commands.iter().map(RunCheck::in_full).collect();
             let pending = PendingLeave::Trust {
-                ticket,
+                request,
                 commands,
                 approved,
             };
@@ -200,7 +211,7 @@ impl Session {
                 out,
             );
         };
-        self.gate_ended(now, ticket, false, self.not_trusted(&why), out);
+        self.gate_ended(now, request, false, self.not_trusted(&why), out);
     }
 
     fn not_trusted(&self, why: &str) -> Vec<Report> {
@@ -235,7 +246,7 @@ impl Session {
     }
 
     /// Shows how far the gate is.
-    pub(crate) fn gate_goes_on(&mut self, gate: GateId, text: &str, out: &mut Output) {
+    pub(crate) fn gate_goes_on(&mut self, gate: GateRunId, text: &str, out: &mut Effects) {
         let shows_widgets = self.shows_widgets();
         let leaving = self
             .leaving
@@ -255,11 +266,11 @@ impl Session {
     pub(crate) fn gate_over(
         &mut self,
         now: Millis,
-        gate: GateId,
+        gate: GateRunId,
         mut reports: Vec<Report>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
-        let Some((ticket, approved)) = self.take_gate(gate, out) else {
+        let Some((request, approved)) = self.take_gate(gate, out) else {
             return;
         };
         // A gate of which nothing is known has not passed.
@@ -267,19 +278,19 @@ impl Session {
             let reason = "it ended, and nobody said how".to_owned();
             reports = self.could_not_run(|_| true, Obstacle::Start, reason);
         }
-        self.gate_ended(now, ticket, approved, reports, out);
+        self.gate_ended(now, request, approved, reports, out);
     }
 
     fn gate_ended(
         &mut self,
         now: Millis,
-        ticket: Ticket,
+        request: RequestId,
         approved: bool,
         reports: Vec<Report>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let Some((run, standing)) = self.standing() else {
-            out.settled.push(called_off(ticket, NOWHERE));
+            out.deferred.push(called_off(request, NOWHERE));
             return;
         };
         // A host may keep the newest entry only: it says everything about the phase.
@@ -289,7 +300,7 @@ impl Session {
         };
         let needs_word = standing.phase.approve.is_some() && !approved;
         let name = standing.phase.name.clone();
-        let mut settled = Output::default();
+        let mut settled = Effects::default();
         settled.actions.push(entry(entry_type::GATE, &stored));
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         let reply = if !has_passed {
@@ -301,7 +312,7 @@ impl Session {
             })
         } else if needs_word {
             let pending = PendingApproval {
-                ticket,
+                request,
                 reports,
                 checked: now,
             };
@@ -309,20 +320,25 @@ impl Session {
         } else {
             Reply::Tool(self.advance_now(&reports, &mut settled))
         };
-        Self::settle(ticket, reply, settled, out);
+        Self::settle(request, reply, settled, out);
     }
 
     /// Answers an earlier request, unless its answer still has to wait.
-    pub(crate) fn settle(ticket: Ticket, reply: Reply, mut settled: Output, out: &mut Output) {
+    pub(crate) fn settle(
+        request: RequestId,
+        reply: Reply,
+        mut settled: Effects,
+        out: &mut Effects,
+    ) {
         out.questions.append(&mut settled.questions);
         out.effects.append(&mut settled.effects);
-        out.settled.append(&mut settled.settled);
+        out.deferred.append(&mut settled.deferred);
         if let Reply::Later = reply {
             out.actions.append(&mut settled.actions);
             return;
         }
-        out.settled.push(Settled {
-            ticket,
+        out.deferred.push(DeferredReply {
+            request,
             reply,
             actions: settled.actions,
         });
@@ -334,10 +350,10 @@ impl Session {
         now: Millis,
         leave: PendingLeave,
         answer: Answer<'_>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
-        let ticket = leave.ticket();
-        let mut settled = Output::default();
+        let request = leave.request();
+        let mut settled = Effects::default();
         let reply = match leave {
             PendingLeave::Trust {
                 commands, approved, ..
@@ -349,16 +365,16 @@ impl Session {
                 } else {
                     wanted
                 };
-                settled.effects.push(Effect::Trust(commands));
-                self.run_gate(ticket, approved, asked, &mut settled)
+                settled.effects.push(Effect::TrustCommands { commands });
+                self.run_gate(request, approved, asked, &mut settled)
             }
             PendingLeave::Trust { .. } => {
                 let reports = self.not_trusted("the user did not agree");
-                return self.gate_ended(now, ticket, false, reports, out);
+                return self.gate_ended(now, request, false, reports, out);
             }
             PendingLeave::Approval(pending) => self.take_word(now, pending, answer, &mut settled),
         };
-        Self::settle(ticket, reply, settled, out);
+        Self::settle(request, reply, settled, out);
     }
 
     /// Nobody answered about the way out in time.
@@ -367,35 +383,35 @@ impl Session {
         now: Millis,
         leave: PendingLeave,
         why: &str,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         match leave {
-            PendingLeave::Trust { ticket, .. } => {
-                self.gate_ended(now, ticket, false, self.not_trusted(why), out);
+            PendingLeave::Trust { request, .. } => {
+                self.gate_ended(now, request, false, self.not_trusted(why), out);
             }
             PendingLeave::Approval(pending) => {
-                let (ticket, mut settled) = (pending.ticket, Output::default());
+                let (request, mut settled) = (pending.request, Effects::default());
                 let reply = self.unanswered(pending, UNANSWERED, &mut settled);
-                Self::settle(ticket, reply, settled, out);
+                Self::settle(request, reply, settled, out);
             }
         }
     }
 
     /// Whether this request is one that waits for the way out.
-    pub(crate) fn is_leaving(&self, ticket: Ticket) -> bool {
+    pub(crate) fn is_leaving(&self, request: RequestId) -> bool {
         let asked = self
             .waiting
             .values()
-            .any(|waiting| matches!(waiting, Waiting::Leave(leave) if leave.ticket() == ticket));
+            .any(|waiting| matches!(waiting, Waiting::Leave(leave) if leave.request() == request));
         asked
             || self
                 .leaving
                 .as_ref()
-                .is_some_and(|leaving| leaving.ticket == ticket)
+                .is_some_and(|leaving| leaving.request == request)
     }
 
     /// Calls the way out off, because the run or the session goes elsewhere.
-    pub(crate) fn stop_leaving(&mut self, why: &str, out: &mut Output) {
+    pub(crate) fn stop_leaving(&mut self, why: &str, out: &mut Effects) {
         let ids: Vec<_> = self
             .waiting
             .iter()
@@ -403,31 +419,31 @@ impl Session {
             .map(|(id, _)| *id)
             .collect();
         let asked = ids.iter().filter_map(|id| self.waiting.remove(id));
-        let asked: Vec<Settled> = asked
+        let asked: Vec<DeferredReply> = asked
             .filter_map(|waiting| waiting.unanswered(why))
             .collect();
-        out.settled.extend(asked);
+        out.deferred.extend(asked);
         if let Some(leaving) = self.leaving.take() {
             if let Step::Gate { id, in_widget, .. } = leaving.step {
-                out.effects.push(Effect::StopGate(id));
+                out.perform(Effect::CancelGate { gate: id });
                 if in_widget {
                     out.actions.push(Action::SetWidget { lines: None });
                 }
             }
-            out.settled.push(called_off(leaving.ticket, why));
+            out.deferred.push(called_off(leaving.request, why));
         }
         self.forget_dialog(out);
     }
 
     /// Notes how things stand where a phase was entered.
-    pub(crate) fn baseline_taken(&mut self, baseline: Box<RawValue>, out: &mut Output) {
+    pub(crate) fn baseline_taken(&mut self, baseline: Box<RawValue>, out: &mut Effects) {
         let Some(run) = self.run.as_mut().filter(|run| run.state.active) else {
             return;
         };
         let Ok(standing) = &run.standing else { return };
         let stored = StoredGate::of_baseline(&run.state, &standing.phase.id, baseline.clone());
         run.baseline = Some(baseline);
-        out.actions.push(entry(entry_type::GATE, &stored));
+        out.append_entry(entry_type::GATE, &stored);
     }
 }
 
@@ -436,9 +452,9 @@ const NOWHERE: &str = "the run stands in no phase any more";
 const UNANSWERED: &str = "Nobody answered in half an hour.";
 
 /// The answer to a `next` that came to nothing.
-pub(crate) fn called_off(ticket: Ticket, why: &str) -> Settled {
-    Settled {
-        ticket,
+pub(crate) fn called_off(request: RequestId, why: &str) -> DeferredReply {
+    DeferredReply {
+        request,
         reply: Reply::Tool(ToolAnswer {
             text: format!("The way out of the phase was called off: {why}."),
             details: json!({ "advanced": false }),

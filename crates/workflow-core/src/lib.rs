@@ -1,6 +1,6 @@
 //! The engine of workflow-sidecar: pure, without I/O, clock or randomness of its own.
 //!
-//! One value, [`Session`], with one way in ([`Input`] and a time) and one way out ([`Output`]).
+//! One value, [`Session`], with one way in ([`Event`] and a time) and one way out ([`Effects`]).
 //! Everything the world must do is a value in the output; everything the world did comes back
 //! as an input. So a whole session runs in a unit test, and a recording replays byte for byte.
 //!
@@ -12,13 +12,13 @@ pub mod command;
 mod context;
 pub mod definition;
 pub mod diagnostic;
+pub mod effect;
 mod ending;
+pub mod event;
 pub mod explain;
 pub mod guard;
 mod hook;
-pub mod input;
 mod leaving;
-pub mod output;
 mod random;
 pub mod run;
 pub mod session;
@@ -27,12 +27,13 @@ pub mod template;
 mod text;
 mod tool;
 mod trust;
+pub mod types;
 pub mod view;
 mod waiting;
 pub mod wake;
 pub mod white_space;
 
-pub use input::Input;
-pub use output::Output;
+pub use effect::Effects;
+pub use event::Event;
 pub use session::Session;
 pub use trust::foreign_gates;

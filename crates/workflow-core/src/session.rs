@@ -7,23 +7,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use crate::checkpoint::{Checkpoints, PendingRestore, went_on};
 use crate::command::PendingStart;
 use crate::context::Told;
 use crate::definition::{Catalog, Settings, Trigger};
+use crate::effect::{Action, Decider, DeferredReply, Effect, Effects, Reply};
+use crate::event::{Author, Command, Event, PlatformEvent};
 use crate::guard::Pace;
 use crate::guard::results::Results;
 use crate::guard::rules::{Call, Rules};
 use crate::hook::{Countdown, Denied, PendingCall, Pushed};
-use crate::input::{Author, Command, Input, Millis, QuestionId};
 use crate::leaving::{Leaving, PendingLeave, called_off, needs_baseline};
-use crate::output::{Action, Decider, Effect, Level, Output, Reply, Settled};
 use crate::random::Random;
 use crate::run::{RunState, Stale, StoredDefinition, StoredRun, entry_type};
 use crate::standing::{Standing, settings_levels};
 use crate::trust::Foreign;
+use crate::types::{Millis, QuestionId, Severity};
 use crate::waiting::Asked;
 use crate::wake::Wake;
 
@@ -36,7 +37,7 @@ const LONGEST_DEFINITION: usize = 4 << 20;
 /// One session of a host: what happens goes in, what must be done comes out.
 ///
 /// Reads no clock, no file, no randomness; starts nothing and waits for nothing. The caller
-/// gives the time with every input and sends [`Input::Tick`] when [`Session::deadline`] is due.
+/// gives the time with every input and sends [`Event::Tick`] when [`Session::deadline`] is due.
 #[derive(Debug, Clone)]
 pub struct Session {
     abilities: Abilities,
@@ -122,21 +123,21 @@ impl Waiting {
     }
 
     /// The answer to the request that it holds up, when nobody gives one.
-    pub(crate) fn unanswered(self, why: &str) -> Option<Settled> {
-        let (ticket, reply) = match self {
-            Self::Start(start) => (start.ticket, Reply::None),
-            Self::Leave(leave) => return Some(called_off(leave.ticket(), why)),
-            Self::Restore(restore) => return Some(went_on(restore.ticket, None)),
+    pub(crate) fn unanswered(self, why: &str) -> Option<DeferredReply> {
+        let (request, reply) = match self {
+            Self::Start(start) => (start.request, Reply::None),
+            Self::Leave(leave) => return Some(called_off(leave.request(), why)),
+            Self::Restore(restore) => return Some(went_on(restore.request, None)),
             Self::Triggers(_) => return None,
             Self::Call(call) => {
                 let reason =
                     format!("{}\nNobody could be asked about it: {why}.", call.reason).into();
                 let by = Decider::Nobody;
-                (call.ticket, Reply::Block { reason, by })
+                (call.request, Reply::Block { reason, by })
             }
         };
-        Some(Settled {
-            ticket,
+        Some(DeferredReply {
+            request,
             reply,
             actions: Vec::new(),
         })
@@ -225,7 +226,7 @@ impl Session {
         !(self.settings.user.reading.is_whole() && self.settings.project.reading.is_whole())
     }
 
-    /// When [`Input::Tick`] is due next.
+    /// When [`Event::Tick`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let countdown = self.countdown.as_ref().map(Countdown::deadline);
@@ -237,76 +238,65 @@ impl Session {
     }
 
     /// Takes what happened, gives what must be done.
-    pub fn step(&mut self, now: Millis, input: Input<'_>) -> Output {
-        let mut out = Output::default();
+    pub fn step(&mut self, now: Millis, input: Event<'_>) -> Effects {
+        let mut out = Effects::default();
         self.note_agent(now, &input);
         if begins_to_work(&input) {
             self.forget_restore("the agent went on before you answered", &mut out);
         }
         match input {
-            Input::Session { entries, loaded } => {
+            Event::Session { entries, loaded } => {
                 self.session_changed(&entries, &loaded, &mut out);
                 self.wake.moved(now);
             }
-            Input::Shutdown => self.session_over(&mut out),
-            Input::BeforeAgentStart { prompt } => self.before_agent_start(prompt, &mut out),
+            Event::Shutdown => self.session_over(&mut out),
+            Event::BeforeAgentStart { prompt } => self.before_agent_start(prompt, &mut out),
             // A text of nobody's may be our own reminder: the counts wait until the agent starts on it.
-            Input::AgentStart | Input::UserInput { author: None } => {
+            Event::AgentStart | Event::UserInput { author: None } => {
                 self.agent_is_running(&mut out);
             }
-            Input::TurnStart { index } => self.turn_started(index, &mut out),
-            Input::TurnEnd => self.turn_ended(&mut out),
-            Input::AgentEnd { last } => self.agent_ended(now, last, &mut out),
-            Input::ToolCall {
-                ticket,
+            Event::TurnStart { index } => self.turn_started(index, &mut out),
+            Event::TurnEnd => self.turn_ended(&mut out),
+            Event::AgentEnd { last } => self.agent_ended(now, last, &mut out),
+            Event::ToolCall {
+                request,
                 tool,
                 input,
                 paths,
-            } => self.tool_called(ticket, &Call::new(tool, input, paths), &mut out),
-            Input::ToolResult {
+            } => self.tool_called(request, &Call::new(tool, input, paths), &mut out),
+            Event::ToolResult {
                 tool,
                 content,
                 is_error,
             } => self.tool_answered(tool, content, is_error, &mut out),
-            Input::UserInput {
+            Event::UserInput {
                 author: Some(Author::Extension),
             } => {}
-            Input::UserInput {
+            Event::UserInput {
                 author: Some(Author::Person),
             } => self.user_spoke(&mut out),
-            Input::Compacted => self.told = Told::default(),
-            Input::Settings { loaded } => self.settings_changed(loaded, &mut out),
-            Input::Branch {
-                ticket,
+            Event::Compacted => self.told = Told::default(),
+            Event::Settings { loaded } => self.settings_changed(loaded, &mut out),
+            Event::Branch {
+                request,
                 turn,
                 entries,
-            } => self.goes_back(ticket, turn, entries.as_deref(), &mut out),
-            Input::CodeKept { kept } => self.code_kept(now, kept, &mut out),
-            Input::CodeRestored { id, restored } => self.code_restored(id, &restored, &mut out),
-            Input::Watched { watched } => self.watched(&watched, &mut out),
-            Input::Triggered { text } => self.triggered(now, text, &mut out),
-            Input::Step { ticket, action } => self.step_tool(now, ticket, action, &mut out),
-            Input::Word { word } => self.word_read(now, word, &mut out),
-            Input::StepCancelled { ticket } => self.step_cancelled(ticket, &mut out),
-            Input::Baseline { baseline } => self.baseline_taken(baseline, &mut out),
-            Input::GateUntrusted { gate } => self.gate_untrusted(now, gate, &mut out),
-            Input::GateProgress { gate, text } => {
-                self.gate_goes_on(gate, &text, &mut out);
-                self.restore_goes_on(gate, &text, &mut out);
-            }
-            Input::GateOver { gate, reports } => self.gate_over(now, gate, reports, &mut out),
-            Input::Command {
-                ticket,
+            } => self.goes_back(request, turn, entries.as_deref(), &mut out),
+            Event::Step { request, action } => self.step_tool(now, request, action, &mut out),
+            Event::StepCancelled { request } => self.step_cancelled(request, &mut out),
+            Event::Platform(event) => self.platform_reported(now, event, &mut out),
+            Event::Command {
+                request,
                 command: Command::Workflow { arguments, loaded },
             } => {
-                self.workflow_command(now, ticket, arguments, loaded, &mut out);
+                self.workflow_command(now, request, arguments, loaded, &mut out);
             }
-            Input::Command {
+            Event::Command {
                 command: Command::CancelWorkflow,
                 ..
             } => self.cancel_command(&mut out),
-            Input::Answer { question, answer } => self.answered(now, question, answer, &mut out),
-            Input::Tick => {
+            Event::Answer { question, answer } => self.answered(now, question, answer, &mut out),
+            Event::Tick => {
                 // What somebody has to say comes before our own reminder, and stops its countdown.
                 self.give_next(now, &mut out);
                 self.time_passed(now, &mut out);
@@ -315,26 +305,51 @@ impl Session {
             }
         }
         self.note_questions(now, &out.questions);
-        if out.says_something() {
+        if out.sends_user_message() {
             self.wake.spoken_to(now);
         }
         out
     }
 
+    /// Takes a report of the platform.
+    fn platform_reported(&mut self, now: Millis, event: PlatformEvent, out: &mut Effects) {
+        match event {
+            PlatformEvent::BaselineTaken { baseline } => self.baseline_taken(baseline, out),
+            PlatformEvent::GateNotTrusted { gate } => self.gate_untrusted(now, gate, out),
+            PlatformEvent::GateProgress { gate, text } => self.gate_goes_on(gate, &text, out),
+            PlatformEvent::GateFinished { gate, reports } => {
+                self.gate_over(now, gate, reports, out);
+            }
+            PlatformEvent::ApprovalRead { decision } => self.word_read(now, decision, out),
+            PlatformEvent::CheckpointRecorded { snapshot } => {
+                self.code_kept(now, Ok(snapshot), out);
+            }
+            PlatformEvent::CheckpointFailed { error } => self.code_kept(now, Err(error), out),
+            PlatformEvent::RestoreProgress { restore, text } => {
+                self.restore_goes_on(restore, &text, out);
+            }
+            PlatformEvent::CodeRestored { restore, outcome } => {
+                self.code_restored(restore, &outcome, out);
+            }
+            PlatformEvent::TriggersWatched { report } => self.watched(&report, out),
+            PlatformEvent::Triggered { text } => self.triggered(now, text, out),
+        }
+    }
+
     /// Notes whether the agent works, as far as this tells.
-    fn note_agent(&mut self, now: Millis, input: &Input<'_>) {
+    fn note_agent(&mut self, now: Millis, input: &Event<'_>) {
         let works = matches!(
             input,
-            Input::BeforeAgentStart { .. }
-                | Input::AgentStart
-                | Input::TurnStart { .. }
-                | Input::TurnEnd
-                | Input::ToolCall { .. }
-                | Input::ToolResult { .. }
+            Event::BeforeAgentStart { .. }
+                | Event::AgentStart
+                | Event::TurnStart { .. }
+                | Event::TurnEnd
+                | Event::ToolCall { .. }
+                | Event::ToolResult { .. }
         );
         if works {
             self.wake.works();
-        } else if matches!(input, Input::AgentEnd { .. }) {
+        } else if matches!(input, Event::AgentEnd { .. }) {
             self.wake.stopped(now);
         }
     }
@@ -391,7 +406,7 @@ impl Session {
     }
 
     /// The agent works, or a person spoke: nothing is counting down any more.
-    pub(crate) fn agent_is_running(&mut self, out: &mut Output) {
+    pub(crate) fn agent_is_running(&mut self, out: &mut Effects) {
         if self
             .countdown
             .take()
@@ -402,7 +417,7 @@ impl Session {
     }
 
     /// Moves the run to another state: decided, stored, then shown.
-    pub(crate) fn enter(&mut self, state: RunState, out: &mut Output) {
+    pub(crate) fn enter(&mut self, state: RunState, out: &mut Effects) {
         self.agent_is_running(out);
         self.stop_leaving("the run moved on meanwhile", out);
         self.call_off_calls("the run moved on", out);
@@ -421,8 +436,9 @@ impl Session {
         if let Some(standing) = run.standing.as_ref().ok().filter(|_| run.state.active)
             && needs_baseline(&standing.phase.gate)
         {
-            out.effects
-                .push(Effect::TakeBaseline(standing.phase.gate.clone()));
+            out.effects.push(Effect::TakeBaseline {
+                gates: standing.phase.gate.clone(),
+            });
         }
         out.actions.push(Action::SetStatus {
             text: self.status(),
@@ -437,14 +453,14 @@ impl Session {
 
 impl Run {
     /// Appends what the session must hold of this run, as far as it changed.
-    pub(crate) fn store(&mut self, out: &mut Output) {
-        out.actions.push(entry(entry_type::STATE, &self.state));
+    pub(crate) fn store(&mut self, out: &mut Effects) {
+        out.append_entry(entry_type::STATE, &self.state);
         self.store_definition(out);
         self.store_pace(out);
     }
 
     /// Appends the definition in force, unless the session holds it (behaviour: "Definition gone").
-    pub(crate) fn store_definition(&mut self, out: &mut Output) {
+    pub(crate) fn store_definition(&mut self, out: &mut Effects) {
         if self.state.active && self.standing.is_ok() && !self.definition_stored {
             let stored =
                 StoredDefinition::of(&self.state.workflow_key, &self.catalog, &self.state.task_id);
@@ -452,7 +468,7 @@ impl Run {
             self.definition_stored = true;
             // Too long stays too long: it is said once.
             out.actions.push(if is_longer(&stored, LONGEST_DEFINITION) {
-                notify(Level::Warning, NOT_STORED)
+                notify(Severity::Warning, NOT_STORED)
             } else {
                 stored
             });
@@ -460,7 +476,7 @@ impl Run {
     }
 
     /// Appends how far pushing went, unless the session holds it.
-    pub(crate) fn store_pace(&mut self, out: &mut Output) {
+    pub(crate) fn store_pace(&mut self, out: &mut Effects) {
         // What nobody is parked for is not waited for any longer than the session lives.
         let awaits = self.awaits.clone().filter(|_| self.pace.parked.is_some());
         if self.pace != self.stored_pace || awaits != self.stored_awaits {
@@ -468,15 +484,15 @@ impl Run {
                 awaits: awaits.clone(),
                 ..StoredRun::of(&self.state.task_id, self.pace)
             };
-            out.actions.push(entry(entry_type::RUN, &stored));
+            out.append_entry(entry_type::RUN, &stored);
             (self.stored_pace, self.stored_awaits) = (self.pace, awaits);
         }
     }
 }
 
 /// Whether the agent begins on something.
-fn begins_to_work(input: &Input<'_>) -> bool {
-    use Input::{AgentStart, BeforeAgentStart, TurnStart};
+fn begins_to_work(input: &Event<'_>) -> bool {
+    use Event::{AgentStart, BeforeAgentStart, TurnStart};
     matches!(
         input,
         BeforeAgentStart { .. } | AgentStart | TurnStart { .. }
@@ -492,18 +508,12 @@ fn is_longer(entry: &Action, limit: usize) -> bool {
     matches!(entry, Action::AppendEntry { data, .. } if data.get().len() > limit)
 }
 
-/// An entry to append. Our entries have string keys only, so that they always are JSON.
+/// An entry to append.
 pub(crate) fn entry(custom_type: &'static str, data: &impl Serialize) -> Action {
-    Action::AppendEntry {
-        custom_type,
-        data: to_raw_value(data).unwrap_or_else(|_| RawValue::NULL.to_owned()),
-    }
+    Action::append_entry(custom_type, data)
 }
 
 /// Tells the person something.
-pub(crate) fn notify(level: Level, message: impl Into<String>) -> Action {
-    Action::Notify {
-        message: message.into(),
-        level,
-    }
+pub(crate) fn notify(severity: Severity, message: impl Into<String>) -> Action {
+    Action::notify(severity, message)
 }

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::Session;
+use crate::effect::{AnswerKind, Effects, Reply, ToolAnswer};
 use crate::guard::gate::{Report, passed};
-use crate::input::{Millis, Ticket};
-use crate::output::{AnswerKind, Output, Reply, ToolAnswer};
 use crate::run::{TransitionError, advance, cancel, repeat};
 use crate::session::Run;
 use crate::standing::Standing;
 use crate::text;
+use crate::types::{Millis, RequestId};
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
 
@@ -17,9 +17,9 @@ impl Session {
     pub(crate) fn step_tool(
         &mut self,
         now: Millis,
-        ticket: Ticket,
+        request: RequestId,
         action: Option<&str>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         self.agent_is_running(out);
         self.tool_was_used();
@@ -29,7 +29,7 @@ impl Session {
         let answer = match action {
             Some("status") => self.step_status(),
             Some("next") => {
-                out.reply = self.step_next(now, ticket, out);
+                out.reply = self.step_next(now, request, out);
                 return;
             }
             Some("loop") => self.step_loop(out),
@@ -62,18 +62,18 @@ impl Session {
     }
 
     /// The host does not want the answer to a call any more: what it waits for is called off.
-    pub(crate) fn step_cancelled(&mut self, ticket: Ticket, out: &mut Output) {
-        if self.is_leaving(ticket) {
+    pub(crate) fn step_cancelled(&mut self, request: RequestId, out: &mut Effects) {
+        if self.is_leaving(request) {
             self.stop_leaving("the call was cancelled", out);
         }
     }
 
-    fn step_next(&mut self, now: Millis, ticket: Ticket, out: &mut Output) -> Reply {
+    fn step_next(&mut self, now: Millis, request: RequestId, out: &mut Effects) -> Reply {
         if let Some((_, standing)) = self.standing() {
             if self.turn_moved == Some(true) {
                 return Reply::Tool(read_first(standing));
             }
-            if let Some(reply) = self.leave(now, ticket, out) {
+            if let Some(reply) = self.leave(now, request, out) {
                 return reply;
             }
         }
@@ -81,7 +81,7 @@ impl Session {
     }
 
     /// Leaves the phase, whose gate came to this.
-    pub(crate) fn advance_now(&mut self, reports: &[Report], out: &mut Output) -> ToolAnswer {
+    pub(crate) fn advance_now(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
         let mut answer = self.advanced(out);
         if !reports.is_empty() {
             answer.text = format!("{}\n\n{}", passed(reports), answer.text);
@@ -90,7 +90,7 @@ impl Session {
         answer
     }
 
-    fn advanced(&mut self, out: &mut Output) -> ToolAnswer {
+    fn advanced(&mut self, out: &mut Effects) -> ToolAnswer {
         let Some(run) = self.active_run() else {
             return none_active(NO_WORKFLOW);
         };
@@ -140,7 +140,7 @@ impl Session {
         )
     }
 
-    fn step_loop(&mut self, out: &mut Output) -> ToolAnswer {
+    fn step_loop(&mut self, out: &mut Effects) -> ToolAnswer {
         let Some(run) = self.active_run() else {
             return none_active("No active workflow to loop.");
         };
@@ -170,7 +170,7 @@ impl Session {
     }
 
     /// state-management: "Two-Step Cancellation".
-    fn step_cancel(&mut self, out: &mut Output) -> ToolAnswer {
+    fn step_cancel(&mut self, out: &mut Effects) -> ToolAnswer {
         let Some(run) = self.run.as_mut().filter(|run| run.state.active) else {
             return none_active("No active workflow to cancel.");
         };
@@ -195,7 +195,7 @@ impl Session {
         }
     }
 
-    fn move_to(&mut self, state: crate::run::RunState, out: &mut Output) {
+    fn move_to(&mut self, state: crate::run::RunState, out: &mut Effects) {
         self.turn_moved = self.turn_moved.map(|_| true);
         self.enter(state, out);
     }

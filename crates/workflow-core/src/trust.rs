@@ -5,7 +5,7 @@
 
 use crate::Session;
 use crate::definition::{Catalog, Check, Listing, Outcome, PhaseEntry, RunCheck, Tier, Workflow};
-use crate::output::{Output, Question};
+use crate::effect::{Effects, Question};
 use crate::run::reachable;
 use crate::session::Waiting;
 
@@ -83,7 +83,7 @@ impl Session {
         about: &str,
         listed: &[String],
         waiting: Waiting,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let lines: Vec<String> = listed.iter().map(|line| format!("  {line}")).collect();
         let id = self.next_question();

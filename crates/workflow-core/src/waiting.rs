@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 
 use crate::Session;
-use crate::input::{Answer, Millis, QuestionId};
-use crate::output::{Level, Output, Question};
+use crate::effect::{Effects, Question};
+use crate::event::Answer;
 use crate::session::{Waiting, notify};
+use crate::types::{Millis, QuestionId, Severity};
 
 /// How long a person has to answer: as long as somebody is away, and not for ever.
 const PATIENCE: Millis = 30 * 60 * 1000;
@@ -71,7 +72,7 @@ impl Session {
     }
 
     /// Ends the questions that nobody answered in time: the safe answer holds, and that is said.
-    pub(crate) fn give_up_waiting(&mut self, now: Millis, out: &mut Output) {
+    pub(crate) fn give_up_waiting(&mut self, now: Millis, out: &mut Effects) {
         let is_late = |id: &&QuestionId| self.asked.0.get(id).is_some_and(|put| put.due <= now);
         let late: Vec<QuestionId> = self.waiting.keys().filter(is_late).copied().collect();
         for id in late {
@@ -85,16 +86,16 @@ impl Session {
     }
 
     /// Answers what waited for a person in vain. What becomes of a call the agent is told.
-    fn settle_late(&self, id: QuestionId, waiting: Waiting, out: &mut Output) {
+    fn settle_late(&self, id: QuestionId, waiting: Waiting, out: &mut Effects) {
         let is_call = matches!(waiting, Waiting::Call(_));
         let Some(mut settled) = waiting.unanswered(TOO_LATE) else {
             return;
         };
         if let Some(Put { title, without, .. }) = self.asked.0.get(&id).filter(|_| !is_call) {
             let message = format!("[workflow] \"{title}\": {TOO_LATE}. {without}");
-            settled.actions.push(notify(Level::Warning, message));
+            settled.actions.push(notify(Severity::Warning, message));
         }
-        out.settled.push(settled);
+        out.deferred.push(settled);
     }
 
     /// The host answered a question.
@@ -103,7 +104,7 @@ impl Session {
         now: Millis,
         question: QuestionId,
         answer: Answer<'_>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let put = self.asked.0.remove(&question);
         let confirmed = answer == Answer::Confirmed(true);
@@ -122,7 +123,7 @@ impl Session {
     }
 
     /// Tells a person who answered that it came too late, and what stands.
-    fn say_late(&self, put: &Put, out: &mut Output) {
+    fn say_late(&self, put: &Put, out: &mut Effects) {
         let Put { title, without, .. } = put;
         let here = match self.standing() {
             Some((_, standing)) => format!(" The workflow is in {}.", standing.phase.name),
@@ -131,6 +132,6 @@ impl Session {
         let message = format!(
             "[workflow] Your answer to \"{title}\" came too late and counts for nothing. {without}{here}"
         );
-        out.actions.push(notify(Level::Warning, message));
+        out.notify(Severity::Warning, message);
     }
 }

@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 
 use crate::Session;
 use crate::definition::{Tier, Trigger};
-use crate::input::{Answer, Millis};
-use crate::output::{Action, Effect, Heard, Level, Output, Reply};
-use crate::session::{Waiting, notify};
+use crate::effect::{Action, Effect, Effects, Reply, TriggerOutcome};
+use crate::event::{Answer, WatchReport};
+use crate::session::Waiting;
+use crate::types::{Millis, Severity};
 
 /// How a text begins that says what nobody was given.
 pub const NOT_GIVEN: &str = "[workflow] The session ends before the agent was told: ";
@@ -43,17 +44,6 @@ impl Default for Agent {
     fn default() -> Self {
         Self::Rests(0)
     }
-}
-
-/// What came of having triggers watched.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Watched {
-    /// What is watched now that was not before, as people read it.
-    pub begun: Vec<String>,
-    /// What is not, and why.
-    pub problems: Vec<String>,
-    /// Whether those of the project are not, because nobody trusts them.
-    pub untrusted: bool,
 }
 
 impl Wake {
@@ -108,7 +98,7 @@ impl Wake {
 
 impl Session {
     /// Has watched what the settings say, and nothing else.
-    pub(crate) fn watch_triggers(&mut self, out: &mut Output) {
+    pub(crate) fn watch_triggers(&mut self, out: &mut Effects) {
         let triggers = &self.settings.triggers;
         if triggers.is_empty() {
             return self.watch_no_more(out);
@@ -116,35 +106,37 @@ impl Session {
         // A host without an interface runs one prompt and ends: there is nobody to wake.
         if self.is_without_interface() {
             let message = "[workflow] No trigger is watched: this host shows nothing, and ends with its prompt.";
-            out.actions.push(notify(Level::Warning, message));
+            out.notify(Severity::Warning, message);
             return self.watch_no_more(out);
         }
         self.wake.watching = true;
-        out.effects.push(Effect::Watch(triggers.clone()));
+        out.effects.push(Effect::WatchTriggers {
+            triggers: triggers.clone(),
+        });
     }
 
-    pub(crate) fn watch_no_more(&mut self, out: &mut Output) {
+    pub(crate) fn watch_no_more(&mut self, out: &mut Effects) {
         if std::mem::take(&mut self.wake.watching) {
-            out.effects.push(Effect::WatchNoMore);
+            out.perform(Effect::StopWatching);
         }
     }
 
     /// Says what is watched, and asks about what only a person can allow.
-    pub(crate) fn watched(&mut self, watched: &Watched, out: &mut Output) {
-        if !watched.begun.is_empty() {
-            let message = format!("[workflow] Watching {}", watched.begun.join(", "));
-            out.actions.push(notify(Level::Info, message));
+    pub(crate) fn watched(&mut self, watched: &WatchReport, out: &mut Effects) {
+        if !watched.started.is_empty() {
+            let message = format!("[workflow] Watching {}", watched.started.join(", "));
+            out.notify(Severity::Info, message);
         }
         for problem in &watched.problems {
             let message = format!("[workflow] {problem}");
-            out.actions.push(notify(Level::Warning, message));
+            out.notify(Severity::Warning, message);
         }
         if watched.untrusted && !self.wake.declined {
             self.ask_about_triggers(out);
         }
     }
 
-    fn ask_about_triggers(&mut self, out: &mut Output) {
+    fn ask_about_triggers(&mut self, out: &mut Effects) {
         let has_asked = |waiting: &Waiting| matches!(waiting, Waiting::Triggers(_));
         if self.waiting.values().any(has_asked) {
             return;
@@ -169,21 +161,21 @@ impl Session {
         &mut self,
         shown: Vec<Trigger>,
         answer: Answer<'_>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         if answer != Answer::Confirmed(true) {
             return self.triggers_declined("you did not agree", out);
         }
-        out.effects.push(Effect::TrustTriggers(shown));
+        out.perform(Effect::TrustTriggers { triggers: shown });
         self.watch_triggers(out);
     }
 
-    pub(crate) fn triggers_declined(&mut self, why: &str, out: &mut Output) {
+    pub(crate) fn triggers_declined(&mut self, why: &str, out: &mut Effects) {
         self.wake.declined = true;
         let message = format!(
             "[workflow] The triggers of this project are not watched: {why}. `workflow-sidecar trust` allows them."
         );
-        out.actions.push(notify(Level::Warning, message));
+        out.notify(Severity::Warning, message);
     }
 
     fn project_triggers(&self) -> impl Iterator<Item = &Trigger> {
@@ -192,21 +184,21 @@ impl Session {
     }
 
     /// Something came in: the agent is told, now or when it has stopped.
-    pub(crate) fn triggered(&mut self, now: Millis, text: String, out: &mut Output) {
+    pub(crate) fn triggered(&mut self, now: Millis, text: String, out: &mut Effects) {
         let heard = if self.wake.queue.is_empty() && self.wake.rests(now) {
             self.wake_up(now, text, out);
-            Heard::Delivered
+            TriggerOutcome::Delivered
         } else if self.wake.queue.len() < WAITING {
             self.wake.queue.push_back(text);
-            Heard::Queued
+            TriggerOutcome::Queued
         } else {
-            Heard::Refused
+            TriggerOutcome::Refused
         };
-        out.reply = Reply::Heard(heard);
+        out.reply = Reply::Triggered(heard);
     }
 
     /// Gives the agent what waits for it, if it rests.
-    pub(crate) fn give_next(&mut self, now: Millis, out: &mut Output) {
+    pub(crate) fn give_next(&mut self, now: Millis, out: &mut Effects) {
         if self.wake.rests(now)
             && let Some(text) = self.wake.queue.pop_front()
         {
@@ -215,7 +207,7 @@ impl Session {
     }
 
     /// It is as a word of the user: nothing counts down any more.
-    fn wake_up(&mut self, now: Millis, content: String, out: &mut Output) {
+    fn wake_up(&mut self, now: Millis, content: String, out: &mut Effects) {
         self.agent_is_running(out);
         self.wake.spoken_to(now);
         out.actions.push(Action::SendUserMessage {

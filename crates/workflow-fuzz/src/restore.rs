@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Loaded;
-use workflow_core::input::{Entry, Ticket};
-use workflow_core::output::{Action, Effect, Output};
+use workflow_core::effect::{Action, Effect, Effects};
+use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::{RunState, StoredDefinition, StoredRun, entry_type, restore};
 use workflow_core::session::Abilities;
-use workflow_core::{Input, Session};
+use workflow_core::types::RequestId;
+use workflow_core::{Event, Session};
 
 /// A moment later than whatever a seed holds.
 const NOW: u64 = 1_800_000_000_000;
@@ -96,7 +97,7 @@ impl Host {
         let mut session = Session::new(abilities, 7);
         let out = session.step(
             NOW,
-            Input::Session {
+            Event::Session {
                 entries: entries(&branch),
                 loaded: Arc::new(Loaded::default()),
             },
@@ -111,8 +112,8 @@ impl Host {
     }
 
     /// Keeps what is to be kept; no gate ever ends, and nothing stands anywhere.
-    fn keep(&mut self, out: Output) {
-        let settled = out.settled.into_iter().flat_map(|settled| settled.actions);
+    fn keep(&mut self, out: Effects) {
+        let settled = out.deferred.into_iter().flat_map(|settled| settled.actions);
         for action in out.actions.into_iter().chain(settled) {
             if let Action::AppendEntry { custom_type, data } = action {
                 self.branch.push(Stored {
@@ -124,11 +125,14 @@ impl Host {
         let wants_baseline = out
             .effects
             .iter()
-            .any(|effect| matches!(effect, Effect::TakeBaseline(_)));
+            .any(|effect| matches!(effect, Effect::TakeBaseline { .. }));
         if wants_baseline {
             // Null would say that nobody knows how things stood, and be asked for again.
             let baseline = RawValue::from_string("{}".to_owned()).expect("it is JSON");
-            let out = self.session.step(NOW, Input::Baseline { baseline });
+            let out = self.session.step(
+                NOW,
+                Event::Platform(PlatformEvent::BaselineTaken { baseline }),
+            );
             self.keep(out);
         }
     }
@@ -137,8 +141,8 @@ impl Host {
         self.steps += 1;
         let out = self.session.step(
             NOW,
-            Input::Step {
-                ticket: Ticket(self.steps),
+            Event::Step {
+                request: RequestId(self.steps),
                 action: Some("next"),
             },
         );

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use workflow_core::input::Word;
+use workflow_core::event::ApprovalDecision as Word;
 
 use crate::private::create_private;
 

@@ -19,6 +19,7 @@ mod init;
 mod log;
 mod paths;
 mod plain_file;
+mod platform;
 mod private;
 mod record;
 mod rest;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::Diagnostic;
+use workflow_core::event::Entry;
 use workflow_core::guard::Parked;
-use workflow_core::input::Entry;
 use workflow_core::session::Abilities;
 use workflow_core::view::View;
-use workflow_core::{Input, Session};
+use workflow_core::{Event, Session};
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) fn taken_up(entries: &[Entry<'_>], loaded: Arc<Loaded>) -> (Session, 
     let mut session = Session::new(Abilities::default(), 0);
     let entries = entries.to_vec();
     // Nothing of it depends on the time: no run is started and nothing counts down.
-    let output = session.step(0, Input::Session { entries, loaded });
+    let output = session.step(0, Event::Session { entries, loaded });
     (session, output.diagnostics)
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use workflow_core::input::Entry;
+use workflow_core::event::Entry;
 
 /// What stands in a session file.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use workflow_core::definition::{
     Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
+use workflow_core::effect::{Action, AnswerKind, Decider, Effects, Reply, ToolAnswer};
 use workflow_core::guard::Parked;
-use workflow_core::output::{Action, AnswerKind, Decider, Level, Output, Reply, ToolAnswer};
 use workflow_core::view::{Crumb, PlaceView, View};
 use workflow_protocol as protocol;
 
@@ -67,12 +67,12 @@ fn action(action: Action) -> protocol::Action {
             lines,
             placement: protocol::Placement::AboveEditor,
         },
-        Action::Notify { message, level } => protocol::Action::Notify {
+        Action::Notify { message, severity } => protocol::Action::Notify {
             message,
-            level: match level {
-                Level::Info => protocol::Level::Info,
-                Level::Warning => protocol::Level::Warning,
-                Level::Error => protocol::Level::Error,
+            level: match severity {
+                Severity::Info => protocol::Level::Info,
+                Severity::Warning => protocol::Level::Warning,
+                Severity::Error => protocol::Level::Error,
             },
         },
     }
@@ -123,7 +123,7 @@ pub(crate) fn select(
     }
 }
 
-pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
+pub(crate) fn tool_result_result(output: Effects) -> protocol::ToolResultResult {
     let content = match output.reply {
         Reply::Content(content) => Some(content),
         Reply::None
@@ -132,7 +132,7 @@ pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
         | Reply::Inject { .. }
         | Reply::Mutation(_)
         | Reply::Tool(_)
-        | Reply::Heard(_) => None,
+        | Reply::Triggered(_) => None,
     };
     protocol::ToolResultResult {
         mutation: content.map(|content| protocol::ToolResultMutation {
@@ -144,7 +144,7 @@ pub(crate) fn tool_result_result(output: Output) -> protocol::ToolResultResult {
     }
 }
 
-pub(crate) fn hook_result(output: Output) -> protocol::HookResult {
+pub(crate) fn hook_result(output: Effects) -> protocol::HookResult {
     protocol::HookResult {
         guarded: None,
         diagnostics: diagnostics(&output.diagnostics),
@@ -152,7 +152,7 @@ pub(crate) fn hook_result(output: Output) -> protocol::HookResult {
     }
 }
 
-pub(crate) fn branch_result(output: Output) -> protocol::BranchResult {
+pub(crate) fn branch_result(output: Effects) -> protocol::BranchResult {
     protocol::BranchResult {
         mutation: None,
         diagnostics: diagnostics(&output.diagnostics),
@@ -162,7 +162,7 @@ pub(crate) fn branch_result(output: Output) -> protocol::BranchResult {
 
 /// What an agent is told before it starts; `as_json` makes JSON of its text.
 pub(crate) fn before_agent_start_result(
-    output: Output,
+    output: Effects,
     as_json: impl FnOnce(Arc<str>) -> Arc<RawValue>,
 ) -> protocol::BeforeAgentStartResult {
     let inject = match output.reply {
@@ -180,7 +180,7 @@ pub(crate) fn before_agent_start_result(
         | Reply::Block { .. }
         | Reply::Mutation(_)
         | Reply::Tool(_)
-        | Reply::Heard(_) => None,
+        | Reply::Triggered(_) => None,
     };
     protocol::BeforeAgentStartResult {
         inject,
@@ -191,7 +191,7 @@ pub(crate) fn before_agent_start_result(
 
 /// Whether a tool may run; `as_json` makes JSON of the text that says why not.
 pub(crate) fn tool_call_result(
-    output: Output,
+    output: Effects,
     as_json: impl FnOnce(Arc<str>) -> Arc<RawValue>,
 ) -> protocol::ToolCallResult {
     let block = match output.reply {
@@ -209,7 +209,7 @@ pub(crate) fn tool_call_result(
         | Reply::Inject { .. }
         | Reply::Mutation(_)
         | Reply::Tool(_)
-        | Reply::Heard(_) => None,
+        | Reply::Triggered(_) => None,
     };
     protocol::ToolCallResult {
         block,
@@ -219,7 +219,7 @@ pub(crate) fn tool_call_result(
     }
 }
 
-pub(crate) fn agent_end_result(output: Output) -> protocol::AgentEndResult {
+pub(crate) fn agent_end_result(output: Effects) -> protocol::AgentEndResult {
     let mutation = match output.reply {
         Reply::Mutation(mutation) => protocol::AgentEndMutation {
             unload: mutation.unload,
@@ -232,7 +232,7 @@ pub(crate) fn agent_end_result(output: Output) -> protocol::AgentEndResult {
         | Reply::Block { .. }
         | Reply::Inject { .. }
         | Reply::Tool(_)
-        | Reply::Heard(_) => protocol::AgentEndMutation::default(),
+        | Reply::Triggered(_) => protocol::AgentEndMutation::default(),
     };
     protocol::AgentEndResult {
         mutation,
@@ -241,7 +241,7 @@ pub(crate) fn agent_end_result(output: Output) -> protocol::AgentEndResult {
     }
 }
 
-pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult {
+pub(crate) fn tool_execute_result(output: Effects) -> protocol::ToolExecuteResult {
     let answer = match output.reply {
         Reply::Tool(answer) => Some(answer),
         Reply::None
@@ -250,7 +250,7 @@ pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult
         | Reply::Block { .. }
         | Reply::Inject { .. }
         | Reply::Mutation(_)
-        | Reply::Heard(_) => None,
+        | Reply::Triggered(_) => None,
     };
     let kind = answer.as_ref().and_then(|answer| answer.kind);
     let (content, details) = match answer {
@@ -274,7 +274,7 @@ pub(crate) fn tool_execute_result(output: Output) -> protocol::ToolExecuteResult
     }
 }
 
-pub(crate) fn command_run_result(output: Output) -> protocol::CommandRunResult {
+pub(crate) fn command_run_result(output: Effects) -> protocol::CommandRunResult {
     protocol::CommandRunResult {
         guarded: None,
         diagnostics: diagnostics(&output.diagnostics),

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::definition::{Bound, ContinueRule, OnLimit, OnStop};
-use crate::input::LastAssistant;
+use crate::event::LastAssistant;
 
 /// How pushing goes in one phase, after all levels had their say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

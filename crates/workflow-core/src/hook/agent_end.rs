@@ -1,14 +1,14 @@
 //! `agent_end`: the run is announced, the agent is pushed on, or nothing (hook-lifecycle: "handleAgentEnd").
 
 use crate::Session;
+use crate::effect::{Action, Effects, Mutation, Reply, message_type};
 use crate::ending;
+use crate::event::LastAssistant;
 use crate::guard::{Parked, Push};
 use crate::hook::Pushed;
-use crate::input::{LastAssistant, Millis};
-use crate::output::{Action, Level, Mutation, Output, Reply, message_type};
 use crate::run::cancel;
-use crate::session::notify;
 use crate::standing::Standing;
+use crate::types::{Millis, Severity};
 
 /// The grace period before the agent is pushed on.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl Session {
         &mut self,
         now: Millis,
         last: Option<LastAssistant<'_>>,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         self.agent_is_running(out);
         self.forget_cancel();
@@ -47,7 +47,7 @@ impl Session {
     }
 
     /// Case A. One entry makes sure that the end is never announced twice, for a cancelled run too (A01, A02).
-    fn announce_end(&mut self, out: &mut Output) -> Mutation {
+    fn announce_end(&mut self, out: &mut Effects) -> Mutation {
         self.call_off_calls("the run moved on", out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
@@ -70,7 +70,7 @@ impl Session {
         &mut self,
         now: Millis,
         last: Option<LastAssistant<'_>>,
-        out: &mut Output,
+        out: &mut Effects,
     ) -> Mutation {
         let Some(run) = &mut self.run else {
             return Mutation::default();
@@ -90,7 +90,7 @@ impl Session {
                 let content = parked_message(standing, run.pace.pushes, why);
                 run.store_pace(out);
                 out.actions.push(Action::SendMessage {
-                    custom_type: message_type::PARKED,
+                    custom_type: message_type::PAUSED,
                     content,
                 });
             }
@@ -104,14 +104,14 @@ impl Session {
                     run.state = cancel(&run.state);
                 }
                 let mutation = self.announce_end(out);
-                out.actions.push(notify(Level::Warning, why));
+                out.notify(Severity::Warning, why);
                 return mutation;
             }
         }
         Mutation::default()
     }
 
-    fn count_down(&mut self, now: Millis, seconds: u32, out: &mut Output) {
+    fn count_down(&mut self, now: Millis, seconds: u32, out: &mut Effects) {
         let in_widget = seconds > 0 && self.shows_widgets();
         if in_widget {
             out.actions.push(widget(seconds));
@@ -133,7 +133,7 @@ impl Session {
     }
 
     /// Shows the seconds that passed, and pushes the agent on when none are left.
-    pub(crate) fn time_passed(&mut self, now: Millis, out: &mut Output) {
+    pub(crate) fn time_passed(&mut self, now: Millis, out: &mut Effects) {
         while let Some(countdown) = self
             .countdown
             .as_mut()
@@ -150,8 +150,8 @@ impl Session {
     }
 
     /// Sends the reminder, made for where the run stands now (B13).
-    fn push_on(&mut self, out: &mut Output) {
-        let mut done = Output::default();
+    fn push_on(&mut self, out: &mut Effects) {
+        let mut done = Effects::default();
         self.agent_is_running(&mut done);
         let Some(run) = self.run.as_mut().filter(|run| run.state.active) else {
             return;

@@ -5,8 +5,8 @@
 
 use crate::Session;
 use crate::definition::ContextMode;
+use crate::effect::{Effects, Reply, message_type};
 use crate::guard::{Pace, Parked};
-use crate::output::{Output, Reply, message_type};
 use crate::white_space;
 
 /// What became of a push.
@@ -19,7 +19,7 @@ pub(crate) struct Pushed {
 }
 
 impl Session {
-    pub(crate) fn before_agent_start(&mut self, prompt: Option<&str>, out: &mut Output) {
+    pub(crate) fn before_agent_start(&mut self, prompt: Option<&str>, out: &mut Effects) {
         self.agent_is_running(out);
         self.forget_cancel();
         self.turn_moved = None;
@@ -67,7 +67,7 @@ impl Session {
 
     /// Any word of the user stops the countdown, starts the counts anew, and resumes a parked run, but for one
     /// that waits for the user's word about its phase.
-    pub(crate) fn user_spoke(&mut self, out: &mut Output) {
+    pub(crate) fn user_spoke(&mut self, out: &mut Effects) {
         self.agent_is_running(out);
         self.pushed = None;
         if let Some(run) = self.run.as_mut().filter(|run| run.state.active) {

@@ -8,9 +8,9 @@ use crate::checkpoint::Checkpoints;
 use crate::context::Told;
 use crate::definition::{Catalog, Loaded, Reading, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, visible};
-use crate::input::Entry;
+use crate::effect::{Action, Effect, Effects};
+use crate::event::Entry;
 use crate::leaving::needs_baseline;
-use crate::output::{Action, Effect, Level, Output};
 use crate::run::{Position, Restored, RunState, Stale, StoredDefinition, restore};
 use crate::session::{Run, notify};
 use crate::standing::Standing;
@@ -28,7 +28,7 @@ impl Session {
         &mut self,
         entries: &[Entry<'_>],
         loaded: &Loaded,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let before = self.run.as_ref().and_then(Run::awaited);
         self.session_closed(out);
@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// The settings say something else than before: it holds from here on, in a run as well.
-    pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Output) {
+    pub(crate) fn settings_changed(&mut self, loaded: &Loaded, out: &mut Effects) {
         if loaded.settings == self.settings {
             return;
         }
@@ -66,7 +66,7 @@ impl Session {
         self.show_problems(out);
         if missed && !self.misses_settings() {
             let message = "[workflow] The settings can be read again, and hold as they stand.";
-            out.actions.push(notify(Level::Info, message));
+            out.notify(Severity::Info, message);
         }
         if triggers != self.settings.triggers {
             self.watch_triggers(out);
@@ -74,7 +74,7 @@ impl Session {
     }
 
     /// Has noted how things stand now, where the gate compares and nobody knows how they stood.
-    fn make_up_for_baseline(&mut self, out: &mut Output) {
+    fn make_up_for_baseline(&mut self, out: &mut Effects) {
         let Some((run, standing)) = self.standing() else {
             return;
         };
@@ -86,12 +86,12 @@ impl Session {
             standing.phase.name
         );
         let gate = standing.phase.gate.clone();
-        out.actions.push(notify(Level::Warning, message));
-        out.effects.push(Effect::TakeBaseline(gate));
+        out.notify(Severity::Warning, message);
+        out.perform(Effect::TakeBaseline { gates: gate });
     }
 
     /// The session is closed: nothing of it goes on.
-    pub(crate) fn session_over(&mut self, out: &mut Output) {
+    pub(crate) fn session_over(&mut self, out: &mut Effects) {
         self.session_closed(out);
         self.watch_no_more(out);
         self.tell_not_given(out);
@@ -100,16 +100,16 @@ impl Session {
     }
 
     /// Says what triggers had for an agent that is not there any more.
-    fn tell_not_given(&mut self, out: &mut Output) {
+    fn tell_not_given(&mut self, out: &mut Effects) {
         for text in self.wake.not_given() {
             let beginning: String = text.chars().take(TEXT_TOLD).collect();
             let message = format!("{NOT_GIVEN}{}", visible(&beginning));
-            out.actions.push(notify(Level::Warning, message));
+            out.notify(Severity::Warning, message);
         }
     }
 
     /// Lets go of everything that belongs to the session as it was.
-    pub(crate) fn session_closed(&mut self, out: &mut Output) {
+    pub(crate) fn session_closed(&mut self, out: &mut Effects) {
         self.agent_is_running(out);
         self.stop_leaving("the session ended", out);
         self.leave_restore(out);
@@ -119,12 +119,12 @@ impl Session {
         self.told = Told::default();
         self.denied = None;
         for (_, waiting) in std::mem::take(&mut self.waiting) {
-            out.settled.extend(waiting.unanswered("the session ended"));
+            out.deferred.extend(waiting.unanswered("the session ended"));
         }
     }
 
     /// Tells the person what is wrong, once per change (B49).
-    fn show_problems(&mut self, out: &mut Output) {
+    fn show_problems(&mut self, out: &mut Effects) {
         let mut told = in_short(&out.diagnostics);
         let Settings { user, project, .. } = &self.settings;
         for (whose, guards) in [("your", user), ("the project's", project)] {
@@ -160,7 +160,7 @@ fn in_short(diagnostics: &[Diagnostic]) -> String {
 }
 
 fn problems(told: &str) -> Action {
-    notify(Level::Warning, format!("[workflow] {told}"))
+    notify(Severity::Warning, format!("[workflow] {told}"))
 }
 
 /// Whether a problem is about the session's run, and so is told even when the run goes on.

@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use crate::Session;
 use crate::diagnostic::{shown, visible};
+use crate::effect::{Decider, DeferredReply, Effects, Question, Reply};
 use crate::guard::STEP_TOOL;
 use crate::guard::rules::{Call, Decision, Denial, Lift, reason};
-use crate::input::Ticket;
-use crate::output::{Decider, Output, Question, Reply, Settled};
 use crate::session::Waiting;
+use crate::types::RequestId;
 
 /// Characters of a call's arguments that a person is shown. What is left out of more is said, as it would run as well.
 const MOST_SHOWN: usize = 16_000;
@@ -22,7 +22,7 @@ const STUBBORN: u32 = 3;
 /// A call that waits for a person.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingCall {
-    pub(crate) ticket: Ticket,
+    pub(crate) request: RequestId,
     /// What the agent is told if it may not run.
     pub(crate) reason: String,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Denied {
 }
 
 impl Session {
-    pub(crate) fn tool_called(&mut self, ticket: Ticket, call: &Call<'_>, out: &mut Output) {
+    pub(crate) fn tool_called(&mut self, request: RequestId, call: &Call<'_>, out: &mut Effects) {
         self.agent_is_running(out);
         self.tool_was_used();
         let standing = self.standing().map(|(_, standing)| standing);
@@ -66,9 +66,9 @@ impl Session {
                 Lift::Never => Vec::new(),
             };
             if asked {
-                self.ask_for_consent(ticket, call, reason, &lifted, out);
+                self.ask_for_consent(request, call, reason, &lifted, out);
             } else {
-                self.deny(ticket, call, reason, &lifted, out);
+                self.deny(request, call, reason, &lifted, out);
             }
         }
     }
@@ -76,11 +76,11 @@ impl Session {
     /// Asks a person about a call, unless the same was declined often enough; a yes is to all levels that ask.
     fn ask_for_consent(
         &mut self,
-        ticket: Ticket,
+        request: RequestId,
         call: &Call<'_>,
         mut reason: String,
         asking: &[String],
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let times = self.denied_again(call, &reason);
         let can_ask = self.can_ask();
@@ -92,7 +92,7 @@ impl Session {
                     all.join(" and ")
                 ),
             };
-            return self.ask_about(ticket, call, &why, reason, out);
+            return self.ask_about(request, call, &why, reason, out);
         }
         if !can_ask {
             let why = self.why_not_asked("this host cannot ask for it");
@@ -104,11 +104,11 @@ impl Session {
     /// Blocks a call by a rule; asks a person when it is always the same one, if a person may lift all that it is `against`.
     fn deny(
         &mut self,
-        ticket: Ticket,
+        request: RequestId,
         call: &Call<'_>,
         reason: String,
         against: &[String],
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let times = self.denied_again(call, &reason);
         if against.is_empty() || times != STUBBORN || !self.can_ask() {
@@ -119,7 +119,7 @@ impl Session {
             "The agent tries it for the third time in a row. A yes lets this one call run, against {}.",
             against.join(" and ")
         );
-        self.ask_about(ticket, call, &why, reason, out);
+        self.ask_about(request, call, &why, reason, out);
     }
 
     /// Counts how often in a row this call is denied with this reason.
@@ -142,11 +142,11 @@ impl Session {
     /// Asks a person whether a call may run.
     fn ask_about(
         &mut self,
-        ticket: Ticket,
+        request: RequestId,
         call: &Call<'_>,
         why: &str,
         reason: String,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let id = self.next_question();
         let (tool, input) = (shown(call.tool()), in_full(call.input_text()));
@@ -157,14 +157,14 @@ impl Session {
             options: Vec::new(),
             show: None,
         });
-        let call = PendingCall { ticket, reason };
+        let call = PendingCall { request, reason };
         self.waiting.insert(id, Waiting::Call(call));
         out.reply = Reply::Later;
     }
 
     /// A person said whether a call may run.
-    pub(crate) fn call_answered(&mut self, call: PendingCall, allowed: bool, out: &mut Output) {
-        let PendingCall { ticket, reason } = call;
+    pub(crate) fn call_answered(&mut self, call: PendingCall, allowed: bool, out: &mut Effects) {
+        let PendingCall { request, reason } = call;
         let reply = if allowed {
             self.denied = None;
             Reply::None
@@ -173,15 +173,15 @@ impl Session {
             let by = Decider::Person;
             Reply::Block { reason, by }
         };
-        out.settled.push(Settled {
-            ticket,
+        out.deferred.push(DeferredReply {
+            request,
             reply,
             actions: Vec::new(),
         });
     }
 
     /// The run moves, or the settings change: what a person is asked about a call is asked under rules that hold no longer.
-    pub(crate) fn call_off_calls(&mut self, what: &str, out: &mut Output) {
+    pub(crate) fn call_off_calls(&mut self, what: &str, out: &mut Effects) {
         self.denied = None;
         let is_call = |waiting: &Waiting| matches!(waiting, Waiting::Call(_));
         while let Some(asked) = self.waiting.iter().find(|(_, waiting)| is_call(waiting)) {
@@ -190,7 +190,7 @@ impl Session {
                 "{what} meanwhile, so other rules may hold; try again if it is still needed"
             );
             if let Some(waiting) = self.waiting.remove(&id) {
-                out.settled.extend(waiting.unanswered(&why));
+                out.deferred.extend(waiting.unanswered(&why));
             }
         }
     }
@@ -200,7 +200,7 @@ impl Session {
         tool: &str,
         content: Option<&RawValue>,
         is_error: bool,
-        out: &mut Output,
+        out: &mut Effects,
     ) {
         let standing = self.standing().map(|(_, standing)| standing);
         let results = standing.map_or(&self.results, |standing| &standing.results);

@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 
 use crate::definition::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::event::Entry;
 use crate::guard::Pace;
-use crate::input::Entry;
 
 use super::stored::{VERSION, entry_type};
 use super::stored_state::{Damage, state_from};

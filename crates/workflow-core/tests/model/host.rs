@@ -5,14 +5,15 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
+use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply};
+use workflow_core::event::{
+    Answer, ApprovalDecision, Author, Command, Entry, LastAssistant, PlatformEvent,
+};
 use workflow_core::guard::gate::Report;
 use workflow_core::guard::rules::PlainPaths;
-use workflow_core::input::{
-    Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
-};
-use workflow_core::output::{Action, Awaiting, Decider, Effect, GateId, Reply};
 use workflow_core::session::Abilities;
-use workflow_core::{Input, Output, Session};
+use workflow_core::types::{GateRunId, QuestionId, RequestId};
+use workflow_core::{Effects, Event as Input, Session};
 
 use crate::reading::{Event, Fate, Said};
 
@@ -26,12 +27,12 @@ pub(crate) struct Host {
     now: u64,
     /// Shared by all that went the same way.
     branch: Vec<Arc<(String, Box<RawValue>)>>,
-    tickets: u64,
+    requests: u64,
     approval: Option<QuestionId>,
     replacement: Option<QuestionId>,
-    gate: Option<GateId>,
+    gate: Option<GateRunId>,
     /// The waiting for a person's word, and what was said about it outside of the host.
-    awaited: Option<(String, Option<Word>)>,
+    awaited: Option<(String, Option<ApprovalDecision>)>,
     abilities: Abilities,
 }
 
@@ -50,7 +51,7 @@ impl Host {
             }),
             now: NOW,
             branch: Vec::new(),
-            tickets: 0,
+            requests: 0,
             approval: None,
             replacement: None,
             gate: None,
@@ -80,10 +81,10 @@ impl Host {
     }
 
     pub(crate) fn happen(&mut self, event: Event) {
-        self.tickets += 1;
-        let ticket = Ticket(self.tickets);
+        self.requests += 1;
+        let request = RequestId(self.requests);
         let tool = |action| Input::Step {
-            ticket,
+            request,
             action: Some(action),
         };
         match event {
@@ -91,13 +92,13 @@ impl Host {
             Event::Loop => self.step(tool("loop")),
             Event::Cancel => self.step(tool("cancel")),
             Event::CancelCommand => self.step(Input::Command {
-                ticket,
+                request,
                 command: Command::CancelWorkflow,
             }),
             Event::Start => {
                 let loaded = Arc::clone(&self.loaded);
                 self.step(Input::Command {
-                    ticket,
+                    request,
                     command: Command::Workflow {
                         arguments: "w0 the task",
                         loaded,
@@ -158,9 +159,9 @@ impl Host {
     fn say(&mut self, said: Said) {
         let (_, word) = self.awaited.as_mut().expect("a word is waited for");
         *word = Some(match said {
-            Said::Approve => Word::Chosen("approve".to_owned()),
-            Said::Revise => Word::Chosen("revise".to_owned()),
-            Said::Outdated => Word::Outdated,
+            Said::Approve => ApprovalDecision::Chosen("approve".to_owned()),
+            Said::Revise => ApprovalDecision::Chosen("revise".to_owned()),
+            Said::Outdated => ApprovalDecision::Outdated,
         });
     }
 
@@ -183,10 +184,10 @@ impl Host {
             "what": "true", "verdict": verdict, "reason": "", "durationMs": 1,
         }))
         .expect("it is a report");
-        self.step(Input::GateOver {
+        self.step(Input::Platform(PlatformEvent::GateFinished {
             gate,
             reports: vec![report],
-        });
+        }));
     }
 
     fn step(&mut self, input: Input<'_>) {
@@ -194,8 +195,8 @@ impl Host {
         self.take(out);
     }
 
-    fn take(&mut self, out: Output) {
-        let settled = out.settled.into_iter().flat_map(|settled| settled.actions);
+    fn take(&mut self, out: Effects) {
+        let settled = out.deferred.into_iter().flat_map(|settled| settled.actions);
         for action in out.actions.into_iter().chain(settled) {
             if let Action::AppendEntry { custom_type, data } = action {
                 self.branch.push(Arc::new((custom_type.to_owned(), data)));
@@ -212,19 +213,21 @@ impl Host {
         for effect in out.effects {
             match effect {
                 Effect::RunGate(run) => self.gate = Some(run.id),
-                Effect::AwaitWord(Awaiting { nonce, .. }) => {
+                Effect::RequestApproval(ApprovalRequest { nonce, .. }) => {
                     let kept = self.awaited.take().filter(|(about, _)| *about == nonce);
                     self.awaited = kept.or(Some((nonce, None)));
                 }
-                Effect::ForgetWord(_) => self.awaited = None,
-                Effect::ReadWord(awaiting) => reads = Some(awaiting.nonce),
+                Effect::ClearApproval { .. } => self.awaited = None,
+                Effect::ReadApproval(awaiting) => reads = Some(awaiting.nonce),
                 _ => {}
             }
         }
         if let Some(nonce) = reads {
             let awaited = self.awaited.clone().filter(|(about, _)| *about == nonce);
             let word = awaited.and_then(|(_, word)| word);
-            self.step(Input::Word { word });
+            self.step(Input::Platform(PlatformEvent::ApprovalRead {
+                decision: word,
+            }));
         }
     }
 
@@ -233,7 +236,7 @@ impl Host {
         let out = self.session.clone().step(
             self.now,
             Input::ToolCall {
-                ticket: Ticket(u64::MAX),
+                request: RequestId(u64::MAX),
                 tool,
                 input: None,
                 paths: &PlainPaths,

@@ -1,6 +1,6 @@
 //! `agent_end`: announcing, counting down, pushing, parking.
 
-use workflow_core::Input;
+use workflow_core::Event;
 use workflow_core::definition::{Bound, ContinueRule, OnLimit, PhaseEntry};
 
 use crate::world::{World, line, phase, user_messages, user_text, workflow};
@@ -130,13 +130,13 @@ fn a_countdown_of_no_seconds_pushes_at_the_next_tick() {
 
 #[test]
 fn whatever_happens_stops_the_countdown() {
-    type Event = fn(&mut World);
-    let events: [(&str, Event); 11] = [
+    type Happening = fn(&mut World);
+    let events: [(&str, Happening); 11] = [
         ("prompt", |world| drop(world.prompt("wait"))),
         ("input", |world| drop(world.user_input())),
-        ("agent start", |world| drop(world.step(Input::AgentStart))),
+        ("agent start", |world| drop(world.step(Event::AgentStart))),
         ("turn start", |world| {
-            drop(world.step(Input::TurnStart { index: None }));
+            drop(world.step(Event::TurnStart { index: None }));
         }),
         ("tool call", |world| drop(world.tool_call("read"))),
         ("next", |world| drop(world.tool("next"))),
@@ -144,7 +144,7 @@ fn whatever_happens_stops_the_countdown() {
         ("cancel command", |world| drop(world.cancel_command())),
         ("aborted stop", |world| drop(world.stop("aborted"))),
         ("reload", |world| drop(world.reload())),
-        ("shutdown", |world| drop(world.step(Input::Shutdown))),
+        ("shutdown", |world| drop(world.step(Event::Shutdown))),
     ];
     for (name, event) in events {
         let mut world = linear();
@@ -321,7 +321,7 @@ fn the_bound_holds_whatever_the_host_makes_of_our_reminder() {
     type Start = fn(&mut World, &str);
     let hosts: [(&str, Start); 4] = [
         ("no prompt", |world, _| {
-            drop(world.step(Input::BeforeAgentStart { prompt: None }));
+            drop(world.step(Event::BeforeAgentStart { prompt: None }));
         }),
         ("decorated", |world, reminder| {
             drop(world.prompt(&format!("[12:01] {reminder}\n")));
@@ -331,7 +331,7 @@ fn the_bound_holds_whatever_the_host_makes_of_our_reminder() {
             world.prompt(reminder);
         }),
         ("input without a source", |world, reminder| {
-            world.step(Input::UserInput { author: None });
+            world.step(Event::UserInput { author: None });
             world.prompt(reminder);
         }),
     ];
@@ -378,5 +378,5 @@ fn the_widget_is_cleared_even_when_the_interface_is_gone() {
     let mut world = linear();
     world.stop("stop");
     world.session.set_has_ui(false);
-    assert_eq!(world.step(Input::AgentStart), ["widget -"]);
+    assert_eq!(world.step(Event::AgentStart), ["widget -"]);
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json, value::to_raw_value};
 use workflow_core::definition::{
     FilePath, FileProblem, Files, MemoryFiles, Reading, Tier, TierEntry, TierSettings, load,
 };
-use workflow_core::input::Input;
+use workflow_core::event::Event;
 
 use crate::world::{World, line, workflow};
 
@@ -68,7 +68,7 @@ fn is_closed(world: &mut World) -> bool {
 fn read(world: &mut World, text: &str) -> Option<String> {
     let content = to_raw_value(&json!([{"type": "text", "text": text}]));
     let content = content.expect("a value is JSON");
-    let lines = world.step(Input::ToolResult {
+    let lines = world.step(Event::ToolResult {
         tool: "bash",
         content: Some(&content),
         is_error: false,
@@ -248,7 +248,7 @@ fn settings_that_change_call_off_what_was_asked_under_the_old_ones() {
     let mut world = under("{tools: {");
     let again = |world: &mut World| {
         let loaded = world.loaded();
-        world.step(Input::Settings { loaded: &loaded })
+        world.step(Event::Settings { loaded: &loaded })
     };
     world.call("edit", &json!({"path": ".pi/workflow-sidecar.json5"}));
     assert_eq!(again(&mut world), [""; 0]);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use workflow_core::definition::{
     Bound, ContinueRule, Guards, OnLimit, PhaseEntry, Rule, ToolAccess, Workflow,
 };
-use workflow_core::input::Input;
+use workflow_core::event::{Event, PlatformEvent};
 
 use crate::world::{World, line, workflow};
 
@@ -183,8 +183,8 @@ fn is_called_off_by(mut world: World, moves: impl FnOnce(&mut World) -> Vec<Stri
     assert!(settled.contains("blocked by the A phase"), "{settled}");
     let blocked = said.iter().filter(|line| line.starts_with("settled block"));
     assert_eq!(blocked.count(), 1, "{said:#?}");
-    let answer = workflow_core::input::Answer::Confirmed(true);
-    let late = world.step(Input::Answer { question, answer });
+    let answer = workflow_core::event::Answer::Confirmed(true);
+    let late = world.step(Event::Answer { question, answer });
     assert_eq!(late.len(), 1, "{late:?}");
     assert!(line(&late, "notify").contains("too late and counts for nothing"));
     assert!(
@@ -230,7 +230,7 @@ fn a_call_that_waits_is_blocked_when_another_run_starts() {
 fn a_call_that_waits_is_blocked_when_the_session_goes_elsewhere() {
     is_called_off_by(with_rule(&rule("ask", "write")), World::reload);
     is_called_off_by(with_rule(&rule("ask", "write")), |world| {
-        world.step(Input::Shutdown)
+        world.step(Event::Shutdown)
     });
 }
 
@@ -246,7 +246,7 @@ fn a_call_that_waits_is_blocked_when_a_gate_opens() {
         let gate = world.gate;
         let report = json!({"what": "file a", "source": "f:2", "verdict": "passed", "reason": "", "durationMs": 1, "tail": ""});
         let reports = vec![serde_json::from_value(report).expect("it is a report")];
-        world.step(Input::GateOver { gate, reports })
+        world.report(PlatformEvent::GateFinished { gate, reports })
     });
 }
 

@@ -1,9 +1,9 @@
 //! `before_agent_start` and `tool_call`.
 
 use proptest::prelude::*;
-use workflow_core::Input;
+use workflow_core::Event;
 use workflow_core::definition::{ContextMode, PhaseEntry};
-use workflow_core::input::LastAssistant;
+use workflow_core::event::LastAssistant;
 
 use crate::world::{World, guarded, line, user_messages, user_text, workflow};
 
@@ -38,7 +38,7 @@ fn the_tools_of_a_phase_are_told_where_it_begins() {
     world.tool("next");
     let tools = "**Tools in B:** all except: edit, write\n**Available subagent";
     assert!(line(&world.prompt("go"), "inject").contains(tools));
-    world.step(Input::Compacted);
+    world.step(Event::Compacted);
     assert!(line(&world.prompt("go"), "inject").contains(tools));
 }
 
@@ -62,12 +62,12 @@ fn instructions_whose_answer_may_not_have_come_are_told_again() {
     let mut world = linear();
     world.prompt("go");
     world.tool("next");
-    world.step(Input::AgentEnd {
+    world.step(Event::AgentEnd {
         last: Some(aborted),
     });
     assert!(line(&world.prompt("go"), "inject").contains("Do b."));
     // Once a start of the agent said them, they stand.
-    world.step(Input::AgentEnd {
+    world.step(Event::AgentEnd {
         last: Some(aborted),
     });
     assert!(!line(&world.prompt("go"), "inject").contains("Do b."));
@@ -77,12 +77,12 @@ fn instructions_whose_answer_may_not_have_come_are_told_again() {
 fn the_context_is_given_again_when_the_model_may_have_lost_it() {
     let mut world = linear();
     world.prompt("go");
-    world.step(Input::Compacted);
+    world.step(Event::Compacted);
     assert!(line(&world.prompt("go"), "inject").contains("Do a."));
     world.reload();
     assert!(line(&world.prompt("go"), "inject").contains("Do a."));
     assert!(line(&world.tool("loop"), "tool").contains("Do a."));
-    world.step(Input::Compacted);
+    world.step(Event::Compacted);
     assert!(line(&world.prompt("go"), "inject").contains("Do a."));
 }
 
@@ -102,7 +102,7 @@ fn the_message_has_the_sections_of_hook_lifecycle_in_order() {
         workflow("s", &["x", "y"]),
     ]);
     world.tool("next");
-    world.step(Input::Compacted);
+    world.step(Event::Compacted);
     let lines = world.prompt("go");
     let message = line(&lines, "inject");
     let sections = [
@@ -241,7 +241,7 @@ impl Conversation {
             }
             Happens::Compacted => {
                 *self = Self::default();
-                world.step(Input::Compacted);
+                world.step(Event::Compacted);
             }
             Happens::Reloaded => {
                 *self = Self::default();

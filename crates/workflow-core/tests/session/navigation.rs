@@ -1,7 +1,7 @@
 //! Navigation against a model: a run is a walk over the flattened list of phases.
 
 use proptest::prelude::*;
-use workflow_core::Input;
+use workflow_core::Event;
 use workflow_core::definition::{PhaseEntry, Workflow};
 
 use crate::world::{World, line, workflow};
@@ -101,7 +101,7 @@ proptest! {
                 Op::Stop => drop(world.stop("stop")),
                 Op::Wait => drop(world.wait(3000)),
                 Op::Prompt => drop(world.prompt("go")),
-                Op::Turn => drop(world.step(Input::TurnEnd)),
+                Op::Turn => drop(world.step(Event::TurnEnd)),
             }
             let state = world.last_state();
             prop_assert_eq!(&state["globalStepCount"], steps);

@@ -1,7 +1,7 @@
 //! `workflow_step`.
 
-use workflow_core::Input;
-use workflow_core::input::Ticket;
+use workflow_core::Event;
+use workflow_core::types::RequestId;
 
 use crate::world::{World, line, workflow};
 
@@ -40,8 +40,8 @@ fn an_unknown_action_is_an_error_with_the_known_ones() {
     );
     assert!(
         line(
-            &world.step(Input::Step {
-                ticket: Ticket(1),
+            &world.step(Event::Step {
+                request: RequestId(1),
                 action: None
             }),
             "tool"
@@ -168,7 +168,7 @@ fn cancel_needs_two_calls_in_a_row() {
 fn a_first_cancel_is_forgotten_at_anything_but_the_end_of_the_turn() {
     type Between = fn(&mut World);
     let cases: [(&str, Between, bool); 6] = [
-        ("turn end", |world| drop(world.step(Input::TurnEnd)), true),
+        ("turn end", |world| drop(world.step(Event::TurnEnd)), true),
         ("status", |world| drop(world.tool("status")), false),
         ("next", |world| drop(world.tool("next")), false),
         ("prompt", |world| drop(world.prompt("hello")), false),
@@ -187,13 +187,13 @@ fn a_first_cancel_is_forgotten_at_anything_but_the_end_of_the_turn() {
 #[test]
 fn one_response_moves_the_run_once() {
     let mut world = nested();
-    world.step(Input::TurnStart { index: None });
+    world.step(Event::TurnStart { index: None });
     world.tool("next");
     let refused = world.tool("next");
     assert_eq!(refused.len(), 1, "nothing but the answer: {refused:?}");
     assert!(refused[0].contains("Read the new phase first"));
-    world.step(Input::TurnEnd);
-    world.step(Input::TurnStart { index: None });
+    world.step(Event::TurnEnd);
+    world.step(Event::TurnStart { index: None });
     assert_eq!(first_line(&world.tool("next")), "tool ✓ Advanced: X → 🔹 Y");
 }
 
@@ -210,7 +210,7 @@ fn status_tells_the_place_in_the_innermost_scope() {
 #[test]
 fn a_run_started_in_the_same_response_has_not_been_moved_yet() {
     let mut world = nested();
-    world.step(Input::TurnStart { index: None });
+    world.step(Event::TurnStart { index: None });
     world.tool("next");
     world.cancel_command();
     world.command("w again");

@@ -3,13 +3,14 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 use workflow_core::Session;
-use workflow_core::checkpoint::{Came, NoSnapshot, Restored, Snapshot};
 use workflow_core::definition::{
     Checkpoint, PhaseEntry, Tier, Token, Trigger, TriggerOn, Workflow,
 };
-use workflow_core::input::{Entry, Input, Ticket};
+use workflow_core::event::{
+    Entry, Event, PlatformEvent, RestoreOutcome, RestoredFiles, SnapshotError, WatchReport,
+};
 use workflow_core::session::Abilities;
-use workflow_core::wake::Watched;
+use workflow_core::types::{RequestId, Snapshot};
 
 use crate::world::{World, line, phase, user_messages, workflow};
 
@@ -17,17 +18,17 @@ const YES: &str = "Yes, restore code to that point";
 const HEAD: &str = "0123456789012345678901234567890123456789";
 
 fn turn(world: &mut World, index: u64) -> Vec<String> {
-    world.step(Input::TurnStart { index: Some(index) })
+    world.step(Event::TurnStart { index: Some(index) })
 }
 
 fn keep(world: &mut World, index: u64, reference: Option<&str>) -> Vec<String> {
     let lines = turn(world, index);
-    assert_eq!(lines, ["record checkpoint"]);
+    assert_eq!(lines, ["keep code"]);
     let snapshot = Snapshot {
         reference: reference.map(str::to_owned),
         head: HEAD.to_owned(),
     };
-    world.step(Input::CodeKept { kept: Ok(snapshot) })
+    world.report(PlatformEvent::CheckpointRecorded { snapshot })
 }
 
 fn keeping() -> World {
@@ -51,16 +52,19 @@ fn back(world: &mut World, turn: Option<u64>, entries: Option<usize>) -> Vec<Str
         });
         entry.into_iter().collect()
     });
-    world.step(Input::Branch {
-        ticket: Ticket(77),
+    world.step(Event::Branch {
+        request: RequestId(77),
         turn,
         entries,
     })
 }
 
-fn come_back(world: &mut World, restored: Restored) -> Vec<String> {
-    let id = world.gate;
-    world.step(Input::CodeRestored { id, restored })
+fn come_back(world: &mut World, restored: RestoreOutcome) -> Vec<String> {
+    let restore = world.restore;
+    world.report(PlatformEvent::CodeRestored {
+        restore,
+        outcome: restored,
+    })
 }
 
 fn is_restoring(lines: &[String]) -> bool {
@@ -80,9 +84,7 @@ fn a_turn_keeps_the_code_and_notes_it_in_an_entry() {
     let mut world = keeping();
     assert_eq!(
         keep(&mut world, 3, Some("abc")),
-        [
-            r#"entry workflow:checkpoint {"version":1,"number":1,"turnIndex":3,"ref":"abc","head":"0123456789012345678901234567890123456789","at":1747234567890}"#
-        ]
+        ["entry workflow:checkpoint"]
     );
     let (_, data) = world.branch.last().expect("an entry");
     let data: serde_json::Value = serde_json::from_str(data.get()).expect("it is JSON");
@@ -113,13 +115,10 @@ fn the_innermost_level_says_whether_the_code_is_kept() {
         world.settings.checkpoint = settings;
         world.reload();
         let outside = turn(&mut world, 0);
-        assert_eq!(
-            outside == ["record checkpoint"],
-            settings == Some(Checkpoint::Git)
-        );
+        assert_eq!(outside == ["keep code"], settings == Some(Checkpoint::Git));
         world.command("w it");
         let said = inner.or(outer).or(settings);
-        let keeps = turn(&mut world, 0) == ["record checkpoint"];
+        let keeps = turn(&mut world, 0) == ["keep code"];
         assert_eq!(
             keeps,
             said == Some(Checkpoint::Git),
@@ -131,15 +130,15 @@ fn the_innermost_level_says_whether_the_code_is_kept() {
 #[test]
 fn a_problem_is_told_once_and_again_when_it_is_another() {
     let mut world = keeping();
-    let mut fail = |problem: &NoSnapshot| {
+    let mut fail = |problem: &SnapshotError| {
         turn(&mut world, 0);
-        let kept = Err(problem.clone());
-        world.step(Input::CodeKept { kept })
+        let error = problem.clone();
+        world.report(PlatformEvent::CheckpointFailed { error })
     };
-    let told = fail(&NoSnapshot::NoRepository);
+    let told = fail(&SnapshotError::NoRepository);
     assert!(line(&told, "notify Warning").contains("no git repository"));
-    assert!(fail(&NoSnapshot::NoRepository).is_empty());
-    let told = fail(&NoSnapshot::Failed("git says: no".to_owned()));
+    assert!(fail(&SnapshotError::NoRepository).is_empty());
+    let told = fail(&SnapshotError::Failed("git says: no".to_owned()));
     assert!(line(&told, "notify Warning").contains("git says: no"));
 }
 
@@ -159,45 +158,30 @@ fn going_back_asks_and_only_yes_restores() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     keep(&mut world, 1, Some("one"));
-    for (number, (choice, restores)) in [
+    for (choice, restores) in [
         (Some("No, keep current code"), false),
         (None, false),
         (Some("Yes"), false),
         (Some(YES), true),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ] {
         let asked = back(&mut world, Some(0), None);
-        assert_eq!(
-            asked,
-            [
-                "later #77".to_owned(),
-                format!(
-                    "ask Restore code state?: \n= #{} [\"Yes, restore code to that point\", \"No, keep current code\"], shows -",
-                    number + 1
-                )
-            ]
-        );
+        assert_eq!(asked, ["later", "ask Restore code state?: "]);
         let lines = world.choose(choice);
         if restores {
-            assert_eq!(
-                lines,
-                [format!(r#"restore #1 {{"ref":"zero","head":"{HEAD}"}}"#)]
-            );
+            assert_eq!(lines, ["restore zero"]);
         } else {
-            assert_eq!(lines, ["settled none #77"]);
+            assert_eq!(lines, ["settled"]);
         }
     }
     let lines = come_back(
         &mut world,
-        Restored {
-            came: Came::Back,
-            put_aside: Some(HEAD.to_owned()),
-            ..Restored::default()
+        RestoreOutcome {
+            files: RestoredFiles::Restored,
+            stashed: Some(HEAD.to_owned()),
+            ..RestoreOutcome::default()
         },
     );
-    assert_eq!(lines[0], "settled none #77");
+    assert_eq!(lines[0], "settled");
     assert!(lines[1].starts_with("notify Info Code restored to checkpoint"));
     assert!(lines[1].contains("git stash list"));
 }
@@ -227,10 +211,10 @@ fn what_goes_wrong_with_going_back_is_told() {
     world.choose(Some(YES));
     let lines = come_back(
         &mut world,
-        Restored {
+        RestoreOutcome {
             has_commits_since: true,
             problem: Some("it conflicts in a.txt".to_owned()),
-            ..Restored::default()
+            ..RestoreOutcome::default()
         },
     );
     assert!(line(&lines, "notify Error").contains("conflicts in a.txt"));
@@ -240,20 +224,20 @@ fn what_goes_wrong_with_going_back_is_told() {
 #[test]
 fn what_was_not_restored_is_not_said_to_be() {
     let told = |came, has_commits_since| {
-        let restored = Restored {
-            came,
+        let restored = RestoreOutcome {
+            files: came,
             has_commits_since,
-            ..Restored::default()
+            ..RestoreOutcome::default()
         };
         come_back(&mut going_back(), restored)
     };
-    let nothing = told(Came::Nothing, true);
+    let nothing = told(RestoredFiles::NothingToRestore, true);
     assert!(
         line(&nothing, "notify Warning Nothing was restored").ends_with("Commits made since stay.")
     );
-    let already = told(Came::Already, false);
+    let already = told(RestoredFiles::Unchanged, false);
     assert!(line(&already, "notify Info").contains("nothing was changed"));
-    let partly = told(Came::Back, true);
+    let partly = told(RestoredFiles::Restored, true);
     assert!(
         line(&partly, "notify Info What was not committed").ends_with("Commits made since stay.")
     );
@@ -264,43 +248,43 @@ fn a_host_waits_for_git_for_a_moment_only() {
     let mut world = going_back();
     assert!(world.wait(2_999).is_empty());
     let lines = world.wait(1);
-    assert_eq!(lines[0], "settled none #77");
+    assert_eq!(lines[0], "settled");
     assert!(line(&lines, "notify Warning").contains("still being brought back"));
-    let (gate, text) = (world.gate, "putting aside".to_owned());
+    let (restore, text) = (world.restore, "putting aside".to_owned());
     assert_eq!(
-        world.step(Input::GateProgress { gate, text }),
+        world.report(PlatformEvent::RestoreProgress { restore, text }),
         ["widget ⏳ putting aside"]
     );
     // Meanwhile it is neither kept nor brought elsewhere.
     assert!(line(&turn(&mut world, 1), "notify Warning").contains("is being brought back"));
     assert!(line(&back(&mut world, Some(0), None), "notify Warning").contains("still"));
-    let restored = Restored {
-        came: Came::Back,
-        ..Restored::default()
+    let restored = RestoreOutcome {
+        files: RestoredFiles::Restored,
+        ..RestoreOutcome::default()
     };
     assert_eq!(
         come_back(&mut world, restored),
         ["widget -", "notify Info Code restored to checkpoint."]
     );
-    assert_eq!(turn(&mut world, 2), ["record checkpoint"]);
+    assert_eq!(turn(&mut world, 2), ["keep code"]);
 }
 
 #[test]
 fn what_came_of_going_back_is_told_where_the_session_went() {
     let mut world = going_back();
-    assert_eq!(line(&world.reload(), "settled"), "settled none #77");
-    let lines = come_back(&mut world, Restored::default());
+    assert_eq!(line(&world.reload(), "settled"), "settled");
+    let lines = come_back(&mut world, RestoreOutcome::default());
     assert!(line(&lines, "notify Warning").contains("Nothing was restored"));
 }
 
 #[test]
 fn a_word_about_the_code_that_comes_late_does_nothing() {
-    let begins: [fn() -> Input<'static>; 4] = [
-        || Input::BeforeAgentStart { prompt: None },
-        || Input::AgentStart,
-        || Input::TurnStart { index: None },
-        || Input::Branch {
-            ticket: Ticket(78),
+    let begins: [fn() -> Event<'static>; 4] = [
+        || Event::BeforeAgentStart { prompt: None },
+        || Event::AgentStart,
+        || Event::TurnStart { index: None },
+        || Event::Branch {
+            request: RequestId(78),
             turn: None,
             entries: None,
         },
@@ -310,7 +294,7 @@ fn a_word_about_the_code_that_comes_late_does_nothing() {
         keep(&mut world, 0, Some("zero"));
         back(&mut world, Some(0), None);
         let lines = world.step(begin());
-        assert!(lines.contains(&"settled none #77".to_owned()), "{lines:?}");
+        assert!(lines.contains(&"settled".to_owned()), "{lines:?}");
         assert!(line(&lines, "notify Info").contains("The code stays as it is"));
         assert!(!is_restoring(&world.choose(Some(YES))));
     }
@@ -322,7 +306,7 @@ fn a_word_about_the_code_that_comes_late_does_nothing() {
     keep(&mut world, 1, Some("one"));
     back(&mut world, Some(1), None);
     world.session.set_project_trusted(false);
-    assert_eq!(world.choose(Some(YES)), ["settled none #77"]);
+    assert_eq!(world.choose(Some(YES)), ["settled"]);
 }
 
 #[test]
@@ -334,14 +318,8 @@ fn a_point_has_the_first_checkpoint_after_it() {
     for (entries, restored) in [(0, "one"), (1, "two"), (2, "three")] {
         back(&mut world, None, Some(entries));
         let lines = world.choose(Some(YES));
-        assert_eq!(
-            lines,
-            [format!(
-                r#"restore #{} {{"ref":"{restored}","head":"{HEAD}"}}"#,
-                entries + 1
-            )]
-        );
-        come_back(&mut world, Restored::default());
+        assert_eq!(lines, [format!("restore {restored}")]);
+        come_back(&mut world, RestoreOutcome::default());
     }
     // A copy of the session as it stands goes back past nothing.
     assert!(back(&mut world, None, Some(3)).is_empty());
@@ -366,21 +344,15 @@ fn checkpoints_come_back_from_the_session() {
     );
     world.reload();
     back(&mut world, None, Some(1));
-    assert_eq!(
-        world.choose(Some(YES)),
-        [format!(r#"restore #1 {{"ref":"two","head":"{HEAD}"}}"#)]
-    );
+    assert_eq!(world.choose(Some(YES)), ["restore two"]);
     // A host may keep the newest only: then the last one before is as near as it gets.
     let all = world.branch.clone();
     world.branch = vec![all[2].clone()];
-    world.step(Input::Shutdown);
+    world.session.step(0, Event::Shutdown);
     world.reload();
     world.branch = all;
     back(&mut world, None, Some(1));
-    assert_eq!(
-        world.choose(Some(YES)),
-        [format!(r#"restore #2 {{"ref":"one","head":"{HEAD}"}}"#)]
-    );
+    assert_eq!(world.choose(Some(YES)), ["restore one"]);
 }
 
 #[test]
@@ -397,7 +369,7 @@ fn a_session_that_ends_answers_a_host_that_waits_to_go_back() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);
-    assert_eq!(world.step(Input::Shutdown), ["settled none #77"]);
+    assert_eq!(world.step(Event::Shutdown), ["settled"]);
 }
 
 // Triggers.
@@ -419,28 +391,25 @@ fn watching(triggers: Vec<Trigger>) -> World {
 
 fn triggered(world: &mut World, text: &str) -> Vec<String> {
     let text = text.to_owned();
-    world.step(Input::Triggered { text })
+    world.report(PlatformEvent::Triggered { text })
 }
 
 #[test]
 fn triggers_are_watched_from_the_start_of_the_session_to_its_end() {
     let mut world = watching(vec![file(Tier::Global)]);
-    assert_eq!(
-        line(&world.reload(), "watch"),
-        r#"watch [{"on":{"file":"notes/trigger.txt"},"prompt":"It says: {content}","tier":"global","source":".pi/workflow-sidecar.json5:2"}]"#
-    );
+    assert_eq!(line(&world.reload(), "watch"), "watch 1");
     let begun = vec!["file notes/trigger.txt".to_owned()];
-    let watched = Watched {
-        begun,
-        ..Watched::default()
+    let watched = WatchReport {
+        started: begun,
+        ..WatchReport::default()
     };
-    let lines = world.step(Input::Watched { watched });
+    let lines = world.report(PlatformEvent::TriggersWatched { report: watched });
     assert_eq!(
         lines,
         ["notify Info [workflow] Watching file notes/trigger.txt"]
     );
-    assert_eq!(world.step(Input::Shutdown), ["watch nothing"]);
-    assert!(world.step(Input::Shutdown).is_empty());
+    assert_eq!(world.step(Event::Shutdown), ["watch no more"]);
+    assert!(world.step(Event::Shutdown).is_empty());
 }
 
 #[test]
@@ -448,7 +417,7 @@ fn triggers_that_are_gone_from_the_settings_are_watched_no_more() {
     let mut world = watching(vec![file(Tier::Global)]);
     world.reload();
     world.settings.triggers.clear();
-    assert_eq!(line(&world.reload(), "watch"), "watch nothing");
+    assert_eq!(line(&world.reload(), "watch"), "watch no more");
 }
 
 #[test]
@@ -462,10 +431,10 @@ fn a_host_without_an_interface_watches_nothing_and_says_so() {
 
 fn untrusted(world: &mut World) -> Vec<String> {
     world.reload();
-    world.step(Input::Watched {
-        watched: Watched {
+    world.report(PlatformEvent::TriggersWatched {
+        report: WatchReport {
             untrusted: true,
-            ..Watched::default()
+            ..WatchReport::default()
         },
     })
 }
@@ -477,13 +446,7 @@ fn triggers_of_a_project_need_the_users_word() {
     let question = line(&asked, "ask Watch the triggers of this project?");
     let listed = r#"file notes/trigger.txt: "It says: {content}" (.pi/workflow-sidecar.json5:2)"#;
     assert!(question.contains(listed), "{question}");
-    assert_eq!(
-        world.answer(true),
-        [
-            r#"trust triggers [{"on":{"file":"notes/trigger.txt"},"prompt":"It says: {content}","tier":"project","source":".pi/workflow-sidecar.json5:2"}]"#,
-            r#"watch [{"on":{"file":"notes/trigger.txt"},"prompt":"It says: {content}","tier":"global","source":".pi/workflow-sidecar.json5:2"},{"on":{"file":"notes/trigger.txt"},"prompt":"It says: {content}","tier":"project","source":".pi/workflow-sidecar.json5:2"}]"#
-        ]
-    );
+    assert_eq!(world.answer(true), ["trust triggers 1", "watch 2"]);
 }
 
 #[test]
@@ -508,38 +471,38 @@ fn an_agent_that_rests_is_told_at_once() {
     let mut world = watching(Vec::new());
     assert_eq!(
         triggered(&mut world, "one"),
-        ["heard Delivered", "user (follows up) one"]
+        ["heard Delivered", "user one"]
     );
 }
 
 #[test]
 fn while_the_agent_works_texts_wait_in_their_order() {
     let mut world = watching(Vec::new());
-    world.step(Input::AgentStart);
+    world.step(Event::AgentStart);
     for text in ["one", "two"] {
         assert_eq!(triggered(&mut world, text), ["heard Queued"]);
     }
     assert!(world.wait(60_000).is_empty());
     world.stop("stop");
-    assert_eq!(world.wait(0), ["user (follows up) one"]);
+    assert_eq!(world.wait(0), ["user one"]);
     assert!(world.wait(0).is_empty(), "it has been spoken to");
-    world.step(Input::AgentStart);
+    world.step(Event::AgentStart);
     world.stop("stop");
-    assert_eq!(world.wait(0), ["user (follows up) two"]);
+    assert_eq!(world.wait(0), ["user two"]);
 }
 
 #[test]
 fn what_waits_goes_to_the_conversation_that_is_open_then() {
     let mut world = watching(Vec::new());
-    world.step(Input::AgentStart);
+    world.step(Event::AgentStart);
     triggered(&mut world, "one");
     triggered(&mut world, "two");
     // The agent of the other conversation never says that it stopped.
     world.reload();
-    assert_eq!(world.wait(0), ["user (follows up) one"]);
-    let lines = world.step(Input::Shutdown);
+    assert_eq!(world.wait(0), ["user one"]);
+    let lines = world.step(Event::Shutdown);
     assert!(line(&lines, "notify Warning").ends_with("before the agent was told: two"));
-    assert!(world.step(Input::Shutdown).is_empty());
+    assert!(world.step(Event::Shutdown).is_empty());
 }
 
 #[test]
@@ -548,13 +511,13 @@ fn an_agent_that_does_not_start_is_spoken_to_again() {
     triggered(&mut world, "one");
     assert_eq!(triggered(&mut world, "two"), ["heard Queued"]);
     assert!(world.wait(9_999).is_empty());
-    assert_eq!(world.wait(1), ["user (follows up) two"]);
+    assert_eq!(world.wait(1), ["user two"]);
 }
 
 #[test]
 fn only_so_much_waits() {
     let mut world = watching(Vec::new());
-    world.step(Input::AgentStart);
+    world.step(Event::AgentStart);
     for _ in 0..16 {
         assert_eq!(triggered(&mut world, "x"), ["heard Queued"]);
     }
@@ -564,11 +527,11 @@ fn only_so_much_waits() {
 #[test]
 fn a_trigger_stops_the_countdown() {
     let mut world = World::started(vec![workflow("w", &["a", "b"])]);
-    world.step(Input::AgentStart);
+    world.step(Event::AgentStart);
     world.stop("stop");
     assert_eq!(
         triggered(&mut world, "one"),
-        ["heard Delivered", "widget -", "user (follows up) one"]
+        ["heard Delivered", "widget -", "user one"]
     );
     assert!(world.wait(9_000).is_empty(), "nothing is pushed");
 }
@@ -576,12 +539,12 @@ fn a_trigger_stops_the_countdown() {
 #[test]
 fn what_waits_comes_before_our_own_reminder() {
     let mut world = World::started(vec![workflow("w", &["a", "b"])]);
-    world.step(Input::AgentStart);
+    world.step(Event::AgentStart);
     triggered(&mut world, "one");
     world.stop("stop");
     let lines = world.wait(9_000);
     assert_eq!(user_messages(&lines), 1);
-    assert_eq!(line(&lines, "user"), "user (follows up) one");
+    assert_eq!(line(&lines, "user"), "user one");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! A host made of values: a session, a clock that moves by hand, and the branch it keeps.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -8,14 +7,14 @@ use workflow_core::definition::{
     Catalog, Listing, Loaded, Outcome, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
     Workflow,
 };
-use workflow_core::diagnostic::Diagnostic;
-use workflow_core::guard::rules::PlainPaths;
-use workflow_core::input::{
-    Answer, Author, Command, Entry, LastAssistant, QuestionId, Ticket, Word,
+use workflow_core::effect::{Action, Effect, Reply, ToolAnswer};
+use workflow_core::event::{
+    Answer, ApprovalDecision, Author, Command, Entry, LastAssistant, PlatformEvent,
 };
-use workflow_core::output::{Action, Awaiting, Effect, GateId, Mutation, Reply, ToolAnswer};
+use workflow_core::guard::rules::PlainPaths;
 use workflow_core::session::Abilities;
-use workflow_core::{Input, Output, Session};
+use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
+use workflow_core::{Effects, Event, Session};
 
 /// The moment at which every test starts.
 pub(crate) const NOW: u64 = 1_747_234_567_890;
@@ -73,14 +72,12 @@ pub(crate) struct World {
     /// The questions that wait for an answer.
     pub(crate) asked: Vec<QuestionId>,
     /// The gate that was run last.
-    pub(crate) gate: GateId,
+    pub(crate) gate: GateRunId,
+    /// The restore that was begun last.
+    pub(crate) restore: RestoreId,
     /// What the person said outside of the host.
-    pub(crate) word: Option<Word>,
-    tickets: u64,
-    /// The requests that are answered later.
-    unanswered: BTreeSet<Ticket>,
-    /// The questions that were ever asked.
-    asked_before: BTreeSet<QuestionId>,
+    pub(crate) word: Option<ApprovalDecision>,
+    requests: u64,
 }
 
 impl World {
@@ -100,11 +97,10 @@ impl World {
             own: Vec::new(),
             branch: Vec::new(),
             asked: Vec::new(),
-            gate: GateId(0),
+            gate: GateRunId(0),
+            restore: RestoreId(0),
             word: None,
-            tickets: 0,
-            unanswered: BTreeSet::new(),
-            asked_before: BTreeSet::new(),
+            requests: 0,
         };
         world.reload();
         world
@@ -138,59 +134,47 @@ impl World {
         })
     }
 
-    /// Sends an event and renders everything that comes out, a line for each reply, diagnostic, action, question and effect.
-    pub(crate) fn step(&mut self, input: Input<'_>) -> Vec<String> {
-        let ticket = match &input {
-            Input::ToolCall { ticket, .. }
-            | Input::Branch { ticket, .. }
-            | Input::Step { ticket, .. }
-            | Input::Command { ticket, .. } => Some(*ticket),
-            _ => None,
-        };
+    /// Puts an input in and tells what came out, a line an effect.
+    pub(crate) fn step(&mut self, input: Event<'_>) -> Vec<String> {
         let out = self.session.step(self.now, input);
-        self.render(ticket, out)
+        self.tell(out)
     }
 
-    fn render(&mut self, ticket: Option<Ticket>, out: Output) -> Vec<String> {
+    /// Takes a report of the platform, and tells what came out.
+    pub(crate) fn report(&mut self, event: PlatformEvent) -> Vec<String> {
+        self.step(Event::Platform(event))
+    }
+
+    fn tell(&mut self, out: Effects) -> Vec<String> {
         let mut lines = Vec::new();
         match out.reply {
-            Reply::Later => {
-                let ticket = ticket.expect("only a request is answered later");
-                assert!(self.unanswered.insert(ticket), "{ticket:?} waits twice");
-                lines.push(format!("later #{}", ticket.0));
-            }
-            // The usual answers, which the host reads as "go on": `allow` and "nothing changed".
             Reply::None => {}
-            Reply::Mutation(mutation) if mutation == Mutation::default() => {}
-            reply => {
-                let (kind, rest) = render_reply(reply);
-                lines.push(format!("{kind} {rest}"));
+            Reply::Later => lines.push("later".to_owned()),
+            Reply::Content(content) => lines.push(format!("content {content}")),
+            Reply::Block { reason, .. } => lines.push(format!("block {reason}")),
+            Reply::Inject { content, .. } => lines.push(format!("inject {content}")),
+            Reply::Mutation(mutation) => {
+                if mutation.unload {
+                    lines.push(format!("unload, persist {}", mutation.persist));
+                }
             }
+            Reply::Tool(ToolAnswer { text, .. }) => lines.push(format!("tool {text}")),
+            Reply::Triggered(heard) => lines.push(format!("heard {heard:?}")),
         }
-        lines.extend(out.diagnostics.iter().map(render_diagnostic));
+        for problem in out.diagnostics {
+            lines.push(format!("{} {}", problem.code, problem.message));
+        }
         self.take(out.actions, &mut lines);
         for question in out.questions {
-            let show = question.show.map_or("-".to_owned(), |file| file);
-            lines.push(format!(
-                "ask {}: {}\n= #{} {:?}, shows {show}",
-                question.title, question.message, question.id.0, question.options
-            ));
-            assert!(
-                self.asked_before.insert(question.id),
-                "{:?} is asked twice",
-                question.id
-            );
+            lines.push(format!("ask {}: {}", question.title, question.message));
             self.asked.push(question.id);
         }
-        for settled in out.settled {
-            assert!(
-                self.unanswered.remove(&settled.ticket),
-                "{:?} does not wait for an answer",
-                settled.ticket
-            );
-            let (kind, rest) = render_reply(settled.reply);
-            let line = format!("settled {kind} #{} {rest}", settled.ticket.0);
-            lines.push(line.trim_end().to_owned());
+        for settled in out.deferred {
+            lines.push(match settled.reply {
+                Reply::Block { reason, by } => format!("settled block {by:?} {reason}"),
+                Reply::Tool(ToolAnswer { text, .. }) => format!("settled tool {text}"),
+                _ => "settled".to_owned(),
+            });
             self.take(settled.actions, &mut lines);
         }
         let mut reads_word = false;
@@ -198,38 +182,38 @@ impl World {
             lines.push(match effect {
                 Effect::RunGate(run) => {
                     self.gate = run.id;
+                    let baseline = run
+                        .baseline
+                        .map_or("-".to_owned(), |baseline| baseline.to_string());
                     format!(
-                        "gate #{} checks {}, baseline {}, to trust {}",
-                        run.id.0,
-                        json(&run.gates),
-                        json(&run.baseline),
-                        json(&run.commands)
+                        "gate {} checks, baseline {baseline}, {} commands",
+                        run.gates.len(),
+                        run.commands.len()
                     )
                 }
-                Effect::StopGate(id) => format!("stop gate #{}", id.0),
-                Effect::TakeBaseline(gates) => format!("baseline of {}", json(&gates)),
-                Effect::Trust(commands) => format!("trust {}", json(&commands)),
-                Effect::AwaitWord(awaiting) => {
-                    format!("await {}", render_awaiting(&awaiting))
-                }
-                Effect::ReadWord(awaiting) => {
+                Effect::CancelGate { .. } => "stop gate".to_owned(),
+                Effect::TakeBaseline { gates } => format!("baseline of {}", gates.len()),
+                Effect::TrustCommands { commands } => format!("trust {}", commands.len()),
+                Effect::RequestApproval(awaiting) => format!("await {}", awaiting.approval.ask),
+                Effect::ReadApproval(awaiting) => {
                     reads_word = true;
-                    format!("read approval of {}", render_awaiting(&awaiting))
+                    format!("read word about {}", awaiting.approval.ask)
                 }
-                Effect::ForgetWord(task) => format!("clear approval of {task}"),
-                Effect::KeepCode => "record checkpoint".to_owned(),
-                Effect::RestoreCode { id, snapshot } => {
-                    self.gate = id;
-                    format!("restore #{} {}", id.0, json(&snapshot))
+                Effect::ClearApproval { .. } => "forget word".to_owned(),
+                Effect::RecordCheckpoint => "keep code".to_owned(),
+                Effect::RestoreCode { restore, snapshot } => {
+                    self.restore = restore;
+                    format!("restore {}", snapshot.reference.unwrap_or(snapshot.head))
                 }
-                Effect::Watch(triggers) => format!("watch {}", json(&triggers)),
-                Effect::WatchNoMore => "watch nothing".to_owned(),
-                Effect::TrustTriggers(triggers) => format!("trust triggers {}", json(&triggers)),
+                Effect::WatchTriggers { triggers } => format!("watch {}", triggers.len()),
+                Effect::ReadOthers { told } => format!("read others, {} told", told.len()),
+                Effect::StopWatching => "watch no more".to_owned(),
+                Effect::TrustTriggers { triggers } => format!("trust triggers {}", triggers.len()),
             });
         }
         if reads_word {
-            let word = self.word.take();
-            lines.extend(self.step(Input::Word { word }));
+            let decision = self.word.take();
+            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead { decision })));
         }
         lines
     }
@@ -238,21 +222,14 @@ impl World {
         for action in actions {
             lines.push(match action {
                 Action::AppendEntry { custom_type, data } => {
-                    let line = format!("entry {custom_type} {data}");
                     self.branch.push((custom_type.to_owned(), data));
-                    line
+                    format!("entry {custom_type}")
                 }
                 Action::SendMessage {
                     custom_type,
                     content,
                 } => format!("message {custom_type} {content}"),
-                Action::SendUserMessage {
-                    content,
-                    must_arrive,
-                } => {
-                    let delivery = if must_arrive { "follows up" } else { "if idle" };
-                    format!("user ({delivery}) {content}")
-                }
+                Action::SendUserMessage { content, .. } => format!("user {content}"),
                 Action::SetSessionName { name } => format!("name {name}"),
                 Action::SetStatus { text } => {
                     format!("status {}", text.unwrap_or_else(|| "-".to_owned()))
@@ -261,7 +238,7 @@ impl World {
                     "widget {}",
                     lines.map_or("-".to_owned(), |lines| lines.join("/"))
                 ),
-                Action::Notify { message, level } => format!("notify {level:?} {message}"),
+                Action::Notify { message, severity } => format!("notify {severity:?} {message}"),
             });
         }
     }
@@ -276,7 +253,7 @@ impl World {
                 data: Some(data),
             })
             .collect();
-        let lines = self.step(Input::Session {
+        let lines = self.step(Event::Session {
             entries,
             loaded: self.loaded(),
         });
@@ -287,21 +264,21 @@ impl World {
     }
 
     pub(crate) fn command(&mut self, arguments: &str) -> Vec<String> {
-        self.tickets += 1;
+        self.requests += 1;
         let command = Command::Workflow {
             arguments,
             loaded: self.loaded(),
         };
-        self.step(Input::Command {
-            ticket: Ticket(self.tickets),
+        self.step(Event::Command {
+            request: RequestId(self.requests),
             command,
         })
     }
 
     pub(crate) fn cancel_command(&mut self) -> Vec<String> {
-        self.tickets += 1;
-        self.step(Input::Command {
-            ticket: Ticket(self.tickets),
+        self.requests += 1;
+        self.step(Event::Command {
+            request: RequestId(self.requests),
             command: Command::CancelWorkflow,
         })
     }
@@ -310,19 +287,19 @@ impl World {
     pub(crate) fn choose(&mut self, option: Option<&str>) -> Vec<String> {
         let question = self.asked.pop().expect("a question waits");
         let answer = option.map_or(Answer::Dismissed, Answer::Chosen);
-        self.step(Input::Answer { question, answer })
+        self.step(Event::Answer { question, answer })
     }
 
     pub(crate) fn answer(&mut self, confirmed: bool) -> Vec<String> {
         let question = self.asked.pop().expect("a question waits");
         let answer = Answer::Confirmed(confirmed);
-        self.step(Input::Answer { question, answer })
+        self.step(Event::Answer { question, answer })
     }
 
     pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
-        self.tickets += 1;
-        self.step(Input::Step {
-            ticket: Ticket(self.tickets),
+        self.requests += 1;
+        self.step(Event::Step {
+            request: RequestId(self.requests),
             action: Some(action),
         })
     }
@@ -333,10 +310,10 @@ impl World {
 
     /// A tool call with arguments.
     pub(crate) fn call(&mut self, tool: &str, input: &serde_json::Value) -> Vec<String> {
-        self.tickets += 1;
+        self.requests += 1;
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
-        self.step(Input::ToolCall {
-            ticket: Ticket(self.tickets),
+        self.step(Event::ToolCall {
+            request: RequestId(self.requests),
             tool,
             input: Some(&input),
             paths: &PlainPaths,
@@ -344,13 +321,13 @@ impl World {
     }
 
     pub(crate) fn user_input(&mut self) -> Vec<String> {
-        self.step(Input::UserInput {
+        self.step(Event::UserInput {
             author: Some(Author::Person),
         })
     }
 
     pub(crate) fn prompt(&mut self, prompt: &str) -> Vec<String> {
-        self.step(Input::BeforeAgentStart {
+        self.step(Event::BeforeAgentStart {
             prompt: Some(prompt),
         })
     }
@@ -360,14 +337,14 @@ impl World {
             stop_reason: Some(reason),
             text_tail: Some("Done."),
         };
-        self.step(Input::AgentEnd { last: Some(last) })
+        self.step(Event::AgentEnd { last: Some(last) })
     }
 
     /// Lets time pass, in one go.
     pub(crate) fn wait(&mut self, millis: u64) -> Vec<String> {
         self.now += millis;
         match self.session.deadline() {
-            Some(due) if due <= self.now => self.step(Input::Tick),
+            Some(due) if due <= self.now => self.step(Event::Tick),
             _ => Vec::new(),
         }
     }
@@ -398,53 +375,6 @@ impl World {
     }
 }
 
-/// A reply as its kind and all of its values.
-fn render_reply(reply: Reply) -> (&'static str, String) {
-    match reply {
-        Reply::None => ("none", String::new()),
-        Reply::Later => panic!("a late reply is not late again"),
-        Reply::Block { reason, by } => ("block", format!("by {by:?}: {reason}")),
-        Reply::Content(content) => ("content", content.to_string()),
-        Reply::Inject {
-            custom_type,
-            content,
-        } => ("inject", format!("{custom_type} {content}")),
-        Reply::Mutation(Mutation { unload, persist }) => {
-            ("mutation", format!("unload {unload}, persist {persist}"))
-        }
-        Reply::Tool(ToolAnswer {
-            text,
-            details,
-            kind,
-        }) => ("tool", format!("{text}\n= {kind:?} {details}")),
-        Reply::Heard(heard) => ("heard", format!("{heard:?}")),
-    }
-}
-
-fn render_diagnostic(problem: &Diagnostic) -> String {
-    format!(
-        "{} {}\n= {} {}, about {:?}",
-        problem.code, problem.message, problem.severity, problem, problem.workflow
-    )
-}
-
-fn render_awaiting(awaiting: &Awaiting) -> String {
-    format!("{} {}", awaiting.nonce, json(&awaiting.approval))
-}
-
-fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).expect("a value is JSON")
-}
-
-/// The text of the first user message among some lines.
-#[track_caller]
-pub(crate) fn user_text(lines: &[String]) -> &str {
-    let (_, text) = line(lines, "user (")
-        .split_once(") ")
-        .expect("the delivery is in brackets");
-    text
-}
-
 /// The user messages among some lines.
 pub(crate) fn user_messages(lines: &[String]) -> usize {
     lines
@@ -453,11 +383,10 @@ pub(crate) fn user_messages(lines: &[String]) -> usize {
         .count()
 }
 
-/// The first line with this start.
-#[track_caller]
-pub(crate) fn line<'l>(lines: &'l [String], start: &str) -> &'l str {
-    match lines.iter().find(|line| line.starts_with(start)) {
-        Some(line) => line,
-        None => panic!("no `{start}` in {lines:#?}"),
-    }
+/// The first line that starts with a word.
+pub(crate) fn line<'l>(lines: &'l [String], word: &str) -> &'l str {
+    lines
+        .iter()
+        .find(|line| line.starts_with(word))
+        .unwrap_or_else(|| panic!("no `{word}` in {lines:#?}"))
 }

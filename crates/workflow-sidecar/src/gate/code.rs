@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use tempfile::TempPath;
-use workflow_core::checkpoint::{Came, NoSnapshot, Restored, Snapshot};
+use workflow_core::event::{
+    RestoreOutcome as Restored, RestoredFiles as Came, SnapshotError as NoSnapshot,
+};
+use workflow_core::types::Snapshot;
 
 pub(super) mod restoring;
 
@@ -165,7 +168,7 @@ pub(super) fn restore_code(
         told,
     };
     match way.bring_back(snapshot, &mut restored) {
-        Ok(came) => restored.came = came,
+        Ok(came) => restored.files = came,
         Err(problem) => restored.problem = Some(problem),
     }
     restored
@@ -198,19 +201,19 @@ impl Way<'_> {
         exists.map_err(|_| "git does not have the checkpoint any more".to_owned())?;
         restored.has_commits_since = git.succeed(&["rev-parse", "HEAD"])? != *head;
         if git.is_as_in(target)? {
-            return Ok(Came::Already);
+            return Ok(Came::Unchanged);
         }
         let is_changed = self.put_aside(restored)?;
         let Some(reference) = reference else {
             return Ok(if is_changed {
-                Came::Back
+                Came::Restored
             } else {
-                Came::Nothing
+                Came::NothingToRestore
             });
         };
         let git = self.step("bringing back what was changed then");
         let Err(why) = git.succeed(&["stash", "apply", "--quiet", reference]) else {
-            return Ok(Came::Back);
+            return Ok(Came::Restored);
         };
         let conflicts = Git::new(self.cwd, TIME_TO_RESTORE);
         let conflicts = conflicts.succeed(&[
@@ -236,7 +239,7 @@ impl Way<'_> {
             return Ok(false);
         }
         git.succeed(&["stash", "store", "--message", ASIDE, &made])?;
-        restored.put_aside = Some(made.clone());
+        restored.stashed = Some(made.clone());
         let git = self.step("putting aside what was changed since");
         // Nothing is taken out of the files that is not in the stash.
         let now = git.commit_changes(&index, ASIDE)?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use workflow_core::input::Millis;
+use workflow_core::types::Millis;
 
 /// Where time comes from.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ use serde::Deserialize;
 use tokio::sync::Notify;
 use tracing::field::Empty;
 use tracing::{Level, Span};
-use workflow_core::input::Millis;
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome;
+use workflow_core::types::Millis;
 use workflow_protocol::{
     Dropped, Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method,
 };
@@ -24,8 +24,8 @@ use super::handlers::{Answered, unsupported};
 use super::outbox::Outbox;
 use super::server::{Server, Surroundings, not_initialized};
 use super::usual::glance;
-use super::world::{GateName, GateNews, TriggerName, TriggerNews};
 use crate::log::LINES;
+use crate::platform::PlatformReport;
 use crate::wire;
 
 /// The methods, and what they work on.
@@ -120,23 +120,16 @@ impl Dispatch {
         self.do_or_log(tick, "a step of the clock failed", out);
     }
 
-    /// Does what follows from what is told of a gate.
-    pub(super) fn gate_news(&self, name: &GateName, news: GateNews, out: &mut Outbox) {
-        let take = |server: &mut Server| server.gate_news(name, news);
-        self.do_or_log(take, "what a gate came to could not be taken", out);
-    }
-
-    /// Does what follows from what a trigger has, and says what becomes of it.
-    pub(super) fn trigger_news(
+    /// Handles a report of the platform, and says what happens to the message of a trigger.
+    pub(super) fn platform_reported(
         &self,
-        name: &TriggerName,
-        news: TriggerNews,
+        report: PlatformReport,
         out: &mut Outbox,
-    ) -> Option<Heard> {
-        let mut heard = None;
-        let take = |server: &mut Server| heard = server.trigger_news(name, news);
-        self.do_or_log(take, "what a trigger has could not be taken", out);
-        heard
+    ) -> Option<TriggerOutcome> {
+        let mut outcome = None;
+        let handle = |server: &mut Server| outcome = server.platform_reported(report);
+        self.do_or_log(handle, "a report of the platform could not be taken", out);
+        outcome
     }
 
     /// Answers what still waits: nothing more will come.
@@ -328,7 +321,7 @@ fn note(id: &str, call: &Call<'_>) {
 mod tests {
     use std::time::Instant;
 
-    use workflow_core::input::Ticket;
+    use workflow_core::types::RequestId;
 
     use super::super::clock::Clock;
     use super::*;
@@ -383,7 +376,7 @@ mod tests {
     fn what_a_call_left_behind_that_panicked_answers_no_other() {
         let mut dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
         let amid = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
-            lock(server).begin_call(Ticket(1));
+            lock(server).begin_call(RequestId(1));
             panicking(params, server, extensions);
         };
         dispatch.methods.register_method("test/amid", amid).unwrap();
@@ -392,7 +385,7 @@ mod tests {
             &dispatch,
             r#"{"jsonrpc":"2.0","id":3,"method":"test/amid"}"#,
         );
-        assert!(!dispatch.server().is_in_progress(Ticket(1)));
+        assert!(!dispatch.server().is_in_progress(RequestId(1)));
     }
 
     #[test]

@@ -91,35 +91,6 @@ pub(super) fn classify(line: &str) -> Message<'_> {
     }
 }
 
-/// What is said of a line that is not JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flaw {
-    /// It is wrong at this character, counted from 1.
-    At(usize),
-    /// It ends too early.
-    Cut,
-    /// A member stands there twice, before whatever else is wrong.
-    MemberTwice,
-}
-
-/// What would be said of a line that is not JSON.
-pub(crate) fn flaw(line: &str) -> Option<Flaw> {
-    let Message::Invalid { why, .. } = classify(line) else {
-        return None;
-    };
-    match why {
-        Invalid::NotJson(column) => Some(Flaw::At(column)),
-        Invalid::Cut => Some(Flaw::Cut),
-        Invalid::MemberTwice => Some(Flaw::MemberTwice),
-        Invalid::NotUtf8(_)
-        | Invalid::Batch
-        | Invalid::NotAnObject
-        | Invalid::Version
-        | Invalid::Id
-        | Invalid::Method => None,
-    }
-}
-
 /// Where a line stops being JSON: the library counts lines, and bytes in them.
 fn column(text: &str, error: &serde_json::Error) -> usize {
     let before: usize = text

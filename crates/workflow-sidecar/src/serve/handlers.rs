@@ -8,11 +8,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
+use workflow_core::effect::Reply;
+use workflow_core::event::{Author, Command, Entry, LastAssistant};
 use workflow_core::guard::STEP_TOOL;
-use workflow_core::input::{Author, Command, Entry, LastAssistant};
-use workflow_core::output::Reply;
 use workflow_core::session::Abilities;
-use workflow_core::{Input, command};
+use workflow_core::{Event, command};
 use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
@@ -28,7 +28,7 @@ use crate::wire;
 #[derive(Debug)]
 pub(super) enum Answered<R> {
     Now(R),
-    /// The server has been told which ticket to wait for.
+    /// The server has been told which request to wait for.
     Later,
 }
 
@@ -104,7 +104,7 @@ impl Handlers for Server {
         &mut self,
         params: protocol::SessionHookParams<'_>,
     ) -> Answer<protocol::HookResult> {
-        self.hook(&params, Input::Compacted)
+        self.hook(&params, Event::Compacted)
     }
 
     fn hook_session_shutdown(
@@ -121,7 +121,7 @@ impl Handlers for Server {
     ) -> Answer<protocol::BeforeAgentStartResult> {
         self.look_again_for_settings(&params)?;
         let prompt = params.event.prompt.as_deref();
-        let output = self.step(&params, Input::BeforeAgentStart { prompt })?;
+        let output = self.step(&params, Event::BeforeAgentStart { prompt })?;
         let slot = self.sessions.get_mut(params.session_id());
         now(wire::before_agent_start_result(output, |text| match slot {
             Some(slot) => slot.told.json(text),
@@ -133,7 +133,7 @@ impl Handlers for Server {
         &mut self,
         params: protocol::AgentStartParams<'_>,
     ) -> Answer<protocol::HookResult> {
-        self.hook(&params, Input::AgentStart)
+        self.hook(&params, Event::AgentStart)
     }
 
     fn hook_turn_start(
@@ -141,7 +141,7 @@ impl Handlers for Server {
         params: protocol::TurnParams<'_>,
     ) -> Answer<protocol::HookResult> {
         let index = params.event.turn_index;
-        self.hook(&params, Input::TurnStart { index })
+        self.hook(&params, Event::TurnStart { index })
     }
 
     fn hook_tool_call(
@@ -151,17 +151,17 @@ impl Handlers for Server {
         self.look_again_for_settings(&params)?;
         let places = self.places(params.session_id());
         let places = places.ok_or_else(not_initialized)?;
-        let paths = self.world.paths(&places.project());
-        let ticket = self.next_ticket();
-        let input = Input::ToolCall {
-            ticket,
+        let paths = self.platform.paths(&places.project());
+        let request = self.next_request();
+        let input = Event::ToolCall {
+            request,
             tool: &params.event.tool_name,
             input: params.event.input,
             paths: &*paths,
         };
-        let output = self.step_or_wait(params.session_id(), ticket, input);
+        let output = self.step_or_wait(params.session_id(), request, input);
         if matches!(output.reply, Reply::Later) {
-            self.defer(ticket, Asking::ToolCall);
+            self.defer(request, Asking::ToolCall);
             self.apply(params.session_id(), output.actions);
             return Ok(Answered::Later);
         }
@@ -176,7 +176,7 @@ impl Handlers for Server {
         &mut self,
         params: protocol::ToolResultParams<'_>,
     ) -> Answer<protocol::ToolResultResult> {
-        let input = Input::ToolResult {
+        let input = Event::ToolResult {
             tool: &params.event.tool_name,
             content: params.event.content,
             is_error: params.event.is_error.unwrap_or(false),
@@ -186,7 +186,7 @@ impl Handlers for Server {
     }
 
     fn hook_turn_end(&mut self, params: protocol::TurnParams<'_>) -> Answer<protocol::HookResult> {
-        self.hook(&params, Input::TurnEnd)
+        self.hook(&params, Event::TurnEnd)
     }
 
     fn hook_agent_end(
@@ -198,7 +198,7 @@ impl Handlers for Server {
             stop_reason: last.stop_reason.as_deref(),
             text_tail: Some(&last.text_tail),
         });
-        let output = self.step(&params, Input::AgentEnd { last })?;
+        let output = self.step(&params, Event::AgentEnd { last })?;
         now(wire::agent_end_result(output))
     }
 
@@ -208,22 +208,22 @@ impl Handlers for Server {
             Some(_) => Some(Author::Person),
             None => None,
         };
-        self.hook(&params, Input::UserInput { author })
+        self.hook(&params, Event::UserInput { author })
     }
 
     fn hook_branch(
         &mut self,
         params: protocol::BranchParams<'_>,
     ) -> Answer<protocol::BranchResult> {
-        let ticket = self.next_ticket();
-        let input = Input::Branch {
-            ticket,
+        let request = self.next_request();
+        let input = Event::Branch {
+            request,
             turn: params.event.target_turn_index,
             entries: params.context.branch.as_ref().map(entries),
         };
         let output = self.step(&params, input)?;
         if matches!(output.reply, Reply::Later) {
-            self.defer(ticket, Asking::Branch);
+            self.defer(request, Asking::Branch);
             self.apply(params.session_id(), output.actions);
             return Ok(Answered::Later);
         }
@@ -244,14 +244,14 @@ impl Handlers for Server {
         let action = action.as_deref();
         self.known(&params)?;
         let session = params.session_id();
-        let ticket = self.next_ticket();
-        let input = Input::Step { ticket, action };
-        let output = self.step_or_wait(session, ticket, input);
+        let request = self.next_request();
+        let input = Event::Step { request, action };
+        let output = self.step_or_wait(session, request, input);
         if matches!(output.reply, Reply::Later) {
             let call = params.tool_call_id.to_string();
             let session = session.to_owned();
             self.apply(&session, output.actions);
-            self.defer(ticket, Asking::Step { session, call });
+            self.defer(request, Asking::Step { session, call });
             return Ok(Answered::Later);
         }
         now(wire::tool_execute_result(output))
@@ -279,11 +279,11 @@ impl Handlers for Server {
             name => return Err(unknown_command(name)),
         };
         self.known(&params)?;
-        let ticket = self.next_ticket();
-        let input = Input::Command { ticket, command };
-        let output = self.step_or_wait(&params.session_id, ticket, input);
+        let request = self.next_request();
+        let input = Event::Command { request, command };
+        let output = self.step_or_wait(&params.session_id, request, input);
         if matches!(output.reply, Reply::Later) {
-            self.defer(ticket, Asking::Command);
+            self.defer(request, Asking::Command);
             return Ok(Answered::Later);
         }
         now(self.command_result(&params.session_id, output))
@@ -347,7 +347,7 @@ impl Server {
     fn hook<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
-        input: Input<'_>,
+        input: Event<'_>,
     ) -> Answer<protocol::HookResult> {
         let output = self.step(params, input)?;
         now(protocol::HookResult {
@@ -363,7 +363,7 @@ impl Server {
         let branch = params.context.branch.as_ref();
         let malformed = branch.map_or(0, |branch| branch.malformed);
         let entries = branch.map(entries).unwrap_or_default();
-        let begin = |loaded| Input::Session { entries, loaded };
+        let begin = |loaded| Event::Session { entries, loaded };
         let mut output = self.begin(&params.session_id, &params.context, begin)?;
         if malformed > 0 {
             output.diagnostics.push(not_entries(malformed));

@@ -5,8 +5,8 @@
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
+use workflow_core::effect::message_type;
 use workflow_core::guard::STEP_TOOL;
-use workflow_core::output::message_type;
 use workflow_core::run::entry_type;
 use workflow_protocol::{
     CommandDeclaration, EntryType, ExecutionMode, HookSubscription, Manifest, MessageDisplay,
@@ -169,7 +169,7 @@ fn message_types() -> Vec<MessageType> {
             to_model: false,
         },
         MessageType {
-            custom_type: message_type::PARKED.to_owned(),
+            custom_type: message_type::PAUSED.to_owned(),
             display: MessageDisplay {
                 prefix: None,
                 prefix_color: None,

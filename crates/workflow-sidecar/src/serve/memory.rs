@@ -9,7 +9,7 @@ use workflow_protocol::Dropped;
 use super::dispatch::Dispatch;
 use super::outbox::Outbox;
 use super::server::Surroundings;
-use super::world::{GateName, GateNews, TriggerName, TriggerNews};
+use crate::platform::PlatformReport;
 
 /// A sidecar in memory, for tests and replays: the same dispatch, no pipe and no thread.
 ///
@@ -48,15 +48,10 @@ impl Memory {
         self.lines(|_, out| Dispatch::refuse_long_line(max_line, out))
     }
 
-    /// What follows from what is told of a gate.
-    pub(crate) fn hear_of_gate(&self, name: &GateName, news: GateNews) -> Vec<String> {
-        self.lines(|dispatch, out| dispatch.gate_news(name, news, out))
-    }
-
-    /// What follows from what a trigger has.
-    pub(crate) fn hear_of_trigger(&self, name: &TriggerName, news: TriggerNews) -> Vec<String> {
+    /// Handles a report of the platform, gives the lines that follow.
+    pub(crate) fn report(&self, report: PlatformReport) -> Vec<String> {
         self.lines(|dispatch, out| {
-            dispatch.trigger_news(name, news, out);
+            dispatch.platform_reported(report, out);
         })
     }
 

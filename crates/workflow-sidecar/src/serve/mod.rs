@@ -22,16 +22,10 @@ mod server;
 mod session;
 mod stdio;
 mod usual;
-mod world;
 
 pub use frame::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 pub use memory::Memory;
 
 pub(crate) use definitions::{Loader, no_project};
-pub(crate) use envelope::{Flaw, flaw};
 pub(crate) use server::Surroundings;
 pub(crate) use stdio::serve;
-pub(crate) use world::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, Project as WorldProject,
-    TriggerName, TriggerNews, TriggerWatch, World,
-};

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use workflow_core::input::QuestionId;
+use workflow_core::types::QuestionId;
 
 /// A question of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]

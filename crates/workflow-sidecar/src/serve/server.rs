@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use workflow_core::definition::{Approval, Loaded, Trigger};
-use workflow_core::input::{Answer, Millis, Ticket};
-use workflow_core::output::{
-    Action, Awaiting, Effect, GateId, Heard, Output, Question, Reply, Settled,
+use workflow_core::definition::Loaded;
+use workflow_core::effect::{
+    Action, DeferredReply, Effect, Effects, Question, Reply, TriggerOutcome,
 };
+use workflow_core::event::{Answer, PlatformEvent};
 use workflow_core::session::Abilities;
-use workflow_core::wake::Watched;
-use workflow_core::{Input, Session};
+use workflow_core::types::{Millis, RequestId};
+use workflow_core::{Event, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
 use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
@@ -30,10 +30,7 @@ use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::outbox::Outbox;
 use super::peer::{Asked, Peer, Shown};
 use super::session::Slot;
-use super::world::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, Project, TriggerName, TriggerNews,
-    TriggerWatch, World,
-};
+use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
 use crate::wire;
 
 /// What lies around the process: where files and time come from.
@@ -43,7 +40,7 @@ pub(crate) struct Surroundings {
     pub(super) clock: Clock,
     /// What task ids are made from; nobody can know them before if there is none.
     pub(super) seed: Option<u64>,
-    pub(super) world: Arc<dyn World>,
+    pub(super) platform: Arc<dyn Platform>,
 }
 
 impl Default for Surroundings {
@@ -60,13 +57,13 @@ impl Surroundings {
             loader,
             clock: Clock::system(),
             seed: None,
-            world: Arc::new(Machine::default()),
+            platform: Arc::new(RealPlatform::default()),
         }
     }
 
-    /// Another world than this machine.
-    pub(crate) fn in_world(mut self, world: Arc<dyn World>) -> Self {
-        self.world = world;
+    /// Another platform than this machine.
+    pub(crate) fn on_platform(mut self, platform: Arc<dyn Platform>) -> Self {
+        self.platform = platform;
         self
     }
 
@@ -94,7 +91,7 @@ pub(super) struct Server {
     pub(super) clock: Clock,
     pub(super) loader: Arc<dyn Loader>,
     pub(super) seed: Option<u64>,
-    pub(super) world: Arc<dyn World>,
+    pub(super) platform: Arc<dyn Platform>,
     // Few, and looked for several times at each call: comparing is cheaper than hashing.
     pub(super) sessions: BTreeMap<String, Box<Slot>>,
     /// When which session is due.
@@ -104,13 +101,13 @@ pub(super) struct Server {
     peer: Peer,
     /// How many sessions were opened.
     opened: u64,
-    tickets: u64,
+    requests: u64,
     /// The requests that are answered later.
-    waiting: HashMap<Ticket, Waiting>,
+    waiting: HashMap<RequestId, Waiting>,
     /// The call in progress, if its answer may come later.
-    in_progress: Option<Ticket>,
+    in_progress: Option<RequestId>,
     /// The answer to the call in progress, where what had to be done first was done at once.
-    at_once: Option<Settled>,
+    at_once: Option<DeferredReply>,
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
@@ -133,7 +130,7 @@ struct Waiting {
 /// A call whose answer comes later.
 #[derive(Debug, Clone)]
 pub(super) struct Deferred {
-    pub(super) ticket: Ticket,
+    pub(super) request: RequestId,
     pub(super) what: Asking,
 }
 
@@ -184,20 +181,20 @@ impl Server {
             loader,
             clock,
             seed,
-            world,
+            platform,
         } = surroundings;
         Self {
             host: None,
             clock,
             loader,
             seed,
-            world,
+            platform,
             sessions: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             deadline_changed,
             peer: Peer::default(),
             opened: 0,
-            tickets: 0,
+            requests: 0,
             waiting: HashMap::new(),
             in_progress: None,
             at_once: None,
@@ -212,19 +209,24 @@ impl Server {
     pub(super) fn step<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
-        input: Input<'_>,
-    ) -> Result<Output, Error> {
+        input: Event<'_>,
+    ) -> Result<Effects, Error> {
         self.known(params)?;
         Ok(self.step_session(params.session_id(), input))
     }
 
-    /// Steps a session that is known, for a call whose answer may come later, under this ticket.
-    pub(super) fn step_or_wait(&mut self, id: &str, ticket: Ticket, input: Input<'_>) -> Output {
-        self.begin_call(ticket);
+    /// Steps a session that is known, for a call whose answer may come later, under this request.
+    pub(super) fn step_or_wait(
+        &mut self,
+        id: &str,
+        request: RequestId,
+        input: Event<'_>,
+    ) -> Effects {
+        self.begin_call(request);
         let mut output = self.step_session(id, input);
         self.in_progress = None;
         let at_once = self.at_once.take();
-        if let Some(Settled { reply, actions, .. }) = at_once {
+        if let Some(DeferredReply { reply, actions, .. }) = at_once {
             output.reply = reply;
             output.actions.extend(actions);
         }
@@ -257,7 +259,7 @@ impl Server {
     /// Has a session take over what its settings say now.
     fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
         let loaded = self.definitions(id, &Context::default())?;
-        let output = self.step_session(id, Input::Settings { loaded: &loaded });
+        let output = self.step_session(id, Event::Settings { loaded: &loaded });
         self.apply(id, output.actions);
         Ok(())
     }
@@ -268,7 +270,7 @@ impl Server {
     }
 
     /// The answer to a command.
-    pub(super) fn command_result(&mut self, id: &str, output: Output) -> CommandRunResult {
+    pub(super) fn command_result(&mut self, id: &str, output: Effects) -> CommandRunResult {
         CommandRunResult {
             guarded: self.guarded_news(id),
             ..wire::command_run_result(output)
@@ -280,8 +282,8 @@ impl Server {
         &mut self,
         id: &str,
         context: &Context<'_>,
-        input: impl FnOnce(Arc<Loaded>) -> Input<'i>,
-    ) -> Result<Output, Error> {
+        input: impl FnOnce(Arc<Loaded>) -> Event<'i>,
+    ) -> Result<Effects, Error> {
         if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(id) {
             return Err(too_many_sessions());
         }
@@ -320,10 +322,11 @@ impl Server {
     }
 
     /// Steps a session for the last time and forgets it.
-    pub(super) fn close(&mut self, id: &str) -> Output {
-        let output = self.step_session(id, Input::Shutdown);
+    pub(super) fn close(&mut self, id: &str) -> Effects {
+        let output = self.step_session(id, Event::Shutdown);
         self.peer.forget(id);
         self.sessions.remove(id);
+        self.platform.close_session(id);
         output
     }
 
@@ -338,14 +341,14 @@ impl Server {
         Ok(host.definitions.load(&project))
     }
 
-    pub(super) fn step_session(&mut self, id: &str, input: Input<'_>) -> Output {
+    pub(super) fn step_session(&mut self, id: &str, input: Event<'_>) -> Effects {
         let now = self.now();
         self.step_session_at(now, id, input)
     }
 
-    fn step_session_at(&mut self, now: Millis, id: &str, input: Input<'_>) -> Output {
+    fn step_session_at(&mut self, now: Millis, id: &str, input: Event<'_>) -> Effects {
         let Some(slot) = self.sessions.get_mut(id) else {
-            return Output::default();
+            return Effects::default();
         };
         let span = slot.logged(id);
         let _worked_on = span.enter();
@@ -362,17 +365,17 @@ impl Server {
     }
 
     /// Does what a step asks for beyond its answer.
-    fn follow_up(&mut self, id: &str, mut output: Output) -> Output {
+    fn follow_up(&mut self, id: &str, mut output: Effects) -> Effects {
         let mut effects = VecDeque::from(std::mem::take(&mut output.effects));
         while let Some(effect) = effects.pop_front() {
-            if let Some(input) = self.take_effect(id, effect)
+            if let Some(input) = self.perform(id, effect)
                 && let Some(slot) = self.sessions.get_mut(id)
             {
-                let more = slot.session.step(self.clock.now(), input);
+                let more = slot.session.step(self.clock.now(), Event::Platform(input));
                 output.actions.extend(more.actions);
                 output.diagnostics.extend(more.diagnostics);
                 output.questions.extend(more.questions);
-                output.settled.extend(more.settled);
+                output.deferred.extend(more.deferred);
                 effects.extend(more.effects);
             }
         }
@@ -383,9 +386,9 @@ impl Server {
                 self.wait_for(id, before, deadline);
             }
         }
-        for settled in std::mem::take(&mut output.settled) {
+        for settled in std::mem::take(&mut output.deferred) {
             // The call in progress is answered at once, though it said it would be later.
-            let is_this_one = settled.ticket == Ticket(self.tickets);
+            let is_this_one = settled.request == RequestId(self.requests);
             if is_this_one && matches!(output.reply, Reply::Later) {
                 output.reply = settled.reply;
                 output.actions.extend(settled.actions);
@@ -399,123 +402,37 @@ impl Server {
         output
     }
 
-    /// Does what only the process can do, and gives what the session must hear of it at once.
-    fn take_effect(&mut self, id: &str, effect: Effect) -> Option<Input<'static>> {
+    /// Has the platform carry out an effect of a session; gives the result if it is known at once.
+    fn perform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
         let places = self.places(id)?;
-        let world = Arc::clone(&self.world);
-        let project = places.project();
-        match effect {
-            Effect::TakeBaseline(gates) => {
-                return Some(Input::Baseline {
-                    baseline: world.baseline(&gates, &places.cwd),
-                });
-            }
-            Effect::RunGate(run)
-                if !(run.commands.is_empty()
-                    || places.is_trusted && world.is_trusted(&project, &run.commands)) =>
-            {
-                return Some(Input::GateUntrusted { gate: run.id });
-            }
-            Effect::RunGate(run) => {
-                let name = GateName {
-                    session: id.to_owned(),
-                    gate: run.id,
-                };
-                let job = GateJob {
-                    gates: &run.gates,
-                    cwd: &places.cwd,
-                    baseline: run.baseline.as_deref(),
-                    agent_dir: places.is_trusted.then_some(&*places.agent_dir),
-                };
-                match world.start_gate(name, job) {
-                    Ok(handle) => self.hold_gate(id, Some((run.id, handle))),
-                    Err(reports) => {
-                        let gate = run.id;
-                        return Some(Input::GateOver { gate, reports });
-                    }
-                }
-            }
-            Effect::StopGate(gate) => self.stop_gate(id, gate),
-            Effect::Trust(commands) => world.trust(&project, &commands),
-            Effect::AwaitWord(awaiting) => {
-                if let Some(awaited) = self.awaited(id, awaiting, &places.cwd) {
-                    world.await_word(&places.agent_dir, &awaited);
-                }
-            }
-            Effect::ReadWord(awaiting) => {
-                let awaited = self.awaited(id, awaiting, &places.cwd);
-                return Some(Input::Word {
-                    word: awaited.and_then(|awaited| world.word(&places.agent_dir, &awaited)),
-                });
-            }
-            Effect::ForgetWord(task) => world.forget_word(&places.agent_dir, &task),
-            Effect::KeepCode => {
-                return Some(Input::CodeKept {
-                    kept: world.keep_code(&project),
-                });
-            }
-            Effect::RestoreCode { id: gate, snapshot } => {
-                let session = id.to_owned();
-                let at_once = world.restore_code(GateName { session, gate }, &snapshot, &project);
-                return at_once.map(|restored| Input::CodeRestored { id: gate, restored });
-            }
-            Effect::Watch(triggers) => {
-                return Some(Input::Watched {
-                    watched: self.watch(id, &project, &triggers),
-                });
-            }
-            Effect::WatchNoMore => {
-                if let Some(slot) = self.sessions.get_mut(id) {
-                    slot.triggers = TriggerWatch::default();
-                }
-            }
-            Effect::TrustTriggers(triggers) => world.trust_triggers(&project, &triggers),
-        }
-        None
-    }
-
-    /// Watches these triggers in a session, and no others. Those that are watched already go on.
-    fn watch(&mut self, id: &str, project: &Project<'_>, triggers: &[Trigger]) -> Watched {
-        let Some(slot) = self.sessions.get_mut(id) else {
-            return Watched::default();
+        let context = SessionContext {
+            id,
+            session: &self.sessions.get(id)?.session,
+            project: places.project(),
+            is_trusted: places.is_trusted,
         };
-        let world = Arc::clone(&self.world);
-        world.watch(id, project, triggers, &mut slot.triggers)
+        self.platform.perform(&context, effect)
     }
 
-    /// A trigger has something for the agent, or cannot go on. `None`: nobody waits for it any more.
-    pub(super) fn trigger_news(&mut self, name: &TriggerName, news: TriggerNews) -> Option<Heard> {
-        let session = &*name.session;
-        let slot = self.sessions.get(session)?;
-        if !slot.triggers.has(name.number) {
+    /// Handles a report of the platform, unless it is about something that was stopped.
+    ///
+    /// Gives what happens to the message of a trigger. `None` if no session takes it any more.
+    pub(super) fn platform_reported(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
+        if !self.platform.accept(&report) {
             return None;
         }
-        let input = match news {
-            TriggerNews::Text(text) => Input::Triggered { text },
-            TriggerNews::Problem(problem) => Input::Watched {
-                watched: Watched {
-                    problems: vec![problem],
-                    ..Watched::default()
-                },
-            },
-        };
-        let output = self.step_session(session, input);
-        self.apply(session, output.actions);
+        let PlatformReport { session, event, .. } = report;
+        if !self.sessions.contains_key(&session) {
+            if let PlatformEvent::CodeRestored { outcome, .. } = event {
+                tracing::warn!(?outcome, "code went back for a session that is gone");
+            }
+            return None;
+        }
+        let output = self.step_session(&session, Event::Platform(event));
+        self.apply(&session, output.actions);
         match output.reply {
-            Reply::Heard(heard) => Some(heard),
+            Reply::Triggered(outcome) => Some(outcome),
             _ => None,
-        }
-    }
-
-    fn hold_gate(&mut self, id: &str, gate: Option<(GateId, GateHandle)>) {
-        if let Some(slot) = self.sessions.get_mut(id) {
-            slot.gate = gate;
-        }
-    }
-
-    fn stop_gate(&mut self, id: &str, gate: GateId) {
-        if let Some(slot) = self.sessions.get_mut(id) {
-            slot.gate.take_if(|(running, _)| *running == gate);
         }
     }
 
@@ -530,59 +447,17 @@ impl Server {
         })
     }
 
-    /// Something is told of a gate.
-    pub(super) fn gate_news(&mut self, name: &GateName, news: GateNews) {
-        let (session, gate) = (&name.session, name.gate);
-        let input = match news {
-            GateNews::Progress(text) => Input::GateProgress { gate, text },
-            GateNews::Over(reports) => {
-                self.stop_gate(session, gate);
-                Input::GateOver { gate, reports }
-            }
-            GateNews::Restored(restored) => {
-                if !self.sessions.contains_key(session) {
-                    tracing::warn!(?restored, "code went back for a session that is gone");
-                }
-                Input::CodeRestored { id: gate, restored }
-            }
-        };
-        let output = self.step_session(session, input);
-        self.apply(session, output.actions);
-    }
-
-    /// What a session waits for, as it is kept for the user.
-    fn awaited(&self, id: &str, awaiting: Awaiting, cwd: &Path) -> Option<Awaited> {
-        let view = self.sessions.get(id)?.session.view()?;
-        let place = view.place.as_ref()?;
-        let Awaiting { approval, nonce } = awaiting;
-        let Approval {
-            ask, choices, show, ..
-        } = approval;
-        Some(Awaited {
-            task_id: view.state.task_id.clone(),
-            step: view.state.global_step_count,
-            nonce,
-            workflow: place.workflow_name.to_owned(),
-            phase: place.phase_name.to_owned(),
-            task: view.state.task_description.clone(),
-            cwd: cwd.to_path_buf(),
-            ask,
-            choices,
-            show,
-        })
-    }
-
     /// The host does not want the answer to a call of a tool any more.
-    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Output {
+    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Effects {
         let is_meant = |waiting: &&Waiting| matches!(&waiting.deferred.what, Asking::Step { session, call: this } if session == id && this == call);
-        let ticket = self
+        let request = self
             .waiting
             .values()
             .find(is_meant)
-            .map(|waiting| waiting.deferred.ticket);
-        match ticket {
-            Some(ticket) => self.step_session(id, Input::StepCancelled { ticket }),
-            None => Output::default(),
+            .map(|waiting| waiting.deferred.request);
+        match request {
+            Some(request) => self.step_session(id, Event::StepCancelled { request }),
+            None => Effects::default(),
         }
     }
 
@@ -642,7 +517,7 @@ impl Server {
                 slot.deadline = None;
             }
             // By the clock the deadline was set by: the wall's time may have been set back since.
-            let output = self.step_session_at(now, &id, Input::Tick);
+            let output = self.step_session_at(now, &id, Event::Tick);
             if asking == Some(&*id) {
                 asked_for.extend(output.actions);
             } else {
@@ -685,14 +560,14 @@ impl Server {
         } else {
             answer
         };
-        let input = Input::Answer { question, answer };
+        let input = Event::Answer { question, answer };
         let output = self.step_session(&session, input);
         self.apply(&session, output.actions);
     }
 
     fn is_as_shown(&self, session: &str, Shown { path, state }: &Shown) -> bool {
         self.places(session)
-            .is_some_and(|places| self.world.is_as_shown(path, &places.cwd, state))
+            .is_some_and(|places| self.platform.is_unchanged(path, &places.cwd, state))
     }
 
     /// Sends actions that no answer carries.
@@ -717,7 +592,7 @@ impl Server {
         // How it stands is looked at first: what changes before it is shown counts as a change.
         let shown = show.as_ref().map(|(path, places)| Shown {
             path: path.clone(),
-            state: self.world.shown(path, &places.cwd),
+            state: self.platform.fingerprint(path, &places.cwd),
         });
         let asked = Asked {
             session: session.to_owned(),
@@ -725,7 +600,7 @@ impl Server {
             has_options: !options.is_empty(),
             shown,
         };
-        let excerpt = show.map(|(path, places)| self.world.excerpt(&path, &places.cwd));
+        let excerpt = show.map(|(path, places)| self.platform.excerpt(&path, &places.cwd));
         let message = [message, excerpt.unwrap_or_default()]
             .join("\n")
             .trim()
@@ -740,29 +615,29 @@ impl Server {
         }
     }
 
-    pub(super) fn next_ticket(&mut self) -> Ticket {
-        self.tickets += 1;
-        Ticket(self.tickets)
+    pub(super) fn next_request(&mut self) -> RequestId {
+        self.requests += 1;
+        RequestId(self.requests)
     }
 
     /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
-    fn settle(&mut self, session: &str, settled: Settled) {
-        if self.is_in_progress(settled.ticket) {
+    fn settle(&mut self, session: &str, settled: DeferredReply) {
+        if self.is_in_progress(settled.request) {
             self.at_once = Some(settled);
             return;
         }
-        let Settled {
-            ticket,
+        let DeferredReply {
+            request,
             reply,
             actions,
         } = settled;
-        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&ticket) else {
+        let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&request) else {
             return self.apply(session, actions);
         };
-        let output = Output {
+        let output = Effects {
             reply,
             actions,
-            ..Output::default()
+            ..Effects::default()
         };
         match deferred.what {
             Asking::Command => {
@@ -778,20 +653,20 @@ impl Server {
         }
     }
 
-    /// The call in progress is answered when its ticket is settled.
-    pub(super) fn defer(&mut self, ticket: Ticket, what: Asking) {
-        self.deferred = Some(Deferred { ticket, what });
+    /// The call in progress is answered when its request is settled.
+    pub(super) fn defer(&mut self, request: RequestId, what: Asking) {
+        self.deferred = Some(Deferred { request, what });
     }
 
-    /// A call may be answered at once, or later under this ticket.
-    pub(super) fn begin_call(&mut self, ticket: Ticket) {
+    /// A call may be answered at once, or later under this request.
+    pub(super) fn begin_call(&mut self, request: RequestId) {
         self.at_once = None;
-        self.in_progress = Some(ticket);
+        self.in_progress = Some(request);
     }
 
-    /// Whether what settles this ticket is the answer to the call in progress.
-    pub(super) fn is_in_progress(&self, ticket: Ticket) -> bool {
-        self.in_progress == Some(ticket)
+    /// Whether what settles this request is the answer to the call in progress.
+    pub(super) fn is_in_progress(&self, request: RequestId) -> bool {
+        self.in_progress == Some(request)
     }
 
     /// The call in progress panicked, and has been answered: whatever comes of it is the answer to nothing.
@@ -808,13 +683,13 @@ impl Server {
 
     /// Keeps the id under which a call is answered.
     pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: &str) {
-        let ticket = deferred.ticket;
+        let request = deferred.request;
         let waiting = Waiting {
             id: id.to_owned(),
             deferred,
             _span: tracing::Span::current(),
         };
-        self.waiting.insert(ticket, waiting);
+        self.waiting.insert(request, waiting);
     }
 }
 

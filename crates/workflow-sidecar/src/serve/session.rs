@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use tracing::{Level, Span};
 use workflow_core::Session;
-use workflow_core::input::Millis;
-use workflow_core::output::GateId;
+use workflow_core::types::Millis;
 use workflow_protocol::Context;
 
 use super::ascii::Told;
-use super::world::{GateHandle, TriggerWatch};
 
 /// A session, and what the host said of it last.
 #[derive(Debug)]
@@ -24,10 +22,6 @@ pub(super) struct Slot {
     pub(super) guarded_told: bool,
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
-    /// The gate that runs.
-    pub(super) gate: Option<(GateId, GateHandle)>,
-    /// The triggers that are watched.
-    pub(super) triggers: TriggerWatch,
     /// What its agent was told last before it started.
     pub(super) told: Told,
     /// What its agent was told last of a call that may not run.
@@ -45,8 +39,6 @@ impl Slot {
             is_trusted: true,
             guarded_told: false,
             deadline: None,
-            gate: None,
-            triggers: TriggerWatch::default(),
             told: Told::default(),
             refused: Told::default(),
         }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome;
 use workflow_protocol::Dropped;
 
 use super::clock::Alarm;
@@ -13,8 +13,8 @@ use super::dispatch::Dispatch;
 use super::frame::{Frame, Frames};
 use super::outbox::Outbox;
 use super::server::Surroundings;
-use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
 use crate::log::LINES;
+use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::record::{Cause, HostLine, Recorder};
 
 /// Lines that wait are written at the latest when there are this many bytes of them.
@@ -26,15 +26,15 @@ const MANY: usize = 64 << 10;
 pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<()> {
     let is_recorded = recorder.is_some();
     let changed = Arc::new(Notify::new());
-    let machine = Arc::new(Machine::default());
+    let real = Arc::new(RealPlatform::default());
     let surroundings = match &recorder {
         Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
         None => Surroundings::default(),
     };
-    let world = Arc::clone(&machine) as Arc<dyn World>;
-    let surroundings = surroundings.in_world(match &recorder {
-        Some(recorder) => recorder.world(world),
-        None => world,
+    let platform = Arc::clone(&real) as Arc<dyn Platform>;
+    let surroundings = surroundings.on_platform(match &recorder {
+        Some(recorder) => recorder.platform(platform),
+        None => platform,
     });
     let dispatch = Arc::new(Dispatch::new(surroundings, Arc::clone(&changed)));
     let pen = Arc::new(Pen::on_stdout(recorder)?);
@@ -54,19 +54,11 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     };
     {
         let (dispatch, pen) = (Arc::clone(&dispatch), Arc::clone(&pen));
-        machine.listen(move |name, news| {
+        real.listen(move |report| {
             let mut pen = pen.take();
-            pen.hear_of_gate(&name, news, &dispatch);
+            let outcome = pen.platform_reported(report, &dispatch);
             pen.flush_or_end();
-        });
-    }
-    {
-        let (dispatch, pen) = (Arc::clone(&dispatch), Arc::clone(&pen));
-        machine.listen_to_triggers(move |name, news| {
-            let mut pen = pen.take();
-            let heard = pen.hear_of_trigger(&name, news, &dispatch);
-            pen.flush_or_end();
-            heard
+            outcome
         });
     }
     // Whoever looks at lines themselves gets them whole.
@@ -74,7 +66,7 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     let frames = Frames::new(standard_input()?, max_line, shortens);
     let served = speak(&dispatch, frames, max_line, &pen);
     drop(alarm);
-    machine.finish();
+    real.finish();
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         served => served,
@@ -175,10 +167,10 @@ impl Writing {
             let from = self.outbox.len();
             let (looks_at_it, denials) = (dispatch.hangs_on_payload(), dispatch.denials());
             event.happen(dispatch, &mut self.outbox);
-            let hangs_on_payload = looks_at_it || dispatch.denials() > denials;
+            let depends_on_payload = looks_at_it || dispatch.denials() > denials;
             let cause = Cause::Host {
                 line,
-                hangs_on_payload,
+                depends_on_payload,
             };
             recorder.write(dispatch.now(), cause, &self.outbox.as_bytes()[from..]);
         }
@@ -197,37 +189,24 @@ impl Writing {
         }
     }
 
-    /// Does what follows from what is told of a gate.
-    fn hear_of_gate(&mut self, name: &GateName, news: GateNews, dispatch: &Dispatch) {
-        self.catch_up(dispatch);
-        let Some(recorder) = &mut self.recorder else {
-            return dispatch.gate_news(name, news, &mut self.outbox);
-        };
-        let from = self.outbox.len();
-        dispatch.gate_news(name, news.clone(), &mut self.outbox);
-        let cause = Cause::Gate(name, &news);
-        recorder.write(dispatch.now(), cause, &self.outbox.as_bytes()[from..]);
-    }
-
-    /// Does what follows from what a trigger has.
-    fn hear_of_trigger(
+    /// Handles a report of the platform, and says what happens to the message of a trigger.
+    fn platform_reported(
         &mut self,
-        name: &TriggerName,
-        news: TriggerNews,
+        report: PlatformReport,
         dispatch: &Dispatch,
-    ) -> Option<Heard> {
+    ) -> Option<TriggerOutcome> {
         self.catch_up(dispatch);
         let Some(recorder) = &mut self.recorder else {
-            return dispatch.trigger_news(name, news, &mut self.outbox);
+            return dispatch.platform_reported(report, &mut self.outbox);
         };
         let from = self.outbox.len();
-        let heard = dispatch.trigger_news(name, news.clone(), &mut self.outbox);
+        let outcome = dispatch.platform_reported(report.clone(), &mut self.outbox);
         let followed = &self.outbox.as_bytes()[from..];
-        // Of what is not watched any more, nothing came.
-        if heard.is_some() || !followed.is_empty() {
-            recorder.write(dispatch.now(), Cause::Trigger(name, &news), followed);
+        // A trigger that is not watched any more has no effect.
+        if report.trigger.is_none() || outcome.is_some() || !followed.is_empty() {
+            recorder.write(dispatch.now(), Cause::Platform(&report), followed);
         }
-        heard
+        outcome
     }
 
     /// Writes, on another thread than the one that reads.

@@ -1,6 +1,6 @@
 //! What files say that happened.
 
-use workflow_core::input::Entry;
+use workflow_core::event::Entry;
 
 /// Something that happened, as far as a timeline wants to know.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
+use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::guard::Pace;
-use workflow_core::input::Entry;
 use workflow_core::run::{Position, RunState, entry_type, restore};
 
 /// A run, as the stored entries tell of it.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::definition::Catalog;
+use workflow_core::effect::message_type;
 use workflow_core::guard::STEP_TOOL;
-use workflow_core::output::message_type;
 
 use super::{Fact, Timeline};
 use crate::session_file::{SessionEntry, SessionFile, Text};

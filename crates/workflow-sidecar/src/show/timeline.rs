@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use workflow_core::definition::Catalog;
+use workflow_core::event::Entry;
 use workflow_core::guard::Parked;
 use workflow_core::guard::gate::Report;
-use workflow_core::input::Entry;
 use workflow_core::run::{RunState, StoredGate, entry_type};
 
 use super::Fact;

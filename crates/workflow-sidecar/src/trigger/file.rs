@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome as Heard;
 
 use super::{LONGEST, News, Tell, as_text};
 

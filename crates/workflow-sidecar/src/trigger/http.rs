@@ -23,7 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome as Heard;
 
 use super::{LONGEST, News, Tell, as_text};
 

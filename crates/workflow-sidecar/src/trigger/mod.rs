@@ -10,7 +10,7 @@ mod http;
 use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
-use workflow_core::output::Heard;
+use workflow_core::effect::TriggerOutcome as Heard;
 
 use file::Place;
 

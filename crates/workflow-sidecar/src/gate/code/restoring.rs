@@ -8,7 +8,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use workflow_core::checkpoint::{Restored, Snapshot};
+use workflow_core::event::RestoreOutcome as Restored;
+use workflow_core::types::Snapshot;
 
 use super::restore_code;
 

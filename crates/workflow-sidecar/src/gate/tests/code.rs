@@ -1,6 +1,9 @@
 //! The code is kept without a trace, and comes back.
 
-use workflow_core::checkpoint::{Came, NoSnapshot, Restored, Snapshot};
+use workflow_core::event::{
+    RestoreOutcome as Restored, RestoredFiles as Came, SnapshotError as NoSnapshot,
+};
+use workflow_core::types::Snapshot;
 
 use super::super::code::restore_code;
 use super::super::{drivers, keep_code};
@@ -35,8 +38,8 @@ fn text(place: &Place, path: &str) -> String {
 /// What is told of files that were brought back, or were as they had been already.
 fn told(restored: &Restored) -> (Came, bool, bool) {
     assert_eq!(restored.problem, None);
-    let put_aside = restored.put_aside.is_some();
-    (restored.came, put_aside, restored.has_commits_since)
+    let put_aside = restored.stashed.is_some();
+    (restored.files, put_aside, restored.has_commits_since)
 }
 
 /// All of a repository but its objects: who keeps something must not change it.
@@ -123,7 +126,7 @@ fn hooks_of_the_repository_are_not_run() {
     place.write("file.txt", "two");
     let kept = keep(&place);
     place.write("file.txt", "three");
-    assert_eq!(told(&restore(&kept, &place)), (Came::Back, true, false));
+    assert_eq!(told(&restore(&kept, &place)), (Came::Restored, true, false));
     assert!(!place.path().join("mark").exists());
 }
 
@@ -156,7 +159,7 @@ fn changed_code_comes_back_and_what_was_changed_since_is_in_the_stash() {
     let kept = keep(&place);
     place.write("file.txt", "three");
     place.write("untracked.txt", "stays");
-    assert_eq!(told(&restore(&kept, &place)), (Came::Back, true, false));
+    assert_eq!(told(&restore(&kept, &place)), (Came::Restored, true, false));
     assert_eq!(text(&place, "file.txt"), "two");
     assert_eq!(text(&place, "untracked.txt"), "stays");
     assert!(said(&place, &["stash", "list"]).contains("before the code went back to a checkpoint"));
@@ -169,11 +172,11 @@ fn unchanged_code_comes_back_as_well() {
     commit(&place, "one");
     let kept = keep(&place);
     place.write("file.txt", "two");
-    assert_eq!(told(&restore(&kept, &place)), (Came::Back, true, false));
+    assert_eq!(told(&restore(&kept, &place)), (Came::Restored, true, false));
     assert_eq!(text(&place, "file.txt"), "one");
     assert_eq!(
         told(&restore(&kept, &place)),
-        (Came::Already, false, false),
+        (Came::Unchanged, false, false),
         "it is as it was"
     );
 }
@@ -195,7 +198,10 @@ fn what_is_changed_in_the_moment_of_a_commit_is_kept_as_well() {
     let kept = keep(&place);
     git(&place, &["checkout", "--quiet", "."]);
     assert_eq!(text(&place, "file.txt"), "one");
-    assert_eq!(told(&restore(&kept, &place)), (Came::Back, false, false));
+    assert_eq!(
+        told(&restore(&kept, &place)),
+        (Came::Restored, false, false)
+    );
     assert_eq!(text(&place, "file.txt"), "two");
 }
 
@@ -208,7 +214,7 @@ fn commits_made_since_stay_and_are_told_of() {
     let kept = keep(&place);
     git(&place, &["stash", "--quiet"]);
     commit(&place, "two");
-    assert_eq!(told(&restore(&kept, &place)), (Came::Back, false, true));
+    assert_eq!(told(&restore(&kept, &place)), (Came::Restored, false, true));
     assert_eq!(
         (text(&place, "file.txt"), text(&place, "other.txt")),
         ("two".to_owned(), "other".to_owned())
@@ -258,7 +264,7 @@ fn a_checkpoint_that_is_gone_or_is_none_changes_nothing() {
         };
         let came = restore(&snapshot, &place);
         assert!(came.problem.unwrap().contains(why));
-        assert_eq!(came.put_aside, None);
+        assert_eq!(came.stashed, None);
         assert_eq!(text(&place, "file.txt"), "two");
     }
 }
@@ -269,7 +275,10 @@ fn where_nothing_can_be_brought_back_that_is_told() {
     commit(&place, "one");
     let kept = keep(&place);
     commit(&place, "two");
-    assert_eq!(told(&restore(&kept, &place)), (Came::Nothing, false, true));
+    assert_eq!(
+        told(&restore(&kept, &place)),
+        (Came::NothingToRestore, false, true)
+    );
     assert_eq!(text(&place, "file.txt"), "two");
 }
 
@@ -293,7 +302,7 @@ fn what_was_changed_since_is_in_the_stash_before_a_file_is_touched() {
     place.write(".git/HEAD.lock", "");
     let came = restore(&kept, &place);
     assert!(came.problem.is_some());
-    let aside = came.put_aside.unwrap();
+    let aside = came.stashed.unwrap();
     assert_eq!(said(&place, &["rev-parse", "stash@{0}"]).trim(), aside);
     assert_eq!(said(&place, &["show", &format!("{aside}:new.txt")]), "new");
 }
@@ -377,7 +386,7 @@ fn the_code_is_kept_and_comes_back_without_a_look_into_submodules() {
         let kept = keep_code(&place.path().join("src/deep"), place.agent_dir.path()).unwrap();
         assert!(kept.reference.is_some());
         place.write("file.txt", "three");
-        assert_eq!(told(&restore(&kept, &place)), (Came::Back, true, false));
+        assert_eq!(told(&restore(&kept, &place)), (Came::Restored, true, false));
         assert_eq!(text(&place, "file.txt"), "two");
         assert!(!ran.exists(), "{arguments:?}");
     }
@@ -425,5 +434,8 @@ fn a_submodule_that_is_elsewhere_stays_there() {
     assert!(output.status.success(), "{output:?}");
     let kept = keep(&place);
     assert_eq!(kept.reference, None, "what a submodule is at is not kept");
-    assert_eq!(told(&restore(&kept, &place)), (Came::Already, false, false));
+    assert_eq!(
+        told(&restore(&kept, &place)),
+        (Came::Unchanged, false, false)
+    );
 }

@@ -1,0 +1,306 @@
+//! Events: what can happen to a [`Session`](crate::Session).
+//!
+//! What the platform reports is a [`PlatformEvent`], the counterpart of [`Effect`](crate::effect::Effect).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::definition::Loaded;
+use crate::guard::gate::Report;
+use crate::guard::rules::Paths;
+use crate::types::{GateRunId, QuestionId, RequestId, RestoreId, Snapshot};
+
+/// Something that happened, as far as the engine must know.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The session was loaded, created, switched, or moved in its tree.
+    Session {
+        /// The workflow entries of the session, oldest first: the branch is the truth.
+        entries: Vec<Entry<'a>>,
+        /// The definitions as the files are now.
+        loaded: Arc<Loaded>,
+    },
+    /// The session is closed.
+    Shutdown,
+    /// The agent is about to start on a prompt.
+    BeforeAgentStart {
+        /// The prompt, where the host sends it.
+        prompt: Option<&'a str>,
+    },
+    /// The agent started.
+    AgentStart,
+    /// One response of the model begins.
+    TurnStart {
+        /// Which turn it is, as the host counts.
+        index: Option<u64>,
+    },
+    /// One response of the model, with its tool calls, ended.
+    TurnEnd,
+    /// The agent stopped.
+    AgentEnd {
+        /// Its last message, where there is one.
+        last: Option<LastAssistant<'a>>,
+    },
+    /// The agent wants to run a tool.
+    ToolCall {
+        /// The request, in case it is answered later.
+        request: RequestId,
+        /// The tool's name.
+        tool: &'a str,
+        /// Its arguments, as JSON text, where the host sends them.
+        input: Option<&'a RawValue>,
+        /// Resolves paths among them.
+        paths: &'a dyn Paths,
+    },
+    /// A tool has run.
+    ToolResult {
+        /// The tool's name.
+        tool: &'a str,
+        /// What the model will read, as JSON text, where the host sends it.
+        content: Option<&'a RawValue>,
+        /// True if the call failed.
+        is_error: bool,
+    },
+    /// Text was submitted.
+    UserInput {
+        /// The author, where the host names one.
+        author: Option<Author>,
+    },
+    /// The conversation is about to go back.
+    Branch {
+        /// The request, in case it is answered later.
+        request: RequestId,
+        /// The turn it goes back to, as the host counts.
+        turn: Option<u64>,
+        /// The workflow entries of the session up to there, where the host sends them.
+        entries: Option<Vec<Entry<'a>>>,
+    },
+    /// The host replaced older messages by a summary.
+    Compacted,
+    /// The settings were read again, in the middle of a session.
+    Settings {
+        /// What the files say now. Workflows are taken over only where a run starts or is restored.
+        loaded: &'a Loaded,
+    },
+    /// The agent runs `workflow_step`.
+    Step {
+        /// The request, in case it is answered later.
+        request: RequestId,
+        /// The `action` argument, where it is a string.
+        action: Option<&'a str>,
+    },
+    /// The host cancels a call of `workflow_step`.
+    StepCancelled {
+        /// The request.
+        request: RequestId,
+    },
+    /// A person runs one of the commands.
+    Command {
+        /// The request, in case it is answered later.
+        request: RequestId,
+        /// Which command.
+        command: Command<'a>,
+    },
+    /// The host answered a question.
+    Answer {
+        /// The question.
+        question: QuestionId,
+        /// The answer.
+        answer: Answer<'a>,
+    },
+    /// The platform reports the result of an effect, or something that happened outside.
+    Platform(PlatformEvent),
+    /// Time passed.
+    Tick,
+}
+
+/// A report of the platform: the result of an [`Effect`](crate::effect::Effect), or a trigger.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum PlatformEvent {
+    /// The state that a gate compares with was recorded.
+    BaselineTaken {
+        /// The state, in the platform's own form.
+        baseline: Box<RawValue>,
+    },
+    /// The commands of a gate are not trusted, and were not run.
+    GateNotTrusted {
+        /// The gate run.
+        gate: GateRunId,
+    },
+    /// A gate is still running.
+    GateProgress {
+        /// The gate run.
+        gate: GateRunId,
+        /// What runs, as people read it.
+        text: String,
+    },
+    /// A gate was run.
+    GateFinished {
+        /// The gate run.
+        gate: GateRunId,
+        /// A report on each check, up to the first that did not pass.
+        reports: Vec<Report>,
+    },
+    /// The answer to an approval request was looked up.
+    ApprovalRead {
+        /// The decision, if the user made one.
+        decision: Option<ApprovalDecision>,
+    },
+    /// A checkpoint of the code was recorded.
+    CheckpointRecorded {
+        /// The recorded state.
+        snapshot: Snapshot,
+    },
+    /// A checkpoint of the code could not be recorded.
+    CheckpointFailed {
+        /// The reason.
+        error: SnapshotError,
+    },
+    /// The code is still being restored.
+    RestoreProgress {
+        /// The restore.
+        restore: RestoreId,
+        /// What runs, as people read it.
+        text: String,
+    },
+    /// The code was restored, or could not be.
+    CodeRestored {
+        /// The restore.
+        restore: RestoreId,
+        /// The result.
+        outcome: RestoreOutcome,
+    },
+    /// The triggers to watch were set.
+    TriggersWatched {
+        /// Which of them are watched.
+        report: WatchReport,
+    },
+    /// A trigger has a message for the agent.
+    Triggered {
+        /// The message.
+        text: String,
+    },
+}
+
+/// A decision that a person made about leaving a phase, outside of the host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ApprovalDecision {
+    /// One of the choices.
+    Chosen(String),
+    /// One of them, but the shown file has changed since.
+    Outdated,
+}
+
+/// The reason why no checkpoint was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SnapshotError {
+    /// There is no repository, or no commit in it.
+    NoRepository,
+    /// Something went wrong.
+    Failed(String),
+}
+
+/// The result of restoring the code.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RestoreOutcome {
+    /// What happened to the files.
+    #[serde(rename = "came")]
+    pub files: RestoredFiles,
+    /// The commit in the stash that has the changes made since, if there were any.
+    #[serde(default, rename = "putAside", skip_serializing_if = "Option::is_none")]
+    pub stashed: Option<String>,
+    /// True if commits were made since.
+    pub has_commits_since: bool,
+    /// Why it failed, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What a restore did to the files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RestoredFiles {
+    /// There was nothing to restore: no file was touched, unless changes were stashed.
+    #[default]
+    #[serde(rename = "nothing")]
+    NothingToRestore,
+    /// They were in that state already.
+    #[serde(rename = "already")]
+    Unchanged,
+    /// The changes of that time are in the files again, and no others.
+    #[serde(rename = "back")]
+    Restored,
+}
+
+/// The result of watching triggers.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WatchReport {
+    /// What is watched now and was not before, as people read it.
+    #[serde(rename = "begun")]
+    pub started: Vec<String>,
+    /// What is not watched, and why.
+    pub problems: Vec<String>,
+    /// True if the project's triggers are not watched because the user does not trust them.
+    pub untrusted: bool,
+}
+
+/// An answer of a person, through the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// Yes or no.
+    Confirmed(bool),
+    /// One of the options.
+    Chosen(&'a str),
+    /// One of the options, but the file that was shown with the question has changed since.
+    Outdated,
+    /// None: the dialog was dismissed or failed.
+    Dismissed,
+}
+
+/// The author of a submitted text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// A person.
+    Person,
+    /// An extension, as for the reminders of auto-continue.
+    Extension,
+}
+
+/// A command that a person runs.
+#[derive(Debug)]
+pub enum Command<'a> {
+    /// `/workflow {name} {description}`.
+    Workflow {
+        /// The text after the command's name.
+        arguments: &'a str,
+        /// The definitions as the files are now.
+        loaded: Arc<Loaded>,
+    },
+    /// `/cancel-workflow`.
+    CancelWorkflow,
+}
+
+/// An entry of the session with one of the workflow's custom types.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// Its custom type, as `workflow:state`.
+    pub custom_type: &'a str,
+    /// Its data, as JSON text.
+    pub data: Option<&'a RawValue>,
+}
+
+/// The last message of an agent that stopped.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LastAssistant<'a> {
+    /// Why it stopped: `stop`, `aborted`, `error`, `length`, `toolUse`, …
+    pub stop_reason: Option<&'a str>,
+    /// The end of its last text.
+    pub text_tail: Option<&'a str>,
+}
