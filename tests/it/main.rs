@@ -33,5 +33,6 @@ mod time;
 mod transcripts;
 mod turns;
 mod untrusted;
+mod upgrade;
 #[cfg(unix)]
 mod ways_out;

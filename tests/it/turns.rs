@@ -784,7 +784,7 @@ fn a_way_back_is_recorded_and_replays_without_git() {
     drop(host);
     drop(place);
     let text = fs::read_to_string(&recorded_to).unwrap();
-    assert!(text.contains("\"restored\":{\"came\":\"back\""), "{text}");
+    assert!(text.contains("\"outcome\":{\"came\":\"back\""), "{text}");
     let told = replay(&[&recorded_to.display().to_string()]);
     let told = told.unwrap_or_else(|told| panic!("{told}\n{text}"));
     assert_eq!(told, "1 transcript replayed, no differences\n");

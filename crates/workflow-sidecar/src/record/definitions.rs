@@ -263,7 +263,7 @@ pub(super) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(digits).collect()
 }
 
-/// The bytes that such text stands for.
+/// The bytes of such a text.
 pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |c: &u8| char::from(*c).to_digit(16);
     let pairs = text.as_bytes().chunks(2).map(|pair| match pair {

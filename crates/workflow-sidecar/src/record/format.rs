@@ -30,10 +30,10 @@ pub(crate) const VERSION: u32 = 2;
 /// The beginning of the first line of a recording.
 const BEGINNING: &str = "{\"transcript\":";
 
-/// The value that stands for any line of the sidecar.
+/// The value for any line of the sidecar.
 pub(super) const ANY: &str = "\"*\"";
 
-/// The value that stands for lines of the sidecar that are not compared.
+/// The value for lines of the sidecar that are not compared.
 pub(super) const UNKNOWN: &str = "\"?\"";
 
 /// A transcript, read.
@@ -90,7 +90,7 @@ pub(crate) struct Header {
     pub(crate) clock: Clock,
     /// The directory of the user's own definitions if the host names none.
     pub(crate) agent_dir: String,
-    /// The directory that `~` stands for.
+    /// The home directory.
     pub(crate) home: String,
 }
 
@@ -216,6 +216,10 @@ pub(super) enum Wrong {
     )]
     Kind,
     #[error(
+        "unknown field `{0}`, expected one of `at`, `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `result`, `event`, `end`"
+    )]
+    Unknown(String),
+    #[error(
         "`world`, `gate` and `trigger` lines are of version 1 of transcripts: `scripts/upgrade-transcripts FILE` of workflow-sidecar rewrites them"
     )]
     OldKind,
@@ -267,13 +271,17 @@ impl Line {
                 entry: Entry::Header(header),
             });
         }
-        let mut members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(text)?;
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
         let at = members.remove("at").map(|at| serde_json::from_str(at.get()));
         let at = at.transpose()?;
-        let (Some((name, value)), true) = (members.pop_first(), members.is_empty()) else {
+        let mut entries = members
+            .into_iter()
+            .map(|(name, value)| Entry::parse(name, value));
+        let entry = entries.next().ok_or(Wrong::Kind)??;
+        if let Some(another) = entries.next() {
+            another?;
             return Err(Wrong::Kind);
-        };
-        let entry = Entry::parse(&name, value)?;
+        }
         Ok(Self { number, at, entry })
     }
 }
@@ -293,9 +301,9 @@ fn header(text: &str) -> Result<Header, Wrong> {
 
 impl Entry {
     /// The entry of a member with this name.
-    fn parse(name: &str, value: &RawValue) -> Result<Self, Wrong> {
+    fn parse(name: String, value: &RawValue) -> Result<Self, Wrong> {
         let json = value.get();
-        Ok(match name {
+        Ok(match name.as_str() {
             "in" => Self::In(Said::Json(value.to_owned())),
             "out" => Self::Out(Said::Json(value.to_owned())),
             "bytes" => {
@@ -312,7 +320,7 @@ impl Entry {
             "end" if json == "true" => Self::End,
             "end" => return Err(Wrong::End),
             "world" | "gate" | "trigger" => return Err(Wrong::OldKind),
-            _ => return Err(Wrong::Kind),
+            _ => return Err(Wrong::Unknown(name)),
         })
     }
 }
@@ -341,7 +349,7 @@ impl Said {
         matches!(self, Self::Json(json) if json.get() == UNKNOWN)
     }
 
-    /// True if it stands for any line.
+    /// True if it matches any line.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, Self::Json(json) if json.get() == ANY)
     }
@@ -362,7 +370,7 @@ mod tests {
     const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
 
     #[test]
-    fn a_line_is_what_its_member_says() {
+    fn a_line_is_read_by_its_member() {
         let text = [
             HEADER,
             r#"{"note":["any",1]}"#,
@@ -411,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_the_line_and_the_cure() {
+    fn an_error_names_the_line_and_the_correct_form() {
         for (text, expected) in [
             ("", "t.jsonl: there is no line in it"),
             (
@@ -422,7 +430,7 @@ mod tests {
             ("{\"in\":{},\"out\":{}}", "t.jsonl:1: a line has one of"),
             (
                 "{\"inn\":{}}",
-                "t.jsonl:1: a line has one of `in`",
+                "t.jsonl:1: unknown field `inn`, expected one of `at`, `in`",
             ),
             ("{\"bytes\":\"f\"}", "t.jsonl:1: `bytes` are written"),
             (
@@ -479,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_nonsense_cost_nothing() {
+    fn deep_values_are_read_and_nonsense_is_refused() {
         let deep = "[".repeat(200_000);
         assert!(parse(&format!("{{\"in\":{deep}{}}}", "]".repeat(200_000))).is_ok());
         assert!(parse(&format!("{{\"definitions\":{deep}")).is_err());

@@ -1,6 +1,6 @@
 //! Transcripts: the messages of a host and a sidecar as a file.
 //!
-//! [`format`] reads the file, [`recorder`] writes one while a session goes on, and [`replay`] plays the host's part of one
+//! [`format`] reads the file, [`recorder`] writes one during a session, and [`replay`] plays the host's part of one
 //! again and compares. [`redaction`] decides which texts are left out.
 
 mod definitions;

@@ -1,6 +1,6 @@
 //! The host's part of a transcript, played.
 //!
-//! Time is virtual: where a recording ran on the system's clock, the sidecar is asked for a virtual one that starts when
+//! Time is virtual: where a recording ran on the system's clock, the host asks for a virtual one that starts when
 //! the recording did, and it is advanced to the time of each line. So a session of an hour replays at once, with the same
 //! result. Must not know what is expected.
 
@@ -77,7 +77,7 @@ pub(super) struct Player<'a> {
     platform: Arc<ReplayPlatform>,
     sidecar: Option<Box<dyn Sidecar>>,
     header: Option<&'a Header>,
-    /// The time of the clock that was asked for here; `None` if the transcript asks for one.
+    /// The time of the replay's virtual clock; `None` if the transcript asks for one.
     now: Option<Millis>,
     /// Ids of the sidecar's requests: in the transcript, and here.
     ids: Vec<(Value, Value)>,
@@ -125,22 +125,22 @@ impl<'a> Player<'a> {
     }
 
     /// Gives the exit status of the sidecar, if it failed.
-    pub(super) fn last_words(&mut self) -> Option<String> {
-        self.sidecar.as_mut()?.last_words()
+    pub(super) fn failed_exit(&mut self) -> Option<String> {
+        self.sidecar.as_mut()?.failed_exit()
     }
 
     /// Gives more on a difference: how the sidecar ended, and its standard error, each a line.
     pub(super) fn hint(&mut self) -> Option<String> {
         let sidecar = self.sidecar.as_mut()?;
-        let mut lines: Vec<String> = sidecar.last_words().into_iter().collect();
+        let mut lines: Vec<String> = sidecar.failed_exit().into_iter().collect();
         let said = sidecar.complaints().into_iter();
         lines.extend(said.map(|line| format!("the command said: {line}")));
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// The definitions used in place of the transcript's, by the names of their directories.
-    pub(super) fn definitions_in_place(&self) -> BTreeMap<String, Directory> {
-        self.loader.in_place()
+    pub(super) fn replaced_definitions(&self) -> BTreeMap<String, Directory> {
+        self.loader.replaced()
     }
 
     /// Begins anew: one process follows another.
@@ -232,7 +232,7 @@ impl<'a> Player<'a> {
             let followed = step.followed.iter().filter_map(|(_, said)| said.text());
             return Ok(followed.map(Cow::into_owned).collect());
         }
-        // The question that this answers may not have been asked here; if it was, it is dismissed.
+        // There may be no such question here; if there is, it is dismissed.
         if method.is_none() && step.is_unknown() {
             return Ok(Vec::new());
         }

@@ -300,7 +300,7 @@ impl Sidecar for Process {
         self.listen(None)
     }
 
-    fn last_words(&mut self) -> Option<String> {
+    fn failed_exit(&mut self) -> Option<String> {
         let status = self.ended.filter(|status| !status.success())?;
         Some(format!("the command ended with {status}"))
     }

@@ -1,7 +1,7 @@
 //! The recorder of a session.
 //!
 //! The definitions that were read, a line of the host and the lines that follow are written at once, so that a process that
-//! is killed leaves a file that replays. An error while recording is logged once, and the session goes on without.
+//! is killed leaves a file that replays. An error while recording is logged once, and the session continues without.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -92,7 +92,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins to record into a file, behind what it holds, or into a new file of a directory. While
+    /// Begins to record at the end of a file, or into a new file of a directory. While
     /// another process records into the file, it is one beside it.
     pub(crate) fn begin(path: &Path, extent: Extent) -> Result<Self, BeginError> {
         let now = now();

@@ -71,7 +71,7 @@ static BLOCK: Rule = Kinds(
     &Members(&[("arguments", &Hide), ("input", &Hide)], &Show),
 );
 static CALL: Rule = Members(&[("type", &Show), ("id", &Show), ("name", &Show)], &Hide);
-/// The blocks of an assistant's message. Its last words decide whether the agent goes on.
+/// The blocks of an assistant's message. Its last sentence may be a question, which stops the run: text is shown.
 static BLOCKS: Rule = Each(&BLOCK);
 static MESSAGE: Rule = Kinds(
     "role",
@@ -213,18 +213,18 @@ pub(super) struct RedactedLine<'a> {
     pub(super) answers: Answers,
 }
 
-/// How the answers to a line of the host are recorded.
+/// The form of the recorded answers to a line of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answers {
     /// As they are.
     Compared,
-    /// A refusal quotes what is left out: any line may take its place.
+    /// A refusal quotes what is left out: it is recorded as any line.
     AnyRefusal,
     /// They are not compared.
     Unknown,
 }
 
-/// How the sidecar refused a line.
+/// The refusal of a line by the sidecar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
     /// It is not a message.
@@ -270,7 +270,7 @@ struct Envelope<'a> {
     params: &'static str,
 }
 
-/// What is left out of a recording, and the texts that are looked for in the lines that follow.
+/// The redaction of one recording, with the texts that are looked for in the lines that follow.
 #[derive(Debug)]
 pub(super) struct Redaction {
     payload: Payload,
@@ -576,7 +576,7 @@ fn left_out(bytes: usize) -> String {
     format!("[… {bytes} bytes left out …]")
 }
 
-/// The text in place of the end of a gate's output. Whoever quotes it chooses other fences if it has some.
+/// The text in place of the end of a gate's output. Code fences in it decide the fences around a quote.
 fn hidden(tail: &str) -> &'static str {
     if tail.contains("```") {
         "[redacted] ```"

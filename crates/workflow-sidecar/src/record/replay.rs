@@ -25,7 +25,7 @@ const MOST_ROUNDS: usize = 4;
 pub(crate) struct Replayed {
     /// The first difference; by other definitions, what each message means otherwise.
     pub(crate) differences: Vec<Difference>,
-    /// Where the recording was cut off, if it was.
+    /// The line where the recording was cut off, if it was.
     pub(crate) torn: Option<String>,
 }
 
@@ -105,7 +105,7 @@ fn blessed_once(
         let mut changes = Changes::default();
         for step in steps(&transcript.lines) {
             let heard = player.play(&step)?;
-            if let Some(why) = heard.broken.clone().or_else(|| player.last_words()) {
+            if let Some(why) = heard.broken.clone().or_else(|| player.failed_exit()) {
                 return Err(ReplayError::Broken {
                     path: transcript.path.clone(),
                     line: step.line.number,
@@ -114,7 +114,7 @@ fn blessed_once(
             }
             changes.note(&step, heard);
         }
-        changes.define(transcript, &player.definitions_in_place());
+        changes.define(transcript, &player.replaced_definitions());
         let blessed = changes.applied_to(text);
         Ok((blessed != text).then_some(blessed))
     })

@@ -30,7 +30,7 @@ pub(super) trait Sidecar {
     fn end(&mut self) -> Result<Vec<String>, Trouble>;
 
     /// Gives the exit status, if it failed.
-    fn last_words(&mut self) -> Option<String>;
+    fn failed_exit(&mut self) -> Option<String>;
 
     /// Gives the last lines of its standard error.
     fn complaints(&self) -> Vec<String>;
@@ -105,7 +105,7 @@ impl Sidecar for InMemory {
         Ok(self.0.finish())
     }
 
-    fn last_words(&mut self) -> Option<String> {
+    fn failed_exit(&mut self) -> Option<String> {
         None
     }
 

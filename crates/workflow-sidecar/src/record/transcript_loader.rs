@@ -160,7 +160,7 @@ impl TranscriptLoader {
     }
 
     /// The definitions that were used in place of the transcript's, by name.
-    pub(super) fn in_place(&self) -> BTreeMap<String, Directory> {
+    pub(super) fn replaced(&self) -> BTreeMap<String, Directory> {
         let directories = self.lock();
         let Tiers(instead) = &directories.instead;
         let replaced = directories.replaced.iter();
