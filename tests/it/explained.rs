@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Origins, Tier, load};
+use workflow_core::event::Entry;
 use workflow_core::explain::{Explained, Said, Section, Value};
 use workflow_core::guard::STEP_TOOL;
 use workflow_core::guard::rules::{Call, PathForm, Paths};
-use workflow_core::event::Entry;
 use workflow_core::run::{RunState, restore};
 use workflow_sidecar::serve::Memory;
 

@@ -30,19 +30,42 @@ fn answers_of_the_machine_become_results_and_events() {
     let report = r#"{"what":"a","verdict":"passed","durationMs":1}"#;
     let outcome = r#"{"came":"back","hasCommitsSince":false}"#;
     let rows = [
-        (r#"{"world":{"baseline":{"é":1}}}"#, r#"{"result":{"baselineTaken":{"baseline":{"é":1}}}}"#),
-        (r#"{"at":6,"world":{"trusted":false}}"#, r#"{"at":6,"result":{"gateNotTrusted":{"gate":1}}}"#),
+        (
+            r#"{"world":{"baseline":{"é":1}}}"#,
+            r#"{"result":{"baselineTaken":{"baseline":{"é":1}}}}"#,
+        ),
+        (
+            r#"{"at":6,"world":{"trusted":false}}"#,
+            r#"{"at":6,"result":{"gateNotTrusted":{"gate":1}}}"#,
+        ),
         (r#"{"world":{"trusted":true}}"#, ""),
-        (r#"{"world":{"word":"approve"}}"#, r#"{"result":{"approvalRead":{"decision":{"chosen":"approve"}}}}"#),
-        (r#"{"world":{"changed":true}}"#, r#"{"result":{"approvalRead":{"decision":"outdated"}}}"#),
+        (
+            r#"{"world":{"word":"approve"}}"#,
+            r#"{"result":{"approvalRead":{"decision":{"chosen":"approve"}}}}"#,
+        ),
+        (
+            r#"{"world":{"changed":true}}"#,
+            r#"{"result":{"approvalRead":{"decision":"outdated"}}}"#,
+        ),
         (call, call),
-        (r#"{"world":{"changed":true}}"#, r#"{"result":{"shownChanged":true}}"#),
+        (
+            r#"{"world":{"changed":true}}"#,
+            r#"{"result":{"shownChanged":true}}"#,
+        ),
         (answer, answer),
-        (r#"{"world":{"noSnapshot":null}}"#, r#"{"result":{"checkpointFailed":{"error":"noRepository"}}}"#),
-        (r#"{"world":{"excerpt":"a"}}"#, r#"{"result":{"excerpt":"a"}}"#),
+        (
+            r#"{"world":{"noSnapshot":null}}"#,
+            r#"{"result":{"checkpointFailed":{"error":"noRepository"}}}"#,
+        ),
+        (
+            r#"{"world":{"excerpt":"a"}}"#,
+            r#"{"result":{"excerpt":"a"}}"#,
+        ),
         (
             &format!(r#"{{"gate":{{"session":"s","gate":2,"reports":[{report}]}}}}"#),
-            &format!(r#"{{"event":{{"session":"s","gateFinished":{{"gate":2,"reports":[{report}]}}}}}}"#),
+            &format!(
+                r#"{{"event":{{"session":"s","gateFinished":{{"gate":2,"reports":[{report}]}}}}}}"#
+            ),
         ),
         (
             r#"{"gate":{"gate":3,"progress":"git"}}"#,
@@ -52,7 +75,10 @@ fn answers_of_the_machine_become_results_and_events() {
             &format!(r#"{{"gate":{{"gate":3,"restored":{outcome}}}}}"#),
             &format!(r#"{{"event":{{"codeRestored":{{"restore":3,"outcome":{outcome}}}}}}}"#),
         ),
-        (r#"{"trigger":{"text":"a"}}"#, r#"{"event":{"triggered":{"text":"a"}}}"#),
+        (
+            r#"{"trigger":{"text":"a"}}"#,
+            r#"{"event":{"triggered":{"text":"a"}}}"#,
+        ),
         (
             r#"{"trigger":{"problem":"a"}}"#,
             r#"{"event":{"triggersWatched":{"report":{"begun":[],"problems":["a"],"untrusted":false}}}}"#,
@@ -66,7 +92,10 @@ fn answers_of_the_machine_become_results_and_events() {
     let text = fs::read_to_string(&path).unwrap();
     let expected: Vec<&str> = new.into_iter().filter(|line| !line.is_empty()).collect();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], HEADER.replace("\"transcript\":1", "\"transcript\":2"));
+    assert_eq!(
+        lines[0],
+        HEADER.replace("\"transcript\":1", "\"transcript\":2")
+    );
     assert_eq!(lines[1..], expected);
     let again = upgrade(&[&name]);
     assert!(again.status.success() && again.stdout.is_empty());
@@ -78,7 +107,11 @@ fn a_recording_of_version_1_is_refused_with_the_name_of_the_script() {
     let directory = tempfile::tempdir().unwrap();
     let path = file(directory.path(), &[]);
     let name = path.display().to_string();
-    assert!(replay(&[&name]).unwrap_err().contains("scripts/upgrade-transcripts"));
+    assert!(
+        replay(&[&name])
+            .unwrap_err()
+            .contains("scripts/upgrade-transcripts")
+    );
     assert!(upgrade(&[&name]).status.success());
     replay(&[&name]).unwrap();
 }
@@ -93,5 +126,9 @@ fn a_line_that_cannot_be_upgraded_leaves_the_file_as_it_is() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("line 2"));
     assert_eq!(fs::read(&path).unwrap(), before);
     let help = upgrade(&["--help"]);
-    assert!(String::from_utf8(help.stdout).unwrap().contains("version 1"));
+    assert!(
+        String::from_utf8(help.stdout)
+            .unwrap()
+            .contains("version 1")
+    );
 }

@@ -14,9 +14,9 @@ use workflow_core::guard::gate::{GateVerdict, Report};
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
 use super::project::Own;
+use crate::record::Transcript;
 use crate::session_file::{SessionFile, bytes_of, is_session};
 use crate::show::{Happened, Timeline, Totals, of_recording, of_session};
-use crate::record::Transcript;
 
 const EXAMPLES: &str = "\
 Examples:

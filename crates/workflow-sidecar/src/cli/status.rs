@@ -16,9 +16,9 @@ use workflow_core::view::View;
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
 use super::project::Own;
+use crate::record::Transcript;
 use crate::rest::{Rest, rest, taken_up};
 use crate::session_file::{SessionFile, bytes_of, is_session};
-use crate::record::Transcript;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -168,7 +168,12 @@ struct DifferingMember {
 }
 
 /// Finds the members in which two values differ.
-fn compare(expected: Option<&Value>, heard: Option<&Value>, path: String, members: &mut Vec<DifferingMember>) {
+fn compare(
+    expected: Option<&Value>,
+    heard: Option<&Value>,
+    path: String,
+    members: &mut Vec<DifferingMember>,
+) {
     match (expected, heard) {
         (one, other) if one == other => {}
         (Some(Value::Object(one)), Some(Value::Object(other))) => {

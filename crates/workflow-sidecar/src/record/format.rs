@@ -272,7 +272,9 @@ impl Line {
             });
         }
         let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
-        let at = members.remove("at").map(|at| serde_json::from_str(at.get()));
+        let at = members
+            .remove("at")
+            .map(|at| serde_json::from_str(at.get()));
         let at = at.transpose()?;
         let mut entries = members
             .into_iter()

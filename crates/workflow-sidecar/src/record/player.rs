@@ -146,7 +146,8 @@ impl<'a> Player<'a> {
     /// Begins anew: one process follows another.
     fn start(&mut self, header: Option<&'a Header>) {
         self.loader.clear();
-        self.platform.start(header.map_or(HOME, |header| &header.home));
+        self.platform
+            .start(header.map_or(HOME, |header| &header.home));
         self.header = header;
         self.sidecar = None;
         self.now = None;

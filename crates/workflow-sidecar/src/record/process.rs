@@ -77,7 +77,10 @@ struct NamedDirectory {
 }
 
 impl Process {
-    pub(super) fn start(program: &Program, loader: &Arc<TranscriptLoader>) -> Result<Self, Trouble> {
+    pub(super) fn start(
+        program: &Program,
+        loader: &Arc<TranscriptLoader>,
+    ) -> Result<Self, Trouble> {
         let root = tempfile::tempdir().map_err(Trouble::Files)?;
         let mut command = Command::new(&program.program);
         command
@@ -252,7 +255,8 @@ impl Sidecar for Process {
     }
 
     fn directory(&mut self, tier: Tier, named: &str) -> Result<String, Trouble> {
-        let known = |directory: &&NamedDirectory| directory.tier == tier && directory.named == named;
+        let known =
+            |directory: &&NamedDirectory| directory.tier == tier && directory.named == named;
         if let Some(directory) = self.directories.iter().find(known) {
             return Ok(directory.path.to_string_lossy().into_owned());
         }

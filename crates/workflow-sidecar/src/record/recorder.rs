@@ -169,9 +169,10 @@ impl Recorder {
                 PlatformResult::Effect(event) => {
                     Some(PlatformResult::Effect(self.redaction.event(&event)))
                 }
-                PlatformResult::Query(query) => {
-                    self.redaction.query_result(query).map(PlatformResult::Query)
-                }
+                PlatformResult::Query(query) => self
+                    .redaction
+                    .query_result(query)
+                    .map(PlatformResult::Query),
             };
             if let Some(result) = result {
                 lines.push("result", &result);

@@ -95,8 +95,7 @@ impl RecordingPaths<'_> {
     /// Notes an answer once.
     fn note(&self, query: QueryResult) {
         let mut results = lock(&self.results);
-        let is_same =
-            |result: &PlatformResult| matches!(result, PlatformResult::Query(noted) if *noted == query);
+        let is_same = |result: &PlatformResult| matches!(result, PlatformResult::Query(noted) if *noted == query);
         if !results.iter().any(is_same) {
             results.push(PlatformResult::Query(query));
         }

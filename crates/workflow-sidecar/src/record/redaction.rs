@@ -80,7 +80,11 @@ static MESSAGE: Rule = Kinds(
         (
             "toolResult",
             &Members(
-                &[("content", &CONTENT), ("details", &Hide), ("isError", &Hide)],
+                &[
+                    ("content", &CONTENT),
+                    ("details", &Hide),
+                    ("isError", &Hide),
+                ],
                 &Show,
             ),
         ),
@@ -94,7 +98,10 @@ static MESSAGE: Rule = Kinds(
 static ASSISTANT: Rule = Members(&[("content", &BLOCKS)], &Show);
 /// An entry of the session: a message, or an entry of ours with the reports of a gate.
 static ENTRY: Rule = Members(
-    &[("message", &MESSAGE), ("data", &Members(&[("reports", &Each(&REPORT))], &Show))],
+    &[
+        ("message", &MESSAGE),
+        ("data", &Members(&[("reports", &Each(&REPORT))], &Show)),
+    ],
     &Show,
 );
 static REPORT: Rule = Members(&[("tail", &Hide)], &Show);
@@ -611,8 +618,10 @@ mod tests {
 
     use super::*;
 
-    const PARAMS_REFUSED: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"S"}}"#;
-    const LINE_REFUSED: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"S"}}"#;
+    const PARAMS_REFUSED: &str =
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"S"}}"#;
+    const LINE_REFUSED: &str =
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"S"}}"#;
 
     fn redaction() -> Redaction {
         Redaction::new(Payload::Redacted)
@@ -621,7 +630,10 @@ mod tests {
     /// A line of the host as it is recorded, and how its answers are.
     fn host_line(redaction: &mut Redaction, line: &str, answers: &[&str]) -> (String, Answers) {
         let line = redaction.host_line(line.as_bytes(), answers, false);
-        (String::from_utf8(line.text.into_owned()).unwrap(), line.answers)
+        (
+            String::from_utf8(line.text.into_owned()).unwrap(),
+            line.answers,
+        )
     }
 
     fn gate_finished(tail: &str) -> PlatformEvent {
@@ -710,7 +722,10 @@ mod tests {
             let redacted = host_line(&mut redaction(), line, &[refusal]);
             assert_eq!(redacted, (expected.to_owned(), Answers::AnyRefusal));
         }
-        let line = redaction().host_line(b"a\xff", &[LINE_REFUSED], false).text.into_owned();
+        let line = redaction()
+            .host_line(b"a\xff", &[LINE_REFUSED], false)
+            .text
+            .into_owned();
         assert_eq!(line, REDACTED.as_bytes());
     }
 
@@ -737,7 +752,8 @@ mod tests {
         assert!(text.starts_with("aä") && text.ends_with("öb"));
         assert!(text.contains("bytes left out"), "{text}");
         assert!(text.len() <= LONGEST + 64);
-        let prompt = serde_json::json!({"method": "hook/input", "params": {"event": {"text": long}}});
+        let prompt =
+            serde_json::json!({"method": "hook/input", "params": {"event": {"text": long}}});
         let prompt = prompt.to_string();
         assert_eq!(host_line(&mut kept, &prompt, &[]).0, prompt);
         let line = line.to_string();
@@ -796,7 +812,8 @@ mod tests {
         let line = format!(r#"{{"message":"{NOT_GIVEN}It says"}}"#);
         let expected = format!(r#"{{"message":"{NOT_GIVEN}[redacted]"}}"#);
         assert_eq!(redaction.sidecar_line(&line), expected);
-        let prompt = r#"{"method":"hook/before_agent_start","params":{"event":{"prompt":"It says: S"}}}"#;
+        let prompt =
+            r#"{"method":"hook/before_agent_start","params":{"event":{"prompt":"It says: S"}}}"#;
         let (redacted, _) = host_line(&mut redaction, prompt, &[]);
         assert!(!redacted.contains("It says"), "{redacted}");
     }

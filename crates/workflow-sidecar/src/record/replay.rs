@@ -206,12 +206,12 @@ fn in_short(step: &Step<'_>) -> String {
         found.unwrap_or_default().to_owned()
     };
     let words = match method(said).as_deref() {
-        Some("hook/tool_call") => [
-            "tool_call".to_owned(),
-            text("/params/event/toolName"),
-        ],
+        Some("hook/tool_call") => ["tool_call".to_owned(), text("/params/event/toolName")],
         Some("tool/execute") => [text("/params/name"), text("/params/arguments/action")],
-        Some("command/run") => [format!("/{}", text("/params/name")), text("/params/arguments")],
+        Some("command/run") => [
+            format!("/{}", text("/params/name")),
+            text("/params/arguments"),
+        ],
         Some(method) => [
             method.strip_prefix("hook/").unwrap_or(method).to_owned(),
             String::new(),
@@ -276,9 +276,8 @@ impl Changes {
             .insert(step.line.number, heard.before.iter().map(out).collect());
         let mut then = heard.then.into_iter();
         for (line, said) in &step.followed {
-            let stays = |heard: &String| {
-                said.is_any() || is_same(heard, &said.text().unwrap_or_default())
-            };
+            let stays =
+                |heard: &String| said.is_any() || is_same(heard, &said.text().unwrap_or_default());
             match then.next() {
                 Some(heard) if stays(&heard) => {}
                 heard => {

@@ -110,7 +110,10 @@ mod tests {
         let reported: ReportedEvent = serde_json::from_str(json).unwrap();
         assert_eq!(serde_json::to_string(&reported).unwrap(), json);
         for json in ["{}", r#"{"gate":1}"#] {
-            assert!(serde_json::from_str::<ReportedEvent>(json).is_err(), "{json}");
+            assert!(
+                serde_json::from_str::<ReportedEvent>(json).is_err(),
+                "{json}"
+            );
         }
     }
 }

@@ -218,7 +218,11 @@ impl Loader for TranscriptLoader {
         directories.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
         directories.note_replaced(Tier::Project, &cwd.to_string_lossy());
         let empty = Directory::default();
-        let find = |tier, path: &Path| directories.find(tier, &path.to_string_lossy()).unwrap_or(&empty);
+        let find = |tier, path: &Path| {
+            directories
+                .find(tier, &path.to_string_lossy())
+                .unwrap_or(&empty)
+        };
         let project = find(Tier::Project, cwd);
         let files = TranscriptFiles {
             directories: [find(Tier::Global, agent_dir), project],

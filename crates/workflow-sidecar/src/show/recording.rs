@@ -7,8 +7,8 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
-use workflow_core::guard::STEP_TOOL;
 use workflow_core::event::PlatformEvent;
+use workflow_core::guard::STEP_TOOL;
 
 use super::{Fact, Timeline};
 use crate::record::{Entry as Recorded, Said, Transcript};

@@ -74,7 +74,11 @@ impl DryGate {
             Outcome::Failed(text) => (GateVerdict::Failed, REASON, text.as_str()),
             Outcome::CouldNotRun(text) => {
                 let verdict = GateVerdict::CouldNotRun(Obstacle::Missing);
-                let reason = if text.is_empty() { REASON } else { text.as_str() };
+                let reason = if text.is_empty() {
+                    REASON
+                } else {
+                    text.as_str()
+                };
                 (verdict, reason, "")
             }
         };
