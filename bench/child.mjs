@@ -1,6 +1,5 @@
 /**
- * A child process that is spoken to in lines of JSON, as a host does it: what it answers, how long
- * that takes, what processor time and memory it uses. Knows no method.
+ * A child process that exchanges lines of JSON with its host: its answers, its response times, its memory.
  *
  * @module
  */
@@ -8,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { quantile } from "./statistics.mjs";
+import { median } from "./statistics.mjs";
 
 /** The time in microseconds. */
 export const now = () => performance.now() * 1000;
@@ -20,9 +19,12 @@ export class Child {
     this.ids = 0;
     /** @type {Buffer[]} */
     this.rest = [];
-    /** Takes the next message. @type {(message: any) => void} */
+    /** Receives the next answer. @type {(message: any) => void} */
     this.listener = () => {};
-    this.process.stdin.on("error", () => {});
+    /** Reports that no answer comes any more. @type {(error: Error) => void} */
+    this.fail = () => {};
+    this.process.on("exit", () => this.fail(new Error(`${program} ended`)));
+    this.process.stdin.on("error", () => {}); // The exit of the child is reported instead.
     this.process.stdout.on("data", (chunk) => this.#read(chunk));
   }
 
@@ -44,12 +46,7 @@ export class Child {
   /** Writes a line and gives the answer. @param {string | Buffer} line @returns {Promise<any>} */
   send(line) {
     return new Promise((resolve, reject) => {
-      const ended = () => reject(new Error(`${this.process.spawnfile} ended`));
-      this.process.once("exit", ended);
-      this.listener = (answer) => {
-        this.process.off("exit", ended);
-        resolve(answer);
-      };
+      [this.listener, this.fail] = [resolve, reject];
       this.process.stdin.write(line);
     });
   }
@@ -62,60 +59,31 @@ export class Child {
   }
 
   /**
-   * The same request again and again, the next when the last is answered.
+   * The median response time of a request in microseconds, from making the line to having read the answer; without making
+   * the line where the request is `prepared`.
    *
    * @param {Request} request @param {number} calls
-   * @returns {Promise<Sample>}
    */
-  async pingPong({ method, params, check }, calls) {
-    const times = new Array(calls);
-    const cpu = this.cpu();
-    for (let i = 0; i < calls; i++) times[i] = await this.#timed(method, params, check);
-    return { p50: quantile(times, 0.5), p99: quantile(times, 0.99), cpu: (this.cpu() - cpu) / calls };
-  }
-
-  /** From making the line to having read the answer. */
-  #timed(method, params, check) {
-    return new Promise((resolve, reject) => {
+  async pingPong({ method, params, check, prepared = false }, calls) {
+    const line = prepared ? Buffer.from(this.line(method, params)) : undefined;
+    const times = [];
+    for (let i = 0; i < calls; i++) {
       const start = now();
-      this.listener = (answer) => {
-        const time = now() - start;
-        if (check(answer.result)) resolve(time);
-        else reject(new Error(`${method}: a wrong answer: ${JSON.stringify(answer).slice(0, 500)}`));
-      };
-      this.process.stdin.write(this.line(method, params));
-    });
+      const answer = await this.send(line ?? this.line(method, params));
+      times.push(now() - start);
+      if (!check(answer.result)) throw new Error(`${method}: a wrong answer: ${JSON.stringify(answer).slice(0, 500)}`);
+    }
+    return median(times);
   }
 
-  /** The same request many times, so many of them on their way at once; microseconds a call. @param {Request} request @returns {Promise<number>} */
-  inFlight({ method, params, check }, calls, most) {
-    return new Promise((resolve, reject) => {
-      const start = now();
-      let sent = 0;
-      let answered = 0;
-      const next = () => {
-        sent++;
-        this.process.stdin.write(this.line(method, params));
-      };
-      this.listener = (answer) => {
-        if (!check(answer.result)) return reject(new Error(`${method}: a wrong answer`));
-        if (++answered === calls) return resolve((now() - start) / calls);
-        if (sent < calls) next();
-      };
-      for (let i = 0; i < Math.min(most, calls); i++) next();
-    });
-  }
-
-  /** Processor time of the thread that answers, in microseconds. Only Linux tells. */
-  cpu() {
-    const told = proc(this.process.pid, "schedstat");
-    return told ? Number(told.split(" ")[0]) / 1000 : NaN;
-  }
-
-  /** Memory in MiB: `VmRSS` now, `VmHWM` at most so far, `RssAnon` now but for what is mapped from files. Only Linux tells. */
-  memory(name) {
-    const told = proc(this.process.pid, "status")?.match(new RegExp(`^${name}:\\s+(\\d+)`, "m"));
-    return told ? Number(told[1]) / 1024 : NaN;
+  /** Resident memory in MiB; NaN where there is no /proc. */
+  memory() {
+    try {
+      const status = readFileSync(`/proc/${this.process.pid}/status`, "utf8");
+      return Number(/^VmRSS:\s+(\d+)/m.exec(status)[1]) / 1024;
+    } catch {
+      return NaN;
+    }
   }
 
   async stop() {
@@ -124,13 +92,4 @@ export class Child {
   }
 }
 
-function proc(pid, file) {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, "utf8");
-  } catch {
-    return null;
-  }
-}
-
-/** @typedef {{method: string, params: any, check: (result: any) => boolean}} Request */
-/** Microseconds a call. @typedef {{p50: number, p99: number, cpu: number}} Sample */
+/** @typedef {{method: string, params: any, check: (result: any) => boolean, prepared?: boolean}} Request */

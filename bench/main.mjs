@@ -1,5 +1,5 @@
 /**
- * `scripts/bench`: measures the goals and prints how they stand.
+ * `scripts/bench`: measures the goals of docs/PERFORMANCE.md.
  *
  * @module
  */
@@ -7,94 +7,107 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { NAMES, draw } from "./curves.mjs";
-import { GOALS } from "./goals.mjs";
+import { CASES, isFastEnough } from "./cases.mjs";
 import { Bench } from "./measure.mjs";
 import { Projects } from "./project.mjs";
-import { line, markdown, table } from "./table.mjs";
 
 const PAGE = fileURLToPath(new URL("../docs/PERFORMANCE.md", import.meta.url));
-const BEGIN = "<!-- measured -->";
-const END = "<!-- /measured -->";
+const MARKS = ["<!-- measured -->", "<!-- /measured -->"];
+const HEAD = ["Case", "Figure", "Spread", "Goal", ""];
 
 const { values: options } = parseArgs({
   options: {
     binary: { type: "string" },
     floor: { type: "string" },
-    "linked-floor": { type: "string" },
     only: { type: "string" },
     rounds: { type: "string", default: "7" },
     quick: { type: "boolean", default: false },
-    curves: { type: "string" },
     format: { type: "string", default: "human" },
     keep: { type: "boolean", default: false },
     check: { type: "boolean", default: false },
     pinned: { type: "boolean", default: false },
   },
 });
-
-const names = options.curves === undefined ? GOALS.map(({ id }) => id) : NAMES;
-const wanted = options.only?.split(",").map((name) => names.find((known) => known.toLowerCase() === name.trim().toLowerCase()) ?? unknown(name));
-if (!["human", "json", "markdown"].includes(options.format)) fail(`--format is human, json or markdown`);
+const wanted = options.only?.split(",").map((name) => CASES.find(({ id }) => id === name.trim()) ?? unknown(name));
 const rounds = Number(options.rounds);
+if (!["human", "json", "markdown"].includes(options.format)) fail("--format is human, json or markdown");
 if (options.keep && (wanted || options.quick)) fail("--keep is for a whole run");
 if (!Number.isInteger(rounds) || rounds < 1) fail("--rounds is a whole number from 1");
-
 if (options.check) process.exit(0);
 
 const projects = new Projects();
-const bench = new Bench({ binary: options.binary, floor: options.floor, linkedFloor: options["linked-floor"], quick: options.quick, rounds, projects });
+const bench = new Bench({ binary: options.binary, floor: options.floor, quick: options.quick, rounds, projects });
 try {
-  if (options.curves !== undefined) await draw(bench, options.curves, wanted);
-  else report(await measured());
+  const rows = await measure(wanted ?? CASES);
+  if (options.quick) await quick(rows);
+  else report(rows);
 } finally {
   await bench.stop();
   projects.remove();
 }
 
-/** @returns {Promise<(import("./goals.mjs").Row & {goal: string})[]>} */
-async function measured() {
+async function measure(cases) {
   const rows = [];
-  for (const { id, title, rows: cases } of GOALS.filter(({ id }) => !wanted || wanted.includes(id))) {
-    progress(`${id}: ${title}`);
-    for (const case_ of cases) {
-      for await (const row of case_(bench)) rows.push({ goal: id, ...row });
-      await bench.stop();
-    }
+  for (const { title, rows: measured } of cases) {
+    process.stderr.write(`${title} …\n`);
+    for await (const row of measured(bench)) rows.push(row);
+    await bench.stop();
   }
   return rows;
 }
 
+/** Times one call only; the answers of all cases were right, or there would be an error. */
+async function quick(rows) {
+  const row = await isFastEnough(bench);
+  console.log(`${rows.length} cases, all answers right; ${line(row).filter(Boolean).join(", ")}`);
+  if (!row.met) process.exitCode = 1;
+}
+
 function report(rows) {
-  if (options.quick) {
-    console.log(`${rows.length} cases, all answers right; nothing was timed`);
-    return;
-  }
   if (options.keep) keep(rows);
-  const missed = rows.filter((row) => row.met === false).length;
+  const missed = rows.filter(({ met }) => !met).length;
   if (options.format === "json") {
     console.log(JSON.stringify({ node: process.version, pinned: options.pinned, rounds, missed, rows }, null, 2));
     return;
   }
-  const lines = rows.map(line);
-  console.log(options.format === "markdown" ? markdown(lines) : table(lines));
-  console.log(`\n${rows.filter((row) => row.met).length} goals met, ${missed} not met; ${rounds} rounds${options.pinned ? ", on one core" : ", NOT pinned to a core: times jump"}`);
+  console.log(options.format === "markdown" ? markdown(rows) : table(rows));
+  console.log(`\n${rows.length - missed} goals met, ${missed} not met; ${rounds} rounds${options.pinned ? ", on one core" : ", NOT pinned to a core: times jump"}`);
 }
 
-/** Puts the table where people read it. */
+/** Writes the table into the page. */
 function keep(rows) {
   const text = readFileSync(PAGE, "utf8");
-  const [before, rest] = text.split(BEGIN);
-  const after = rest.slice(rest.indexOf(END));
-  writeFileSync(PAGE, `${before}${BEGIN}\n\n${markdown(rows.map(line))}\n\n${after}`);
+  const [from, to] = [text.indexOf(MARKS[0]) + MARKS[0].length, text.indexOf(MARKS[1])];
+  writeFileSync(PAGE, `${text.slice(0, from)}\n\n${markdown(rows)}\n\n${text.slice(to)}`);
 }
 
-function progress(text) {
-  process.stderr.write(`${text} …\n`);
+/** @param {import("./statistics.mjs").Row} row */
+function line({ name, figure, unit, bound, met }) {
+  const spread = figure.low === figure.high ? "" : `${shown(figure.low)} – ${shown(figure.high)}`;
+  return [name, `${shown(figure.value)} ${unit}`, spread, bound, met ? "met" : "NOT MET"];
+}
+
+function table(rows) {
+  const lines = rows.map(line);
+  const widths = HEAD.map((_, column) => Math.max(...[HEAD, ...lines].map((cells) => cells[column].length)));
+  const padded = (cells) => cells.map((cell, column) => (column === 1 ? cell.padStart(widths[column]) : cell.padEnd(widths[column]))).join("  ").trimEnd();
+  return [padded(HEAD), padded(widths.map((width) => "-".repeat(width))), ...lines.map(padded)].join("\n");
+}
+
+function markdown(rows) {
+  const row = (cells) => `| ${cells.join(" | ")} |`;
+  return [row(HEAD), "| --- | ---: | --- | --- | --- |", ...rows.map((each) => row(line(each)))].join("\n");
+}
+
+/** Three significant digits. @param {number} value */
+function shown(value) {
+  if (!Number.isFinite(value)) return "–";
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US").replaceAll(",", " ");
+  return String(Number(value.toPrecision(3)));
 }
 
 function unknown(name) {
-  return fail(`there is no ${JSON.stringify(name)} to measure: there are ${names.join(", ")}`);
+  return fail(`there is no case ${JSON.stringify(name)}; there are ${CASES.map(({ id }) => id).join(", ")}`);
 }
 
 /** @returns {never} */

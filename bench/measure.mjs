@@ -1,101 +1,76 @@
 /**
- * What goals share: arms against each other, and rows of the table.
+ * Comparisons: the processes that are compared take turns in one run, so that a machine that slows down slows all of them.
  *
  * @module
  */
 
-import { inTurn } from "./arms.mjs";
 import { Child } from "./child.mjs";
 import { Package } from "./package.mjs";
-import { ratio } from "./statistics.mjs";
-import { Sidecar, unanswered } from "./sidecar.mjs";
+import { Sidecar, answeredByNull } from "./sidecar.mjs";
+import { figure, inTurn, ratio } from "./statistics.mjs";
 
 export class Bench {
-  /** @param {{binary: string, floor: string, linkedFloor: string, quick: boolean, rounds: number, projects: import("./project.mjs").Projects}} options */
-  constructor({ binary, floor, linkedFloor, quick, rounds, projects }) {
+  /** @param {{binary: string, floor: string, quick: boolean, rounds: number, projects: import("./project.mjs").Projects}} options */
+  constructor({ binary, floor, quick, rounds, projects }) {
     this.binary = binary;
     this.floorProgram = floor;
-    /** The floor, linked as the sidecar is. */
-    this.linkedFloorProgram = linkedFloor;
     this.quick = quick;
     this.rounds = quick ? 0 : rounds;
     this.projects = projects;
-    this.open = [];
+    /** @type {{stop(): unknown}[]} */
+    this.running = [];
   }
 
-  /** A number that a quick run makes small. */
+  /** A number that a quick run makes small. @param {number} full @param {number} quick */
   size(full, quick) {
     return this.quick ? quick : full;
   }
 
-  /** A sidecar that has been told who its host is, unless that is to be said otherwise. */
-  async sidecar(place, options = [], begun = true) {
-    const sidecar = this.#keep(new Sidecar(this.binary, place, options));
-    if (begun) await sidecar.initialize(place);
+  /** An initialized sidecar. @param {import("./project.mjs").Place} place @param {{options?: string[], initialize?: object}} [more] */
+  async sidecar(place, { options = [], initialize = {} } = {}) {
+    const sidecar = new Sidecar(this.binary, place, options);
+    this.running.push(sidecar);
+    await sidecar.initialize(place, initialize);
     return sidecar;
   }
 
-  /** The least a child can do. */
+  /** A child that answers every line with null. */
   floor() {
-    return this.#keep(new Child([this.floorProgram]));
+    const floor = new Child([this.floorProgram]);
+    this.running.push(floor);
+    return floor;
   }
 
-  /** The same with the sidecar's answer to a request, byte for byte, to every line: less is not possible for what answers that. */
-  async readyFloor(sidecar, { method, params }) {
-    const result = JSON.stringify(await sidecar.call(method, params));
-    const ascii = result.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    return this.#keep(new Child([this.floorProgram, ascii]));
-  }
-
+  /** The npm package in a Node process. @param {import("./project.mjs").Place} place */
   async package(place) {
-    return this.#keep(await Package.begin(place));
-  }
-
-  #keep(child) {
-    this.open.push(child);
-    return child;
+    const side = await Package.begin(place);
+    this.running.push(side);
+    return side;
   }
 
   async stop() {
-    for (const child of this.open.splice(0)) await child.stop();
+    for (const child of this.running.splice(0)) await child.stop();
   }
 
-  /** The sidecar's answers to a request against the floor's to the same line. */
-  async againstFloor(sidecar, floor, request, calls) {
-    return inTurn(
-      this.rounds,
-      () => sidecar.pingPong(request, calls),
-      () => floor.pingPong(unanswered(request), calls),
+  /** The time of a request, in times of the floor for the same line. */
+  async perFloor(sidecar, request, calls, rounds = this.rounds) {
+    const floor = this.floor();
+    return ratio(
+      ...(await inTurn(
+        rounds,
+        () => sidecar.pingPong(request, calls),
+        () => floor.pingPong(answeredByNull(request), calls),
+      )),
     );
   }
 
-  /** The sidecar's answers to a request against those of another sidecar. */
-  async against(one, request, other, otherRequest, calls) {
-    return inTurn(
-      this.rounds,
-      () => one.pingPong(request, calls),
-      () => other.pingPong(otherRequest, calls),
-    );
-  }
-
-  /** The package's time over the sidecar's: how often as fast. */
-  async timesAsFast(sidecar, request, calls, package_, what, how) {
+  /** How many times as fast as the package a request is; and its own time in microseconds. */
+  async perPackage(sidecar, request, calls, package_, what, how) {
     const [ours, theirs] = await inTurn(
       this.rounds,
-      async () => (await sidecar.pingPong(request, calls)).p50,
+      () => sidecar.pingPong(request, calls),
       () => package_.time(what, how),
     );
-    return { faster: ratio(theirs, ours), share: ratio(ours, theirs), ours, theirs };
+    return { faster: ratio(theirs, ours), time: figure(ours) };
   }
 }
-
-/** A row: a ratio with its spread, and what it may be at most. */
-export const atMost = (name, most, figure, unit = "×") => ({ name, figure, bound: { most }, unit, met: figure.value <= most });
-
-/** A row: a ratio with its spread, and what it must be at least. */
-export const atLeast = (name, least, figure, unit = "×") => ({ name, figure, bound: { least }, unit, met: figure.value >= least });
-
-/** A row that no goal is set for. */
-export const told = (name, figure, unit = "×") => ({ name, figure, unit });
-
-export const of = (samples, key) => samples.map((sample) => sample[key]);

@@ -1,5 +1,5 @@
 /**
- * The npm package in the process of a Node host, and how long its handlers take there. Takes one
+ * The npm package in the process of a Node host, and the times of its handlers there. Takes one
  * order at a time from `package.mjs`.
  *
  * @module
@@ -7,7 +7,6 @@
 
 import { Session } from "../tests/differential/package-session.mjs";
 import { VirtualClock } from "../tests/differential/clock.mjs";
-import { prose } from "./project.mjs";
 
 console.warn = () => {};
 const clock = new VirtualClock();
@@ -27,12 +26,6 @@ const ORDERS = {
   command: ({ name, text }) => session.commands.get(name).handler(text, session.context()),
   branch: ({ branch }) => {
     session.branch = branch;
-    return null;
-  },
-  tree: async ({ entries, at }) => {
-    const { treeOf } = await import("./tree.mjs");
-    const tree = await treeOf(session.branch, entries, at);
-    session.context = ((plain) => () => ({ ...plain(), sessionManager: tree }))(session.context.bind(session));
     return null;
   },
   virtual: () => {
@@ -56,21 +49,15 @@ const ORDERS = {
   },
 };
 
-/** @param {{hook?: string, event?: any, complete?: string, agentEnd?: number}} what @returns {() => any} */
-function handler({ hook, event, complete, agentEnd }) {
+/** @param {{hook?: string, event?: any, complete?: string}} what @returns {() => any} */
+function handler({ hook, event, complete }) {
   if (complete !== undefined) {
     const command = session.commands.get("workflow");
     return () => command.getArgumentCompletions(complete);
   }
   const context = session.context();
-  const given = agentEnd === undefined ? event : { messages: messages(agentEnd) };
   const run = session.handlers.get(hook);
-  return () => run(given, context);
-}
-
-function messages(bytes) {
-  const said = { role: "user", content: prose(1000) };
-  return [...Array.from({ length: Math.ceil(bytes / 1000) }, () => said), { role: "assistant", stopReason: "stop", content: [] }];
+  return () => run(event, context);
 }
 
 process.on("message", async (/** @type {any} */ order) => {

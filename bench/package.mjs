@@ -1,13 +1,12 @@
 /**
- * The npm package as an arm: in a Node process of its own, which takes the times itself, so that no
- * pipe is in them.
+ * The npm package in a separate Node process that takes the times itself, so that they contain no pipe.
  *
  * @module
  */
 
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { quantile } from "./statistics.mjs";
+import { median } from "./statistics.mjs";
 import { DESCRIPTION } from "./sidecar.mjs";
 
 const PROGRAM = fileURLToPath(new URL("./package-process.mjs", import.meta.url));
@@ -26,10 +25,10 @@ export class Package {
     return new Promise((resolve, reject) => {
       const ended = () => reject(new Error("the package's process ended"));
       this.process.once("exit", ended);
-      this.process.once("message", (/** @type {any} */ told) => {
+      this.process.once("message", (/** @type {any} */ answer) => {
         this.process.off("exit", ended);
-        if (told.error) reject(new Error(told.error));
-        else resolve(told.result);
+        if (answer.error) reject(new Error(answer.error));
+        else resolve(answer.result);
       });
       this.process.send({ order, ...fields });
     });
@@ -47,7 +46,7 @@ export class Package {
   async time(what, { calls, batch = 1, check = () => true }) {
     const { times, last } = await this.order("time", { what, calls, batch });
     if (!check(last)) throw new Error(`the package answered wrongly: ${JSON.stringify(last).slice(0, 500)}`);
-    return quantile(times, 0.5);
+    return median(times);
   }
 
   stop() {

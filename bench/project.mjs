@@ -1,5 +1,5 @@
 /**
- * Projects to measure in: as many workflows as wanted, one of which is run.
+ * Projects to measure in: any number of workflows, one of which is run.
  *
  * @module
  */
@@ -8,14 +8,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** What the run phase blocks. */
-export const BLOCKED = "write";
-
 export class Projects {
-  /** @param {string} [root]  a directory to make anew, where it has to be a certain one */
-  constructor(root) {
-    if (root) rmSync(root, { recursive: true, force: true });
-    this.root = root ?? mkdtempSync(join(tmpdir(), "workflow-bench-"));
+  constructor() {
+    this.root = mkdtempSync(join(tmpdir(), "workflow-bench-"));
+    /** @type {Map<string, Place>} */
     this.made = new Map();
   }
 
@@ -31,23 +27,21 @@ export class Projects {
   }
 }
 
-/** @param {string} root @param {Shape} shape */
-function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200, variables = 0, rules = 0, settings }) {
+/** @param {string} root @param {Shape} shape @returns {Place} */
+function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200 }) {
   const place = { cwd: join(root, "project"), agentDir: join(root, "agent") };
-  // The user's own: the package completes the names of no others.
+  // The user's workflows: the package completes no names of others.
   const tier = join(place.agentDir, "workflows");
   mkdirSync(tier, { recursive: true });
   mkdirSync(join(place.cwd, ".pi"), { recursive: true });
-  if (settings) writeFileSync(join(place.cwd, ".pi", "workflow-sidecar.json5"), settings);
+  const files = Array.from({ length: phases }, (_, i) => `phase-${i}.md`);
   const chain = Array.from({ length: depth }, (_, level) => (level === 0 ? "run" : `inner-${level}`));
   chain.forEach((key, level) => {
-    const entries = [];
-    if (level + 1 < depth) entries.push(`{ subworkflow: ${chain[level + 1]} }`);
-    for (let i = 0; i < phases; i++) entries.push(`phase-${i}.md`);
-    workflow(tier, key, entries, phase(withVariables(prose(instructions), variables), tools(list, rules)));
+    const inner = level + 1 < depth ? [`{ subworkflow: ${chain[level + 1]} }`] : [];
+    workflow(tier, key, [...inner, ...files], phase(prose(instructions), whitelist(list)));
   });
-  const small = phase(prose(200), "");
-  for (let i = depth; i < workflows; i++) workflow(tier, `other-${i}`, ["phase-0.md", "phase-1.md", "phase-2.md"], small);
+  const other = phase(prose(200), "");
+  for (let i = depth; i < workflows; i++) workflow(tier, `other-${i}`, files, other);
   return place;
 }
 
@@ -65,19 +59,10 @@ function workflow(tier, key, entries, phase) {
 const phase = (instructions, tools) => (id) =>
   `---\nid: ${id}\nname: The ${id}\nemoji: "🔧"\n${tools}---\n${instructions}\n`;
 
-/** A list that blocks: one of so many names is not on it. A whitelist, as the package takes no rules. */
-function tools(list, rules) {
-  const names = ["read", ...Array.from({ length: list - 1 }, (_, i) => `tool-${i}`)];
-  const ruled = Array.from({ length: rules }, (_, i) => `    - { block: edit, path: "kept-${i}/**" }\n`).join("");
-  return `tools:\n  whitelist: [${[...names, ...(rules ? ["edit"] : [])].join(", ")}]\n${rules ? `  rules:\n${ruled}` : ""}`;
-}
-
-/** A text with a variable in it for every so many characters, and none for 0. */
-function withVariables(text, every) {
-  if (!every) return text;
-  const names = ["{description}", "{phaseName}", "{nextPhaseName}", "{workflowName}"];
-  const parts = Array.from({ length: Math.ceil(text.length / every) }, (_, i) => text.slice(i * every, (i + 1) * every));
-  return parts.map((part, i) => `${part} ${names[i % names.length]}`).join(" ");
+/** A list of so many tools, and `bash`, that blocks `write`. A whitelist, because the package has no rules. */
+function whitelist(length) {
+  const names = ["bash", "read", ...Array.from({ length: length - 1 }, (_, i) => `tool-${i}`)];
+  return `tools:\n  whitelist: [${names.join(", ")}]\n`;
 }
 
 /** English of this length, with a character beyond ASCII now and then. */
@@ -86,15 +71,5 @@ export function prose(length) {
   return sentence.repeat(Math.ceil(length / sentence.length)).slice(0, length).trimEnd();
 }
 
-/**
- * @typedef {object} Shape
- * @property {number} [workflows]     how many there are
- * @property {number} [phases]        of the one that is run
- * @property {number} [depth]         subworkflows inside each other, from the first phase on
- * @property {number} [list]          tools on the phase's whitelist
- * @property {number} [instructions]  bytes of a phase's text
- * @property {number} [variables]     characters of that text to one variable; 0 for none
- * @property {number} [rules]         rules on single calls
- * @property {string} [settings]
- */
+/** All with defaults. @typedef {{workflows?: number, phases?: number, depth?: number, list?: number, instructions?: number}} Shape */
 /** @typedef {{cwd: string, agentDir: string}} Place */

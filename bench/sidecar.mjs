@@ -1,11 +1,11 @@
 /**
- * The sidecar as a child: begun, with sessions in which a workflow runs. And the requests that are
- * measured, each with what its answer must be.
+ * The sidecar as a child process, and the requests that are measured, each with a check of its answer.
  *
  * @module
  */
 
 import { Child } from "./child.mjs";
+import { prose } from "./project.mjs";
 
 export const DESCRIPTION = "Make the tests pass";
 
@@ -15,15 +15,15 @@ export class Sidecar extends Child {
     super([binary, "serve", ...options], { cwd });
   }
 
-  /** @param {import("./project.mjs").Place} place @param {object} [more]  what the host says beyond the least */
+  /** @param {import("./project.mjs").Place} place @param {object} [more]  further parameters */
   async initialize(place, more = {}) {
     this.manifest = await this.call("initialize", { ...initialize(place), ...more });
   }
 
-  /** A session in which the workflow runs; gives the entries it left. */
-  async run(sessionId = "", branch = []) {
-    await this.call("hook/session_start", { sessionId, context: { hasUI: false, branch } });
-    const { actions } = await this.call("command/run", { sessionId, name: "workflow", arguments: `run ${DESCRIPTION}` });
+  /** Starts a session and the workflow in it; gives the session's entries of the run. @param {any[]} [branch] */
+  async run(branch = []) {
+    await this.call("hook/session_start", { context: { hasUI: false, branch } });
+    const { actions } = await this.call("command/run", { name: "workflow", arguments: `run ${DESCRIPTION}` });
     return actions.filter((action) => action.type === "appendEntry").map(({ customType, data }) => ({ type: "custom", customType, data }));
   }
 }
@@ -36,36 +36,54 @@ export const initialize = ({ cwd, agentDir }) => ({
   capabilities: {},
 });
 
-/** @param {string} tool @param {any} [input] @param {string} [sessionId] */
-const toolCall = (tool, input = { path: "src/main.rs" }, sessionId) => ({
-  method: "hook/tool_call",
-  params: { ...(sessionId && { sessionId }), event: { toolName: tool, toolCallId: "call-1", input } },
-});
+/** @typedef {import("./child.mjs").Request} Request */
+
+const toolCall = (toolName, input) => ({ method: "hook/tool_call", params: { event: { toolName, toolCallId: "call-1", input } } });
 
 const isEmpty = (result) => result !== null && Object.keys(result).length === 0;
 
-/** @type {(input?: any, sessionId?: string) => import("./child.mjs").Request} */
-export const allowed = (input, sessionId) => ({ ...toolCall("read", input, sessionId), check: isEmpty });
+/** @type {() => Request} */
+export const allowed = () => ({ ...toolCall("read", { path: "src/main.rs" }), check: isEmpty });
 
-/** @type {(tool?: string, sessionId?: string) => import("./child.mjs").Request} */
-export const blocked = (tool = "write", sessionId) => ({
-  ...toolCall(tool, undefined, sessionId),
-  check: (result) => result?.block?.kind === "policy" && result.block.reason.includes(`"${tool}" is blocked`),
+/** @type {() => Request} */
+export const blocked = () => ({
+  ...toolCall("write", { path: "src/main.rs" }),
+  check: (result) => result?.block?.kind === "policy" && result.block.reason.includes('"write" is blocked'),
 });
 
-/** @type {(length: number) => import("./child.mjs").Request} */
-export const context = (length) => ({
-  method: "hook/before_agent_start",
-  params: { event: { prompt: "Go on." } },
-  check: (result) => result?.inject?.content.length > length,
+/** A command line that writes a file of this length, as agents do. @type {(length: number) => Request} */
+export const command = (length) => ({
+  ...toolCall("bash", { command: `cat > notes.md <<'END'\n${prose(length)}\nEND\n` }),
+  check: isEmpty,
 });
 
-/** @type {(branch: any[]) => import("./child.mjs").Request} */
+/** @type {(branch: any[]) => Request} */
 export const sessionStart = (branch) => ({
   method: "hook/session_start",
   params: { context: { hasUI: false, branch } },
   check: (result) => result?.actions?.some((action) => action.type === "setStatus" && action.text?.includes("Workflow run")),
 });
 
-/** The same request to a child that answers all with null. @param {import("./child.mjs").Request} request */
-export const unanswered = (request) => ({ ...request, check: (result) => result === null });
+/** @type {(prefix: string) => Request} */
+export const completion = (prefix) => ({
+  method: "command/complete",
+  params: { name: "workflow", prefix },
+  check: (result) => result?.items.length > 0,
+});
+
+/** The end of the agent with a conversation of this length, from a host that sends all of it. @type {(bytes: number) => Request} */
+export function agentEnd(bytes) {
+  const messages = Array(Math.ceil(bytes / 1030)).fill({ role: "user", content: prose(1000) });
+  return {
+    method: "hook/agent_end",
+    params: { event: { messages: [...messages, { role: "assistant", stopReason: "aborted", content: [] }] } },
+    check: (result) => result?.mutation?.unload === false,
+    prepared: true,
+  };
+}
+
+/** A branch of so many messages, from a host that sends all of it. @param {number} length */
+export const branchOf = (length) => Array(length).fill({ type: "message", message: { role: "user", content: prose(900) } });
+
+/** The same request to a child that answers every line with null. @param {Request} request @returns {Request} */
+export const answeredByNull = (request) => ({ ...request, check: (result) => result === null });

@@ -11,7 +11,7 @@
 import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 import { withoutStandIns, withStandIns } from "./differences/keys.mjs";
-import { doubted, heard } from "./differences/context.mjs";
+import { doubted, withAnswer } from "./differences/context.mjs";
 import { bounded, countPush, NO_WIDGET, stopsCountdown, wasAborted } from "./differences/pushing.mjs";
 import { normal, sameEffects, TaskIds } from "./effects.mjs";
 import { place } from "./navigation.mjs";
@@ -179,7 +179,7 @@ export class CaseRun {
       packageStandsElsewhere: false,
       dropTimers: false,
       wordingIsOurs: false,
-      told: world.told,
+      sent: world.sent,
       pace: world.pace,
     };
     for (const { id, rule } of ON_TOP) if (rule(step)) this.note(id);
@@ -310,7 +310,7 @@ export class CaseRun {
     switch (operation.op) {
       case "before_agent_start":
         this.promptGiven(operation);
-        world.told = step.told;
+        world.sent = step.sent;
         break;
       case "turn_start":
         world.turnMoved = false;
@@ -322,7 +322,7 @@ export class CaseRun {
         world.userSpoke();
         break;
       case "session_compact":
-        world.told = {};
+        world.sent = {};
         break;
       case "tool_call":
         world.toolWasUsed();
@@ -334,7 +334,7 @@ export class CaseRun {
         world.turnMoved = null;
         world.cancelPending = false;
         world.pace = step.pace;
-        if (wasAborted(operation.messages)) world.told = doubted(world.told);
+        if (wasAborted(operation.messages)) world.sent = doubted(world.sent);
         if (world.place) world.pushed = null;
         if (entry) world.state = null;
         break;
@@ -367,7 +367,7 @@ export class CaseRun {
     if (args.action !== "cancel" && world.turnMoved !== null) world.turnMoved = true;
     world.entered(entry.data);
     const answer = expected.find((e) => e.kind === "result")?.content?.[0]?.text;
-    if (answer && world.place) world.told = heard(world.told, answer, world.place.phase.name);
+    if (answer && world.place) world.sent = withAnswer(world.sent, answer, world.place.phase.name);
     this.see(entry.data.currentPath.length > 1 ? "move in a nested run" : "move in a linear run");
   }
 

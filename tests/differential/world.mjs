@@ -1,6 +1,6 @@
 /**
  * What the harness knows of a session while a case runs: the definitions in force, the run's
- * state, the countdown, what the model was told. The rules read it to work out what an intended
+ * state, the countdown, what the model was sent. The rules read it to work out what an intended
  * difference looks like here; nothing in it comes from our side but the entries it stored.
  *
  * @module
@@ -9,7 +9,7 @@
 import { withoutPhase } from "./differences/context.mjs";
 import { place } from "./navigation.mjs";
 
-/** How far pushing went, as behaviour.md's "Auto-continue" counts it. */
+/** The counts of reminders, as docs/BEHAVIOUR.md defines them. */
 export const NO_PUSHES = { pushes: 0, stale: 0, parked: null };
 
 export class World {
@@ -22,18 +22,18 @@ export class World {
     this.state = null;
     /** How the package counts down, and so ours: in a widget, or after a message. @type {"widget" | "message" | null} */
     this.countdown = null;
-    /** Whether the package waits for a second cancel. */
+    /** True while the package waits for a second cancel. */
     this.cancelPending = false;
     /** Whether this response of the model moved the run; null between responses. */
     this.turnMoved = null;
-    /** What the conversation holds of what there is to tell. @type {import("./differences/context.mjs").Told} */
-    this.told = {};
+    /** What the conversation holds of what there is to tell. @type {import("./differences/context.mjs").SentContext} */
+    this.sent = {};
     /** The push that was sent last, until the agent stopped again. @type {{started: boolean, usedTools: boolean} | null} */
     this.pushed = null;
     this.pace = NO_PUSHES;
   }
 
-  /** Where the active run stands, or null. */
+  /** The location of the active run, or null. */
   get place() {
     return this.state?.active ? place(this.workflows, this.state) : null;
   }
@@ -44,7 +44,7 @@ export class World {
     this.state = state && (state.active || !state.completionNotified) ? state : null;
     this.cancelPending = false;
     this.turnMoved = null;
-    this.told = {};
+    this.sent = {};
     this.pushed = null;
     this.pace = storedPace(branch, taskId);
   }
@@ -53,14 +53,14 @@ export class World {
   entered(state) {
     this.state = state;
     this.cancelPending = false;
-    this.told = withoutPhase(this.told);
+    this.sent = withoutPhase(this.sent);
     this.pace = NO_PUSHES;
   }
 
   /** A run was begun. */
   started(state) {
     this.entered(state);
-    this.told = {};
+    this.sent = {};
   }
 
   /** The user said something. */

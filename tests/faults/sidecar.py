@@ -22,7 +22,7 @@ class Sidecar:
         )
         self.rest = b""
         self.ids = 0
-        self.told = []
+        self.received = []
 
     def send(self, method, **params):
         """Writes a request and gives its id."""
@@ -57,14 +57,14 @@ class Sidecar:
         return json.loads(line)
 
     def answer_to(self, identity, patience=20):
-        """What a request was answered; what else is told meanwhile is kept in `told`, questions are declined."""
+        """The answer to a request; messages before it go to `received`, and questions are declined."""
         while True:
             message = self.read(patience)
             if "method" not in message:
                 if message.get("id") == identity:
                     return message
                 continue
-            self.told.append(message)
+            self.received.append(message)
             if "id" in message:
                 declined = False if message["method"] == "ui/confirm" else None
                 self.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": declined}).encode() + b"\n")

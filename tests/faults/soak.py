@@ -31,20 +31,20 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--format", choices=["human", "json"], default="human")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="soak-") as place:
-        agent, cwd = os.path.join(place, "agent"), os.path.join(place, "project")
+    with tempfile.TemporaryDirectory(prefix="soak-") as sandbox:
+        agent, cwd = os.path.join(sandbox, "agent"), os.path.join(sandbox, "project")
         os.mkdir(cwd)
         definitions.write(agent)
         with Sidecar(options.binary, agent, cwd) as sidecar:
             sidecar.initialize()
             result = soak(sidecar, options)
             result["exit"] = sidecar.end()
-    tell(result, options)
+    report(result, options)
     sys.exit(not result["flat"])
 
 
 def soak(sidecar, options):
-    """Mixed traffic: every session at a place of its own, some ending and beginning anew, files changing."""
+    """Mixed traffic: every session in another phase, some ending and beginning anew, files changing."""
     chance = random.Random(options.seed)
     sessions = [Session(f"s{number}") for number in range(options.sessions)]
     for session in sessions:
@@ -60,7 +60,7 @@ def soak(sidecar, options):
         calls += 1
         if options.rate:
             time.sleep(max(0, started + calls / options.rate - time.monotonic()))
-        sidecar.told.clear()
+        sidecar.received.clear()
         if chance.random() < 0.001:
             session.do(sidecar, "hook/session_shutdown")
             sessions[number] = Session(f"s{number}")
@@ -110,7 +110,7 @@ def summary(rows, calls):
     }
 
 
-def tell(result, options):
+def report(result, options):
     if options.format == "json":
         return print(json.dumps({"seed": options.seed, "sessions": options.sessions, **result}, indent=2))
     print("{calls:,} calls; RSS {rss} MiB, {rssSlopeMiBPerHour:+} MiB an hour; {descriptorsGrown:+} descriptors; {children} children; the second half's median call takes {latencyDrift} × the first's; exit {exit}".format(**result))

@@ -36,7 +36,7 @@ export const demo = workflow('Demo', [
 
 const places = 'Here: {phaseName}, before: {previousPhaseName}, after: {nextPhaseName}, step {globalStepCount}.';
 
-/** A workflow that holds a workflow that holds a workflow. */
+/** A workflow in a workflow in a workflow. */
 export const nested = {
   outer: workflow('Outer', [phase('Intro', '🎬', { does: places }), 'middle', phase('Outro', '🏁', { does: places })]),
   middle: workflow('Middle', [phase('Draft', '📝', { does: places }), 'deep', phase('Polish', '🧽', { does: places })], { show: 'workflows', loopable: true }),
@@ -46,7 +46,7 @@ export const nested = {
 /** The settings of a user, as the files of the agent directory. @param {Record<string, unknown>} keys */
 export const settings = (keys) => ({ 'workflow-sidecar.json5': JSON.stringify(keys) });
 
-/** How long to wait for a countdown of three seconds that must not end in anything. */
+/** Milliseconds that outlast a countdown of three seconds. */
 export const BEYOND_COUNTDOWN_MS = 3_600;
 
 /** The countdown's ticks, in scenarios that are not about it. @param {import('./recording.mjs').Block} block */

@@ -17,7 +17,7 @@
  */
 
 /**
- * Which differences an intended difference explains. What is given must match; `missing` and `added` are matched
+ * The differences that an intended difference explains. The given fields must match; `missing` and `added` are matched
  * against the lines joined by line feeds, and if left out there must be none.
  *
  * @typedef {object} Mark
@@ -30,7 +30,7 @@
 /** @typedef {{says: string, marks: Mark[]}} Intended */
 
 /**
- * What the second recording has otherwise than the first.
+ * The differences of the second recording from the first.
  *
  * @param {Block[]} first
  * @param {Block[]} second

@@ -49,7 +49,7 @@ export const intended = {
       { stream: 'messages', head: /^workflow:context/, missing: context, added: told },
       { stream: 'requests', head: /^\+ user$/, missing: context, added: told },
       { stream: ['messages', 'requests'], added: /^\*\*Tools in /m },
-      // What is left out between lines that both say.
+      // Lines that one side leaves out between common lines.
       { stream: ['messages', 'requests'], head: /^(workflow:context|\+ user$)/, missing: leftOut },
       { stream: ['messages', 'requests', 'entries'], missing: reminder, added: reminder },
     ],
@@ -65,7 +65,7 @@ export const intended = {
   B01: { says: 'a cancellation is announced once', marks: [] },
   B02: {
     says: 'progress counts the phases of the innermost scope',
-    // What stands in the conversation may be left out behind it.
+    // Text that the conversation has already may be left out.
     marks: [{ missing: /^\*\*Progress:\*\* .* in current scope\)(\n\n\*\*What to do in this phase:.*)?$/s, added: /^\*\*Progress:\*\* .* in current scope\)$/ }],
   },
   B03: {

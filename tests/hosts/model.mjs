@@ -41,7 +41,7 @@ export const hold = (reply) => ({ ...reply, held: true });
 /** The reply cut off by the token limit. @param {string} text @returns {Reply} */
 export const cutOff = (text) => ({ text, stop: 'length' });
 
-/** What the host gets when it asks for a summary. */
+/** The answer to a request for a summary. */
 export const SUMMARY = 'A summary of what was.';
 
 const BEYOND_SCRIPT = 'Nothing more is scripted.';
@@ -84,7 +84,7 @@ export class ScriptedModel {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** How many replies have begun and wait for `release`. */
+  /** The number of replies that have begun and wait for `release`. */
   get holding() {
     return this.#waiting.length;
   }

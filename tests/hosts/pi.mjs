@@ -28,14 +28,14 @@ export class Pi {
   /** Every record so far, in the order of arrival. @type {PiRecord[]} */
   records = [];
 
-  /** What pi wrote that is not a record: in print mode, all of it. */
+  /** The output of pi that is not a record: in print mode, all of it. */
   stdout = '';
   stderr = '';
 
-  /** How long to wait for anything, in milliseconds, where a wait does not say. */
+  /** The longest wait in milliseconds, unless a wait has another. */
   patience = PATIENCE_MS;
 
-  /** How the process ended, once it has. @type {{code: number | null, signal: string | null} | null} */
+  /** The end of the process. @type {{code: number | null, signal: string | null} | null} */
   ended = null;
 
   #child;
@@ -103,7 +103,7 @@ export class Pi {
     return this.command({ type: 'prompt', message, ...options });
   }
 
-  /** Answers the next dialog that nobody has answered yet; null cancels it. @param {...(boolean | string | null)} answers */
+  /** Answers the next open dialog; null cancels it. @param {...(boolean | string | null)} answers */
   answer(...answers) {
     this.#answers.push(...answers);
   }

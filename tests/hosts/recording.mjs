@@ -79,7 +79,7 @@ export class Recorder {
     if (before && kept < before.messages.length) {
       this.add('requests', `takes back ${before.messages.length - kept} of ${before.messages.length} messages`);
     }
-    // What the agent said and what its tools gave is in the messages already.
+    // The messages have the agent's texts and the results of its tools already.
     for (const [head, ...body] of told.slice(kept)) this.#keep({ stream: 'requests', head, body: head === '+ user' ? body : [] });
     this.#previous = { messages: told, tools: names, system };
   }
@@ -166,7 +166,7 @@ export class Cleaner {
   /** @type {Map<string, string>} */
   #tasks = new Map();
 
-  /** @param {[string, string][]} places  what stands for each path or address */
+  /** @param {[string, string][]} places  the replacement of each path or address */
   constructor(places) {
     this.#places = [...places].sort(([a], [b]) => b.length - a.length);
   }
@@ -227,7 +227,7 @@ function textOf(content) {
   return (content ?? []).filter((/** @type {any} */ part) => part.type === 'text').map((/** @type {any} */ part) => part.text).join('\n');
 }
 
-/** What a message of a request says: a head, then its lines. @param {any} message @param {Cleaner} clean @returns {string[]} */
+/** A message of a request: a head, then its lines. @param {any} message @param {Cleaner} clean @returns {string[]} */
 function asked(message, clean) {
   const text = textOf(message.content);
   const calls = (message.tool_calls ?? []).map((/** @type {any} */ made) => `calls ${made.function.name} ${made.function.arguments}`);
@@ -247,7 +247,7 @@ function commonPrefix(before, after) {
   return length;
 }
 
-/** What an extension put into the system prompt; the list of skills is the host's. @param {string} system */
+/** The extension's part of the system prompt; the list of skills is the host's. @param {string} system */
 const aboutWorkflows = (system) => system.split('\n').filter((line) => /workflow/i.test(line) && !/^\s*</.test(line)).join('\n');
 
 /** @param {any} entry */
@@ -265,7 +265,7 @@ function entryHead(entry) {
   }
 }
 
-/** Messages are told elsewhere; what an extension stored is told here. @param {any} entry @param {Cleaner} clean */
+/** The entry of an extension; messages are recorded elsewhere. @param {any} entry @param {Cleaner} clean */
 function entryBody(entry, clean) {
   if (entry.type !== 'custom') return undefined;
   const lines = Object.entries(entry.data ?? {}).map(([key, value]) => `${key} ${clean.json(value)}`.slice(0, LONGEST_LINE));

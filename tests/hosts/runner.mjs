@@ -1,11 +1,12 @@
 /**
- * Plays scenarios on the hosts and says which held: the command line of tests/hosts/run.
+ * Plays scenarios on the hosts and prints the result of each: the command line of tests/hosts/run.
  *
  * An extension of ours is also compared with the npm package, whose recordings are kept until a scenario or
  * the harness changes.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -18,7 +19,9 @@ import { extensionAt, playScenario } from './scenario.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const kept = join(here, '.recordings');
-const AT_ONCE = 2;
+
+/** Scenarios at a time: a scenario waits for countdowns and processes more than it computes. */
+const JOBS = availableParallelism() + 1;
 
 const HELP = `Usage: tests/hosts/run [options]
 
@@ -28,6 +31,7 @@ Drives the real pi through scripted scenarios. Without --extension the npm packa
   --extension PATH    a directory whose package.json has pi.extensions; compared with the npm package
   --sidecar PATH      the binary the extension is to spawn (WORKFLOW_SIDECAR_BINARY)
   --scenario NAME     only scenarios whose name contains NAME; may be repeated
+  --jobs N            scenarios at a time (${JOBS})
   --record            play the package anew even where its recording is still good
   --show              print every recording
   --list              name the scenarios
@@ -44,6 +48,7 @@ const { values: options } = parseArgs({
     extension: { type: 'string', default: referencePackage },
     sidecar: { type: 'string' },
     scenario: { type: 'string', multiple: true, default: [] },
+    jobs: { type: 'string', default: String(JOBS) },
     record: { type: 'boolean', default: false },
     show: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
@@ -51,7 +56,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Does what the command line says, and gives the exit code. */
+/** Runs the command line, and gives the exit code. */
 export async function main() {
   if (options.help) {
     console.log(HELP);
@@ -73,11 +78,11 @@ export async function main() {
   }
   const began = Date.now();
   const failed = await inTurn(jobs, (job) => report(job, extension));
-  console.log(`${jobs.length - failed} of ${jobs.length} held, ${seconds(began)}`);
+  console.log(`${jobs.length - failed} of ${jobs.length} passed, ${seconds(began)}`);
   return failed === 0 ? 0 : 1;
 }
 
-/** Whether a scenario makes sense with that extension. @param {Scenario} scenario @param {Extension} extension */
+/** True where a scenario makes sense with that extension. @param {Scenario} scenario @param {Extension} extension */
 const plays = ({ ours, needsBinary }, { reference: isReference, sidecar }) => !(ours && isReference) && !(needsBinary && !sidecar);
 
 /** @param {string[]} parts @returns {Promise<[string, Scenario][]>} */
@@ -94,6 +99,7 @@ async function load(parts) {
  * @param {(job: Job) => Promise<boolean>} work
  */
 async function inTurn(jobs, work) {
+  const jobsAtOnce = Math.max(1, Number(options.jobs) || JOBS);
   const queue = [...jobs];
   let failed = 0;
   const worker = async () => {
@@ -101,7 +107,7 @@ async function inTurn(jobs, work) {
       if (!(await work(job))) failed += 1;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: jobsAtOnce }, worker));
   return failed;
 }
 
@@ -120,7 +126,7 @@ async function report(job, extension) {
   return complaints.length === 0;
 }
 
-/** Plays one scenario and says what is wrong with it. @param {Job} job @param {Extension} extension @returns {Promise<string[]>} */
+/** Plays one scenario and gives its failures. @param {Job} job @param {Extension} extension @returns {Promise<string[]>} */
 async function judge(job, extension) {
   const { host, name, scenario } = job;
   const seen = await playScenario(name, scenario, host, extension);

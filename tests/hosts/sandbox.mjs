@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A directory's content: text, or a directory of its own. @typedef {{[name: string]: string | Tree}} Tree */
+/** A directory's content: text, or a directory. @typedef {{[name: string]: string | Tree}} Tree */
 
 /**
  * @typedef {object} Sandbox
@@ -52,7 +52,7 @@ export function sandbox({ workflows = {}, agent: own = {}, project = {}, setting
 /** Removes it from the disk. @param {Sandbox} place */
 export const clear = ({ root }) => rmSync(root, { recursive: true, force: true });
 
-/** What makes pi use the scripted model, here and nowhere else. */
+/** The settings that make pi use the scripted model only. */
 export const commandLine = (/** @type {Sandbox} */ { sessions }) => [
   ...['--provider', 'scripted', '--model', 'scripted', '--session-dir', sessions],
   ...['--offline', '--no-extensions', '--no-skills', '--no-prompt-templates', '--no-themes', '--no-context-files'],

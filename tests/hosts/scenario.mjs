@@ -1,8 +1,8 @@
 /**
  * Plays one scenario on one host with one extension, and gives its recording.
  *
- * A scenario says what lies on the disk, what the model answers and what the user does. Owns the order of
- * setting up and clearing away; what is recorded is recording.mjs's.
+ * A scenario consists of files, the model's replies and the user's actions. This module owns setting up and
+ * clearing away; recording.mjs owns the recording.
  */
 import { readFileSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -51,7 +51,7 @@ const probe = join(here, 'probe.js');
  * @property {string} host
  */
 
-/** What a scenario's `play` has in its hands. */
+/** The parameter of a scenario's `play`. */
 export class Stage {
   /** Every pi started so far; the last one is `pi`. @type {Pi[]} */
   started = [];
@@ -152,7 +152,7 @@ export async function playScenario(name, scenario, host, extension) {
   }
 }
 
-/** What is looked at only when everything is over. @param {Stage} stage */
+/** The parts of the recording that are taken at the end. @param {Stage} stage */
 function finish(stage) {
   for (const [index, file] of stage.sessionFiles().entries()) {
     stage.recorder.sessionFile(`${index + 1}`, readFileSync(file, 'utf8'));

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { sleep } from './pi.mjs';
 
 export class Sidecars {
-  /** What tells the extension which binary to spawn. @type {Record<string, string>} */
+  /** The environment that gives the extension its binary. @type {Record<string, string>} */
   env = {};
 
   #noted;
@@ -78,7 +78,7 @@ function isAlive(pid) {
   }
 }
 
-/** Dead, but nobody has looked yet. @param {number} pid */
+/** Dead, but not reaped yet. @param {number} pid */
 function isZombie(pid) {
   try {
     return /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

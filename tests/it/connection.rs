@@ -1,4 +1,4 @@
-//! Two ways to a sidecar, one face: the real binary over pipes, and the same dispatch in memory.
+//! Connections to a sidecar: the real binary over pipes, and the same dispatch in memory.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use workflow_sidecar::serve::Memory;
 
-/// How long a line, or the end, may take before a test fails.
+/// The longest wait for a line, or for the end.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Lines to a sidecar and from it.
@@ -53,7 +53,7 @@ impl Connection for InMemory {
     }
 }
 
-/// The binary, with a thread that reads what it says.
+/// The binary, with a thread that reads its lines.
 pub(crate) struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -105,7 +105,7 @@ impl Process {
         self.stdin = None;
     }
 
-    /// How it ended, which it must soon.
+    /// Waits for the end of the process.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let started = Instant::now();
         loop {

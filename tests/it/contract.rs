@@ -1,4 +1,4 @@
-//! What the transcripts hold, against the published contract.
+//! The messages of the transcripts against the published contract.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -88,7 +88,7 @@ fn lines(path: &Path) -> Vec<(bool, Value)> {
     lines.filter(|(_, line)| line.is_object()).collect()
 }
 
-/// What the host says; as text it may be anything.
+/// The message of the host; text may be anything.
 fn parsed(line: &mut Value) -> Value {
     let text = line.as_str().map(serde_json::from_str);
     text.map_or_else(|| line.take(), Result::unwrap_or_default)

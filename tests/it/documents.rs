@@ -1,4 +1,4 @@
-//! What the documents show is what happens.
+//! The examples of the documents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::connection::{Connection, Process};
-use crate::page::Page;
+use crate::console_pages::Page;
 
-/// What stands before and after the session in the protocol's page.
+/// The marks around the session in the protocol's page.
 const SESSION: [&str; 2] = ["<!-- session -->\n", "<!-- /session -->"];
 /// Longer lines are cut in the page.
 const LONGEST: usize = 320;
@@ -41,8 +41,8 @@ fn session_as_shown(transcript: &str) -> String {
     let line = |line: &str| {
         let body = |prefix: &str| line.strip_prefix(prefix)?.strip_suffix('}');
         let said = body("{\"in\":").map(|said| format!("→ {said}\n"));
-        let heard = || body("{\"out\":").map(|heard| format!("← {}\n", cut(heard)));
-        said.or_else(heard)
+        let received = || body("{\"out\":").map(|line| format!("← {}\n", cut(line)));
+        said.or_else(received)
     };
     format!(
         "```text\n{}```\n",
@@ -100,19 +100,19 @@ fn the_readmes_session_blocks_the_edit() {
     assert!(sidecar.finish().is_empty());
 }
 
-/// A claim of the threat model: its row, and what holds it.
+/// The claims of the threat model: the attack, and the names of the tests.
 fn claims(page: &str) -> Vec<(String, Vec<String>)> {
     let rows = page.lines().filter_map(|line| {
         let cells: Vec<&str> = line.strip_prefix('|')?.split('|').map(str::trim).collect();
-        // What it wants, what stops it, what holds that, and nothing behind the last bar.
-        let [wants, _, held, ""] = cells[..] else {
+        // The attack, the defence, the tests, and an empty cell behind the last bar.
+        let [attack, _, tests, ""] = cells[..] else {
             panic!("a row of other columns: {line}");
         };
-        (held != "Held by" && held != "---").then(|| (wants.to_owned(), held.to_owned()))
+        (tests != "Tests" && tests != "---").then(|| (attack.to_owned(), tests.to_owned()))
     });
-    rows.map(|(wants, held)| {
-        let names = held.split('`').skip(1).step_by(2);
-        (wants, names.map(str::to_owned).collect())
+    rows.map(|(attack, tests)| {
+        let names = tests.split('`').skip(1).step_by(2);
+        (attack, names.map(str::to_owned).collect())
     })
     .collect()
 }
@@ -153,12 +153,89 @@ fn each_claim_of_the_threat_model_names_tests_that_there_are() {
     };
     let claims = claims(&page);
     assert!(claims.len() > 20, "{}", claims.len());
-    for (wants, held) in claims {
-        assert!(!held.is_empty(), "nothing holds: {wants}");
-        for name in held {
+    for (attack, tests) in claims {
+        assert!(!tests.is_empty(), "no test: {attack}");
+        for name in tests {
+            assert!(is_there(&name), "there is no test {name} for: {attack}");
+        }
+    }
+}
+
+/// The rows of the page on behaviour: id, and the names of the tests in the last column.
+fn differences(page: &str) -> Vec<(String, Vec<String>)> {
+    let rows = page.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix('|')?.split('|').map(str::trim).collect();
+        let (id, test) = (cells[0], cells[cells.len() - 2]);
+        let is_id = id.len() == 3 && id[1..].bytes().all(|byte| byte.is_ascii_digit());
+        is_id.then(|| (id.to_owned(), test.to_owned()))
+    });
+    rows.map(|(id, test)| {
+        let names = test.split('`').skip(1).step_by(2).map(str::to_owned);
+        let in_words = test.split('`').next().filter(|text| !text.is_empty());
+        (
+            id,
+            in_words
+                .map(str::to_owned)
+                .into_iter()
+                .chain(names)
+                .collect(),
+        )
+    })
+    .collect()
+}
+
+/// The ids (a capital letter and two digits) that a text cites.
+fn cited_ids(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_ascii_alphanumeric())
+        .filter(|word| {
+            word.len() == 3
+                && matches!(word.as_bytes()[0], b'A' | b'B' | b'D')
+                && word[1..].bytes().all(|byte| byte.is_ascii_digit())
+        })
+}
+
+#[test]
+fn each_decided_difference_names_tests_that_exist_and_each_cited_id_is_defined() {
+    let page = fs::read_to_string(repository().join("docs/BEHAVIOUR.md")).unwrap();
+    let differences = differences(&page);
+    assert!(differences.len() > 80, "{}", differences.len());
+    let (mut rust, mut script, mut comparison) = (String::new(), String::new(), String::new());
+    for directory in ["crates", "tests/it"] {
+        sources(&repository().join(directory), ".rs", &mut rust);
+    }
+    sources(
+        &repository().join("protocol/typescript"),
+        ".ts",
+        &mut script,
+    );
+    sources(
+        &repository().join("tests/differential"),
+        ".mjs",
+        &mut comparison,
+    );
+    for (id, tests) in &differences {
+        assert!(!tests.is_empty(), "{id} names no test");
+        for name in tests {
+            let exists = if name == "differential" || name == "differential, " {
+                comparison.contains(&format!("\"{id}\""))
+            } else if name.starts_with("differential (as ") {
+                true
+            } else if name.contains('/') {
+                repository().join(name).exists()
+            } else if name.contains(' ') {
+                script.contains(&format!("(\"{name}\""))
+            } else {
+                rust.contains(&format!("fn {name}("))
+            };
+            assert!(exists, "{id} names a test that does not exist: {name}");
+        }
+    }
+    let is_comment = |line: &&str| line.trim_start().starts_with("//");
+    for line in rust.lines().chain(script.lines()).filter(is_comment) {
+        for cited in cited_ids(line) {
             assert!(
-                is_there(&name),
-                "there is no {name}, which is to hold: {wants}"
+                differences.iter().any(|(id, _)| id == cited),
+                "docs/BEHAVIOUR.md does not define {cited}: {line}"
             );
         }
     }

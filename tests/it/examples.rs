@@ -1,4 +1,4 @@
-//! The demo and the example hosts really run.
+//! Runs of the demo and the example hosts.
 
 use std::fs;
 use std::io::Write;
@@ -29,7 +29,7 @@ fn project() -> tempfile::TempDir {
     project
 }
 
-/// Runs a command in a project of its own; gives what it prints.
+/// The output of a command in a fresh project.
 fn output_of(command: &mut Command, input: &str) -> String {
     let project = project();
     let mut child = command
@@ -50,7 +50,7 @@ fn output_of(command: &mut Command, input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Fails unless the texts stand in the output, in this order.
+/// Fails unless the output has the texts in this order.
 fn assert_in_order(output: &str, texts: &[&str]) {
     let mut rest = output;
     for text in texts {
@@ -64,7 +64,7 @@ fn assert_in_order(output: &str, texts: &[&str]) {
 #[test]
 fn the_demo_shows_the_whole_job() {
     let output = output_of(Process::command().arg("demo"), "");
-    let told = [
+    let expected = [
         "blocks it:",
         "Auto-continuing in 3s",
         "You must NOT stop yet",
@@ -75,7 +75,7 @@ fn the_demo_shows_the_whole_job() {
         "Start a new one?",
         "Workflow cancelled.",
     ];
-    assert_in_order(&output, &told);
+    assert_in_order(&output, &expected);
     assert!(!output.contains('\u{1b}'), "no colors into a pipe");
 }
 
@@ -90,7 +90,7 @@ fn the_host_in_python_runs_a_workflow() {
         .env("PYTHONUTF8", "1");
     let input = "/workflow two tidy up\ntool edit\nstep next\ntool edit\n/workflow two again\nstep next\nstep next\nstop\n";
     let output = output_of(&mut command, input);
-    let told = [
+    let expected = [
         "setSessionName {\"name\": \"Workflow: tidy up\"}",
         "BLOCKED edit",
         "Advanced: Look → 🔨 Act",
@@ -99,7 +99,7 @@ fn the_host_in_python_runs_a_workflow() {
         "All phases complete",
         "**Two Complete**",
     ];
-    for text in told {
+    for text in expected {
         assert!(output.contains(text), "`{text}` is missing in:\n{output}");
     }
 }
@@ -122,12 +122,12 @@ fn the_host_in_rust_runs_a_workflow() {
         .arg(manifest)
         .args(["--", SIDECAR, "serve"]);
     let output = output_of(&mut command, "");
-    let told = [
+    let expected = [
         "setSessionName",
         "edit: [workflow] The tool",
         "edit: allowed",
         "All phases complete",
         "**Two Complete**",
     ];
-    assert_in_order(&output, &told);
+    assert_in_order(&output, &expected);
 }

@@ -1,4 +1,4 @@
-//! Gates that run in a keeper: what is told, and that nothing of them is left.
+//! Gates in their supervisor process: their reports, and the end of everything that they started.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -7,14 +7,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, RunCheck};
-use workflow_sidecar::gate::{
-    Baseline, Event, Job, Keeper, Obstacle, Progress, Report, Running, Verdict, start,
+use workflow_sidecar::gates::{
+    Baseline, CheckError, Event, Job, Progress, Report, Running, SupervisorBinary, Verdict, start,
 };
 
-/// How long anything may take before a test fails.
+/// The longest wait for anything.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Says to a process that it stands in for a sidecar, and what its gate runs.
+/// The variable that makes this program act as a sidecar, with the command of its gate.
 const STAND_IN: &str = "GATE_OF_A_STAND_IN";
 
 fn run(command: &[&str], shell: bool) -> Gate {
@@ -43,11 +43,11 @@ fn job(gates: Vec<Gate>) -> Job {
     }
 }
 
-fn binary() -> Keeper {
-    Keeper::at(PathBuf::from(env!("CARGO_BIN_EXE_workflow-sidecar")))
+fn binary() -> SupervisorBinary {
+    SupervisorBinary::at(PathBuf::from(env!("CARGO_BIN_EXE_workflow-sidecar")))
 }
 
-/// A gate that runs, and what is told of it.
+/// A running gate and its messages.
 struct Gates {
     running: Option<Running>,
     events: Receiver<Event>,
@@ -58,9 +58,9 @@ impl Gates {
         Self::start_with(&binary(), gates)
     }
 
-    fn start_with(keeper: &Keeper, gates: Vec<Gate>) -> Self {
+    fn start_with(supervisor: &SupervisorBinary, gates: Vec<Gate>) -> Self {
         let (sender, events) = channel();
-        let running = start(keeper, job(gates), move |event| {
+        let running = start(supervisor, job(gates), move |event| {
             // Some tests have seen enough before the end.
             let _ = sender.send(event);
         });
@@ -70,13 +70,13 @@ impl Gates {
         }
     }
 
-    /// What is told until the end, and the end.
+    /// The messages up to the end, and the reports.
     fn finish(&self) -> (Vec<Progress>, Vec<Report>) {
         let mut progress = Vec::new();
         loop {
             match self.events.recv_timeout(DEADLINE).unwrap() {
                 Event::Progress(next) => progress.push(next),
-                Event::Over(reports) => {
+                Event::Finished(reports) => {
                     let after = self.events.recv_timeout(DEADLINE);
                     assert_eq!(after, Err(RecvTimeoutError::Disconnected), "the last");
                     return (progress, reports);
@@ -86,7 +86,7 @@ impl Gates {
     }
 }
 
-/// Seconds to sleep that nobody else sleeps, to know a process by.
+/// A duration of sleep that identifies a process, because no other process has it.
 fn mark(number: u32) -> String {
     format!("{}.{:05}", 700 + number, std::process::id() % 100_000)
 }
@@ -142,7 +142,7 @@ fn a_gate_without_checks_is_over() {
 }
 
 #[test]
-fn a_long_check_is_told_of_once_a_second() {
+fn a_long_check_is_reported_once_a_second() {
     let (progress, reports) = Gates::start(vec![shell("sleep 2.5")]).finish();
     assert!(reports[0].has_passed());
     let elapsed: Vec<u64> = progress.iter().map(|at| at.elapsed_ms / 500).collect();
@@ -156,7 +156,7 @@ fn a_gate_that_is_called_off_ends_with_all_that_runs() {
     wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
     gates.running.take().unwrap().cancel();
     let (_, reports) = gates.finish();
-    let ended = Verdict::CouldNotRun(Obstacle::Ended);
+    let ended = Verdict::CouldNotRun(CheckError::Ended);
     assert_eq!(reports[0].verdict, ended);
     assert!(pids(&sleep).is_empty());
 }
@@ -165,7 +165,11 @@ fn a_gate_that_is_called_off_ends_with_all_that_runs() {
 fn what_runs_ends_when_the_sidecar_is_killed() {
     let sleep = mark(2);
     let mut sidecar = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "gates::a_stand_in_runs_its_gate", "--nocapture"])
+        .args([
+            "--exact",
+            "gates::the_stand_in_runs_its_gate",
+            "--nocapture",
+        ])
         .env(STAND_IN, format!("sleep {sleep} & sleep {sleep}; true"))
         .stdout(Stdio::null())
         .spawn()
@@ -181,7 +185,11 @@ fn what_runs_ends_when_the_sidecar_is_killed() {
 fn what_ignores_being_asked_ends_too_when_the_sidecar_is_killed() {
     let sleep = mark(3);
     let mut sidecar = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "gates::a_stand_in_runs_its_gate", "--nocapture"])
+        .args([
+            "--exact",
+            "gates::the_stand_in_runs_its_gate",
+            "--nocapture",
+        ])
         .env(
             STAND_IN,
             format!("trap '' TERM INT HUP; sleep {sleep}; true"),
@@ -197,7 +205,7 @@ fn what_ignores_being_asked_ends_too_when_the_sidecar_is_killed() {
 
 /// Not a test, but the process that the ones above kill. By itself it does nothing.
 #[test]
-fn a_stand_in_runs_its_gate() {
+fn the_stand_in_runs_its_gate() {
     if let Ok(line) = std::env::var(STAND_IN) {
         Gates::start(vec![shell(&line)]).finish();
     }
@@ -210,7 +218,7 @@ fn a_keeper_that_is_killed_is_reported_and_what_it_ran_is_ended() {
     wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
     signal("-KILL", &keeper_of(&sleep));
     let (_, reports) = gates.finish();
-    let start = Verdict::CouldNotRun(Obstacle::Start);
+    let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
     assert!(
         reports[0].reason.contains("signal: 9"),
@@ -227,16 +235,16 @@ fn a_keeper_that_is_asked_to_end_ends_what_it_runs_first() {
     wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
     signal("-TERM", &keeper_of(&sleep));
     let (_, reports) = gates.finish();
-    let ended = Verdict::CouldNotRun(Obstacle::Ended);
+    let ended = Verdict::CouldNotRun(CheckError::Ended);
     assert_eq!(reports[0].verdict, ended);
     assert!(pids(&sleep).is_empty());
 }
 
 #[test]
 fn a_keeper_that_cannot_be_started_is_reported() {
-    let nowhere = Keeper::at(PathBuf::from("/no/such/binary"));
+    let nowhere = SupervisorBinary::at(PathBuf::from("/no/such/binary"));
     let (_, reports) = Gates::start_with(&nowhere, vec![shell("true")]).finish();
-    let start = Verdict::CouldNotRun(Obstacle::Start);
+    let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
     assert!(reports[0].reason.contains("could not be started"));
 }
@@ -244,7 +252,7 @@ fn a_keeper_that_cannot_be_started_is_reported() {
 #[test]
 fn a_process_can_start_its_own_binary_again() {
     // This one is no sidecar, and finds no test of the keeper's name.
-    let gates = Gates::start_with(&Keeper::this_binary(), vec![shell("true")]);
+    let gates = Gates::start_with(&SupervisorBinary::this_binary(), vec![shell("true")]);
     let (_, reports) = gates.finish();
     let reason = &reports[0].reason;
     assert!(
@@ -255,9 +263,9 @@ fn a_process_can_start_its_own_binary_again() {
 
 #[test]
 fn a_keeper_that_speaks_another_language_is_reported() {
-    let echo = Keeper::at(PathBuf::from("echo"));
+    let echo = SupervisorBinary::at(PathBuf::from("echo"));
     let (_, reports) = Gates::start_with(&echo, vec![shell("true")]).finish();
-    let start = Verdict::CouldNotRun(Obstacle::Start);
+    let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
 }
 
@@ -279,7 +287,7 @@ fn a_command_is_away_from_the_terminal_and_can_kill_only_its_own() {
 }
 
 #[test]
-fn a_check_of_the_past_is_held_against_what_was_taken_then() {
+fn a_check_for_changes_compares_with_the_baseline() {
     let place = tempfile::tempdir().unwrap();
     let gate = Gate {
         check: Check::File(FileCheck {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::connection::{Connection, InMemory, Process};
 
-/// A host. It fails when it is dropped before it has heard everything the sidecar said.
+/// A host. It fails when it is dropped with unread lines of the sidecar.
 pub(crate) struct TestHost {
     connection: Box<dyn Connection>,
     calls: u64,
@@ -108,20 +108,20 @@ impl TestHost {
         self.result("hook/session_start", &json!({"context": {"branch": []}}))
     }
 
-    /// Closes the host's side and hears what follows.
+    /// Closes the host's side and gives the lines that follow.
     pub(crate) fn close_and_hear(&mut self) -> Vec<String> {
-        self.unheard()
+        self.unread()
     }
 
-    /// Lets go of a sidecar that was killed, whatever it said.
+    /// Drops a sidecar that was killed, with its unread lines.
     pub(crate) fn lose(self) {
         let mut lost = std::mem::ManuallyDrop::new(self);
-        // Its connection ends without being finished: there is nobody to end well.
+        // The connection is dropped, because the killed process cannot end well.
         lost.connection = Box::new(InMemory::default());
     }
 
-    /// Gives what was said and not heard, and lets go.
-    fn unheard(&mut self) -> Vec<String> {
+    /// Closes the connection and gives the unread lines.
+    fn unread(&mut self) -> Vec<String> {
         self.connection.finish()
     }
 }
@@ -129,8 +129,8 @@ impl TestHost {
 impl Drop for TestHost {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            let unheard = self.unheard();
-            assert!(unheard.is_empty(), "never heard: {unheard:#?}");
+            let unread = self.unread();
+            assert!(unread.is_empty(), "never heard: {unread:#?}");
         }
     }
 }

@@ -2,37 +2,38 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod checkpoints;
+mod clock;
 mod connection;
+mod console_pages;
 mod contract;
 mod dependencies;
 mod documents;
-mod drawn;
 mod examples;
 #[cfg(unix)]
-mod exits;
-mod explained;
-#[cfg(target_os = "linux")]
-mod footprint;
+mod exit_codes;
+mod explain;
 #[cfg(unix)]
 mod gates;
-#[cfg(unix)]
-mod guarded;
-#[cfg(unix)]
-mod harmless;
 mod host;
-mod lines;
-mod page;
+#[cfg(unix)]
+mod hostile_definitions;
+mod malformed_lines;
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg(unix)]
+mod phase_exit;
 mod process;
 mod questions;
+mod randomised;
 mod ready_made;
+#[cfg(unix)]
+mod recorded_gates;
 mod recordings;
 mod sessions;
 #[cfg(unix)]
 mod settings;
-mod time;
 mod transcripts;
-mod turns;
-mod untrusted;
+mod triggers;
+mod untrusted_projects;
 mod upgrade;
-#[cfg(unix)]
-mod ways_out;

@@ -1,4 +1,4 @@
-//! The process itself: how it begins and ends, and what it writes where.
+//! The process: its start, its end, its output streams.
 
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -23,7 +23,7 @@ const SESSION: &str = concat!(
     r#"{"jsonrpc":"2.0","id":4,"method":"shutdown"}"#,
 );
 
-/// What a run of the binary gave.
+/// The result of a run of the binary.
 struct Ran {
     code: Option<i32>,
     stdout: String,
@@ -40,7 +40,7 @@ fn run(arguments: &[&str], log: &str, input: &str) -> Ran {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // What ends early need not read all of it.
+    // A process that ends early does not read all of it.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().unwrap();
@@ -117,7 +117,7 @@ fn stdout_carries_protocol_lines_only_however_much_is_logged() {
 #[test]
 fn a_log_for_machines_is_an_object_a_line_with_how_long_each_request_and_session_took() {
     let ran = run(&["serve", "--log-format", "json"], "debug", SESSION);
-    let told = |name: &str, field: &str, value: &str| {
+    let logged = |name: &str, field: &str, value: &str| {
         let mut lines = ran.stderr.lines().map(|line| {
             let line: Value = serde_json::from_str(line).expect(line);
             line
@@ -129,9 +129,9 @@ fn a_log_for_machines_is_an_object_a_line_with_how_long_each_request_and_session
         let found = found.unwrap_or_else(|| panic!("{name} {field} {value} in {}", ran.stderr));
         assert!(found["fields"]["time.busy"].is_string(), "{found}");
     };
-    told("message", "method", "hook/tool_call");
-    told("message", "id", "2");
-    told("session", "id", "");
+    logged("message", "method", "hook/tool_call");
+    logged("message", "id", "2");
+    logged("session", "id", "");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_host_that_stops_listening_ends_it_quietly() {
 }
 
 #[test]
-fn a_wrong_command_line_is_told_apart_from_a_failure() {
+fn a_wrong_command_line_has_another_exit_code_than_a_failure() {
     for arguments in [
         &["sevre"][..],
         &["serve", "--max-lines", "1"],

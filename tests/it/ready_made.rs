@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::connection::Process;
 
-/// What the names of the transcripts start with.
+/// The prefix of the transcripts' names.
 const PREFIX: &str = "ready-made-";
 
 fn transcripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/transcripts")
 }
 
-/// What `init --template` can be asked for, as `list --templates` says.
+/// The templates of `init --template`, from `list --templates`.
 fn names() -> Vec<String> {
     let output = Process::command()
         .args(["list", "--templates", "--format", "json"])

@@ -13,12 +13,12 @@ use crate::host::TestHost;
 use crate::questions::{project, start};
 use crate::transcripts::{replay, serving};
 
-/// A host whose session is recorded into a file, with these arguments more.
+/// A sidecar that records into a file, with further arguments.
 pub(crate) fn recorded(file: &Path, more: &[&str]) -> Process {
     let file = file.display().to_string();
     let mut command = Process::command();
     command.args(["serve", "--record", &file]).args(more);
-    // What these hosts do on purpose is not worth a warning.
+    // These hosts cause warnings on purpose.
     Process::spawn(command.env("WORKFLOW_SIDECAR_LOG", "error"))
 }
 
@@ -26,8 +26,8 @@ pub(crate) fn recorded(file: &Path, more: &[&str]) -> Process {
 fn replays(file: &Path) {
     let file = file.display().to_string();
     for against in [&[][..], &["--against", &serving()]] {
-        let told = replay(&[&[&*file], against].concat());
-        told.unwrap_or_else(|told| panic!("{against:?}\n{told}"));
+        let output = replay(&[&[&*file], against].concat());
+        output.unwrap_or_else(|output| panic!("{against:?}\n{output}"));
     }
 }
 
@@ -58,7 +58,7 @@ fn a_countdown_by_the_systems_clock_replays_at_once() {
     }
     // A clock that is the system's is not moved by the host, in the replay neither.
     host.call("clock/advance", &json!({"ms": 3_600_000}));
-    // What still counts when the host goes ends with it.
+    // A countdown ends with the host.
     host.result("hook/agent_end", &json!({"sessionId": "b"}));
     applied += host.close_and_hear().len();
     drop(host);
@@ -68,7 +68,7 @@ fn a_countdown_by_the_systems_clock_replays_at_once() {
 }
 
 #[test]
-fn a_recording_holds_the_definitions_of_each_project_at_each_time() {
+fn a_recording_has_the_definitions_of_each_project_at_each_time() {
     let ((_directory, file), one, other) = (recording(), project(), project());
     let mut host = TestHost::over(recorded(&file, &[]));
     host.initialize(one.path(), &json!("system"));
@@ -139,12 +139,12 @@ fn lines_that_are_none_are_recorded_too() {
     host.receive();
     drop(host);
     replay(&[&file.display().to_string()]).unwrap();
-    let told = replay(&[
+    let output = replay(&[
         &file.display().to_string(),
         "--against",
         &(serving() + " --max-line 2000"),
     ]);
-    told.unwrap_or_else(|told| panic!("{told}"));
+    output.unwrap_or_else(|output| panic!("{output}"));
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn what_is_blocked_without_any_rule_replays_without_its_arguments() {
 }
 
 #[test]
-fn secrets_in_the_wrong_place_are_left_out_and_the_rest_replays() {
+fn secrets_in_unexpected_fields_are_left_out_and_the_rest_replays() {
     const SECRET: &str = "hunter2-hunter2";
     let ((_directory, file), project) = (recording(), project());
     let mut host = TestHost::over(recorded(&file, &["--record-redact"]));
@@ -357,7 +357,7 @@ fn drawing(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// What a simulation says is what the binary answers: its transcript replays against it, and it tells each block.
+/// Simulations agree with the binary: their transcripts replay against it, and their output has every block.
 #[test]
 fn what_is_simulated_is_what_is_served() {
     const COMMANDS: [&str; 18] = [
@@ -397,15 +397,15 @@ fn what_is_simulated_is_what_is_served() {
             .arg(&file)
             .output()
             .unwrap();
-        let told = String::from_utf8(output.stdout).unwrap();
-        assert_ne!(output.status.code(), Some(2), "seed {seed}\n{told}");
+        let output = String::from_utf8(output.stdout).unwrap();
+        assert_ne!(output.status.code(), Some(2), "seed {seed}\n{output}");
         drop(project);
         replays(&file);
         let blocked = fs::read_to_string(&file)
             .unwrap()
             .matches("\"block\":")
             .count();
-        assert_eq!(told.matches("\n  blocked").count(), blocked, "{told}");
+        assert_eq!(output.matches("\n  blocked").count(), blocked, "{output}");
         blocks += blocked;
     }
     assert!(blocks > 0);
@@ -469,6 +469,6 @@ fn whatever_is_said_replays() {
         }
         sidecar.finish();
         let file = file.display().to_string();
-        replay(&[&file]).unwrap_or_else(|told| panic!("seed {seed}\n{told}"));
+        replay(&[&file]).unwrap_or_else(|output| panic!("seed {seed}\n{output}"));
     }
 }

@@ -73,7 +73,7 @@ fn settings_that_were_never_read_let_nothing_run_until_they_are_corrected() {
 }
 
 #[test]
-fn what_the_settings_said_before_holds_while_they_cannot_be_read() {
+fn the_last_settings_apply_while_the_file_cannot_be_read() {
     let project = project(Some("{tools: {blacklist: ['bash']}}"));
     let (mut host, _) = begun(project.path());
     write(project.path(), "{tools: {");
@@ -177,9 +177,9 @@ fn settings_that_are_corrected_between_two_calls_are_so_in_a_recording() {
     assert_eq!(blocked(&mut host, "read"), None);
     assert!(blocked(&mut host, "bash").is_some());
     drop(host);
-    let told = replay(&[&file.display().to_string()]);
+    let output = replay(&[&file.display().to_string()]);
     assert_eq!(
-        told.as_deref(),
+        output.as_deref(),
         Ok("1 transcript replayed, no differences\n")
     );
 }

@@ -11,7 +11,7 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/transcripts")
 }
 
-/// The transcripts, by name. `UPDATE=1` writes down first what they come to now.
+/// The transcripts by name. `UPDATE=1` first writes the present answers into them.
 pub(crate) fn transcripts() -> Vec<PathBuf> {
     static BLESSED: Once = Once::new();
     BLESSED.call_once(|| {
@@ -47,14 +47,14 @@ pub(crate) fn serving() -> String {
 #[test]
 fn transcripts_replay_in_memory() {
     transcripts();
-    replay(&[&directory().display().to_string()]).unwrap_or_else(|told| panic!("\n{told}"));
+    replay(&[&directory().display().to_string()]).unwrap_or_else(|output| panic!("\n{output}"));
 }
 
 #[test]
 fn transcripts_replay_against_the_binary() {
     transcripts();
     let directory = directory().display().to_string();
-    replay(&[&directory, "--against", &serving()]).unwrap_or_else(|told| panic!("\n{told}"));
+    replay(&[&directory, "--against", &serving()]).unwrap_or_else(|output| panic!("\n{output}"));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn every_line_of_a_transcript_is_as_its_schema_says() {
     }
 }
 
-/// Whoever copies a transcript and gets it wrong is told where, by the file and by the schema.
+/// A mistake in a transcript is reported with its line, and violates the schema.
 #[test]
 fn what_is_no_line_of_a_transcript_is_refused_by_the_schema_too() {
     let schema = directory().join("../../schemas/transcript.schema.json");
@@ -102,8 +102,8 @@ fn what_is_no_line_of_a_transcript_is_refused_by_the_schema_too() {
         let value: Value = serde_json::from_str(line).unwrap();
         assert!(!schema.is_valid(&value), "{line}");
         std::fs::write(file.path(), line).unwrap();
-        let told = replay(&[&file.path().display().to_string()]).unwrap_err();
-        assert!(told.contains(":1: "), "{line}: {told}");
+        let output = replay(&[&file.path().display().to_string()]).unwrap_err();
+        assert!(output.contains(":1: "), "{line}: {output}");
     }
 }
 
@@ -132,10 +132,10 @@ fn no_transcript_crashes_a_replay_or_leaves_its_directory() {
         std::fs::write(&file, text).unwrap();
         let file = file.display().to_string();
         for against in [&[][..], &["--against", &serving()]] {
-            let told = replay(&[&[&*file], against].concat()).unwrap_or_else(|told| told);
+            let output = replay(&[&[&*file], against].concat()).unwrap_or_else(|output| output);
             assert!(
-                !told.contains("unexpectedly") && !told.contains("panicked"),
-                "{told}"
+                !output.contains("unexpectedly") && !output.contains("panicked"),
+                "{output}"
             );
         }
     }

@@ -10,9 +10,9 @@ use crate::Session;
 use crate::definition::Approval;
 use crate::effect::{AnswerKind, ApprovalRequest, Effect, Effects, Question, Reply, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
-use crate::guard::Parked;
-use crate::guard::gate::Report;
 use crate::leaving::{Leaving, PendingLeave, called_off};
+use crate::policy::Parked;
+use crate::policy::gate::Report;
 use crate::session::{Run, Waiting};
 use crate::types::{Millis, RequestId};
 

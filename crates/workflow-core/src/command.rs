@@ -7,7 +7,7 @@ use crate::context::Told;
 use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
 use crate::effect::{Action, DeferredReply, Effects, Question, Reply, message_type};
 use crate::ending;
-use crate::guard::Pace;
+use crate::policy::Pace;
 use crate::run::{MAX_TIME, cancel, first_phase, start};
 use crate::session::{Run, Waiting, notify};
 use crate::trust::Foreign;

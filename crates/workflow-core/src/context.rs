@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::definition::{Catalog, ToolAccess};
-use crate::guard::STEP_TOOL;
+use crate::policy::STEP_TOOL;
 use crate::run::{Position, RunState, entry_name};
 use crate::{template, text};
 

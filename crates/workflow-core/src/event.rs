@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::definition::Loaded;
-use crate::guard::gate::Report;
-use crate::guard::rules::Paths;
+use crate::policy::gate::Report;
+use crate::policy::rules::Paths;
 use crate::types::{GateRunId, QuestionId, RequestId, RestoreId, Snapshot};
 
 /// Something that happened, as far as the engine must know.

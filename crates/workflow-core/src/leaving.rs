@@ -13,7 +13,7 @@ use crate::effect::{
     Action, AnswerKind, DeferredReply, Effect, Effects, GateRun, Reply, ToolAnswer,
 };
 use crate::event::Answer;
-use crate::guard::gate::{GateVerdict, Obstacle, Report, not_passed};
+use crate::policy::gate::{GateVerdict, Obstacle, Report, not_passed};
 use crate::run::{StoredGate, entry_type};
 use crate::session::{Waiting, entry};
 use crate::types::{GateRunId, Millis, RequestId};

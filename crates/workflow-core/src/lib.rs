@@ -6,6 +6,8 @@
 //!
 //! Start reading at [`session`], then `hook/`, then [`run`]; [`definition`] is a world of its own.
 
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
 mod approval;
 pub mod checkpoint;
 pub mod command;
@@ -16,9 +18,9 @@ pub mod effect;
 mod ending;
 pub mod event;
 pub mod explain;
-pub mod guard;
 mod hook;
 mod leaving;
+pub mod policy;
 mod random;
 pub mod run;
 pub mod session;

@@ -11,9 +11,9 @@ use crate::context::{Context, ContextVariables};
 use crate::definition::{
     Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow,
 };
-use crate::guard::Continue;
-use crate::guard::results::Results;
-use crate::guard::rules::{Call, Decision, Denial, LevelRules, Rules, Whose, reason};
+use crate::policy::Continue;
+use crate::policy::results::Results;
+use crate::policy::rules::{Call, Decision, Denial, LevelRules, Rules, Whose, reason};
 use crate::run::{Position, RunState, Stale, advance};
 use crate::template::Split;
 use crate::{template, text};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::Session;
 use crate::effect::{AnswerKind, Effects, Reply, ToolAnswer};
-use crate::guard::gate::{Report, passed};
+use crate::policy::gate::{Report, passed};
 use crate::run::{TransitionError, advance, cancel, repeat};
 use crate::session::Run;
 use crate::standing::Standing;

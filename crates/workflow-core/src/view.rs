@@ -2,7 +2,7 @@
 
 use crate::Session;
 use crate::definition::Bound;
-use crate::guard::Pace;
+use crate::policy::Pace;
 use crate::run::RunState;
 use crate::session::Run;
 pub use crate::standing::Crumb;

@@ -2,7 +2,6 @@
 
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, load};
 use workflow_core::diagnostic::Code;
-use workflow_core::guard::shell::{LONGEST_LINE, Unreadable, Writes, read};
 use workflow_core::template::{MAX_RESOLVED, resolve};
 
 /// A phase file of its own.
@@ -159,12 +158,4 @@ fn a_template_becomes_so_long() {
         );
         assert_eq!(resolved.matches('y').count(), size.min(MAX_RESOLVED));
     }
-}
-
-#[test]
-fn a_shell_line_is_read_up_to_a_length() {
-    let line = |length: usize| read(&format!("ls {}", "a".repeat(length - 3))).writes;
-    assert_eq!(line(LONGEST_LINE - 1), Writes::No);
-    assert_eq!(line(LONGEST_LINE), Writes::No);
-    assert_eq!(line(LONGEST_LINE + 1), Writes::Unreadable(Unreadable::Long));
 }

@@ -1,13 +1,12 @@
-//! What must hold for any bytes: a target an entry point that takes what others wrote.
+//! Fuzz targets: one per entry point for data from outside.
 //!
-//! A target takes bytes and panics where a promise is broken. libFuzzer's wrappers in `fuzz/` call it, and so does
-//! the ordinary test that plays the cases kept in `fuzz/cases` and inputs made of the seeds.
-//!
-//! Owns what is promised. Must not know how inputs are found.
+//! A target takes any bytes and panics if an invariant is violated. The libFuzzer wrappers in `fuzz/` call it, and so
+//! does an ordinary test, with the cases in `fuzz/cases` and with mutated seeds.
 
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
 #![expect(
     clippy::missing_panics_doc,
-    reason = "a panic is how a target says that a promise is broken"
+    reason = "a target reports a violated invariant by a panic"
 )]
 
 pub mod definition;
@@ -20,14 +19,14 @@ pub mod shell;
 pub mod template;
 pub mod transcript;
 
-/// An entry point, and what it is fed.
+/// An entry point and its inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Its name, which its wrapper and its directory of cases have too.
+    /// The name, also of its wrapper and of its directory of cases.
     pub name: &'static str,
-    /// Plays an input; panics where a promise is broken.
+    /// Runs an input; panics if an invariant is violated.
     pub play: fn(&[u8]),
-    /// Inputs made of the tests of this repository.
+    /// Inputs from the tests of this repository.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 

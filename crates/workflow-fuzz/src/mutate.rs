@@ -1,7 +1,7 @@
-//! Inputs made of other inputs, the same for the same number.
+//! Deterministic mutation of inputs.
 
-/// Bytes that mean something in some language here.
-const SIGNS: &[&[u8]] = &[
+/// Tokens of the languages that are read.
+const TOKENS: &[&[u8]] = &[
     b"\"",
     b"'",
     b"`",
@@ -40,23 +40,23 @@ const SIGNS: &[&[u8]] = &[
     b"\x1b[31m",
 ];
 
-/// A source of numbers, none of which is a surprise.
+/// A deterministic generator of numbers.
 #[derive(Debug)]
 struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: usize) -> usize {
-        // Knuth's, with the better bits.
+        // Knuth's MMIX generator; its high bits are the better ones.
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        let high = usize::try_from(self.0 >> 33).unwrap_or_default();
+        let high = usize::try_from(self.0 >> 33).expect("31 bits fit into usize");
         high % end.max(1)
     }
 }
 
-/// An input made of these.
+/// Returns a mutation of one seed; the same for the same number.
 #[must_use]
 pub fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
     let mut numbers = Numbers(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -70,7 +70,7 @@ pub fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
         match numbers.below(5) {
             0 => drop(input.splice(
                 from..from,
-                SIGNS[numbers.below(SIGNS.len())].iter().copied(),
+                TOKENS[numbers.below(TOKENS.len())].iter().copied(),
             )),
             1 => drop(input.drain(from..to)),
             2 => {

@@ -1,6 +1,6 @@
-//! Where inputs begin: what the tests of this repository hold.
+//! Seeds: inputs from the tests of this repository.
 //!
-//! A test that is moved away leaves its target without seeds: that fails a test here.
+//! Lines that are not JSON are skipped: some tests contain them on purpose. A target without seeds fails a test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use crate::definition::FILE;
 
-/// The longest input: what a longer one would find, a shorter one finds sooner.
-const LONGEST: usize = 48 << 10;
+/// Maximum length of an input: shorter inputs find the same problems faster.
+const MAX_LENGTH: usize = 48 << 10;
 
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
 }
 
-/// The entries of a directory, by name.
+/// Returns the entries of a directory, sorted by name.
 fn entries(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -32,10 +32,14 @@ fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 fn texts(directory: &str) -> Vec<String> {
-    let files = files_of(&tests().join(directory), "jsonl");
+    texts_in(&tests().join(directory))
+}
+
+fn texts_in(directory: &Path) -> Vec<String> {
+    let files = files_of(directory, "jsonl");
     files
         .iter()
-        .filter_map(|path| fs::read_to_string(path).ok())
+        .map(|path| fs::read_to_string(path).expect("a file of the tests is text"))
         .collect()
 }
 
@@ -44,14 +48,14 @@ fn json_lines(text: &str) -> impl Iterator<Item = Value> {
         .filter_map(|line| serde_json::from_str(line).ok())
 }
 
-/// A directory's files, by their paths from it.
+/// Returns all files below a directory, by relative path.
 fn tree(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
-    let mut waiting = vec![directory.to_path_buf()];
-    while let Some(at) = waiting.pop() {
+    let mut pending = vec![directory.to_path_buf()];
+    while let Some(at) = pending.pop() {
         for path in entries(&at) {
             if path.is_dir() {
-                waiting.push(path);
+                pending.push(path);
             } else if let (Ok(name), Ok(content)) = (path.strip_prefix(directory), fs::read(&path))
             {
                 files.insert(name.to_string_lossy().into_owned(), content);
@@ -62,11 +66,11 @@ fn tree(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn short(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    seeds.retain(|seed| !seed.is_empty() && seed.len() <= LONGEST);
+    seeds.retain(|seed| !seed.is_empty() && seed.len() <= MAX_LENGTH);
     seeds
 }
 
-/// Directories of definitions, each as one input.
+/// Returns directories of definitions, each as one input.
 #[must_use]
 pub fn definitions() -> Vec<Vec<u8>> {
     let kinds = [
@@ -89,13 +93,13 @@ pub fn definitions() -> Vec<Vec<u8>> {
     short(cases.map(as_input).collect())
 }
 
-/// The definitions beside the transcripts, as a line of a transcript holds them.
+/// Returns definitions of the transcripts as a line of a transcript.
 fn embedded(name: &str) -> Value {
     let mut directories: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    let places = [("agent/", "$AGENT"), ("project/.pi/", "$CWD/.pi")];
+    let roots = [("agent/", "$AGENT"), ("project/.pi/", "$CWD/.pi")];
     for (path, content) in tree(&tests().join("transcripts/definitions").join(name)) {
         let text = String::from_utf8_lossy(&content).into_owned();
-        for (root, named) in places {
+        for (root, named) in roots {
             if let Some(path) = path.strip_prefix(root) {
                 let files = directories.entry(named.to_owned()).or_default();
                 files.insert(path.to_owned(), text.clone());
@@ -105,7 +109,7 @@ fn embedded(name: &str) -> Value {
     serde_json::json!({ "definitions": directories })
 }
 
-/// The transcripts, with the definitions in them.
+/// Returns the transcripts, with their definitions embedded.
 #[must_use]
 pub fn transcripts() -> Vec<Vec<u8>> {
     let with_definitions = |text: &str| {
@@ -127,7 +131,7 @@ pub fn transcripts() -> Vec<Vec<u8>> {
     )
 }
 
-/// The host's half of the transcripts: its lines as they stand, and what happens beside them.
+/// Returns the host's side of the transcripts: its lines and the results of effects.
 #[must_use]
 pub fn sessions() -> Vec<Vec<u8>> {
     let half = |text: String| {
@@ -139,8 +143,8 @@ pub fn sessions() -> Vec<Vec<u8>> {
             if value.get("out").is_some() || value.get("note").is_some() {
                 continue;
             }
-            let said = value.get("in").filter(|said| said.is_object());
-            lines.push(said.map_or_else(|| line.to_owned(), ToString::to_string));
+            let request = value.get("in").filter(|request| request.is_object());
+            lines.push(request.map_or_else(|| line.to_owned(), ToString::to_string));
         }
         lines.join("\n").into_bytes()
     };
@@ -171,7 +175,7 @@ pub fn lines() -> Vec<Vec<u8>> {
     });
     let seeds = written.cycle().take(40).chain(said.step_by(7));
     let seeds = seeds.enumerate().map(|(number, line)| {
-        let pieces = u8::try_from(number * 7 % 256).unwrap_or_default();
+        let pieces = u8::try_from(number * 7 % 256).expect("a remainder of 256");
         let mut seed = vec![pieces];
         seed.extend_from_slice(line.as_bytes());
         seed
@@ -179,17 +183,18 @@ pub fn lines() -> Vec<Vec<u8>> {
     short(seeds.collect())
 }
 
-/// The lines of the corpus of shell lines.
+/// Returns the lines of the shell corpus.
 #[must_use]
 pub fn shell_lines() -> Vec<Vec<u8>> {
-    let texts = texts("shell");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../workflow-shell/tests/corpus");
+    let texts = texts_in(&corpus);
     let values = texts.iter().flat_map(|text| json_lines(text));
     values
         .filter_map(|value| Some(value["line"].as_str()?.as_bytes().to_vec()))
         .collect()
 }
 
-/// The texts of the definitions, each with values.
+/// Returns the texts of the definitions, each with values.
 #[must_use]
 pub fn templates() -> Vec<Vec<u8>> {
     let written = [
@@ -211,7 +216,7 @@ pub fn templates() -> Vec<Vec<u8>> {
     short(seeds.collect())
 }
 
-/// The entries of sessions: those of pi's session files, and those the transcripts append.
+/// Returns the entries of sessions: of pi's session files, and of the transcripts.
 #[must_use]
 pub fn entries_of_sessions() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
@@ -220,7 +225,7 @@ pub fn entries_of_sessions() -> Vec<Vec<u8>> {
         for value in json_lines(text) {
             collect(&value, &mut found);
         }
-        // Each beginning of a session is a session.
+        // Every prefix of a session is a session.
         let step = found.len() / 6 + 1;
         for end in (step..=found.len()).step_by(step) {
             seeds.push(found[..end].join("\n").into_bytes());
@@ -229,7 +234,7 @@ pub fn entries_of_sessions() -> Vec<Vec<u8>> {
     short(seeds)
 }
 
-/// The entries in a value: whatever has a custom type and data.
+/// Collects the entries in a value: objects with a custom type and data.
 fn collect(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {

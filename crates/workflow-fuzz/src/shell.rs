@@ -1,57 +1,66 @@
-//! A shell line; `pattern NUL line` asks for a pattern too.
+//! Analysis of shell lines; the input is `line` or `pattern NUL line`.
 
-use workflow_core::guard::shell::{LONGEST_LINE, Line, Writes, matches, matches_exactly, read};
+use workflow_shell::{Analysis, MAX_LINE_BYTES, Writes, analyze, matches, matches_exactly};
 
-/// The file that added redirections write.
+/// The target of the redirections that are added.
 const TARGET: &str = "zz9";
 
-/// Any line is read, the same way each time; what is added to it counts; what is told can be shown.
+/// Checks that any line is analyzed the same way each time, that added redirections count, and that texts
+/// can be displayed.
 pub fn play(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (pattern, line) = text.split_once('\0').unwrap_or(("* *", &text));
-    let seen = read(line);
-    assert_eq!(seen, read(line), "a line means one thing");
-    assert!(seen.commands.iter().all(|simple| !simple.words.is_empty()));
-    can_be_shown(&seen);
-    for simple in &seen.commands {
-        let exactly = matches_exactly(pattern, simple);
-        assert!(!exactly || matches(pattern, simple), "{pattern:?}");
+    let analysis = analyze(line);
+    assert_eq!(analysis, analyze(line), "the analysis is deterministic");
+    assert!(
+        analysis
+            .commands
+            .iter()
+            .all(|command| !command.words.is_empty())
+    );
+    check_display(&analysis);
+    for command in &analysis.commands {
+        let exactly = matches_exactly(pattern, command);
+        assert!(!exactly || matches(pattern, command), "{pattern:?}");
     }
-    if line.len() + 64 < LONGEST_LINE {
-        what_is_added_counts(line, &seen);
+    if line.len() + 64 < MAX_LINE_BYTES {
+        check_added_redirections(line, &analysis);
     }
 }
 
-fn can_be_shown(line: &Line) {
-    match &line.writes {
+fn check_display(analysis: &Analysis) {
+    match &analysis.writes {
         Writes::No => {}
         Writes::Yes(writes) => {
             assert!(!writes.is_empty());
-            let shown = |how: &str| !how.contains(char::is_control);
-            assert!(writes.iter().all(|write| shown(&write.how)));
+            let is_visible = |text: &str| !text.contains(char::is_control);
+            assert!(writes.iter().all(|write| is_visible(&write.operation)));
         }
-        Writes::Unreadable(why) => assert!(!why.to_string().contains(char::is_control)),
+        Writes::Unreadable(reason) => assert!(!reason.to_string().contains(char::is_control)),
     }
 }
 
-fn what_is_added_counts(line: &str, seen: &Line) {
-    let before = read(&format!("> {TARGET}\n{line}"));
+fn check_added_redirections(line: &str, analysis: &Analysis) {
+    let before = analyze(&format!("> {TARGET}\n{line}"));
     assert!(before.writes.any(), "a redirection before {line:?}");
-    let after_true = read(&format!("true\n{line}")).writes.any();
-    assert!(!seen.writes.any() || after_true, "{line:?} after another");
-    // What follows may be text: of a here-document.
+    let after_true = analyze(&format!("true\n{line}")).writes.any();
+    assert!(
+        !analysis.writes.any() || after_true,
+        "{line:?} after another"
+    );
+    // The text after it may belong to a here-document.
     if line.contains("<<") {
         return;
     }
-    let after = read(&format!("{line}\n> {TARGET}"));
+    let after = analyze(&format!("{line}\n> {TARGET}"));
     assert!(after.writes.any(), "a redirection after {line:?}");
-    if let (Writes::No, Writes::Yes(writes)) = (&seen.writes, &after.writes) {
-        let leads_there = |path: &Option<String>| {
+    if let (Writes::No, Writes::Yes(writes)) = (&analysis.writes, &after.writes) {
+        let is_target = |path: &Option<String>| {
             let path = path.as_ref();
             path.is_none_or(|path| path.ends_with(TARGET))
         };
         assert!(
-            writes.iter().any(|write| leads_there(&write.path)),
+            writes.iter().any(|write| is_target(&write.path)),
             "{line:?} leads to {writes:?}"
         );
     }

@@ -1,10 +1,10 @@
-//! A transcript's text.
+//! Target `transcript`: the text of a transcript.
 
 use workflow_sidecar::{bless_text, differences_of_text};
 
-/// Any text is read or refused; what the engine wrote down is what it says.
+/// Reads any text or refuses it; a blessed transcript replays without a difference.
 ///
-/// A transcript without a clock of its own is played on the machine's: only what comes out twice is compared.
+/// A transcript without a virtual clock is played on the system's, so it is compared only if two runs agree.
 pub fn play(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -15,14 +15,14 @@ pub fn play(data: &[u8]) {
     if bless_text(text).as_ref() != Some(&blessed) {
         assert!(
             !text.contains("\"virtual\""),
-            "a virtual clock makes it say the same twice"
+            "with a virtual clock two runs are equal"
         );
         return;
     }
     assert_eq!(
         bless_text(&blessed).as_ref(),
         Some(&blessed),
-        "what was written down stays"
+        "blessing twice changes nothing"
     );
     assert_eq!(differences_of_text(&blessed), Some(0));
 }

@@ -1,4 +1,4 @@
-//! Plays what fuzzing found, the seeds, and some hundreds of inputs made of them.
+//! Runs the targets with the cases that fuzzing found, the seeds, and mutated seeds.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use workflow_fuzz::mutate::mutated;
 use workflow_fuzz::{TARGETS, Target};
 
-/// Inputs made of the seeds, for each target.
-const MADE: u64 = 250;
+/// Mutated seeds per target.
+const MUTATIONS: u64 = 250;
 
 fn target(name: &str) -> &'static Target {
     TARGETS
@@ -31,21 +31,21 @@ fn cases(name: &str) -> Vec<(String, Vec<u8>)> {
 fn play(name: &str) {
     let target = target(name);
     for (case, input) in cases(name) {
-        told(&case, || (target.play)(&input));
+        naming(&case, || (target.play)(&input));
     }
     let seeds = (target.seeds)();
     assert!(seeds.len() > 5, "{name} has seeds");
     for (number, seed) in seeds.iter().enumerate() {
-        told(&format!("seed {number}"), || (target.play)(seed));
+        naming(&format!("seed {number}"), || (target.play)(seed));
     }
-    for number in 0..MADE {
+    for number in 0..MUTATIONS {
         let input = mutated(&seeds, number);
-        told(&format!("made {number}"), || (target.play)(&input));
+        naming(&format!("mutation {number}"), || (target.play)(&input));
     }
 }
 
-/// Says which input it was that broke a promise.
-fn told(which: &str, play: impl FnOnce() + std::panic::UnwindSafe) {
+/// Prints the name of an input that fails.
+fn naming(which: &str, play: impl FnOnce() + std::panic::UnwindSafe) {
     if let Err(panic) = std::panic::catch_unwind(play) {
         eprintln!("the input is {which}");
         std::panic::resume_unwind(panic);
@@ -53,7 +53,7 @@ fn told(which: &str, play: impl FnOnce() + std::panic::UnwindSafe) {
 }
 
 #[test]
-fn definitions_load_or_say_why_not() {
+fn definitions_load_or_report_why_not() {
     play("definition");
 }
 
@@ -63,7 +63,7 @@ fn branches_are_restored_and_stored_the_same() {
 }
 
 #[test]
-fn each_line_of_a_session_is_answered_once() {
+fn each_request_of_a_session_is_answered_once() {
     play("session");
 }
 

@@ -20,6 +20,8 @@
 //! # Ok::<(), workflow_protocol::Error>(())
 //! ```
 
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
 mod action;
 mod answer;
 mod branch;

@@ -1,7 +1,7 @@
-//! A session file of pi, read: the entries of the branch that the session stands on.
+//! Session files of pi: the entries of the current branch.
 //!
-//! One JSON object a line, a tree by `id` and `parentId`; the session stands on the last entry. Whatever a line
-//! holds, the worst it can do is to be left out and counted. Must not know what our entries mean.
+//! One JSON object per line, linked to a tree by `id` and `parentId`; the last entry is the current one. A line
+//! that cannot be read is skipped and counted. The meaning of our entries is not known here.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,24 +12,24 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use workflow_core::event::Entry;
 
-/// What stands in a session file.
+/// A parsed session file.
 #[derive(Debug)]
 pub(crate) struct SessionFile<'a> {
-    /// Where the session took place.
+    /// The session's working directory.
     pub(crate) cwd: Option<Cow<'a, str>>,
-    /// The entries from the root to where the session stands.
+    /// The entries from the root to the current one.
     pub(crate) entries: Vec<SessionEntry<'a>>,
-    /// How many entries are on other branches.
-    pub(crate) elsewhere: usize,
-    /// How many lines are no entries.
+    /// The number of entries on other branches.
+    pub(crate) on_other_branches: usize,
+    /// The number of lines that could not be read.
     pub(crate) skipped: usize,
 }
 
-/// A line of a session file, as far as it is looked at.
+/// A line of a session file, as far as it is used.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionEntry<'a> {
-    /// What kind of entry it is: `message`, `custom`, `custom_message`, …
+    /// The kind of entry: `message`, `custom`, `custom_message`, …
     #[serde(borrow, rename = "type")]
     pub(crate) kind: Cow<'a, str>,
     #[serde(borrow, default, deserialize_with = "lenient")]
@@ -40,7 +40,7 @@ pub(crate) struct SessionEntry<'a> {
     timestamp: Option<Cow<'a, str>>,
     #[serde(borrow, default, deserialize_with = "lenient")]
     cwd: Option<Cow<'a, str>>,
-    /// Whose entry it is, of a `custom` or `custom_message`.
+    /// The owner of a `custom` or `custom_message` entry.
     #[serde(borrow, default, deserialize_with = "lenient")]
     pub(crate) custom_type: Option<Cow<'a, str>>,
     /// The data of a `custom` entry.
@@ -49,31 +49,32 @@ pub(crate) struct SessionEntry<'a> {
     /// The content of a `custom_message`.
     #[serde(borrow)]
     pub(crate) content: Option<&'a RawValue>,
-    /// The message of a `message`.
+    /// The message of a `message` entry.
     #[serde(borrow)]
     pub(crate) message: Option<&'a RawValue>,
 }
 
-/// A text, or nothing where something else stands.
+/// Reads a text; another value counts as absent.
 fn lenient<'de: 'a, 'a, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Cow<'a, str>>, D::Error> {
     let value = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str::<Text<'_>>(value.get())
+    // A value of another type is not an error here, see above.
+    Ok(serde_json::from_str::<JsonText<'_>>(value.get())
         .ok()
         .map(|text| text.0))
 }
 
-/// A JSON text, borrowed where it has no escapes.
+/// A JSON text, borrowed if it has no escapes.
 #[derive(Deserialize)]
-pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+pub(crate) struct JsonText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// The bytes of a file, or what keeps it from being read.
-pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>> {
+/// Reads a file, with its path in the error.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-/// Whether these are the bytes of a session file: its first line says so.
+/// Returns true if the first line is that of a session file.
 pub(crate) fn is_session(bytes: &[u8]) -> bool {
     let first = lines(bytes)
         .next()
@@ -88,7 +89,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 impl<'a> SessionFile<'a> {
-    /// Reads what a file holds.
+    /// Parses a file. It never fails: see the module's documentation.
     pub(crate) fn parse(bytes: &'a [u8]) -> Self {
         let mut read = Vec::new();
         let (mut cwd, mut skipped) = (None, 0);
@@ -103,19 +104,20 @@ impl<'a> SessionFile<'a> {
         let entries = branch(read);
         Self {
             cwd,
-            elsewhere: all - entries.len(),
+            on_other_branches: all - entries.len(),
             entries,
             skipped,
         }
     }
 
-    /// Our entries on the branch, for the engine.
+    /// Returns our entries on the branch, for the engine.
     pub(crate) fn ours(&self) -> Vec<Entry<'_>> {
         self.entries.iter().filter_map(SessionEntry::ours).collect()
     }
 }
 
-/// The entries that lead to the last one, in order. The first versions of the format had no ids: there all do.
+/// Returns the entries from the root to the last one. The first versions of the format had no ids: there every
+/// entry belongs to the branch.
 fn branch(entries: Vec<SessionEntry<'_>>) -> Vec<SessionEntry<'_>> {
     if entries.last().is_none_or(|last| last.id.is_none()) {
         return entries;
@@ -127,7 +129,7 @@ fn branch(entries: Vec<SessionEntry<'_>>) -> Vec<SessionEntry<'_>> {
         .collect();
     let mut on_branch = HashSet::new();
     let mut at = entries.len().checked_sub(1);
-    // A parent that was visited would make the way to the root endless.
+    // Ends at a parent that was visited already: the links may form a cycle.
     while let Some(found) = at.filter(|at| on_branch.insert(*at)) {
         let parent = entries[found].parent_id.as_deref();
         at = parent.and_then(|parent| by_id.get(parent).copied());
@@ -139,7 +141,7 @@ fn branch(entries: Vec<SessionEntry<'_>>) -> Vec<SessionEntry<'_>> {
 }
 
 impl SessionEntry<'_> {
-    /// The entry as the engine wants it, if it is one of ours.
+    /// Returns the entry for the engine, if it is one of ours.
     pub(crate) fn ours(&self) -> Option<Entry<'_>> {
         let custom_type = self
             .custom_type
@@ -151,7 +153,7 @@ impl SessionEntry<'_> {
         })
     }
 
-    /// When it was written, in milliseconds since 1970.
+    /// Returns when it was written, in milliseconds since 1970, if its timestamp can be parsed.
     pub(crate) fn at(&self) -> Option<i64> {
         let moment: jiff::Timestamp = self.timestamp.as_deref()?.parse().ok()?;
         Some(moment.as_millisecond())
@@ -169,7 +171,7 @@ mod tests {
             .iter()
             .map(|entry| entry.kind.to_string())
             .collect();
-        (kinds, file.elsewhere, file.skipped)
+        (kinds, file.on_other_branches, file.skipped)
     }
 
     #[test]
@@ -187,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn entries_without_ids_are_a_line() {
+    fn entries_without_ids_all_count() {
         assert_eq!(kinds("{\"type\":\"a\"}\n{\"type\":\"b\"}").0.len(), 2);
     }
 
     #[test]
-    fn what_is_no_entry_is_left_out() {
+    fn a_line_that_is_not_an_entry_is_skipped_and_counted() {
         let deep = "[".repeat(100_000);
         let text = format!(
             "nope\n{{}}\n{{\"type\":7}}\n{deep}\n{{\"type\":\"a\",\"id\":\"1\",\"parentId\":\"1\"}}\n{{\"type\":\"b\",\"id\":\"2\",\"par"
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_read_from_its_text() {
+    fn a_timestamp_is_parsed() {
         let file = SessionFile::parse(b"{\"type\":\"a\",\"timestamp\":\"2026-11-20T16:11:43.388Z\"}\n{\"type\":\"b\",\"timestamp\":\"soon\"}");
         let at: Vec<_> = file.entries.iter().map(SessionEntry::at).collect();
         assert_eq!(at, [Some(1_795_191_103_388), None]);

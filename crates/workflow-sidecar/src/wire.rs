@@ -12,7 +12,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{Action, AnswerKind, Decider, Effects, Reply, ToolAnswer};
-use workflow_core::guard::Parked;
+use workflow_core::policy::Parked;
 use workflow_core::view::{Crumb, PlaceView, View};
 use workflow_protocol as protocol;
 

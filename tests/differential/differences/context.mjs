@@ -1,13 +1,13 @@
 /**
- * The intended difference in what the model is told: what stands in the conversation is not said again.
+ * The intended difference in the context of the model: text that the conversation has already is not repeated.
  *
- * What was told is a record by what it is about: `role`, `task`, `place`, `instructions`, `tools`, `profiles`,
- * `allProfiles` and `advance`, in the words it was told in.
+ * The context that the model has been sent, by topic: `role`, `task`, `place`, `instructions`, `tools`, `profiles`,
+ * `allProfiles` and `advance`, each with its text.
  *
  * @module
  */
 
-/** @typedef {Record<string, string>} Told */
+/** @typedef {Record<string, string>} SentContext */
 
 /** What is said of one phase only. */
 const OF_PHASE = ["place", "instructions", "tools", "profiles"];
@@ -17,39 +17,39 @@ const WHAT_TO_DO = "**What to do in this phase:**\n";
 /** What stands right under what comes before it. */
 const FOLLOWS = { place: ["task"], profiles: ["tools"], allProfiles: ["tools", "profiles"] };
 
-/** Another phase is entered. @param {Told} told @returns {Told} */
-export const withoutPhase = (told) => Object.fromEntries(Object.entries(told).filter(([about]) => !OF_PHASE.includes(about)));
+/** Another phase is entered. @param {SentContext} sent @returns {SentContext} */
+export const withoutPhase = (sent) => Object.fromEntries(Object.entries(sent).filter(([about]) => !OF_PHASE.includes(about)));
 
-/** An answer that entered a phase is heard. @param {Told} told @param {string} answer @param {string} phaseName @returns {Told} */
-export function heard(told, answer, phaseName) {
+/** The answer that entered a phase arrives. @param {SentContext} sent @param {string} answer @param {string} phaseName @returns {SentContext} */
+export function withAnswer(sent, answer, phaseName) {
   const [, instructions] = answer.split(`\n\n**What to do in ${phaseName}:**\n`);
-  return instructions === undefined ? told : { ...told, instructions: WHAT_TO_DO + instructions };
+  return instructions === undefined ? sent : { ...sent, instructions: WHAT_TO_DO + instructions };
 }
 
-/** The last answer may not have come. @param {Told} told @returns {Told} */
-export function doubted(told) {
-  const { instructions: _, ...others } = told;
-  return "place" in told ? told : others;
+/** The last answer may not have come. @param {SentContext} sent @returns {SentContext} */
+export function doubted(sent) {
+  const { instructions: _, ...others } = sent;
+  return "place" in sent ? sent : others;
 }
 
 /**
- * The context message as it is told, and what the conversation holds then.
+ * The context message as it is sent, and what the conversation holds then.
  *
  * @param {string} content  the package's message
- * @param {Told} told
+ * @param {SentContext} sent
  * @param {any} state
  * @param {any} phase
  */
-export function toldOf(content, told, state, phase) {
+export function contextOf(content, sent, state, phase) {
   const { header, parts } = taken(content, state, phase);
-  const unknown = parts.filter(([about, text]) => told[about] !== text);
+  const unknown = parts.filter(([about, text]) => sent[about] !== text);
   const lead = unknown.length === parts.length ? "" : unknown.length > 0 ? " as said above, and:" : " rules and instructions unchanged";
   let message = header + lead;
   unknown.forEach(([about, text], at) => {
     const follows = at > 0 && (FOLLOWS[about] ?? []).includes(unknown[at - 1][0]);
     message += (follows ? "\n" : "\n\n") + text;
   });
-  return { message, told: { ...told, ...Object.fromEntries(unknown) } };
+  return { message, sent: { ...sent, ...Object.fromEntries(unknown) } };
 }
 
 /** The message's parts, in order, and the tools with them, of which the package does not speak. */

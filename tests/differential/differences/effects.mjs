@@ -6,7 +6,7 @@
  * @module
  */
 
-import { shortened, toldOf } from "./context.mjs";
+import { shortened, contextOf } from "./context.mjs";
 import { contextVariables, drilled, entryAt, fill, follows, place, statusText } from "../navigation.mjs";
 
 /**
@@ -23,7 +23,7 @@ import { contextVariables, drilled, entryAt, fill, follows, place, statusText } 
  * @property {boolean} packageStandsElsewhere   the package's state is another now, and must be put back
  * @property {boolean} dropTimers    the package's countdown must go
  * @property {boolean} wordingIsOurs  a text in `expected` was taken from ours, as its wording is free
- * @property {import("./context.mjs").Told} told  what the conversation holds, after the operation
+ * @property {import("./context.mjs").SentContext} sent  what the conversation holds, after the operation
  * @property {any} pace             how far pushing went, after the operation
  */
 
@@ -354,12 +354,12 @@ export const EXPECTED = [
       if (world.mode === "unbounded") return false;
       const inject = find(expected, "inject");
       if (inject) {
-        const { message, told } = toldOf(inject.content, world.told, world.state, world.place.phase);
-        step.told = told;
+        const { message, sent } = contextOf(inject.content, world.sent, world.state, world.place.phase);
+        step.sent = sent;
         return put(inject, "content", message);
       }
       const push = operation.op === "advance" ? find(expected, "user") : undefined;
-      return push !== undefined && "instructions" in world.told && put(push, "content", shortened(push.content));
+      return push !== undefined && "instructions" in world.sent && put(push, "content", shortened(push.content));
     },
   },
 ];
@@ -429,16 +429,16 @@ export const ON_TOP = [
   },
   {
     id: "What an unknown name means",
-    says: "an unknown name that is nearly one that can be started is told with that one",
+    says: "an unknown name that is nearly one that can be started is answered with that one",
     rule: (step) => {
       const notify = isCommand(step, "workflow") ? find(step.actual, "notify") : undefined;
-      const [, told, meant] = /^(Unknown workflow: [^]*)\n\nDid you mean "([^]*)"\?$/.exec(notify?.message ?? "") ?? [];
-      return step.startable.some((w) => w.commandName === meant) && put(notify, "message", told);
+      const [, sent, meant] = /^(Unknown workflow: [^]*)\n\nDid you mean "([^]*)"\?$/.exec(notify?.message ?? "") ?? [];
+      return step.startable.some((w) => w.commandName === meant) && put(notify, "message", sent);
     },
   },
   {
     id: "Problems of an unknown name",
-    says: "an unknown name whose definition is broken is told with the problems",
+    says: "an unknown name whose definition is broken is answered with the problems",
     rule: (step) => {
       const notify = isCommand(step, "workflow") ? find(step.actual, "notify") : undefined;
       const end = notify?.message.search(/\n\n"[^"]*" is defined, but has errors:\n/) ?? -1;

@@ -10,12 +10,12 @@ PROMISE = "however often and badly the files of a run are rewritten, no guard of
 BROKEN = ["", "name: [", "name: B\nphases: []\n", "\0", definitions.BUILD[: len(definitions.BUILD) // 2], definitions.BUILD.replace("blacklist", "blacklsit")]
 
 
-def drill(place):
-    definitions.write(place.agent)
+def drill(sandbox):
+    definitions.write(sandbox.agent)
     stop, written = threading.Event(), [0]
-    writer = threading.Thread(target=rewrite, args=(place, stop, written))
+    writer = threading.Thread(target=rewrite, args=(sandbox, stop, written))
     calls = 0
-    with Sidecar(place.binary, place.agent, place.cwd) as sidecar:
+    with Sidecar(sandbox.binary, sandbox.agent, sandbox.cwd) as sidecar:
         sidecar.initialize()
         session = Session()
         session.start(sidecar)
@@ -23,7 +23,7 @@ def drill(place):
         assert session.state(sidecar)["active"]
         writer.start()
         try:
-            while written[0] < place.many(20_000, 500):
+            while written[0] < sandbox.many(20_000, 500):
                 session.do(sidecar, "workflow/list")
                 if calls % 10 == 0:
                     session.start(sidecar)
@@ -38,17 +38,17 @@ def drill(place):
     return f"{written[0]:,} rewrites, {calls:,} rounds, {calls // 10:,} restarts of the session: every call blocked"
 
 
-def rewrite(place, stop, written):
-    file = os.path.join(place.agent, "workflows/build/workflow.yaml")
+def rewrite(sandbox, stop, written):
+    file = os.path.join(sandbox.agent, "workflows/build/workflow.yaml")
     while not stop.is_set():
-        text = place.random.choice([*BROKEN, definitions.BUILD])
-        if place.random.random() < 0.5:
+        text = sandbox.random.choice([*BROKEN, definitions.BUILD])
+        if sandbox.random.random() < 0.5:
             with open(file, "w") as whole:
                 whole.write(text)
         else:
             with open(file + ".new", "w") as whole:
                 whole.write(text)
             os.replace(file + ".new", file)
-        if place.random.random() < 0.1:
+        if sandbox.random.random() < 0.1:
             os.unlink(file)
         written[0] += 1

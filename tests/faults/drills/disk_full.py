@@ -8,16 +8,16 @@ from sidecar import Session, Sidecar
 PROMISE = "a disk that is full or read-only costs a recording, never a session or a guard"
 
 
-def drill(place):
-    definitions.write(place.agent)
-    seen = [recorded(place, "/dev/full")]
-    disk = os.path.join(place.root, "disk")
+def drill(sandbox):
+    definitions.write(sandbox.agent)
+    seen = [recorded(sandbox, "/dev/full")]
+    disk = os.path.join(sandbox.root, "disk")
     os.mkdir(disk)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", disk], capture_output=True).returncode == 0:
         try:
-            seen.append(recorded(place, os.path.join(disk, "session.jsonl")))
+            seen.append(recorded(sandbox, os.path.join(disk, "session.jsonl")))
             subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
-            seen.append(recorded(place, os.path.join(disk, "another.jsonl")))
+            seen.append(recorded(sandbox, os.path.join(disk, "another.jsonl")))
         finally:
             subprocess.run(["umount", disk], check=True)
     else:
@@ -25,8 +25,8 @@ def drill(place):
     return "; ".join(seen)
 
 
-def recorded(place, path):
-    with Sidecar(place.binary, place.agent, place.cwd, arguments=["--record", path]) as sidecar:
+def recorded(sandbox, path):
+    with Sidecar(sandbox.binary, sandbox.agent, sandbox.cwd, arguments=["--record", path]) as sidecar:
         sidecar.initialize()
         session = Session()
         session.start(sidecar)

@@ -17,11 +17,11 @@ time.sleep(600)
 """
 
 
-def drill(place):
-    times = place.many(50, 5)
+def drill(sandbox):
+    times = sandbox.many(50, 5)
     slowest = 0.0
     for _ in range(times):
-        host = subprocess.Popen([sys.executable, "-c", HOST, place.binary], stdout=subprocess.PIPE)
+        host = subprocess.Popen([sys.executable, "-c", HOST, sandbox.binary], stdout=subprocess.PIPE)
         sidecar = int(host.stdout.readline())
         os.kill(host.pid, signal.SIGKILL)
         host.wait()

@@ -8,24 +8,24 @@ from sidecar import Session, Sidecar
 PROMISE = "a host that stops reading makes the sidecar wait, not grow; once it reads again every answer is there, in order"
 
 
-def drill(place):
-    calls = place.many(200_000, 20_000)
-    with Sidecar(place.binary, place.agent, place.cwd) as sidecar:
+def drill(sandbox):
+    calls = sandbox.many(200_000, 20_000)
+    with Sidecar(sandbox.binary, sandbox.agent, sandbox.cwd) as sidecar:
         sidecar.initialize()
         Session().start(sidecar)
         before = sidecar.memory()
         line = b'{"jsonrpc":"2.0","id":%d,"method":"hook/nope","params":{}}\n'
         writer = threading.Thread(target=lambda: sidecar.write(b"".join(line % number for number in range(calls))), daemon=True)
         writer.start()
-        time.sleep(place.many(5, 1))
+        time.sleep(sandbox.many(5, 1))
         grown = sidecar.memory() - before
         assert writer.is_alive(), "the pipes take in everything: too few calls"
         assert grown < 4, f"grew by {grown:.1f} MiB"
-        time.sleep(place.many(2, 0))
+        time.sleep(sandbox.many(2, 0))
         for _ in range(2000):
             # A slow reader first.
             sidecar.rest += os.read(sidecar.process.stdout.fileno(), 7)
         for number in range(calls):
             assert sidecar.read()["id"] == number
         writer.join()
-    return f"{calls:,} calls written at a stretch, nothing read for {place.many(7, 1)} s: grew by {max(grown, 0):.1f} MiB, then all answered in order"
+    return f"{calls:,} calls written at a stretch, nothing read for {sandbox.many(7, 1)} s: grew by {max(grown, 0):.1f} MiB, then all answered in order"

@@ -4,11 +4,11 @@ from sidecar import Gone, Sidecar
 PROMISE = "whatever part of a line was written when standard input closes, what came before is answered, and the sidecar exits with 0"
 
 
-def drill(place):
+def drill(sandbox):
     line = Sidecar.line(9, "hook/tool_call", {"event": {"toolName": "edit", "input": {"text": "é\U0001f600\\u00e9"}}})
-    cuts = range(0, len(line) + 1, place.many(1, 7))
+    cuts = range(0, len(line) + 1, sandbox.many(1, 7))
     for cut in cuts:
-        with Sidecar(place.binary, place.agent, place.cwd) as sidecar:
+        with Sidecar(sandbox.binary, sandbox.agent, sandbox.cwd) as sidecar:
             sidecar.initialize()
             sidecar.call("hook/session_start", context={"branch": []})
             sidecar.write(line[:cut])

@@ -3,27 +3,27 @@ import definitions
 from sidecar import Gone, Session, Sidecar
 from steps import step
 
-PROMISE = "killed with SIGKILL before, amid or after a line, or before its answer is read, and started again on the host's entries, it stands where a sidecar stands that was never killed; only a cancellation that was not confirmed is to be confirmed anew"
+PROMISE = "killed with SIGKILL before, amid or after a line, or before its answer is read, and started again on the host's entries, it is in the state of a sidecar that was never killed; only a cancellation that was not confirmed is to be confirmed anew"
 
 CLOCK = {"now": 1767225600000, "seed": 1}
 CANCEL = {"action": "cancel"}
 MOMENTS = ("before the line", "amid the line", "after the line", "after the answer")
 
 
-def drill(place):
-    definitions.write(place.agent)
-    sessions, kills = place.many(200, 12), dict.fromkeys(MOMENTS, 0)
-    anew = sum(play(place, kills) for _ in range(sessions))
+def drill(sandbox):
+    definitions.write(sandbox.agent)
+    sessions, kills = sandbox.many(200, 12), dict.fromkeys(MOMENTS, 0)
+    anew = sum(play(sandbox, kills) for _ in range(sessions))
     moments = ", ".join(f"{count} {moment}" for moment, count in kills.items())
     return f"{sessions} sessions, {sum(kills.values())} kills ({moments}): every state and every decision the same; {anew} cancellations were confirmed anew"
 
 
-def play(place, kills):
+def play(sandbox, kills):
     """A session beside one that is not killed; says how many cancellations had to be confirmed anew."""
-    random, anew = place.random, 0
+    random, anew = sandbox.random, 0
     ours, theirs = Session(), Session()
-    with start(place, ours) as steady:
-        shaky = start(place, theirs)
+    with start(sandbox, ours) as steady:
+        shaky = start(sandbox, theirs)
         try:
             for _ in range(25):
                 method, params = step(random)
@@ -35,7 +35,7 @@ def play(place, kills):
                     moment = random.choice(MOMENTS)
                     kills[moment] += 1
                     kill(shaky, moment, method, params, theirs)
-                    shaky = start(place, theirs)
+                    shaky = start(sandbox, theirs)
                     if moment == "after the answer":
                         compare(steady, shaky, ours, theirs)
                         continue
@@ -51,8 +51,8 @@ def play(place, kills):
     return anew
 
 
-def start(place, session):
-    sidecar = Sidecar(place.binary, place.agent, place.cwd, CLOCK)
+def start(sandbox, session):
+    sidecar = Sidecar(sandbox.binary, sandbox.agent, sandbox.cwd, CLOCK)
     sidecar.initialize()
     session.start(sidecar)
     return sidecar
@@ -79,5 +79,5 @@ def compare(steady, shaky, ours, theirs):
 
 
 def essence(state):
-    """The state without what counts a process's own time: a countdown dies with it."""
+    """The state without what counts a process's own time: a countdown ends with the process."""
     return {key: state.get(key) for key in ("active", "path", "phase", "globalStepCount", "taskDescription", "workflowKey", "progress")}

@@ -6,10 +6,10 @@ from steps import step
 PROMISE = "a thousand sessions in one process do not see each other, and each follows its own phase's rules"
 
 
-def drill(place):
-    definitions.write(place.agent)
-    random, count, steps = place.random, place.many(1000, 100), place.many(30_000, 1500)
-    with Sidecar(place.binary, place.agent, place.cwd) as sidecar:
+def drill(sandbox):
+    definitions.write(sandbox.agent)
+    random, count, steps = sandbox.random, sandbox.many(1000, 100), sandbox.many(30_000, 1500)
+    with Sidecar(sandbox.binary, sandbox.agent, sandbox.cwd) as sidecar:
         sidecar.initialize()
         sessions = [Session(f"s{number}") for number in range(count)]
         for session in sessions:

@@ -7,19 +7,19 @@ import time
 import definitions
 from sidecar import Session, Sidecar
 
-PROMISE = "unreadable, vanishing, endless or odd files among the definitions are told, cost no other workflow and no time"
+PROMISE = "unreadable, vanishing, endless or odd files among the definitions are reported, cost no other workflow and no time"
 
 
-def drill(place):
-    definitions.write(place.agent)
-    kinds = odd(os.path.join(place.agent, "workflows"))
+def drill(sandbox):
+    definitions.write(sandbox.agent)
+    kinds = odd(os.path.join(sandbox.agent, "workflows"))
     stop = threading.Event()
-    flicker = threading.Thread(target=come_and_go, args=(os.path.join(place.agent, "workflows", "ghost"), stop))
+    flicker = threading.Thread(target=come_and_go, args=(os.path.join(sandbox.agent, "workflows", "ghost"), stop))
     flicker.start()
     slowest = 0.0
     try:
-        for _ in range(place.many(100, 10)):
-            with Sidecar(place.binary, place.agent, place.cwd) as sidecar:
+        for _ in range(sandbox.many(100, 10)):
+            with Sidecar(sandbox.binary, sandbox.agent, sandbox.cwd) as sidecar:
                 sidecar.initialize()
                 started = time.monotonic()
                 session = Session()
@@ -29,39 +29,39 @@ def drill(place):
                 assert any(workflow["key"] == "build" for workflow in listed["workflows"]), listed
                 files = [d.get("file", "") for d in listed.get("diagnostics", ())] + list(filter(None, found))
                 for kind in kinds:
-                    assert any(f"/{kind}/" in file or file.endswith(f"/{kind}") for file in files), f"nothing is told of {kind}: {files}"
+                    assert any(f"/{kind}/" in file or file.endswith(f"/{kind}") for file in files), f"no diagnostic for {kind}: {files}"
     finally:
         stop.set()
         flicker.join()
     assert slowest < 5, f"{slowest:.1f} s"
-    return f"{', '.join(kinds)}, and one that comes and goes: each told, the sound workflow listed, at most {slowest * 1000:.0f} ms"
+    return f"{', '.join(kinds)}, and one that comes and goes: each reported, the sound workflow listed, at most {slowest * 1000:.0f} ms"
 
 
 def odd(workflows):
-    def place(kind):
+    def path_of(kind):
         directory = os.path.join(workflows, kind)
         os.makedirs(directory)
         return os.path.join(directory, "workflow.yaml")
 
-    os.mkfifo(place("fifo"))
-    os.symlink("/dev/zero", place("device"))
-    os.symlink("workflow.yaml", place("link-to-itself"))
-    os.symlink("/nowhere/at/all", place("dangling-link"))
-    os.mkdir(place("directory"))
-    with open(place("not-text"), "wb") as file:
+    os.mkfifo(path_of("fifo"))
+    os.symlink("/dev/zero", path_of("device"))
+    os.symlink("workflow.yaml", path_of("link-to-itself"))
+    os.symlink("/nowhere/at/all", path_of("dangling-link"))
+    os.mkdir(path_of("directory"))
+    with open(path_of("not-text"), "wb") as file:
         file.write(bytes(range(256)))
-    with open(place("huge"), "wb") as file:
+    with open(path_of("huge"), "wb") as file:
         file.truncate(8 << 30)
-    with open(place("empty"), "wb"):
+    with open(path_of("empty"), "wb"):
         pass
     knocked = socket.socket(socket.AF_UNIX)
     here = os.getcwd()
-    os.chdir(os.path.dirname(place("socket")))
+    os.chdir(os.path.dirname(path_of("socket")))
     knocked.bind("workflow.yaml")
     os.chdir(here)
     kinds = ["fifo", "device", "link-to-itself", "dangling-link", "directory", "not-text", "huge", "empty", "socket"]
     if os.geteuid() != 0:
-        file = place("unreadable")
+        file = path_of("unreadable")
         with open(file, "w") as text:
             text.write(definitions.PART)
         os.chmod(file, 0)

@@ -1,11 +1,11 @@
-"""Two sidecars share an agent directory, and both are told to trust."""
+"""Two sidecars share an agent directory, and the user trusts projects through both."""
 import json
 import os
 import threading
 
 from sidecar import Session, Sidecar
 
-PROMISE = "two sidecars on one agent directory lose nothing that either was told: every project trusted through one is trusted by the other"
+PROMISE = "two sidecars on one agent directory lose nothing that either stores: every project trusted through one is trusted by the other"
 
 WORKFLOW = """\
 name: Gated
@@ -17,25 +17,25 @@ phases:
 """
 
 
-def drill(place):
-    count = place.many(40, 6)
-    projects = [project(place, number) for number in range(count)]
+def drill(sandbox):
+    count = sandbox.many(40, 6)
+    projects = [project(sandbox, number) for number in range(count)]
     halves = [projects[0::2], projects[1::2]]
-    threads = [threading.Thread(target=lambda half=half: results.extend(trusted(place, half))) for half in halves]
+    threads = [threading.Thread(target=lambda half=half: results.extend(trusted(sandbox, half))) for half in halves]
     results = []
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(results) == count and all(results), results
-    # A third one has to ask nobody.
+    # A third one does not ask again.
     for directory in projects:
-        assert walk(place, directory, lambda message: None) == 0, f"asked again for {directory}"
+        assert walk(sandbox, directory, lambda message: None) == 0, f"asked again for {directory}"
     return f"{count} projects trusted by two sidecars at once; a third one asked for none of them again"
 
 
-def project(place, number):
-    directory = os.path.join(place.root, f"project-{number}")
+def project(sandbox, number):
+    directory = os.path.join(sandbox.root, f"project-{number}")
     workflow = os.path.join(directory, ".pi/workflows/gated")
     os.makedirs(workflow)
     with open(os.path.join(workflow, "workflow.yaml"), "w") as file:
@@ -43,18 +43,18 @@ def project(place, number):
     return directory
 
 
-def trusted(place, directories):
-    return [walk(place, directory, lambda message: agree(message)) > 0 for directory in directories]
+def trusted(sandbox, directories):
+    return [walk(sandbox, directory, lambda message: agree(message)) > 0 for directory in directories]
 
 
 def agree(message):
     return True if message["method"] == "ui/confirm" else message["params"]["options"][0]
 
 
-def walk(place, directory, decide):
+def walk(sandbox, directory, decide):
     """Goes through the gate; gives how often it was asked."""
     asked = 0
-    with Sidecar(place.binary, place.agent, directory) as sidecar:
+    with Sidecar(sandbox.binary, sandbox.agent, directory) as sidecar:
         sidecar.initialize(dialogs=True)
         session = Session()
         session.start(sidecar)

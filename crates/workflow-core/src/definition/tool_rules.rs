@@ -17,7 +17,7 @@ use super::values::{
     whole_number, wrong_type,
 };
 use crate::diagnostic::{Code, Severity, shown};
-use crate::guard::rules::{check_glob, names_match, regex};
+use crate::policy::rules::{check_glob, names_match, regex};
 use crate::white_space::trim;
 
 /// What a level says under `tools`.

@@ -6,7 +6,7 @@ use crate::definition::{
     Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Loaded, Origins, Settings,
     SettingsOrigin, ToolAccess, Workflow, WorkflowOrigin,
 };
-use crate::guard::rules::Whose;
+use crate::policy::rules::Whose;
 use crate::run::{Level, Path, Position, RunState};
 use crate::standing::Standing;
 

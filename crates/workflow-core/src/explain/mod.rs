@@ -36,8 +36,8 @@ pub use row::{Origin, Row, Said, Section, Value};
 
 use crate::command::initial_message;
 use crate::definition::{Loaded, Origins, Workflow};
-use crate::guard::Continue;
-use crate::guard::rules::{Call, PlainPaths};
+use crate::policy::Continue;
+use crate::policy::rules::{Call, PlainPaths};
 use crate::run::{Position, RunState, Stale};
 use crate::standing::Standing;
 use here::Here;

@@ -7,8 +7,8 @@ use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
 use crate::diagnostic::Place;
 use crate::ending;
-use crate::guard::rules::{LevelRules, Whose, in_words, own};
-use crate::guard::{STEP_TOOL, ToolGuard};
+use crate::policy::rules::{LevelRules, Whose, builtin_rule, in_words};
+use crate::policy::{STEP_TOOL, ToolGuard};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
 use crate::standing::{all_profiles, level_names, levels};
 use crate::text;
@@ -231,7 +231,7 @@ fn own_rule() -> Row {
         said: Said::BuiltIn,
         place: None,
     };
-    let value = Value::Word(own::FORBIDS.to_owned());
+    let value = Value::Word(builtin_rule::FORBIDS.to_owned());
     row(Section::Tools, "block", value, origin)
 }
 

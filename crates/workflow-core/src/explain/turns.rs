@@ -5,7 +5,7 @@ use crate::definition::Checkpoint;
 use super::here::Here;
 use super::row::{Row, Section, Value};
 use super::rows::said_by;
-use crate::guard::rules::Whose;
+use crate::policy::rules::Whose;
 
 /// What holds in a phase.
 pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {

@@ -6,7 +6,7 @@
 use crate::Session;
 use crate::definition::ContextMode;
 use crate::effect::{Effects, Reply, message_type};
-use crate::guard::{Pace, Parked};
+use crate::policy::{Pace, Parked};
 use crate::white_space;
 
 /// What became of a push.

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use crate::Session;
 use crate::diagnostic::{shown, visible};
 use crate::effect::{Decider, DeferredReply, Effects, Question, Reply};
-use crate::guard::STEP_TOOL;
-use crate::guard::rules::{Call, Decision, Denial, Lift, reason};
+use crate::policy::STEP_TOOL;
+use crate::policy::rules::{Call, Decision, Denial, Lift, reason};
 use crate::session::Waiting;
 use crate::types::RequestId;
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::definition::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::event::Entry;
-use crate::guard::Pace;
+use crate::policy::Pace;
 
 use super::stored::{VERSION, entry_type};
 use super::stored_state::{Damage, state_from};

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::definition::{Catalog, PhaseEntry, Workflow};
-use crate::guard::Pace;
-use crate::guard::gate::Report;
+use crate::policy::Pace;
+use crate::policy::gate::Report;
 
 use super::RunState;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use workflow_core::definition::{Bound, Level, MemoryFiles, OnLimit, OnStop, Tier, Without, load};
-use workflow_core::guard::Continue;
+use workflow_core::policy::Continue;
 
 use crate::schema::File;
 

@@ -9,8 +9,8 @@ use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply};
 use workflow_core::event::{
     Answer, ApprovalDecision, Author, Command, Entry, LastAssistant, PlatformEvent,
 };
-use workflow_core::guard::gate::Report;
-use workflow_core::guard::rules::PlainPaths;
+use workflow_core::policy::gate::Report;
+use workflow_core::policy::rules::PlainPaths;
 use workflow_core::session::Abilities;
 use workflow_core::types::{GateRunId, QuestionId, RequestId};
 use workflow_core::{Effects, Event as Input, Session};

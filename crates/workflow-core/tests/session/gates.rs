@@ -3,10 +3,13 @@
 use serde_json::json;
 use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry};
 use workflow_core::event::{ApprovalDecision, Event, PlatformEvent};
-use workflow_core::guard::gate::Report;
+use workflow_core::policy::gate::Report;
 use workflow_core::types::RequestId;
 
 use crate::world::{World, line, phase, workflow};
+
+/// The approval of the first run is dropped.
+const CLEARED: &str = "clear approval of wf-1747234567890-3t8xrq";
 
 fn gates(checks: &serde_json::Value) -> Vec<Gate> {
     serde_json::from_value(checks.clone()).expect("they are checks")
@@ -62,17 +65,22 @@ fn with_gate() -> World {
 fn a_gate_that_passes_lets_the_run_on() {
     let mut world = with_gate();
     let lines = world.tool("next");
-    assert_eq!(lines, ["later", "gate 1 checks, baseline -, 1 commands"]);
+    assert_eq!(
+        lines,
+        [
+            "later #2",
+            r#"gate #1 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
+        ]
+    );
     let lines = over(&mut world, &json!("passed"));
-    let answer = line(&lines, "settled tool");
+    let answer = line(&lines, "settled tool #2 ");
     assert!(
         answer.contains("✓ cargo test (3.2 s)") && answer.contains("✓ Advanced: A → 🔹 B"),
         "{answer}"
     );
-    assert!(
-        lines.contains(&"entry workflow:gate".to_owned())
-            && lines.contains(&"entry workflow:state".to_owned())
-    );
+    let entry = line(&lines, "entry workflow:gate");
+    assert!(entry.contains(r#""verdict":"passed""#), "{entry}");
+    assert_eq!(world.last_state()["currentPath"][0]["phaseIndex"], 1);
 }
 
 #[test]
@@ -80,7 +88,7 @@ fn a_gate_that_fails_holds_and_says_what_it_found() {
     let mut world = with_gate();
     world.tool("next");
     let lines = over(&mut world, &json!("failed"));
-    let answer = line(&lines, "settled tool");
+    let answer = line(&lines, "settled tool #2 ");
     assert!(
         answer.contains(
             "✗ cargo test (3.2 s): it ended with exit code 101 [a.md:5]\n```\n1 failed\n```"
@@ -91,7 +99,10 @@ fn a_gate_that_fails_holds_and_says_what_it_found() {
     assert_eq!(world.last_state()["currentPath"][0]["phaseIndex"], 0);
     assert_eq!(
         world.tool("next"),
-        ["later", "gate 1 checks, baseline -, 1 commands"]
+        [
+            "later #3",
+            r#"gate #2 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
+        ]
     );
 }
 
@@ -100,7 +111,7 @@ fn a_gate_that_could_not_be_checked_is_no_failure_and_no_success() {
     let mut world = with_gate();
     world.tool("next");
     let lines = over(&mut world, &json!({"couldNotRun": "missing"}));
-    let answer = line(&lines, "settled tool");
+    let answer = line(&lines, "settled tool #2 ");
     assert!(
         answer.contains("could not be checked") && answer.contains("nothing about your work"),
         "{answer}"
@@ -116,14 +127,20 @@ fn commands_of_a_project_run_only_when_they_are_trusted() {
     let asked = world.report(PlatformEvent::GateNotTrusted { gate });
     assert!(line(&asked, "ask Run commands of this project?").contains("  cargo test"));
     let lines = world.answer(true);
-    assert_eq!(lines, ["trust 1", "gate 1 checks, baseline -, 0 commands"]);
-    line(&over(&mut world, &json!("passed")), "settled tool");
+    assert_eq!(
+        lines,
+        [
+            r#"trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#,
+            r#"gate #2 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust []"#
+        ]
+    );
+    line(&over(&mut world, &json!("passed")), "settled tool #2 ");
 
     let mut world = with_gate();
     world.tool("next");
     let gate = world.gate;
     world.report(PlatformEvent::GateNotTrusted { gate });
-    assert!(line(&world.answer(false), "settled tool").contains("workflow-sidecar trust"));
+    assert!(line(&world.answer(false), "settled tool #2 ").contains("workflow-sidecar trust"));
 }
 
 #[test]
@@ -134,14 +151,19 @@ fn how_things_stood_is_noted_when_the_phase_is_entered_and_survives() {
     });
     let baseline = serde_json::value::to_raw_value(&json!({"files": {}})).expect("a value is JSON");
     let lines = world.report(PlatformEvent::BaselineTaken { baseline });
-    assert_eq!(lines, ["entry workflow:gate"]);
+    assert_eq!(
+        lines,
+        [
+            r#"entry workflow:gate {"version":1,"taskId":"wf-1747234567890-3t8xrq","step":0,"phase":"a","baseline":{"files":{}}}"#
+        ]
+    );
     world.reload();
     let lines = world.tool("next");
     assert_eq!(
         lines,
         [
-            "later",
-            "gate 1 checks, baseline {\"files\":{}}, 0 commands"
+            "later #2",
+            r#"gate #1 checks [{"check":{"file":{"path":"plan.md","changed":true}}}], baseline {"files":{}}, to trust []"#
         ]
     );
     over(&mut world, &json!("failed"));
@@ -161,7 +183,11 @@ fn entering_a_phase_that_compares_asks_for_a_baseline() {
         ..phase("b")
     }));
     let mut world = World::started(vec![work]);
-    assert!(world.tool("next").contains(&"baseline of 1".to_owned()));
+    assert!(
+        world
+            .tool("next")
+            .contains(&r#"baseline of [{"check":{"git":"newCommit"}}]"#.to_owned())
+    );
 }
 
 #[test]
@@ -173,12 +199,16 @@ fn a_person_approves_or_has_it_revised() {
     let mut world = world_with(first());
     assert_eq!(
         world.tool("next"),
-        ["later", "ask Plan OK?: ", "await Plan OK?"]
+        [
+            "later #2",
+            "ask Plan OK?: \n= #1 [\"approve\", \"revise\"], shows plan.md",
+            r#"await oxydwpxpbpc2 {"ask":"Plan OK?","choices":["approve","revise"],"show":"plan.md"}"#
+        ]
     );
     let lines = world.choose(Some("revise"));
-    assert!(line(&lines, "settled tool").contains("chose \"revise\""));
+    assert!(line(&lines, "settled tool #2 ").contains("chose \"revise\""));
     world.tool("next");
-    assert!(line(&world.choose(Some("approve")), "settled tool").contains("Advanced"));
+    assert!(line(&world.choose(Some("approve")), "settled tool #3 ").contains("Advanced"));
 }
 
 #[test]
@@ -188,10 +218,10 @@ fn nobodys_word_parks_the_run() {
         ..phase("a")
     });
     let lines = world.tool("next");
-    assert!(lines.contains(&"await Plan OK?".to_owned()), "{lines:?}");
+    line(&lines, r#"await oxydwpxpbpc2 {"ask":"Plan OK?""#);
     let lines = world.choose(None);
-    assert!(line(&lines, "settled tool").contains("Nobody answered"));
-    assert!(lines.contains(&"entry workflow:run".to_owned()));
+    assert!(line(&lines, "settled tool #2 ").contains("Nobody answered"));
+    assert!(line(&lines, "entry workflow:run").contains(r#""parked":"approval""#));
     assert!(world.stop("stop").is_empty(), "auto-continue rests");
 }
 
@@ -220,7 +250,7 @@ fn nothing_waits_for_a_word_any_more_where_the_run_has_gone_elsewhere() {
                 world.choose(Some("revise"))
             }
         };
-        let forgotten = lines.iter().filter(|line| *line == "forget word");
+        let forgotten = lines.iter().filter(|line| *line == CLEARED);
         assert_eq!(forgotten.count(), 1, "{what}: {lines:?}");
     }
 }
@@ -238,8 +268,8 @@ fn a_word_given_beforehand_is_used_once() {
     world.word = Some(ApprovalDecision::Chosen("approve".to_owned()));
     world.tool("next");
     let lines = over(&mut world, &json!("passed"));
-    assert!(line(&lines, "settled tool").contains("Advanced"));
-    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+    assert!(line(&lines, "settled tool #3 ").contains("Advanced"));
+    assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
 }
 
 #[test]
@@ -269,10 +299,13 @@ fn whatever_moves_the_run_calls_its_gate_off() {
             _ => world.step(Event::Shutdown),
         };
         assert!(
-            line(&lines, "settled tool").contains(why),
+            line(&lines, "settled tool #2 ").contains(why),
             "{what}: {lines:?}"
         );
-        assert!(lines.contains(&"stop gate".to_owned()), "{what}: {lines:?}");
+        assert!(
+            lines.contains(&"stop gate #1".to_owned()),
+            "{what}: {lines:?}"
+        );
         assert!(
             over(&mut world, &json!("passed")).is_empty(),
             "what comes late counts for nothing"

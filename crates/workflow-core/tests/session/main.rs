@@ -2,13 +2,13 @@
 
 mod agent_end;
 mod broken_settings;
+mod builtin_rule;
 mod commands;
 mod consent;
 mod context;
 mod gates;
 mod limits;
 mod navigation;
-mod own_rule;
 mod places;
 mod restoring;
 mod rules;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Value, json};
 use workflow_core::definition::{Rule, ToolAccess};
-use workflow_core::guard::rules::{
+use workflow_core::policy::rules::{
     Call, Decision, LevelRules, PathForm, Paths, PlainPaths, Rules, Whose,
 };
 

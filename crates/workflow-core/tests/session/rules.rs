@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
 use workflow_core::event::Event;
-use workflow_core::guard::rules::{
+use workflow_core::policy::rules::{
     Call, Decision, LevelRules, PathForm, Paths, PlainPaths, Rules, Whose,
 };
 
@@ -55,7 +55,7 @@ fn a_rule_names_itself_what_is_allowed_and_how_to_go_on() {
     assert_eq!(
         world.call("write", &json!({"path": "src/main.rs"})),
         [
-            "block [workflow] The tool \"write\" is blocked by the A phase (f:1): planning writes documents only.\n\
+            "block by Rule: [workflow] The tool \"write\" is blocked by the A phase (f:1): planning writes documents only.\n\
           Allowed here: docs/**, *.md.\n\
           Go on in another way, or call workflow_step with action='next' if the phase is done."
         ]
@@ -144,7 +144,7 @@ fn settings_hold_without_a_run_and_in_one() {
     assert_eq!(
         call(&mut world),
         [
-            "block [workflow] The tool \"write\" is blocked by the project's settings (f:1): `write`, `edit` on `.env`.\n\
+            "block by Rule: [workflow] The tool \"write\" is blocked by the project's settings (f:1): `write`, `edit` on `.env`.\n\
           Go on in another way, or ask the user."
         ]
     );
@@ -171,11 +171,11 @@ fn a_person_is_asked_and_decides() {
     let rules = || vec![rule(&json!({"verdict": "ask", "tools": ["deploy"]}))];
     let mut world = with_rules(rules());
     assert!(line(&world.tool_call("deploy"), "ask Allow deploy?").contains("consent"));
-    assert_eq!(world.answer(true), ["settled"]);
+    assert_eq!(world.answer(true), ["settled none #2"]);
     world.tool_call("deploy");
     let no = world.answer(false);
     assert!(
-        line(&no, "settled block Person").contains("did not allow it"),
+        line(&no, "settled block #3 by Person: ").contains("did not allow it"),
         "{no:?}"
     );
 }
@@ -186,7 +186,7 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     let mut world = with_rules(rules());
     world.tool_call("deploy");
     assert!(world.wait(29 * 60 * 1000).is_empty());
-    assert!(line(&world.wait(60 * 1000), "settled block Nobody").contains("half an hour"));
+    assert!(line(&world.wait(60 * 1000), "settled block #2 by Nobody: ").contains("half an hour"));
     let late = world.answer(true);
     assert!(
         late.len() == 1
@@ -196,7 +196,8 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     );
     world.tool_call("deploy");
     assert!(
-        line(&world.step(Event::Shutdown), "settled block Nobody").contains("the session ended")
+        line(&world.step(Event::Shutdown), "settled block #3 by Nobody: ")
+            .contains("the session ended")
     );
 }
 
@@ -212,7 +213,7 @@ fn the_third_denial_in_a_row_asks_and_later_ones_say_to_stop() {
         line(&call(&mut world, "a"), "block");
     }
     line(&call(&mut world, "a"), "ask Allow write?");
-    assert!(line(&world.answer(false), "settled block Person").contains("did not allow"));
+    assert!(line(&world.answer(false), "settled block #7 by Person: ").contains("did not allow"));
     assert!(line(&call(&mut world, "a"), "block").contains("4 times in a row. Stop trying"));
 }
 
@@ -339,7 +340,7 @@ fn in_a_session(levels: &[Level; 5], call: &(&str, Value)) -> u8 {
     match said
         .iter()
         .map(String::as_str)
-        .find(|line| *line != "later")
+        .find(|line| !line.starts_with("later #"))
     {
         None => 0,
         Some(line) if line.starts_with("ask ") => 1,

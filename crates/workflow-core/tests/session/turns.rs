@@ -23,7 +23,7 @@ fn turn(world: &mut World, index: u64) -> Vec<String> {
 
 fn keep(world: &mut World, index: u64, reference: Option<&str>) -> Vec<String> {
     let lines = turn(world, index);
-    assert_eq!(lines, ["keep code"]);
+    assert_eq!(lines, ["record checkpoint"]);
     let snapshot = Snapshot {
         reference: reference.map(str::to_owned),
         head: HEAD.to_owned(),
@@ -84,7 +84,9 @@ fn a_turn_keeps_the_code_and_notes_it_in_an_entry() {
     let mut world = keeping();
     assert_eq!(
         keep(&mut world, 3, Some("abc")),
-        ["entry workflow:checkpoint"]
+        [
+            r#"entry workflow:checkpoint {"version":1,"number":1,"turnIndex":3,"ref":"abc","head":"0123456789012345678901234567890123456789","at":1747234567890}"#
+        ]
     );
     let (_, data) = world.branch.last().expect("an entry");
     let data: serde_json::Value = serde_json::from_str(data.get()).expect("it is JSON");
@@ -115,10 +117,13 @@ fn the_innermost_level_says_whether_the_code_is_kept() {
         world.settings.checkpoint = settings;
         world.reload();
         let outside = turn(&mut world, 0);
-        assert_eq!(outside == ["keep code"], settings == Some(Checkpoint::Git));
+        assert_eq!(
+            outside == ["record checkpoint"],
+            settings == Some(Checkpoint::Git)
+        );
         world.command("w it");
         let said = inner.or(outer).or(settings);
-        let keeps = turn(&mut world, 0) == ["keep code"];
+        let keeps = turn(&mut world, 0) == ["record checkpoint"];
         assert_eq!(
             keeps,
             said == Some(Checkpoint::Git),
@@ -158,19 +163,34 @@ fn going_back_asks_and_only_yes_restores() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     keep(&mut world, 1, Some("one"));
-    for (choice, restores) in [
+    for (number, (choice, restores)) in [
         (Some("No, keep current code"), false),
         (None, false),
         (Some("Yes"), false),
         (Some(YES), true),
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let asked = back(&mut world, Some(0), None);
-        assert_eq!(asked, ["later", "ask Restore code state?: "]);
+        assert_eq!(
+            asked,
+            [
+                "later #77".to_owned(),
+                format!(
+                    "ask Restore code state?: \n= #{} [\"Yes, restore code to that point\", \"No, keep current code\"], shows -",
+                    number + 1
+                )
+            ]
+        );
         let lines = world.choose(choice);
         if restores {
-            assert_eq!(lines, ["restore zero"]);
+            assert_eq!(
+                lines,
+                [format!(r#"restore #1 {{"ref":"zero","head":"{HEAD}"}}"#)]
+            );
         } else {
-            assert_eq!(lines, ["settled"]);
+            assert_eq!(lines, ["settled none #77"]);
         }
     }
     let lines = come_back(
@@ -181,7 +201,7 @@ fn going_back_asks_and_only_yes_restores() {
             ..RestoreOutcome::default()
         },
     );
-    assert_eq!(lines[0], "settled");
+    assert_eq!(lines[0], "settled none #77");
     assert!(lines[1].starts_with("notify Info Code restored to checkpoint"));
     assert!(lines[1].contains("git stash list"));
 }
@@ -248,7 +268,7 @@ fn a_host_waits_for_git_for_a_moment_only() {
     let mut world = going_back();
     assert!(world.wait(2_999).is_empty());
     let lines = world.wait(1);
-    assert_eq!(lines[0], "settled");
+    assert_eq!(lines[0], "settled none #77");
     assert!(line(&lines, "notify Warning").contains("still being brought back"));
     let (restore, text) = (world.restore, "putting aside".to_owned());
     assert_eq!(
@@ -266,13 +286,13 @@ fn a_host_waits_for_git_for_a_moment_only() {
         come_back(&mut world, restored),
         ["widget -", "notify Info Code restored to checkpoint."]
     );
-    assert_eq!(turn(&mut world, 2), ["keep code"]);
+    assert_eq!(turn(&mut world, 2), ["record checkpoint"]);
 }
 
 #[test]
 fn what_came_of_going_back_is_told_where_the_session_went() {
     let mut world = going_back();
-    assert_eq!(line(&world.reload(), "settled"), "settled");
+    assert_eq!(line(&world.reload(), "settled"), "settled none #77");
     let lines = come_back(&mut world, RestoreOutcome::default());
     assert!(line(&lines, "notify Warning").contains("Nothing was restored"));
 }
@@ -294,7 +314,7 @@ fn a_word_about_the_code_that_comes_late_does_nothing() {
         keep(&mut world, 0, Some("zero"));
         back(&mut world, Some(0), None);
         let lines = world.step(begin());
-        assert!(lines.contains(&"settled".to_owned()), "{lines:?}");
+        assert!(lines.contains(&"settled none #77".to_owned()), "{lines:?}");
         assert!(line(&lines, "notify Info").contains("The code stays as it is"));
         assert!(!is_restoring(&world.choose(Some(YES))));
     }
@@ -306,7 +326,7 @@ fn a_word_about_the_code_that_comes_late_does_nothing() {
     keep(&mut world, 1, Some("one"));
     back(&mut world, Some(1), None);
     world.session.set_project_trusted(false);
-    assert_eq!(world.choose(Some(YES)), ["settled"]);
+    assert_eq!(world.choose(Some(YES)), ["settled none #77"]);
 }
 
 #[test]
@@ -318,7 +338,13 @@ fn a_point_has_the_first_checkpoint_after_it() {
     for (entries, restored) in [(0, "one"), (1, "two"), (2, "three")] {
         back(&mut world, None, Some(entries));
         let lines = world.choose(Some(YES));
-        assert_eq!(lines, [format!("restore {restored}")]);
+        assert_eq!(
+            lines,
+            [format!(
+                r#"restore #{} {{"ref":"{restored}","head":"{HEAD}"}}"#,
+                entries + 1
+            )]
+        );
         come_back(&mut world, RestoreOutcome::default());
     }
     // A copy of the session as it stands goes back past nothing.
@@ -344,15 +370,21 @@ fn checkpoints_come_back_from_the_session() {
     );
     world.reload();
     back(&mut world, None, Some(1));
-    assert_eq!(world.choose(Some(YES)), ["restore two"]);
+    assert_eq!(
+        world.choose(Some(YES)),
+        [format!(r#"restore #1 {{"ref":"two","head":"{HEAD}"}}"#)]
+    );
     // A host may keep the newest only: then the last one before is as near as it gets.
     let all = world.branch.clone();
     world.branch = vec![all[2].clone()];
-    world.session.step(0, Event::Shutdown);
+    world.step(Event::Shutdown);
     world.reload();
     world.branch = all;
     back(&mut world, None, Some(1));
-    assert_eq!(world.choose(Some(YES)), ["restore one"]);
+    assert_eq!(
+        world.choose(Some(YES)),
+        [format!(r#"restore #2 {{"ref":"one","head":"{HEAD}"}}"#)]
+    );
 }
 
 #[test]
@@ -369,7 +401,7 @@ fn a_session_that_ends_answers_a_host_that_waits_to_go_back() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);
-    assert_eq!(world.step(Event::Shutdown), ["settled"]);
+    assert_eq!(world.step(Event::Shutdown), ["settled none #77"]);
 }
 
 // Triggers.
@@ -397,7 +429,10 @@ fn triggered(world: &mut World, text: &str) -> Vec<String> {
 #[test]
 fn triggers_are_watched_from_the_start_of_the_session_to_its_end() {
     let mut world = watching(vec![file(Tier::Global)]);
-    assert_eq!(line(&world.reload(), "watch"), "watch 1");
+    assert_eq!(
+        line(&world.reload(), "watch"),
+        r#"watch [{"on":{"file":"notes/trigger.txt"},"prompt":"It says: {content}","tier":"global","source":".pi/workflow-sidecar.json5:2"}]"#
+    );
     let begun = vec!["file notes/trigger.txt".to_owned()];
     let watched = WatchReport {
         started: begun,
@@ -408,7 +443,7 @@ fn triggers_are_watched_from_the_start_of_the_session_to_its_end() {
         lines,
         ["notify Info [workflow] Watching file notes/trigger.txt"]
     );
-    assert_eq!(world.step(Event::Shutdown), ["watch no more"]);
+    assert_eq!(world.step(Event::Shutdown), ["watch nothing"]);
     assert!(world.step(Event::Shutdown).is_empty());
 }
 
@@ -417,7 +452,7 @@ fn triggers_that_are_gone_from_the_settings_are_watched_no_more() {
     let mut world = watching(vec![file(Tier::Global)]);
     world.reload();
     world.settings.triggers.clear();
-    assert_eq!(line(&world.reload(), "watch"), "watch no more");
+    assert_eq!(line(&world.reload(), "watch"), "watch nothing");
 }
 
 #[test]
@@ -446,7 +481,13 @@ fn triggers_of_a_project_need_the_users_word() {
     let question = line(&asked, "ask Watch the triggers of this project?");
     let listed = r#"file notes/trigger.txt: "It says: {content}" (.pi/workflow-sidecar.json5:2)"#;
     assert!(question.contains(listed), "{question}");
-    assert_eq!(world.answer(true), ["trust triggers 1", "watch 2"]);
+    assert_eq!(
+        world.answer(true),
+        [
+            r#"trust triggers [{"on":{"file":"notes/trigger.txt"},"prompt":"It says: {content}","tier":"project","source":".pi/workflow-sidecar.json5:2"}]"#,
+            r#"watch [{"on":{"file":"notes/trigger.txt"},"prompt":"It says: {content}","tier":"global","source":".pi/workflow-sidecar.json5:2"},{"on":{"file":"notes/trigger.txt"},"prompt":"It says: {content}","tier":"project","source":".pi/workflow-sidecar.json5:2"}]"#
+        ]
+    );
 }
 
 #[test]
@@ -471,7 +512,7 @@ fn an_agent_that_rests_is_told_at_once() {
     let mut world = watching(Vec::new());
     assert_eq!(
         triggered(&mut world, "one"),
-        ["heard Delivered", "user one"]
+        ["heard Delivered", "user (follows up) one"]
     );
 }
 
@@ -484,11 +525,11 @@ fn while_the_agent_works_texts_wait_in_their_order() {
     }
     assert!(world.wait(60_000).is_empty());
     world.stop("stop");
-    assert_eq!(world.wait(0), ["user one"]);
+    assert_eq!(world.wait(0), ["user (follows up) one"]);
     assert!(world.wait(0).is_empty(), "it has been spoken to");
     world.step(Event::AgentStart);
     world.stop("stop");
-    assert_eq!(world.wait(0), ["user two"]);
+    assert_eq!(world.wait(0), ["user (follows up) two"]);
 }
 
 #[test]
@@ -499,7 +540,7 @@ fn what_waits_goes_to_the_conversation_that_is_open_then() {
     triggered(&mut world, "two");
     // The agent of the other conversation never says that it stopped.
     world.reload();
-    assert_eq!(world.wait(0), ["user one"]);
+    assert_eq!(world.wait(0), ["user (follows up) one"]);
     let lines = world.step(Event::Shutdown);
     assert!(line(&lines, "notify Warning").ends_with("before the agent was told: two"));
     assert!(world.step(Event::Shutdown).is_empty());
@@ -511,7 +552,7 @@ fn an_agent_that_does_not_start_is_spoken_to_again() {
     triggered(&mut world, "one");
     assert_eq!(triggered(&mut world, "two"), ["heard Queued"]);
     assert!(world.wait(9_999).is_empty());
-    assert_eq!(world.wait(1), ["user two"]);
+    assert_eq!(world.wait(1), ["user (follows up) two"]);
 }
 
 #[test]
@@ -531,7 +572,7 @@ fn a_trigger_stops_the_countdown() {
     world.stop("stop");
     assert_eq!(
         triggered(&mut world, "one"),
-        ["heard Delivered", "widget -", "user one"]
+        ["heard Delivered", "widget -", "user (follows up) one"]
     );
     assert!(world.wait(9_000).is_empty(), "nothing is pushed");
 }
@@ -544,7 +585,7 @@ fn what_waits_comes_before_our_own_reminder() {
     world.stop("stop");
     let lines = world.wait(9_000);
     assert_eq!(user_messages(&lines), 1);
-    assert_eq!(line(&lines, "user"), "user one");
+    assert_eq!(line(&lines, "user"), "user (follows up) one");
 }
 
 #[test]

@@ -6,10 +6,13 @@ use workflow_core::definition::{
     TriggerOn,
 };
 use workflow_core::event::{Answer, ApprovalDecision, Event, PlatformEvent, WatchReport};
-use workflow_core::guard::gate::Report;
+use workflow_core::policy::gate::Report;
 use workflow_core::types::RequestId;
 
 use crate::world::{World, guarded, line, phase, workflow};
+
+/// The approval of the first run is dropped.
+const CLEARED: &str = "clear approval of wf-1747234567890-3t8xrq";
 
 const HALF_AN_HOUR: u64 = 30 * 60 * 1000;
 
@@ -67,6 +70,10 @@ fn untrusted(world: &mut World) -> Vec<String> {
 
 fn says(word: &str) -> ApprovalDecision {
     ApprovalDecision::Chosen(word.to_owned())
+}
+
+fn starts_any(lines: &[String], start: &str) -> bool {
+    lines.iter().any(|line| line.starts_with(start))
 }
 
 fn outdated(world: &mut World) -> Vec<String> {
@@ -154,14 +161,17 @@ fn an_answer_that_comes_too_late_is_told_and_a_late_dismissal_is_not() {
 fn a_word_can_be_said_elsewhere_as_soon_as_the_dialog_is_open() {
     for ends in ["dismissed", "late"] {
         let mut world = world_with(needs_word());
-        assert!(world.tool("next").contains(&"await Plan OK?".to_owned()));
+        line(
+            &world.tool("next"),
+            r#"await oxydwpxpbpc2 {"ask":"Plan OK?""#,
+        );
         world.word = Some(says("approve"));
         let lines = match ends {
             "dismissed" => world.choose(None),
             _ => world.wait(HALF_AN_HOUR),
         };
         assert!(
-            line(&lines, "settled tool").contains("Advanced"),
+            line(&lines, "settled tool #2 ").contains("Advanced"),
             "{ends}: {lines:?}"
         );
     }
@@ -173,13 +183,13 @@ fn what_has_changed_since_it_was_shown_is_asked_about_again() {
     world.tool("next");
     let lines = outdated(&mut world);
     assert!(line(&lines, "ask Plan OK?: ").contains("has changed since you answered"));
-    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+    assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
     world.choose(None);
     // The same where it was answered outside of the host.
     world.word = Some(ApprovalDecision::Outdated);
     let lines = world.tool("next");
     assert!(line(&lines, "ask Plan OK?: ").contains("has changed since you answered"));
-    assert!(line(&world.choose(Some("approve")), "settled tool").contains("Advanced"));
+    assert!(line(&world.choose(Some("approve")), "settled tool #3 ").contains("Advanced"));
 }
 
 #[test]
@@ -193,11 +203,11 @@ fn a_word_is_read_only_where_it_is_waited_for_and_the_waiting_survives() {
     );
     world.word = None;
     world.choose(None);
-    assert!(!world.reload().contains(&"forget word".to_owned()));
+    assert!(!starts_any(&world.reload(), "clear "));
     world.word = Some(says("approve"));
     let lines = world.tool("next");
     assert!(
-        line(&lines, "settled tool").contains("Advanced"),
+        line(&lines, "settled tool #3 ").contains("Advanced"),
         "{lines:?}"
     );
 }
@@ -209,7 +219,7 @@ fn another_branch_does_not_wait_for_the_word_of_this_one() {
     world.tool("next");
     world.choose(None);
     world.branch = before;
-    assert!(world.reload().contains(&"forget word".to_owned()));
+    assert!(world.reload().contains(&CLEARED.to_owned()));
     world.word = Some(says("approve"));
     let lines = world.tool("next");
     line(&lines, "ask Plan OK?");
@@ -225,11 +235,11 @@ fn back_on_the_branch_that_waits_a_word_can_be_said_again() {
     world.reload();
     world.branch = waiting;
     let lines = world.reload();
-    assert!(lines.contains(&"await Plan OK?".to_owned()), "{lines:?}");
+    line(&lines, r#"await oxydwpxpbpc2 {"ask":"Plan OK?""#);
     let again = world.reload();
-    assert!(!again.contains(&"await Plan OK?".to_owned()), "{again:?}");
+    assert!(!starts_any(&again, "await "), "{again:?}");
     world.word = Some(says("approve"));
-    assert!(line(&world.tool("next"), "settled tool").contains("Advanced"));
+    assert!(line(&world.tool("next"), "settled tool #3 ").contains("Advanced"));
 }
 
 #[test]
@@ -244,14 +254,14 @@ fn what_was_asked_in_a_dialog_only_is_forgotten_with_the_dialog() {
             "stop" => world.stop("aborted"),
             _ => world.step(Event::Shutdown),
         };
-        line(&lines, "settled tool The way out");
-        assert!(lines.contains(&"forget word".to_owned()), "{what}");
+        line(&lines, "settled tool #2 The way out");
+        assert!(lines.contains(&CLEARED.to_owned()), "{what}");
     }
     let mut parked = world_with(needs_word());
     parked.tool("next");
     parked.choose(None);
     let lines = parked.step(Event::Shutdown);
-    assert!(!lines.contains(&"forget word".to_owned()), "{lines:?}");
+    assert!(!starts_any(&lines, "clear "), "{lines:?}");
 }
 
 #[test]
@@ -277,17 +287,22 @@ fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
     quick.tool("next");
     over(&mut quick, passed());
     quick.wait(9 * 60 * 1000);
-    line(&quick.choose(Some("approve")), "settled tool");
+    line(&quick.choose(Some("approve")), "settled tool #2 ");
 
     let mut slow = world_with(first());
     slow.tool("next");
     over(&mut slow, passed());
     slow.wait(11 * 60 * 1000);
     let lines = slow.choose(Some("approve"));
-    assert_eq!(lines, ["gate 1 checks, baseline -, 1 commands"]);
+    assert_eq!(
+        lines,
+        [
+            r#"gate #2 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
+        ]
+    );
     let lines = over(&mut slow, passed());
     assert!(
-        line(&lines, "settled tool").contains("Advanced"),
+        line(&lines, "settled tool #2 ").contains("Advanced"),
         "{lines:?}"
     );
 }
@@ -308,7 +323,7 @@ fn a_word_does_not_outlive_checks_that_fail_after_it() {
     slow.wait(11 * 60 * 1000);
     slow.choose(Some("approve"));
     let lines = over(&mut slow, failed());
-    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+    assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
 
     // It was said outside of the host, and the agent went on before it was taken.
     let mut outside = waits();
@@ -316,7 +331,7 @@ fn a_word_does_not_outlive_checks_that_fail_after_it() {
     outside.word = Some(says("approve"));
     outside.tool("next");
     let lines = over(&mut outside, failed());
-    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+    assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
     outside.word = None;
     outside.tool("next");
     line(&over(&mut outside, passed()), "ask Plan OK?");
@@ -330,7 +345,7 @@ fn a_gate_of_which_nobody_says_anything_has_not_passed() {
     });
     world.tool("next");
     let lines = over(&mut world, Vec::new());
-    let answer = line(&lines, "settled tool");
+    let answer = line(&lines, "settled tool #2 ");
     assert!(answer.contains("could not be checked"), "{answer}");
     assert_eq!(world.last_state()["currentPath"][0]["phaseIndex"], 0);
 }
@@ -346,9 +361,9 @@ fn cancelling_while_a_word_is_waited_for_lifts_everything_at_once() {
     let lines = world.tool("cancel");
     line(
         &lines,
-        "settled tool The way out of the phase was called off",
+        "settled tool #2 The way out of the phase was called off",
     );
-    assert!(lines.contains(&"forget word".to_owned()), "{lines:?}");
+    assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
     assert!(world.tool_call("edit").is_empty());
     let lines = world.choose(Some("approve"));
     assert!(line(&lines, "notify Warning").contains("came too late"));
@@ -376,12 +391,18 @@ fn a_gate_of_the_users_own_asks_nothing_about_the_projects_commands() {
     world.command("w the task");
     assert_eq!(
         world.tool("next"),
-        ["later", "gate 1 checks, baseline -, 0 commands"]
+        [
+            "later #2",
+            r#"gate #1 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust []"#
+        ]
     );
     over(&mut world, passed());
     assert_eq!(
         world.tool("next"),
-        ["later", "gate 1 checks, baseline -, 1 commands"]
+        [
+            "later #3",
+            r#"gate #2 checks [{"check":{"run":{"command":["make"],"shell":false,"timeout":600,"exit":{"code":0}}}}], baseline null, to trust [{"command":["make"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
+        ]
     );
     let asked = untrusted(&mut world);
     let asked = line(&asked, "ask Run commands of this project?");
@@ -398,7 +419,13 @@ fn a_yes_is_about_the_triggers_that_were_shown() {
     world.command("w another");
     world.answer(true);
     let lines = world.answer(true);
-    assert_eq!(lines, ["trust triggers 1", "watch 2"]);
+    assert_eq!(
+        lines,
+        [
+            r#"trust triggers [{"on":{"file":"a"},"prompt":"{content}","tier":"project"}]"#,
+            r#"watch [{"on":{"file":"a"},"prompt":"{content}","tier":"project"},{"on":{"file":"b"},"prompt":"{content}","tier":"project"}]"#
+        ]
+    );
     let asked = not_watched(&mut world);
     assert!(line(&asked, "ask Watch").contains('b'), "{asked:?}");
 }
@@ -415,7 +442,7 @@ fn a_run_that_is_cancelled_at_its_limit_waits_for_no_word() {
         ..needs_word()
     }));
     let mut world = World::started(vec![work]);
-    assert!(world.stop("stop").contains(&"forget word".to_owned()));
+    assert!(world.stop("stop").contains(&CLEARED.to_owned()));
 }
 
 #[test]
@@ -428,7 +455,7 @@ fn a_check_that_knows_no_beginning_says_how_to_get_one() {
     let report = json!({"what": "git", "verdict": {"couldNotRun": "noBaseline"}, "durationMs": 1});
     let report = serde_json::from_value(report).expect("it is a report");
     let lines = over(&mut world, vec![report]);
-    assert!(line(&lines, "settled tool").contains("action='loop'"));
+    assert!(line(&lines, "settled tool #2 ").contains("action='loop'"));
 }
 
 #[test]
@@ -438,10 +465,16 @@ fn how_things_stand_is_noted_where_nobody_knows_how_they_stood() {
         ..phase("a")
     });
     let lines = world.reload();
-    assert!(lines.contains(&"baseline of 1".to_owned()), "{lines:?}");
+    assert!(
+        lines.contains(&r#"baseline of [{"check":{"git":"newCommit"}}]"#.to_owned()),
+        "{lines:?}"
+    );
     assert!(line(&lines, "notify Warning").contains("compares with how they stand now"));
     let baseline = serde_json::value::to_raw_value(&json!({})).expect("a value is JSON");
     world.report(PlatformEvent::BaselineTaken { baseline });
     let lines = world.reload();
-    assert!(!lines.contains(&"baseline of 1".to_owned()), "{lines:?}");
+    assert!(
+        !lines.contains(&r#"baseline of [{"check":{"git":"newCommit"}}]"#.to_owned()),
+        "{lines:?}"
+    );
 }

@@ -1,5 +1,6 @@
 //! A host made of values: a session, a clock that moves by hand, and the branch it keeps.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -7,11 +8,12 @@ use workflow_core::definition::{
     Catalog, Listing, Loaded, Outcome, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
     Workflow,
 };
-use workflow_core::effect::{Action, Effect, Reply, ToolAnswer};
+use workflow_core::diagnostic::Diagnostic;
+use workflow_core::effect::{Action, ApprovalRequest, Effect, Mutation, Reply, ToolAnswer};
 use workflow_core::event::{
     Answer, ApprovalDecision, Author, Command, Entry, LastAssistant, PlatformEvent,
 };
-use workflow_core::guard::rules::PlainPaths;
+use workflow_core::policy::rules::PlainPaths;
 use workflow_core::session::Abilities;
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
 use workflow_core::{Effects, Event, Session};
@@ -78,6 +80,10 @@ pub(crate) struct World {
     /// What the person said outside of the host.
     pub(crate) word: Option<ApprovalDecision>,
     requests: u64,
+    /// The requests that are answered later.
+    unanswered: BTreeSet<RequestId>,
+    /// The questions that were ever asked.
+    asked_before: BTreeSet<QuestionId>,
 }
 
 impl World {
@@ -101,6 +107,8 @@ impl World {
             restore: RestoreId(0),
             word: None,
             requests: 0,
+            unanswered: BTreeSet::new(),
+            asked_before: BTreeSet::new(),
         };
         world.reload();
         world
@@ -134,47 +142,64 @@ impl World {
         })
     }
 
-    /// Puts an input in and tells what came out, a line an effect.
+    /// Sends an event and renders everything that comes out, a line for each reply, diagnostic, action, question and effect.
     pub(crate) fn step(&mut self, input: Event<'_>) -> Vec<String> {
+        let request = match &input {
+            Event::ToolCall { request, .. }
+            | Event::Branch { request, .. }
+            | Event::Step { request, .. }
+            | Event::Command { request, .. } => Some(*request),
+            _ => None,
+        };
         let out = self.session.step(self.now, input);
-        self.tell(out)
+        self.render(request, out)
     }
 
-    /// Takes a report of the platform, and tells what came out.
+    /// Sends a report of the platform, and renders everything that comes out.
     pub(crate) fn report(&mut self, event: PlatformEvent) -> Vec<String> {
         self.step(Event::Platform(event))
     }
 
-    fn tell(&mut self, out: Effects) -> Vec<String> {
+    fn render(&mut self, request: Option<RequestId>, out: Effects) -> Vec<String> {
         let mut lines = Vec::new();
         match out.reply {
-            Reply::None => {}
-            Reply::Later => lines.push("later".to_owned()),
-            Reply::Content(content) => lines.push(format!("content {content}")),
-            Reply::Block { reason, .. } => lines.push(format!("block {reason}")),
-            Reply::Inject { content, .. } => lines.push(format!("inject {content}")),
-            Reply::Mutation(mutation) => {
-                if mutation.unload {
-                    lines.push(format!("unload, persist {}", mutation.persist));
-                }
+            Reply::Later => {
+                let request = request.expect("only a request is answered later");
+                assert!(self.unanswered.insert(request), "{request:?} waits twice");
+                lines.push(format!("later #{}", request.0));
             }
-            Reply::Tool(ToolAnswer { text, .. }) => lines.push(format!("tool {text}")),
-            Reply::Triggered(heard) => lines.push(format!("heard {heard:?}")),
+            // The usual answers, which the host reads as "go on": `allow` and "nothing changed".
+            Reply::None => {}
+            Reply::Mutation(mutation) if mutation == Mutation::default() => {}
+            reply => {
+                let (kind, rest) = render_reply(reply);
+                lines.push(format!("{kind} {rest}"));
+            }
         }
-        for problem in out.diagnostics {
-            lines.push(format!("{} {}", problem.code, problem.message));
-        }
+        lines.extend(out.diagnostics.iter().map(render_diagnostic));
         self.take(out.actions, &mut lines);
         for question in out.questions {
-            lines.push(format!("ask {}: {}", question.title, question.message));
+            let show = question.show.map_or("-".to_owned(), |file| file);
+            lines.push(format!(
+                "ask {}: {}\n= #{} {:?}, shows {show}",
+                question.title, question.message, question.id.0, question.options
+            ));
+            assert!(
+                self.asked_before.insert(question.id),
+                "{:?} is asked twice",
+                question.id
+            );
             self.asked.push(question.id);
         }
         for settled in out.deferred {
-            lines.push(match settled.reply {
-                Reply::Block { reason, by } => format!("settled block {by:?} {reason}"),
-                Reply::Tool(ToolAnswer { text, .. }) => format!("settled tool {text}"),
-                _ => "settled".to_owned(),
-            });
+            assert!(
+                self.unanswered.remove(&settled.request),
+                "{:?} does not wait for an answer",
+                settled.request
+            );
+            let (kind, rest) = render_reply(settled.reply);
+            let line = format!("settled {kind} #{} {rest}", settled.request.0);
+            lines.push(line.trim_end().to_owned());
             self.take(settled.actions, &mut lines);
         }
         let mut reads_word = false;
@@ -182,33 +207,33 @@ impl World {
             lines.push(match effect {
                 Effect::RunGate(run) => {
                     self.gate = run.id;
-                    let baseline = run
-                        .baseline
-                        .map_or("-".to_owned(), |baseline| baseline.to_string());
                     format!(
-                        "gate {} checks, baseline {baseline}, {} commands",
-                        run.gates.len(),
-                        run.commands.len()
+                        "gate #{} checks {}, baseline {}, to trust {}",
+                        run.id.0,
+                        json(&run.gates),
+                        json(&run.baseline),
+                        json(&run.commands)
                     )
                 }
-                Effect::CancelGate { .. } => "stop gate".to_owned(),
-                Effect::TakeBaseline { gates } => format!("baseline of {}", gates.len()),
-                Effect::TrustCommands { commands } => format!("trust {}", commands.len()),
-                Effect::RequestApproval(awaiting) => format!("await {}", awaiting.approval.ask),
+                Effect::CancelGate { gate } => format!("stop gate #{}", gate.0),
+                Effect::TakeBaseline { gates } => format!("baseline of {}", json(&gates)),
+                Effect::TrustCommands { commands } => format!("trust {}", json(&commands)),
+                Effect::RequestApproval(awaiting) => {
+                    format!("await {}", render_awaiting(&awaiting))
+                }
                 Effect::ReadApproval(awaiting) => {
                     reads_word = true;
-                    format!("read word about {}", awaiting.approval.ask)
+                    format!("read approval of {}", render_awaiting(&awaiting))
                 }
-                Effect::ClearApproval { .. } => "forget word".to_owned(),
-                Effect::RecordCheckpoint => "keep code".to_owned(),
+                Effect::ClearApproval { task_id: task } => format!("clear approval of {task}"),
+                Effect::RecordCheckpoint => "record checkpoint".to_owned(),
                 Effect::RestoreCode { restore, snapshot } => {
                     self.restore = restore;
-                    format!("restore {}", snapshot.reference.unwrap_or(snapshot.head))
+                    format!("restore #{} {}", restore.0, json(&snapshot))
                 }
-                Effect::WatchTriggers { triggers } => format!("watch {}", triggers.len()),
-                Effect::ReadOthers { told } => format!("read others, {} told", told.len()),
-                Effect::StopWatching => "watch no more".to_owned(),
-                Effect::TrustTriggers { triggers } => format!("trust triggers {}", triggers.len()),
+                Effect::WatchTriggers { triggers } => format!("watch {}", json(&triggers)),
+                Effect::StopWatching => "watch nothing".to_owned(),
+                Effect::TrustTriggers { triggers } => format!("trust triggers {}", json(&triggers)),
             });
         }
         if reads_word {
@@ -222,14 +247,21 @@ impl World {
         for action in actions {
             lines.push(match action {
                 Action::AppendEntry { custom_type, data } => {
+                    let line = format!("entry {custom_type} {data}");
                     self.branch.push((custom_type.to_owned(), data));
-                    format!("entry {custom_type}")
+                    line
                 }
                 Action::SendMessage {
                     custom_type,
                     content,
                 } => format!("message {custom_type} {content}"),
-                Action::SendUserMessage { content, .. } => format!("user {content}"),
+                Action::SendUserMessage {
+                    content,
+                    must_arrive,
+                } => {
+                    let delivery = if must_arrive { "follows up" } else { "if idle" };
+                    format!("user ({delivery}) {content}")
+                }
                 Action::SetSessionName { name } => format!("name {name}"),
                 Action::SetStatus { text } => {
                     format!("status {}", text.unwrap_or_else(|| "-".to_owned()))
@@ -375,6 +407,53 @@ impl World {
     }
 }
 
+/// A reply as its kind and all of its values.
+fn render_reply(reply: Reply) -> (&'static str, String) {
+    match reply {
+        Reply::None => ("none", String::new()),
+        Reply::Later => panic!("a late reply is not late again"),
+        Reply::Block { reason, by } => ("block", format!("by {by:?}: {reason}")),
+        Reply::Content(content) => ("content", content.to_string()),
+        Reply::Inject {
+            custom_type,
+            content,
+        } => ("inject", format!("{custom_type} {content}")),
+        Reply::Mutation(Mutation { unload, persist }) => {
+            ("mutation", format!("unload {unload}, persist {persist}"))
+        }
+        Reply::Tool(ToolAnswer {
+            text,
+            details,
+            kind,
+        }) => ("tool", format!("{text}\n= {kind:?} {details}")),
+        Reply::Triggered(heard) => ("heard", format!("{heard:?}")),
+    }
+}
+
+fn render_diagnostic(problem: &Diagnostic) -> String {
+    format!(
+        "{} {}\n= {} {}, about {:?}",
+        problem.code, problem.message, problem.severity, problem, problem.workflow
+    )
+}
+
+fn render_awaiting(awaiting: &ApprovalRequest) -> String {
+    format!("{} {}", awaiting.nonce, json(&awaiting.approval))
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("a value is JSON")
+}
+
+/// The text of the first user message among some lines.
+#[track_caller]
+pub(crate) fn user_text(lines: &[String]) -> &str {
+    let (_, text) = line(lines, "user (")
+        .split_once(") ")
+        .expect("the delivery is in brackets");
+    text
+}
+
 /// The user messages among some lines.
 pub(crate) fn user_messages(lines: &[String]) -> usize {
     lines
@@ -383,10 +462,11 @@ pub(crate) fn user_messages(lines: &[String]) -> usize {
         .count()
 }
 
-/// The first line that starts with a word.
-pub(crate) fn line<'l>(lines: &'l [String], word: &str) -> &'l str {
-    lines
-        .iter()
-        .find(|line| line.starts_with(word))
-        .unwrap_or_else(|| panic!("no `{word}` in {lines:#?}"))
+/// The first line with this start.
+#[track_caller]
+pub(crate) fn line<'l>(lines: &'l [String], start: &str) -> &'l str {
+    match lines.iter().find(|line| line.starts_with(start)) {
+        Some(line) => line,
+        None => panic!("no `{start}` in {lines:#?}"),
+    }
 }

@@ -1,4 +1,4 @@
-//! Writes where inputs begin into a directory, one a target: `seeds DIRECTORY [TARGET]`.
+//! Writes the seeds into a directory per target: `seeds DIRECTORY [TARGET]`.
 
 use std::path::Path;
 use std::{env, fs, io};

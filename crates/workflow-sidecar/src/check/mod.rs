@@ -23,7 +23,7 @@ pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, nearer, plain};
 
-use crate::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
+use crate::platform::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 
 /// What was found.
 #[derive(Debug, Default)]

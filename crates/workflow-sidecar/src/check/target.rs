@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::ensure;
 
-use crate::disk::{HOST_DIRECTORY, WORKFLOWS};
+use crate::platform::disk::{HOST_DIRECTORY, WORKFLOWS};
 
 /// Something to check.
 #[derive(Debug, PartialEq)]

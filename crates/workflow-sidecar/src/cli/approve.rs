@@ -1,4 +1,4 @@
-//! `approve`: a person answers what a run waits for, outside of its host.
+//! `approve`: a person answers an approval request outside of the host.
 
 use std::io::{self, Write};
 
@@ -9,8 +9,8 @@ use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
 use super::outcome::Outcome;
 use super::person;
 use super::project::Own;
-use crate::approval::{Approvals, Awaited, Waits};
-use crate::shown;
+use crate::platform::approvals::{Approvals, RequestStatus, StoredRequest};
+use crate::platform::file_excerpt;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,42 +46,42 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let approvals = Approvals::in_agent_dir(&arguments.own.directory());
     let task = arguments.task.as_deref().unwrap_or_default();
-    let mut waiting = approvals.all()?;
-    waiting.retain(|waits| waits.awaited.task_id.starts_with(task));
+    let mut pending = approvals.all()?;
+    pending.retain(|status| status.request.task_id.starts_with(task));
     if arguments.list {
-        return list(&waiting, arguments.format);
+        return list(&pending, arguments.format);
     }
     person::needed("approve")?;
-    let awaited = match waiting.len() {
+    let request = match pending.len() {
         0 if task.is_empty() => {
             writeln!(anstream::stdout(), "Nothing waits for your word.")?;
             return Ok(Outcome::Well);
         }
         0 => bail!("no run `{}` waits for your word", shown(task)),
-        1 => waiting.remove(0).awaited,
+        1 => pending.remove(0).request,
         several => {
-            list(&waiting, Format::Human)?;
+            list(&pending, Format::Human)?;
             bail!("{several} runs wait: say which one");
         }
     };
-    let stood = tell(&awaited)?;
-    let said = match &arguments.choice {
-        Some(word) => Some(word.clone()),
-        None => ask(&awaited)?,
+    let shown_state = print_request(&request)?;
+    let answer = match &arguments.choice {
+        Some(choice) => Some(choice.clone()),
+        None => ask(&request)?,
     };
-    let Some(said) = said else {
+    let Some(answer) = answer else {
         writeln!(anstream::stdout(), "Nothing was said: it still waits.")?;
         return Ok(Outcome::Waits);
     };
-    let Some(choice) = chosen(&awaited, &said) else {
-        let said = shown(&said);
-        bail!("`{said}` cannot be chosen: {}", choices(&awaited));
+    let Some(choice) = chosen(&request, &answer) else {
+        let answer = shown(&answer);
+        bail!("`{answer}` cannot be chosen: {}", choices(&request));
     };
-    if how_it_stands(&awaited) != stood {
-        let show = visible(awaited.show.as_deref().unwrap_or_default());
+    if file_state(&request) != shown_state {
+        let show = visible(request.show.as_deref().unwrap_or_default());
         bail!("{show} has changed since it was shown to you: nothing was noted, look at it again");
     }
-    if !approvals.choose(&awaited, &choice, stood)? {
+    if !approvals.decide(&request, &choice, shown_state)? {
         bail!("the run has gone on, and waits for this no more");
     }
     let mut out = anstream::stdout();
@@ -93,23 +93,27 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Well)
 }
 
-fn list(waiting: &[Waits], format: Format) -> anyhow::Result<Outcome> {
+fn list(pending: &[RequestStatus], format: Format) -> anyhow::Result<Outcome> {
     match format {
-        Format::Json => json(&waiting)?,
-        Format::Human => tell_all(waiting)?,
+        Format::Json => json(&pending)?,
+        Format::Human => print_all(pending)?,
     }
-    let waits = waiting.iter().any(|waits| waits.choice.is_none());
-    Ok(if waits { Outcome::Waits } else { Outcome::Well })
+    let is_waiting = pending.iter().any(|status| status.choice.is_none());
+    Ok(if is_waiting {
+        Outcome::Waits
+    } else {
+        Outcome::Well
+    })
 }
 
-fn tell_all(waiting: &[Waits]) -> io::Result<()> {
+fn print_all(pending: &[RequestStatus]) -> io::Result<()> {
     let mut out = anstream::stdout();
-    if waiting.is_empty() {
+    if pending.is_empty() {
         writeln!(out, "Nothing waits for your word.")?;
     }
-    for Waits { awaited, choice } in waiting {
-        title(&mut out, awaited)?;
-        writeln!(out, "  {}", visible(&awaited.ask))?;
+    for RequestStatus { request, choice } in pending {
+        print_title(&mut out, request)?;
+        writeln!(out, "  {}", visible(&request.ask))?;
         match choice {
             None => writeln!(out, "  {NOTABLE}waits{NOTABLE:#}")?,
             Some(choice) => writeln!(
@@ -122,59 +126,59 @@ fn tell_all(waiting: &[Waits]) -> io::Result<()> {
     Ok(())
 }
 
-/// Which run it is.
-fn title(out: &mut impl Write, awaited: &Awaited) -> io::Result<()> {
-    let Awaited {
+/// Prints the run of a request.
+fn print_title(out: &mut impl Write, request: &StoredRequest) -> io::Result<()> {
+    let StoredRequest {
         task_id,
         workflow,
         phase,
         task,
         cwd,
         ..
-    } = awaited;
+    } = request;
     let (workflow, phase, task) = (visible(workflow), visible(phase), shown(task));
     writeln!(out, "{TITLE}{workflow} > {phase}{TITLE:#}: {task}")?;
     let cwd = visible(&cwd.to_string_lossy());
     writeln!(out, "  {ASIDE}{task_id} in {cwd}{ASIDE:#}")
 }
 
-/// Says what is to be decided, and gives how the file stood that was shown.
-fn tell(awaited: &Awaited) -> io::Result<Option<String>> {
+/// Prints a request; returns the state of the file that is shown.
+fn print_request(request: &StoredRequest) -> io::Result<Option<String>> {
     let mut out = anstream::stdout();
-    title(&mut out, awaited)?;
-    // Looked at first: what changes before it is shown counts as a change.
-    let shown = how_it_stands(awaited);
-    if let Some(show) = &awaited.show {
+    print_title(&mut out, request)?;
+    // Read first: a change before the excerpt is read counts as a change.
+    let shown = file_state(request);
+    if let Some(show) = &request.show {
         writeln!(out, "\n{}", visible(show))?;
-        let text = shown::excerpt(show, &awaited.cwd);
+        let text = file_excerpt::excerpt(show, &request.cwd);
         block(&mut out, "  ", text.trim_end())?;
     }
-    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&awaited.ask))?;
+    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&request.ask))?;
     Ok(shown)
 }
 
-fn how_it_stands(awaited: &Awaited) -> Option<String> {
-    let show = awaited.show.as_deref()?;
-    Some(shown::state(show, &awaited.cwd))
+fn file_state(request: &StoredRequest) -> Option<String> {
+    let show = request.show.as_deref()?;
+    Some(file_excerpt::state(show, &request.cwd))
 }
 
-fn ask(awaited: &Awaited) -> io::Result<Option<String>> {
-    person::answer(&format!("[{}]", choices(awaited)))
+fn ask(request: &StoredRequest) -> io::Result<Option<String>> {
+    person::answer(&format!("[{}]", choices(request)))
 }
 
-/// What can be chosen, by word or by number.
-fn choices(awaited: &Awaited) -> String {
-    let choices = awaited.choices.iter().enumerate();
+/// The possible choices with their numbers.
+fn choices(request: &StoredRequest) -> String {
+    let choices = request.choices.iter().enumerate();
     let choices = choices.map(|(at, choice)| format!("{} {}", at + 1, visible(choice)));
     choices.collect::<Vec<_>>().join(" · ")
 }
 
-/// The choice that a word or a number stands for.
-fn chosen(awaited: &Awaited, said: &str) -> Option<String> {
-    let by_word = awaited.choices.iter().find(|choice| *choice == said);
+/// The choice for an answer, which is its text or its number.
+fn chosen(request: &StoredRequest, answer: &str) -> Option<String> {
+    let by_text = request.choices.iter().find(|choice| *choice == answer);
     let by_number = || {
-        let number: usize = said.parse().ok()?;
-        awaited.choices.get(number.checked_sub(1)?)
+        let number: usize = answer.parse().ok()?;
+        request.choices.get(number.checked_sub(1)?)
     };
-    by_word.or_else(by_number).cloned()
+    by_text.or_else(by_number).cloned()
 }

@@ -1,4 +1,4 @@
-//! `completions`: what a shell needs to complete a command line.
+//! `completions`: completion scripts for shells.
 
 use std::io::Write;
 
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     generate(arguments.shell, &mut super::command_line(), NAME, &mut text);
     let mut text = String::from_utf8(text)?;
     if arguments.shell == Shell::Bash {
-        // The generator spells a name with a hyphen in two ways, and then completes no subcommand (clap #6421).
+        // Workaround for clap #6421: the generator writes a hyphenated name in two ways and then completes no subcommand.
         text = text.replace("workflow__subcmd__sidecar", "workflow__sidecar");
     }
     anstream::stdout().lock().write_all(text.as_bytes())?;

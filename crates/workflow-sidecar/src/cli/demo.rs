@@ -1,4 +1,4 @@
-//! `demo`: the main job in one command.
+//! `demo`: a scripted agent in example workflows.
 
 /// Run an agent through example workflows, over a real sidecar, and print who said what
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! `doctor`: whether everything that a workflow needs is there.
+//! `doctor`: a check of the installation.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::format::{Format, json};
 use super::outcome::Outcome;
 use super::project::Project;
-use crate::doctor::{Check, Status, examine};
+use crate::doctor::{CheckStatus, InstallationCheck, examine};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,50 +28,50 @@ pub(super) struct Arguments {
     format: Format,
 }
 
-/// What `--format json` tells.
+/// The output of `--format json`.
 #[derive(Debug, Serialize)]
-struct Examined<'a> {
-    /// The worst of them.
-    status: Status,
-    checks: &'a [Check],
+struct InstallationReport<'a> {
+    /// The worst status of all checks.
+    status: CheckStatus,
+    checks: &'a [InstallationCheck],
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let (agent_dir, project) = arguments.project.directories()?;
     let checks = examine(&agent_dir, &project);
     let statuses = checks.iter().map(|check| check.status);
-    let status = statuses.max().unwrap_or(Status::Ok);
+    let status = statuses.max().unwrap_or(CheckStatus::Ok);
     match arguments.format {
-        Format::Json => json(&Examined {
+        Format::Json => json(&InstallationReport {
             status,
             checks: &checks,
         })?,
         Format::Human => table(&checks)?,
     }
     Ok(match status {
-        Status::Ok | Status::Warn => Outcome::Well,
-        Status::Fail => Outcome::Findings,
+        CheckStatus::Ok | CheckStatus::Warn => Outcome::Well,
+        CheckStatus::Fail => Outcome::Findings,
     })
 }
 
-fn table(checks: &[Check]) -> anyhow::Result<()> {
+fn table(checks: &[InstallationCheck]) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     let width = checks.iter().map(|check| check.subject.len()).max();
     let width = width.unwrap_or_default();
     for check in checks {
-        let (word, colour) = match check.status {
-            Status::Ok => ("ok  ", AnsiColor::Green),
-            Status::Warn => ("warn", AnsiColor::Yellow),
-            Status::Fail => ("fail", AnsiColor::Red),
+        let (label, colour) = match check.status {
+            CheckStatus::Ok => ("ok  ", AnsiColor::Green),
+            CheckStatus::Warn => ("warn", AnsiColor::Yellow),
+            CheckStatus::Fail => ("fail", AnsiColor::Red),
         };
         let style = Style::new().bold().fg_color(Some(colour.into()));
         writeln!(
             out,
-            "{style}{word}{style:#}  {:width$}  {}",
+            "{style}{label}{style:#}  {:width$}  {}",
             check.subject, check.text
         )?;
-        if let Some(cure) = &check.cure {
-            writeln!(out, "{:1$}→ {cure}", "", width + 8)?;
+        if let Some(help) = &check.help {
+            writeln!(out, "{:1$}→ {help}", "", width + 8)?;
         }
     }
     Ok(())

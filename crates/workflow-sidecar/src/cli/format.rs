@@ -1,4 +1,4 @@
-//! What output is for: people, or programs.
+//! Output formats and styles.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,13 +9,13 @@ use workflow_core::diagnostic::{is_hidden, visible};
 
 /// A title.
 pub(super) const TITLE: Style = Style::new().bold();
-/// What is beside the point, as where something comes from.
+/// Secondary information, such as a source location.
 pub(super) const ASIDE: Style = Style::new().dimmed();
-/// What is as it should be.
+/// A success.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
-/// What is refused or wrong.
+/// A refusal or an error.
 pub(super) const BAD: Style = AnsiColor::Red.on_default();
-/// What wants to be looked at.
+/// A warning.
 pub(super) const NOTABLE: Style = AnsiColor::Yellow.on_default();
 
 /// Whom the output is for.
@@ -28,18 +28,18 @@ pub(super) enum Format {
     Json,
 }
 
-/// Writes a value for programs.
+/// Prints a value as JSON.
 pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = escaped(&serde_json::to_string_pretty(value)?);
     Ok(writeln!(anstream::stdout().lock(), "{text}")?)
 }
 
-/// The same JSON, with escapes for what a terminal would obey; what is ASCII JSON escapes itself.
+/// Escapes the characters that a terminal interprets. JSON already escapes the ASCII ones.
 fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
         if c != '\n' && is_hidden(c) {
-            // All of them have one unit.
+            // All of them are one UTF-16 unit. Writing to a string does not fail.
             let _ = write!(escaped, "\\u{:04x}", u32::from(c));
         } else {
             escaped.push(c);
@@ -48,13 +48,13 @@ fn escaped(json: &str) -> String {
     escaped
 }
 
-/// A count with its noun: `1 error`, `2 errors`.
+/// Formats a count with its noun: `1 error`, `2 errors`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
-/// A moment, in milliseconds since 1970, with so many digits of its seconds' fraction.
+/// Formats a time, in milliseconds since 1970, with a number of fractional digits. A time out of range stays a number.
 pub(super) fn moment(millis: i64, digits: usize) -> String {
     jiff::Timestamp::from_millisecond(millis).map_or_else(
         |_| millis.to_string(),
@@ -62,7 +62,7 @@ pub(super) fn moment(millis: i64, digits: usize) -> String {
     )
 }
 
-/// Writes a text as it is, each line behind a bar.
+/// Writes a text with a bar before each line.
 pub(super) fn block(out: &mut impl Write, indent: &str, text: &str) -> io::Result<()> {
     for line in text.split('\n') {
         let line = format!("{indent}│ {}", visible(&line.replace('\t', "    ")));
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_escaped_and_says_the_same() {
+    fn control_characters_are_escaped_in_json_without_changing_its_value() {
         let value = "é🔨\u{1b}\u{7f}\u{9b}2J\u{202e}\u{2028}\n";
         let json = serde_json::to_string_pretty(&[value]).unwrap();
         let shown = escaped(&json);

@@ -1,4 +1,4 @@
-//! `graph`: a workflow as a picture.
+//! `graph`: a workflow as a diagram.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use workflow_core::definition::Limits;
 
-use crate::disk::write_atomically;
 use crate::graph::{Graph, dot, mermaid, svg};
+use crate::platform::write_atomically;
 
 use super::outcome::Outcome;
 use super::project::Project;
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     project: Project,
 }
 
-/// What a picture is drawn in.
+/// Diagram formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// For Markdown
@@ -51,7 +51,7 @@ enum Format {
 }
 
 impl Format {
-    /// The format of a file with this name.
+    /// Returns the format that a file's extension names.
     fn of(path: &Path) -> anyhow::Result<Self> {
         match path.extension().and_then(OsStr::to_str) {
             Some("mmd" | "mermaid" | "md") => Ok(Self::Mermaid),
@@ -65,15 +65,16 @@ impl Format {
     }
 }
 
-/// Whether a file is a Markdown page, in which a picture stands in a block of its own.
-fn is_page(path: &Path) -> bool {
+/// Returns true for a Markdown page, where a diagram needs a code block.
+fn is_markdown(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "md")
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let loaded = arguments.project.load()?;
     let workflow = super::named::workflow(&loaded, &arguments.workflow)?;
-    let depth = usize::try_from(arguments.depth).unwrap_or(usize::MAX);
+    let depth =
+        usize::try_from(arguments.depth).expect("a u32 fits into usize on supported platforms");
     let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, depth)?;
     let output = arguments.output.as_deref();
     let format = match (arguments.format, output) {
@@ -81,8 +82,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         (None, Some(path)) => Format::of(path)?,
         (None, None) => Format::Mermaid,
     };
-    let picture = match format {
-        Format::Mermaid if output.is_some_and(is_page) => {
+    let diagram = match format {
+        Format::Mermaid if output.is_some_and(is_markdown) => {
             format!("```mermaid\n{}\n```\n", mermaid(&graph).trim_end())
         }
         Format::Mermaid => mermaid(&graph),
@@ -90,9 +91,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Format::Svg => svg(&graph),
     };
     match output {
-        None => anstream::stdout().lock().write_all(picture.as_bytes())?,
+        None => anstream::stdout().lock().write_all(diagram.as_bytes())?,
         Some(path) => {
-            write_atomically(path, &picture)
+            write_atomically(path, &diagram)
                 .with_context(|| format!("{} cannot be written", path.display()))?;
         }
     }

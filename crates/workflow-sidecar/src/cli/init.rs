@@ -1,17 +1,17 @@
-//! `init`: a workflow to begin with.
+//! `init`: a new workflow from a template.
 
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
-use workflow_core::definition::{Outcome as Became, load, nearest};
+use workflow_core::definition::{Outcome as LoadOutcome, load, nearest};
 use workflow_core::diagnostic::{render, shown};
 
-use crate::disk::{Disk, user_agent_dir};
 use crate::init::{
     Language, SCHEMA, STARTER, SchemaFile, TEMPLATES, Template, WORKFLOWS, Written, write,
 };
+use crate::platform::disk::{Disk, user_agent_dir};
 
 use super::outcome::Outcome;
 use super::schema;
@@ -26,8 +26,8 @@ Examples:
 
 Nothing is ever overwritten.";
 
-/// The key of a workflow that nobody has named.
-const UNNAMED: &str = "my-workflow";
+/// The default key.
+const DEFAULT_KEY: &str = "my-workflow";
 
 /// Write a workflow to begin with, or a ready-made one
 #[derive(Debug, clap::Args)]
@@ -58,13 +58,13 @@ impl Arguments {
 
     fn key(&self) -> &str {
         let named = self.name.as_deref().or(self.template.as_deref());
-        named.unwrap_or(UNNAMED)
+        named.unwrap_or(DEFAULT_KEY)
     }
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(bare) = &arguments.bare {
-        bail!("{}", meant(bare));
+        bail!("{}", suggestion(bare));
     }
     let project = &arguments.project;
     ensure!(project.is_dir(), "{} is not a directory", project.display());
@@ -82,14 +82,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         schema::WORKFLOW,
     )?;
     let mut out = anstream::stdout().lock();
-    say(&mut out, project, &written)?;
-    doubts(&mut out, project, &written)?;
-    next(&mut out, project, key)?;
+    print_written(&mut out, project, &written)?;
+    print_problems(&mut out, project, &written)?;
+    print_next_steps(&mut out, project, key)?;
     Ok(Outcome::Well)
 }
 
-/// What a name without its option is meant to be.
-fn meant(bare: &str) -> String {
+/// Suggests the option that a bare name belongs to.
+fn suggestion(bare: &str) -> String {
     let templates = TEMPLATES.iter().map(|template| template.name);
     match nearest(bare, templates) {
         Some(template) => format!("did you mean `init --template {template}`?"),
@@ -100,7 +100,7 @@ fn meant(bare: &str) -> String {
     }
 }
 
-fn say(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
+fn print_written(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
     for key in &written.keys {
         let directory = Path::new(WORKFLOWS).join(key);
         let files = written
@@ -125,11 +125,11 @@ fn say(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Resul
     Ok(())
 }
 
-/// What the new workflows do to others, and what `check` says about them.
-fn doubts(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
+/// Prints which workflows the new ones replace, and their diagnostics.
+fn print_problems(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
     let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
     for listing in &loaded.index {
-        if listing.outcome == Became::Shadowed && written.keys.contains(&listing.key) {
+        if listing.outcome == LoadOutcome::Shadowed && written.keys.contains(&listing.key) {
             let own = one_line(&listing.source);
             writeln!(out, "In this project it takes the place of your own {own}")?;
         }
@@ -146,13 +146,13 @@ fn doubts(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Re
     Ok(())
 }
 
-fn next(out: &mut impl Write, project: &Path, key: &str) -> anyhow::Result<()> {
+fn print_next_steps(out: &mut impl Write, project: &Path, key: &str) -> anyhow::Result<()> {
     let here = project == Path::new(".");
     let (argument, option) = if here {
         (String::new(), String::new())
     } else {
         let project = project.display().to_string();
-        // To be copied into a shell.
+        // Quoted, because the line is copied into a shell. A path with a NUL byte cannot be quoted, nor exist.
         let project = shlex::try_quote(&project).unwrap_or(project.as_str().into());
         (format!(" {project}"), format!(" --project {project}"))
     };
@@ -190,7 +190,7 @@ fn next(out: &mut impl Write, project: &Path, key: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A path of the project as a person would type it.
+/// Returns a path of the project as the user would type it.
 fn project_path(project: &Path, path: &Path) -> String {
     let here = project == Path::new(".");
     let path = if here {

@@ -1,7 +1,6 @@
-//! The command line: one variant a command, one file each.
+//! Command line: one variant and one file per command.
 //!
-//! Owns arguments and what is printed where: what was asked for on stdout, in colour only
-//! on a terminal; logs and what went wrong on stderr.
+//! Results go to stdout, in colour only on a terminal; logs and errors go to stderr.
 
 mod approve;
 mod check;
@@ -27,7 +26,6 @@ mod status;
 mod table;
 mod trust;
 
-use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -82,57 +80,53 @@ enum Command {
     Trust(trust::Arguments),
 }
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
-    let serving = serving();
-    let format = serving.as_ref().map(|arguments| arguments.log_format);
-    log::begin(format.unwrap_or_default());
-    let is_serving = serving.is_some();
-    let done = match serving {
-        Some(arguments) => serve::run(&arguments).map(|()| Outcome::Well),
-        None => command(),
+    let command = match parse() {
+        Ok(command) => command,
+        Err(error) => return print_clap_error(&error),
     };
-    match done {
+    let log_format = if let Some(Command::Serve(arguments)) = &command {
+        Some(arguments.log_format)
+    } else {
+        None
+    };
+    let is_serving = log_format.is_some();
+    log::begin(log_format.unwrap_or_default());
+    match execute(command) {
         Ok(outcome) => outcome.into(),
-        // A host that goes away is how serving ends.
+        // Serving ends when the host closes the pipe.
         Err(error) if is_serving && is_broken_pipe(&error) => ExitCode::SUCCESS,
-        // Whoever reads our output has read enough, as `head` does. What would have come may be a finding.
+        // The reader closed the pipe early, as `head` does. The part that was not read may contain a finding.
         Err(error) if is_broken_pipe(&error) => ExitCode::from(UNREAD),
         Err(error) => {
-            let styles = clap::builder::Styles::styled();
-            let style = styles.get_error();
-            let told = fit_for_a_terminal(&format!("{error:#}"));
-            anstream::eprintln!("{style}error:{style:#} {told}");
+            print_error(&error);
             ExitCode::from(FAILED)
         }
     }
 }
 
-/// The command line as a whole: for man pages.
+/// Returns the definition of the whole command line, for man pages.
 #[must_use]
 pub fn command_line() -> clap::Command {
     Arguments::command()
 }
 
-/// How to serve, if that is what is asked. Looked at first and by itself: a process that serves lives long,
-/// and must not carry about what it takes to know all commands.
-fn serving() -> Option<serve::Arguments> {
-    let mut words = env::args_os().skip(1);
-    match words.next() {
-        None => (!io::stdin().is_terminal()).then(serve::Arguments::of_the_environment),
-        Some(word) => (word == "serve").then(|| serve::Arguments::read(words)),
+/// Parses the command line. Without a command, a pipe on stdin means `serve`, because a host may spawn the
+/// binary without arguments.
+fn parse() -> Result<Option<Command>, clap::Error> {
+    let arguments = Arguments::try_parse()?;
+    if arguments.command.is_none() && !io::stdin().is_terminal() {
+        return Ok(Arguments::try_parse_from(["workflow-sidecar", "serve"])?.command);
     }
+    Ok(arguments.command)
 }
 
-/// Does what any other command line says.
-fn command() -> anyhow::Result<Outcome> {
+/// Runs a command; prints the help if there is none.
+fn execute(command: Option<Command>) -> anyhow::Result<Outcome> {
     let well = |()| Outcome::Well;
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(told) => return tell(&told),
-    };
-    match arguments.command {
+    match command {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
@@ -154,15 +148,28 @@ fn command() -> anyhow::Result<Outcome> {
     }
 }
 
-/// Prints help, or what is wrong with the command line, and ends; comes back if it cannot be printed.
-fn tell(told: &clap::Error) -> anyhow::Result<Outcome> {
-    told.print()?;
-    io::stdout().flush()?;
-    std::process::exit(told.exit_code())
+/// Prints the help, the version or a usage error, and returns its exit code.
+fn print_clap_error(error: &clap::Error) -> ExitCode {
+    match error.print().and_then(|()| io::stdout().flush()) {
+        // clap exits with 0 for help and with 2 for a usage error.
+        Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(FAILED)),
+        Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(UNREAD),
+        Err(cause) => {
+            print_error(&cause.into());
+            ExitCode::from(FAILED)
+        }
+    }
 }
 
-/// What went wrong often quotes a file or its name, which may hold anything.
-fn fit_for_a_terminal(text: &str) -> String {
+fn print_error(error: &anyhow::Error) {
+    let styles = clap::builder::Styles::styled();
+    let style = styles.get_error();
+    let text = escaped_lines(&format!("{error:#}"));
+    anstream::eprintln!("{style}error:{style:#} {text}");
+}
+
+/// Escapes the control characters of each line: an error often quotes a file or its name.
+fn escaped_lines(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     lines.join("\n")
 }
@@ -174,12 +181,12 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{command_line, fit_for_a_terminal};
+    use super::{command_line, escaped_lines};
 
     #[test]
-    fn what_went_wrong_moves_no_cursor() {
-        let told = fit_for_a_terminal("a\u{1b}[2J\u{9b}1mb\nc");
-        assert_eq!(told, "a\\u{1b}[2J\\u{9b}1mb\nc");
+    fn control_characters_in_an_error_are_escaped() {
+        let text = escaped_lines("a\u{1b}[2J\u{9b}1mb\nc");
+        assert_eq!(text, "a\\u{1b}[2J\\u{9b}1mb\nc");
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! A workflow by its name, and what was meant by one that does not exist.
+//! Lookup of a workflow by name, with a suggestion for an unknown one.
 
 use anyhow::{Result, bail};
 use workflow_core::definition::{Loaded, Outcome, Workflow};
 use workflow_core::diagnostic::shown;
 
-/// The workflow that a person means: the one `/workflow NAME` starts, or the one in the directory of this name.
+/// Finds the workflow that `/workflow NAME` starts, or else the one whose directory has this name.
 pub(super) fn workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Workflow> {
     let catalog = &loaded.catalog;
     let started = catalog
@@ -26,9 +26,9 @@ pub(super) fn workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Workflo
     let known: Vec<&str> = catalog.iter().map(|workflow| &*workflow.key).collect();
     let commands = catalog.startable().map(|workflow| &*workflow.command_name);
     match workflow_core::definition::nearest(&name, known.iter().copied().chain(commands)) {
-        Some(meant) => bail!(
+        Some(suggestion) => bail!(
             "there is no workflow `{name}`: did you mean `{}`?",
-            shown(meant)
+            shown(suggestion)
         ),
         None => {
             bail!("there is no workflow `{name}`: `workflow-sidecar list` shows those there are")

@@ -1,10 +1,10 @@
-//! How a command ends: the exit codes, in one place.
+//! Exit codes.
 
 use std::process::ExitCode;
 
-use crate::rest::Rest;
+use crate::run_condition::RunCondition;
 
-/// The table, as the help shows it.
+/// The table of the help.
 pub(super) const TABLE: &str = "\
 Exit codes:
   0            all is well
@@ -14,31 +14,31 @@ Exit codes:
   4            a run stands still at a limit
   130 141 143  ended by SIGINT, by whoever read the output and wanted no more, by SIGTERM";
 
-/// How a command ended that could do what it was asked.
+/// The result of a command that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// All is well.
+    /// Success.
     Well,
-    /// There are findings or differences.
+    /// Problems or differences were found.
     Findings,
-    /// A run waits for a person.
+    /// A run waits for the user.
     Waits,
-    /// A run stands still at a limit.
+    /// A run is paused at a limit.
     Limit,
 }
 
-/// Nothing could be done.
+/// A usage or I/O error.
 pub(super) const FAILED: u8 = 2;
 
-/// Nobody reads the output: as a shell sees a program that SIGPIPE ended.
+/// The output pipe was closed: the code that a shell reports for a program ended by SIGPIPE.
 pub(super) const UNREAD: u8 = 141;
 
-impl From<Rest> for Outcome {
-    fn from(rest: Rest) -> Self {
+impl From<RunCondition> for Outcome {
+    fn from(rest: RunCondition) -> Self {
         match rest {
-            Rest::Fine => Self::Well,
-            Rest::Waits => Self::Waits,
-            Rest::Limit => Self::Limit,
+            RunCondition::Fine => Self::Well,
+            RunCondition::Waits => Self::Waits,
+            RunCondition::Limit => Self::Limit,
         }
     }
 }

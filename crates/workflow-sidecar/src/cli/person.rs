@@ -1,12 +1,12 @@
-//! The person at the terminal, for what nobody else may answer.
+//! Questions at the terminal, for commands that only the user may run.
 //!
-//! An agent's shell is no terminal. That is a guard rail: a program can pretend to be one.
+//! An agent's shell is not a terminal. This is a guard rail: a program can emulate one.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::ensure;
 
-/// Refuses to go on where nobody sits at a terminal.
+/// Fails unless stdin and stdout are a terminal.
 pub(super) fn needed(what: &str) -> anyhow::Result<()> {
     ensure!(
         io::stdin().is_terminal() && io::stdout().is_terminal(),
@@ -15,13 +15,13 @@ pub(super) fn needed(what: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Asks, and takes a line; `None` if nothing was said.
+/// Prints a question and reads a line; `None` if it is empty.
 pub(super) fn answer(question: &str) -> io::Result<Option<String>> {
     let mut out = anstream::stdout();
     write!(out, "{question} ")?;
     out.flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    let said = line.trim();
-    Ok((!said.is_empty()).then(|| said.to_owned()))
+    let answer = line.trim();
+    Ok((!answer.is_empty()).then(|| answer.to_owned()))
 }

@@ -1,11 +1,11 @@
-//! Where a command looks for definitions.
+//! Directories of definitions, as options of a command.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use workflow_core::definition::{Loaded, load};
 
-use crate::disk::{Disk, user_agent_dir};
+use crate::platform::disk::{Disk, user_agent_dir};
 
 /// The directories a command looks into.
 #[derive(Debug, clap::Args)]
@@ -26,42 +26,42 @@ pub(super) struct Own {
 }
 
 impl Project {
-    /// What the files say.
+    /// Loads the definitions.
     pub(super) fn load(&self) -> anyhow::Result<Loaded> {
         Ok(load(&self.disk()?))
     }
 
-    /// The directory of the user's own definitions, and the project.
+    /// Returns the user's directory and the project's.
     pub(super) fn directories(&self) -> anyhow::Result<(PathBuf, PathBuf)> {
         let project = self.project.clone();
         ensure!(project.is_dir(), "{} is not a directory", project.display());
         Ok((self.own.directory(), project))
     }
 
-    /// The project's directory.
+    /// Returns the project's directory.
     pub(super) fn directory(&self) -> &Path {
         &self.project
     }
 
-    /// The directory of the user's own definitions.
+    /// Returns the directory of the user's definitions.
     pub(super) fn agent_dir(&self) -> PathBuf {
         self.own.directory()
     }
 
-    /// The files.
+    /// Returns the files of both directories.
     pub(super) fn disk(&self) -> anyhow::Result<Disk> {
         self.own.disk(&self.project)
     }
 }
 
 impl Own {
-    /// The files of a project, and the user's own.
+    /// Returns the files of a project and the user's.
     pub(super) fn disk(&self, project: &Path) -> anyhow::Result<Disk> {
         ensure!(project.is_dir(), "{} is not a directory", project.display());
         Ok(Disk::new(self.directory(), project.to_path_buf()))
     }
 
-    /// The directory of the user's own definitions.
+    /// Returns the directory of the user's definitions.
     pub(super) fn directory(&self) -> PathBuf {
         user_agent_dir(self.agent_dir.as_deref())
     }

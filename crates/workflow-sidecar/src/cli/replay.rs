@@ -1,4 +1,4 @@
-//! `replay`: whether a sidecar still says what it said when transcripts were written.
+//! `replay`: comparison of a sidecar with recorded transcripts.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -27,11 +27,11 @@ it is played on a virtual clock. Of a directory its *.jsonl files are played.
 
 Exits with 1 if anything differs.";
 
-/// How many differences of a transcript are shown; `--format json` has them all.
+/// Differences printed per transcript; `--format json` has all of them.
 const SHOWN: usize = 10;
 
-/// How long nothing is said of how far it is.
-const QUIET: Duration = Duration::from_secs(1);
+/// Time before progress is displayed.
+const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
 /// Play recorded sessions again and compare what the sidecar says, byte for byte
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ enum Format {
     Junit,
 }
 
-/// A transcript as programs are told of it.
+/// The result of a transcript, for programs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
@@ -74,10 +74,10 @@ struct Row<'a> {
     outcome: &'static str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     differences: &'a [Difference],
-    /// Where the recording was cut off.
+    /// Location where the recording was cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     torn: Option<&'a str>,
-    /// Why it was not played.
+    /// Reason why it was not played.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     })
 }
 
-/// The definitions to try. What is wrong with them is told first: it explains the differences.
+/// Reads the definitions to use instead. Their diagnostics are printed first, because they explain differences.
 fn definitions(directory: &Path) -> anyhow::Result<Tiers> {
     let tiers = Tiers::read(directory)?;
     let loaded = tiers.loaded(directory)?;
@@ -126,7 +126,7 @@ fn definitions(directory: &Path) -> anyhow::Result<Tiers> {
     Ok(tiers)
 }
 
-/// A command as a shell would take it apart.
+/// Splits a command line as a shell does.
 fn program(command: &str) -> anyhow::Result<Program> {
     let mut words = shlex::split(command)
         .with_context(|| format!("--against {command:?}: a quote is not closed"))?
@@ -140,28 +140,28 @@ fn program(command: &str) -> anyhow::Result<Program> {
     })
 }
 
-/// Says on a terminal how far it is, once it takes long.
+/// Displays progress on a terminal after a delay.
 fn progress(all: usize) -> impl Fn(usize) + Sync {
-    let is_seen = io::stderr().is_terminal();
+    let is_visible = io::stderr().is_terminal();
     let started = Instant::now();
-    let told = Mutex::new(0);
+    let displayed = Mutex::new(0);
     move |done| {
-        if !is_seen || started.elapsed() < QUIET {
+        if !is_visible || started.elapsed() < PROGRESS_DELAY {
             return;
         }
-        // Those who are done at once may come here in any order.
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        if done < *told {
+        // Threads may report out of order.
+        let mut displayed = displayed.lock().unwrap_or_else(PoisonError::into_inner);
+        if done < *displayed {
             return;
         }
-        *told = done;
-        // Gone when the last one is done.
+        *displayed = done;
+        // Cleared with the last one.
         let line = if done < all {
             format!("\r{done} of {all} replayed")
         } else {
             "\r\u{1b}[K".to_owned()
         };
-        // Nobody needs it.
+        // Progress that cannot be displayed is no reason to fail.
         let _ = io::stderr().write_all(line.as_bytes());
     }
 }
@@ -196,11 +196,11 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
     let bad = styles.get_error();
     for row in rows {
         for difference in row.differences.iter().take(SHOWN) {
-            let place = format!("{}:{}", row.file, difference.line);
+            let location = format!("{}:{}", row.file, difference.line);
             writeln!(
                 out,
                 "{bad}{}{bad:#}: {}",
-                visible(&place),
+                visible(&location),
                 difference.shown()
             )?;
         }
@@ -222,7 +222,7 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
     }
     let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let replayed = rows.len() - number("failed") - number("skipped");
-    let mut told = vec![format!("{} replayed", count(replayed, "transcript"))];
+    let mut summary = vec![format!("{} replayed", count(replayed, "transcript"))];
     let differ = if number("differs") == 1 {
         "differs"
     } else {
@@ -236,23 +236,23 @@ fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
     ];
     for (outcome, what) in others {
         if number(outcome) > 0 {
-            told.push(format!("{} {what}", number(outcome)));
+            summary.push(format!("{} {what}", number(outcome)));
         }
     }
     if number("differs") + number("blessed") + number("failed") == 0 && replayed > 0 {
-        told.insert(1, "no differences".to_owned());
+        summary.insert(1, "no differences".to_owned());
     }
-    writeln!(out, "{}", told.join(", "))?;
+    writeln!(out, "{}", summary.join(", "))?;
     Ok(())
 }
 
-/// What is not shown of the differences of a transcript.
+/// Counts the differences that are not printed.
 fn more(differences: &[Difference]) -> Option<String> {
     let more = differences.len().saturating_sub(SHOWN);
     (more > 0).then(|| format!("and {}", count(more, "more message")))
 }
 
-/// The report that CI systems show: a test a transcript.
+/// Prints a `JUnit` report with a test per transcript.
 fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     let tests = rows.len();
@@ -298,7 +298,7 @@ fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Text as it stands in XML: what XML cannot hold is replaced.
+/// Escapes a text for XML. Characters that XML forbids are replaced.
 fn xml(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

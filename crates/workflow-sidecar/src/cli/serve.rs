@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::builder::{FalseyValueParser, RangedU64ValueParser};
-use clap::{Args, Command, FromArgMatches};
 
 use crate::log::{FORMAT_VARIABLE, Format};
 use crate::record::{DEFAULT_LIMIT, Extent, Payload, Recorder};
@@ -17,7 +16,7 @@ pub(crate) const RECORD_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD";
 /// Set for `--record-redact`.
 const REDACT_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD_REDACT";
 
-/// What a person who types sees first.
+/// Shown to a person who starts it in a terminal.
 const HINT: &str = "\
 A host speaks JSON-RPC 2.0 here, one message a line. The first is
   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1,\"host\":{\"name\":\"me\",\"version\":\"1\"},\"cwd\":\".\"}}
@@ -34,7 +33,7 @@ Examples:
 `workflow-sidecar replay` plays a recording again.";
 
 /// Serve a host on stdin and stdout
-#[derive(Debug, PartialEq, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// How many bytes a line may have; a longer one is refused and skipped
@@ -54,18 +53,6 @@ pub(super) struct Arguments {
     pub(super) log_format: Format,
 }
 
-impl Default for Arguments {
-    fn default() -> Self {
-        Self {
-            max_line: DEFAULT_MAX_LINE,
-            record: None,
-            record_redact: false,
-            record_limit: DEFAULT_LIMIT,
-            log_format: Format::default(),
-        }
-    }
-}
-
 fn max_line() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
 }
@@ -76,20 +63,6 @@ fn record_limit() -> RangedU64ValueParser<u64> {
 }
 
 impl Arguments {
-    /// What holds if nothing is said on the command line.
-    ///
-    /// Where the environment says nothing either, nothing is parsed: the code that is run for it would stay in
-    /// memory as long as the host lives.
-    pub(super) fn of_the_environment() -> Self {
-        let says = |variable| std::env::var_os(variable).is_some();
-        if ![RECORD_VARIABLE, FORMAT_VARIABLE].into_iter().any(says) {
-            return Self::default();
-        }
-        let command = Self::augment_args(Command::new("serve"));
-        let matches = command.get_matches_from(["serve"]);
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
-    }
-
     /// The recording, if there is to be one. That there can be none must not cost the session.
     fn recorder(&self) -> Option<Recorder> {
         let path = self.record.as_deref().filter(|path| !path.is_empty())?;
@@ -107,40 +80,9 @@ impl Arguments {
     }
 }
 
-impl Arguments {
-    /// Reads what follows `serve`; ends the process if it is wrong, or asks for help.
-    ///
-    /// Knows no other command.
-    pub(super) fn read(words: impl Iterator<Item = OsString>) -> Self {
-        let mut words = words.peekable();
-        if words.peek().is_none() {
-            return Self::of_the_environment();
-        }
-        let command = Command::new("serve")
-            .bin_name("workflow-sidecar serve")
-            .no_binary_name(true);
-        let matches = Self::augment_args(command).get_matches_from(words);
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
-    }
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if io::stdin().is_terminal() {
         eprintln!("{HINT}");
     }
     serve(arguments.max_line, arguments.recorder()).context("the pipe to the host failed")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_holds_without_a_word_is_what_the_help_says() {
-        let command = Arguments::augment_args(Command::new("serve"));
-        let command = command.mut_args(|argument| argument.env(None::<&str>));
-        let matches = command.get_matches_from(["serve"]);
-        let parsed = Arguments::from_arg_matches(&matches).unwrap();
-        assert_eq!(parsed, Arguments::default());
-    }
 }

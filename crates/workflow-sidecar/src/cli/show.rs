@@ -1,4 +1,4 @@
-//! `show`: a recording, or a session file of pi, as a timeline.
+//! `show`: the timeline of a recording or of a pi session.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,14 +9,14 @@ use anyhow::Context;
 use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::{shown, visible};
-use workflow_core::guard::gate::{GateVerdict, Report};
+use workflow_core::policy::gate::{GateVerdict, Report};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
 use super::project::Own;
 use crate::record::Transcript;
-use crate::session_file::{SessionFile, bytes_of, is_session};
-use crate::show::{Happened, Timeline, Totals, of_recording, of_session};
+use crate::session_file::{SessionFile, is_session, read_file};
+use crate::show::{Timeline, TimelineEvent, Totals, of_recording, of_session};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,37 +43,38 @@ pub(super) struct Arguments {
     format: Format,
 }
 
-/// What is shown of a file.
+/// The output: every session of a file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
-    /// What kind of file it is.
+struct ShowOutput {
+    /// The kind of file.
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
-    /// Each session, by its id; that of a session file has none.
-    sessions: Vec<Session>,
-    /// Lines that are no entries.
+    /// The sessions by id; the one of a session file has no id.
+    sessions: Vec<SessionTimeline>,
+    /// Lines that could not be read as an entry.
     skipped: usize,
     /// Entries on other branches.
-    elsewhere: usize,
+    #[serde(rename = "elsewhere")]
+    on_other_branches: usize,
 }
 
 #[derive(Serialize)]
-struct Session {
+struct SessionTimeline {
     id: String,
     #[serde(flatten)]
     timeline: Timeline,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let bytes = bytes_of(&arguments.file)?;
+    let bytes = read_file(&arguments.file)?;
     let loaded = match &arguments.project {
         Some(project) => Some(load(&arguments.own.disk(project)?)),
         None => None,
     };
     let known = loaded.map(|loaded| loaded.catalog);
-    let shown = if is_session(&bytes) {
+    let output = if is_session(&bytes) {
         session(&bytes, known)
     } else {
         let transcript = Transcript::parse(&arguments.file, &bytes)
@@ -81,57 +82,57 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         recording(of_recording(&transcript?, known))
     };
     match arguments.format {
-        Format::Json => json(&shown)?,
-        Format::Human => shown.tell()?,
+        Format::Json => json(&output)?,
+        Format::Human => output.print()?,
     }
     Ok(Outcome::Well)
 }
 
-fn session(bytes: &[u8], known: Option<Arc<Catalog>>) -> Shown {
+fn session(bytes: &[u8], known: Option<Arc<Catalog>>) -> ShowOutput {
     let file = SessionFile::parse(bytes);
     let timeline = of_session(&file, known);
-    Shown {
+    ShowOutput {
         kind: "session",
         cwd: file.cwd.as_deref().map(str::to_owned),
-        sessions: vec![Session {
+        sessions: vec![SessionTimeline {
             id: String::new(),
             timeline,
         }],
         skipped: file.skipped,
-        elsewhere: file.elsewhere,
+        on_other_branches: file.on_other_branches,
     }
 }
 
-fn recording(sessions: BTreeMap<String, Timeline>) -> Shown {
+fn recording(sessions: BTreeMap<String, Timeline>) -> ShowOutput {
     let sessions = sessions.into_iter();
-    Shown {
+    ShowOutput {
         kind: "recording",
         cwd: None,
         sessions: sessions
-            .map(|(id, timeline)| Session { id, timeline })
+            .map(|(id, timeline)| SessionTimeline { id, timeline })
             .collect(),
         skipped: 0,
-        elsewhere: 0,
+        on_other_branches: 0,
     }
 }
 
-impl Shown {
-    fn tell(&self) -> io::Result<()> {
+impl ShowOutput {
+    fn print(&self) -> io::Result<()> {
         let mut out = anstream::stdout().lock();
-        for (at, Session { id, timeline }) in self.sessions.iter().enumerate() {
+        for (at, SessionTimeline { id, timeline }) in self.sessions.iter().enumerate() {
             if at > 0 {
                 writeln!(out)?;
             }
             if !id.is_empty() {
                 writeln!(out, "{TITLE}session {}{TITLE:#}", shown(id))?;
             }
-            tell(&mut out, timeline)?;
+            print_timeline(&mut out, timeline)?;
         }
         if self.sessions.is_empty() {
             writeln!(out, "nothing happened in any session")?;
         }
-        if self.elsewhere > 0 {
-            let entries = entries(self.elsewhere);
+        if self.on_other_branches > 0 {
+            let entries = entries(self.on_other_branches);
             writeln!(out, "{ASIDE}{entries} on other branches not shown{ASIDE:#}")?;
         }
         if self.skipped > 0 {
@@ -150,7 +151,7 @@ fn entries(number: usize) -> String {
     format!("{number} {plural}")
 }
 
-fn tell(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
+fn print_timeline(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
     let start = timeline.events.iter().find_map(|event| event.at);
     match start {
         Some(start) => writeln!(out, "{ASIDE}{}{ASIDE:#}", moment(start, 0))?,
@@ -162,19 +163,19 @@ fn tell(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
         let since = times.map(|(at, start)| at.saturating_sub(start));
         let since = since.map_or(String::new(), |since| format!("+{}", duration(since)));
         write!(out, "{ASIDE}{since:>11}{ASIDE:#}  ")?;
-        tell_one(out, &event.what)?;
+        print_event(out, &event.what)?;
     }
-    totals(out, &timeline.totals)
+    print_totals(out, &timeline.totals)
 }
 
-fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
+fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
     let after = |lasted: &Option<i64>| {
         lasted.map_or(String::new(), |lasted| {
             format!(" after {}", duration(lasted))
         })
     };
     match what {
-        Happened::Started { workflow, task } => {
+        TimelineEvent::Started { workflow, task } => {
             writeln!(
                 out,
                 "{TITLE}started {}{TITLE:#}: {}",
@@ -182,7 +183,7 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
                 shown(task)
             )
         }
-        Happened::Resumed { workflow, task } => {
+        TimelineEvent::Resumed { workflow, task } => {
             writeln!(
                 out,
                 "{TITLE}taken up {}{TITLE:#}: {}",
@@ -190,7 +191,7 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
                 shown(task)
             )
         }
-        Happened::Entered { phase, by, lasted } => {
+        TimelineEvent::Entered { phase, by, lasted } => {
             let by = by
                 .as_deref()
                 .map_or(String::new(), |by| format!("{} → ", shown(by)));
@@ -199,12 +200,12 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
             });
             writeln!(out, "{by}{}{lasted}", shown(phase))
         }
-        Happened::Denied { tool, reason } => {
+        TimelineEvent::Denied { tool, reason } => {
             writeln!(out, "{BAD}denied{BAD:#} {}", shown(tool))?;
             block(out, "               ", reason)
         }
-        Happened::Gate { checks } => gate(out, checks),
-        Happened::Asked { question, answer } => {
+        TimelineEvent::Gate { checks } => print_gate(out, checks),
+        TimelineEvent::Asked { question, answer } => {
             let answer = answer.as_deref().map_or_else(
                 || "no answer".to_owned(),
                 |answer| format!("answered {}", shown(answer)),
@@ -215,34 +216,42 @@ fn tell_one(out: &mut impl Write, what: &Happened) -> io::Result<()> {
                 shown(question)
             )
         }
-        Happened::Refused { action, answer } => {
+        TimelineEvent::Refused { action, answer } => {
             writeln!(out, "{BAD}refused{BAD:#} workflow_step {}", shown(action))?;
             block(out, "               ", answer)
         }
-        Happened::Pushed { times } => {
+        TimelineEvent::Reminded { times } => {
             writeln!(out, "{NOTABLE}told to go on{NOTABLE:#}, {times} in a row")
         }
-        Happened::Spoke { text } => writeln!(out, "a person: {}", shown(text)),
-        Happened::Woken { text } => {
+        TimelineEvent::UserMessage { text } => writeln!(out, "a person: {}", shown(text)),
+        TimelineEvent::Triggered { text } => {
             writeln!(out, "{NOTABLE}a trigger{NOTABLE:#}: {}", shown(text))
         }
-        Happened::BroughtBack { said } => writeln!(out, "the code: {}", visible(said)),
-        Happened::Parked { why } => writeln!(out, "{NOTABLE}parked{NOTABLE:#}: {why}"),
-        Happened::Compacted => writeln!(out, "{ASIDE}older messages became a summary{ASIDE:#}"),
-        Happened::Completed { lasted } => writeln!(out, "{GOOD}complete{GOOD:#}{}", after(lasted)),
-        Happened::Cancelled { lasted } => writeln!(out, "{BAD}cancelled{BAD:#}{}", after(lasted)),
+        TimelineEvent::CodeRestored { message } => {
+            writeln!(out, "the code: {}", visible(message))
+        }
+        TimelineEvent::Paused { why } => writeln!(out, "{NOTABLE}parked{NOTABLE:#}: {why}"),
+        TimelineEvent::Compacted => {
+            writeln!(out, "{ASIDE}older messages became a summary{ASIDE:#}")
+        }
+        TimelineEvent::Completed { lasted } => {
+            writeln!(out, "{GOOD}complete{GOOD:#}{}", after(lasted))
+        }
+        TimelineEvent::Cancelled { lasted } => {
+            writeln!(out, "{BAD}cancelled{BAD:#}{}", after(lasted))
+        }
     }
 }
 
-/// The checks of a gate: what ran, how it ended, how long it took, where it stands.
-fn gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
+/// Prints the checks of a gate: result, duration and location.
+fn print_gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
     let has_passed = checks.iter().all(Report::has_passed);
-    let (style, verdict) = if has_passed {
+    let (style, result) = if has_passed {
         (GOOD, "passed")
     } else {
         (BAD, "closed")
     };
-    writeln!(out, "{style}gate {verdict}{style:#}")?;
+    writeln!(out, "{style}gate {result}{style:#}")?;
     for check in checks {
         let (style, mark) = match check.verdict {
             GateVerdict::Passed => (GOOD, "✓"),
@@ -266,21 +275,21 @@ fn gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
     Ok(())
 }
 
-fn totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
+fn print_totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
     let number =
         |number: u64, noun: &str| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
-    let kept = match totals.checkpoints {
+    let checkpoints = match totals.checkpoints {
         0 => String::new(),
-        kept => format!(", {}", number(kept, "checkpoint")),
+        checkpoints => format!(", {}", number(checkpoints, "checkpoint")),
     };
     writeln!(
         out,
-        "{}, {}, {}{kept}",
+        "{}, {}, {}{checkpoints}",
         number(totals.tool_calls, "tool call"),
         number(totals.denials, "denial"),
         number(totals.pushes, "reminder"),
     )?;
-    let told = [
+    let sent = [
         (
             totals.context_characters,
             totals.contexts,
@@ -293,23 +302,23 @@ fn totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         ),
         (totals.reminder_characters, totals.reminders, "reminder"),
     ];
-    let characters = told.iter().map(|(characters, ..)| characters).sum();
-    let told = told.iter().filter(|(_, messages, _)| *messages > 0);
-    let told: Vec<String> = told
+    let characters = sent.iter().map(|(characters, ..)| characters).sum();
+    let sent = sent.iter().filter(|(_, messages, _)| *messages > 0);
+    let sent: Vec<String> = sent
         .map(|(characters, messages, what)| format!("{characters} in {}", number(*messages, what)))
         .collect();
-    if told.is_empty() {
+    if sent.is_empty() {
         return writeln!(out, "nothing put into the model's context");
     }
     writeln!(
         out,
         "{} put into the model's context: {}",
         number(characters, "character"),
-        told.join(", ")
+        sent.join(", ")
     )
 }
 
-/// Milliseconds as people read them.
+/// Formats a duration.
 fn duration(millis: i64) -> String {
     let sign = if millis < 0 { "-" } else { "" };
     let millis = millis.unsigned_abs();

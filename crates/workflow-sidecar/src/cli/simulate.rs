@@ -1,4 +1,4 @@
-//! `simulate`: a dry run of a workflow, by hand or by a script.
+//! `simulate`: a dry run of a workflow, interactive or scripted.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
@@ -61,14 +61,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let loaded = Arc::new(load(&disk));
     let origins = Origins::new(&disk, &loaded);
     let workflow = named::workflow(&loaded, &arguments.workflow)?;
-    starts(workflow, &loaded.catalog)?;
+    ensure_startable(workflow, &loaded.catalog)?;
     let (mut lines, name, typed) = source(arguments)?;
     let cwd = arguments.project.directory().canonicalize()?;
     let agent_dir = arguments.project.agent_dir();
     let description = arguments.description.join(" ");
     let recorder = arguments.record.as_deref().map(Recorder::begin);
     let recorder = recorder.transpose()?;
-    let (simulation, reactions) = Simulation::start(Start {
+    let (simulation, output) = Simulation::start(Start {
         cwd: &cwd.to_string_lossy(),
         agent_dir: &agent_dir.to_string_lossy(),
         workflow: &workflow.command_name,
@@ -86,12 +86,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
         contexts: Vec::new(),
     };
     let command = format!("/workflow {} {description}", workflow.command_name);
-    walk.begin(&command, &reactions)?;
+    walk.begin(&command, &output)?;
     walk.go(&mut lines)
 }
 
-/// Whether its command starts it: a part of others has none, and the first of two with one command takes it.
-fn starts(workflow: &Workflow, catalog: &Catalog) -> Result<()> {
+/// Fails unless the workflow's command starts it: a subworkflow has no command, and of two workflows with one
+/// command the first is started.
+fn ensure_startable(workflow: &Workflow, catalog: &Catalog) -> Result<()> {
     let mut startable = catalog.startable();
     let started = startable.find(|found| found.command_name == workflow.command_name);
     match started {
@@ -104,13 +105,13 @@ fn starts(workflow: &Workflow, catalog: &Catalog) -> Result<()> {
         Some(_) | None => bail!(
             "`{}` only runs inside other workflows: simulate {}",
             shown(&workflow.key),
-            whole(workflow, catalog)
+            containing(workflow, catalog)
         ),
     }
 }
 
-/// What to simulate in place of a part.
-fn whole(part: &Workflow, catalog: &Catalog) -> String {
+/// Names a workflow that contains a subworkflow.
+fn containing(part: &Workflow, catalog: &Catalog) -> String {
     let mut startable = catalog.startable();
     let found = startable.find(|workflow| uses(workflow, &part.key));
     found.map_or("one of those".to_owned(), |workflow| {
@@ -118,7 +119,7 @@ fn whole(part: &Workflow, catalog: &Catalog) -> String {
     })
 }
 
-/// Where the commands come from, what that is called, and whether somebody types them.
+/// Opens the source of the commands; returns it with its name, and true if a user types them.
 fn source(arguments: &Arguments) -> Result<(Box<dyn BufRead>, String, bool)> {
     if let Some(path) = &arguments.script {
         let file =
@@ -130,37 +131,37 @@ fn source(arguments: &Arguments) -> Result<(Box<dyn BufRead>, String, bool)> {
         ));
     }
     let stdin = io::stdin();
-    // A conversation needs both sides: where one is no terminal, it is a script.
+    // Interactive only if both sides are a terminal.
     let typed = stdin.is_terminal() && io::stdout().is_terminal();
     Ok((Box::new(stdin.lock()), "stdin".to_owned(), typed))
 }
 
-/// A simulation, and its output.
+/// A simulation and its output.
 struct Walk<'a, W> {
     simulation: Simulation,
     guards: Guards<'a>,
     out: W,
-    /// Whether somebody types, and so sees what was typed.
+    /// True if a user types the commands, which are then not printed again.
     typed: bool,
-    /// Where the commands come from.
+    /// The name of the source of the commands.
     name: String,
-    /// How many expectations were not met.
+    /// The number of failed expectations.
     failed: usize,
-    /// The contexts that were shown in full.
+    /// The contexts that were printed in full.
     contexts: Vec<String>,
 }
 
-/// The longest line of a script, in bytes.
+/// Maximum length of a script's line, in bytes.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// How the commands end.
-enum Next {
-    More,
+/// The effect of a line on the loop.
+enum Flow {
+    Continue,
     End,
 }
 
 impl<W: Write> Walk<'_, W> {
-    fn begin(&mut self, command: &str, reactions: &[Reaction]) -> Result<()> {
+    fn begin(&mut self, command: &str, output: &[Reaction]) -> Result<()> {
         if self.typed {
             writeln!(
                 self.out,
@@ -169,7 +170,7 @@ impl<W: Write> Walk<'_, W> {
             )?;
         }
         self.echo(command)?;
-        self.print(reactions)
+        self.print(output)
     }
 
     fn go(mut self, lines: &mut dyn BufRead) -> Result<Outcome> {
@@ -193,20 +194,20 @@ impl<W: Write> Walk<'_, W> {
             }
             let text = String::from_utf8_lossy(&line);
             match self.line(number, text.trim())? {
-                Next::More => {}
-                Next::End => break,
+                Flow::Continue => {}
+                Flow::End => break,
             }
         }
         self.end()
     }
 
-    fn line(&mut self, number: usize, text: &str) -> Result<Next> {
+    fn line(&mut self, number: usize, text: &str) -> Result<Flow> {
         let step = match Step::read(text) {
             Ok(Some(step)) => step,
-            Ok(None) => return Ok(Next::More),
+            Ok(None) => return Ok(Flow::Continue),
             Err(unknown) if self.typed => {
                 writeln!(self.out, "  {BAD}{unknown}{BAD:#}")?;
-                return Ok(Next::More);
+                return Ok(Flow::Continue);
             }
             Err(unknown) => return Err(anyhow!("{}:{number}: {unknown}", self.name)),
         };
@@ -214,7 +215,7 @@ impl<W: Write> Walk<'_, W> {
             self.echo(text)?;
         }
         match step.command {
-            Command::Quit => return Ok(Next::End),
+            Command::Quit => return Ok(Flow::End),
             Command::Help => writeln!(self.out, "{}", indented(HELP))?,
             Command::Tool { .. }
             | Command::Move(_)
@@ -231,8 +232,8 @@ impl<W: Write> Walk<'_, W> {
             | Command::Compact
             | Command::Reload => {}
         }
-        let (reactions, labels) = self.simulation.take(&step.command)?;
-        self.print(&reactions)?;
+        let (output, labels) = self.simulation.take(&step.command)?;
+        self.print(&output)?;
         if let Some(expected) = &step.expected
             && !labels.meet(expected)
         {
@@ -245,11 +246,11 @@ impl<W: Write> Walk<'_, W> {
                 self.name
             )?;
         }
-        Ok(Next::More)
+        Ok(Flow::Continue)
     }
 
     fn end(mut self) -> Result<Outcome> {
-        let (rest, place) = self.simulation.rest();
+        let (rest, location) = self.simulation.rest();
         self.simulation.finish()?;
         if self.typed {
             writeln!(self.out)?;
@@ -263,8 +264,8 @@ impl<W: Write> Walk<'_, W> {
             )?;
             return Ok(Outcome::Findings);
         }
-        if let Some(place) = place {
-            writeln!(self.out, "{}", shown(&place))?;
+        if let Some(location) = location {
+            writeln!(self.out, "{}", shown(&location))?;
         }
         Ok(rest.into())
     }
@@ -273,15 +274,15 @@ impl<W: Write> Walk<'_, W> {
         Ok(writeln!(self.out, "{TITLE}> {}{TITLE:#}", visible(text))?)
     }
 
-    fn print(&mut self, reactions: &[Reaction]) -> Result<()> {
-        for reaction in reactions {
-            self.print_one(reaction)?;
+    fn print(&mut self, outputs: &[Reaction]) -> Result<()> {
+        for output in outputs {
+            self.print_one(output)?;
         }
         Ok(())
     }
 
-    /// A question, with the line it comes from if it is about leaving the phase.
-    fn tell_asked(&mut self, title: &str, message: &str, choices: &[String]) -> Result<()> {
+    /// Prints a question; for one about leaving the phase also its location.
+    fn print_question(&mut self, title: &str, message: &str, choices: &[String]) -> Result<()> {
         let state = self.simulation.state_of_run();
         let by = state.filter(|_| !choices.is_empty());
         let by = by.and_then(|state| self.guards.approval(&state, title));
@@ -301,8 +302,8 @@ impl<W: Write> Walk<'_, W> {
         Ok(())
     }
 
-    /// What the model reads of a result, and which guards changed it.
-    fn print_read(&mut self, text: &str, changed: Option<&Changed>) -> Result<()> {
+    /// Prints the result that the model reads, and the guards that changed it.
+    fn print_result(&mut self, text: &str, changed: Option<&Changed>) -> Result<()> {
         let how = if changed.is_some() { "" } else { " as it is" };
         writeln!(self.out, "  read by the model{how}")?;
         block(&mut self.out, "    ", text)?;
@@ -322,9 +323,9 @@ impl<W: Write> Walk<'_, W> {
         Ok(())
     }
 
-    fn print_one(&mut self, reaction: &Reaction) -> Result<()> {
+    fn print_one(&mut self, output: &Reaction) -> Result<()> {
         let out = &mut self.out;
-        match reaction {
+        match output {
             Reaction::Starts { prompt } => {
                 writeln!(out, "  the agent starts on: {}", first_line(prompt))?;
             }
@@ -389,7 +390,7 @@ impl<W: Write> Walk<'_, W> {
                 title,
                 message,
                 choices,
-            } => self.tell_asked(title, message, choices)?,
+            } => self.print_question(title, message, choices)?,
             Reaction::NoChoice(choices) => writeln!(
                 out,
                 "  {ASIDE}that is no answer to the question: {}{ASIDE:#}",
@@ -401,7 +402,7 @@ impl<W: Write> Walk<'_, W> {
                     guard(out, "    │ ", what, source)?;
                 }
             }
-            Reaction::Read { text, changed } => self.print_read(text, changed.as_ref())?,
+            Reaction::Read { text, changed } => self.print_result(text, changed.as_ref())?,
             Reaction::Guard { what, source } => guard(out, "  ", what, source)?,
             Reaction::Kept { number } => {
                 let state = self.simulation.state_of_run();
@@ -422,7 +423,7 @@ impl<W: Write> Walk<'_, W> {
     }
 }
 
-/// Which triggers there are in place of one that is not there.
+/// Lists the triggers that exist, for an unknown name.
 fn no_trigger(names: &[String]) -> String {
     if names.is_empty() {
         return "the settings have no triggers".to_owned();
@@ -431,7 +432,7 @@ fn no_trigger(names: &[String]) -> String {
     format!("there is no such trigger: there are {names}")
 }
 
-/// What a guard does, and where it stands.
+/// Prints a guard and its location.
 fn guard(out: &mut impl Write, before: &str, what: &str, source: &str) -> io::Result<()> {
     writeln!(
         out,
@@ -441,7 +442,7 @@ fn guard(out: &mut impl Write, before: &str, what: &str, source: &str) -> io::Re
     )
 }
 
-/// What a question can be answered with.
+/// Lists the answers to a question.
 fn choices_of(choices: &[String]) -> String {
     if choices.is_empty() {
         return "yes or no".to_owned();
@@ -453,7 +454,7 @@ fn choices_of(choices: &[String]) -> String {
     chosen.join(", ")
 }
 
-/// A text in one line.
+/// Returns a text's first line.
 fn first_line(text: &str) -> String {
     let text = text.trim_end();
     match text.split_once('\n') {

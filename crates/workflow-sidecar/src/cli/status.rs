@@ -1,4 +1,4 @@
-//! `status`: what the run in a session file of pi stands at.
+//! `status`: the run of a pi session.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{Bound, Loaded, load};
 use workflow_core::diagnostic::{Code, Diagnostic, shown, visible};
-use workflow_core::guard::Parked;
+use workflow_core::policy::Parked;
 use workflow_core::run::entry_type;
 use workflow_core::view::View;
 
@@ -17,8 +17,8 @@ use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
 use super::project::Own;
 use crate::record::Transcript;
-use crate::rest::{Rest, rest, taken_up};
-use crate::session_file::{SessionFile, bytes_of, is_session};
+use crate::run_condition::{RunCondition, restored_session, run_condition};
+use crate::session_file::{SessionFile, is_session, read_file};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let bytes = bytes_of(&arguments.file)?;
+    let bytes = read_file(&arguments.file)?;
     if !is_session(&bytes) {
         let file = arguments.file.display();
         match Transcript::parse(&arguments.file, &bytes) {
@@ -63,57 +63,62 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(project) => load(&arguments.own.disk(project)?),
         None => Loaded::default(),
     };
-    let (session, mut problems) = taken_up(&file.ours(), Arc::new(loaded));
-    // That there are no files is no news where none were asked for.
-    let is_news =
+    let (session, mut problems) = restored_session(&file.ours(), Arc::new(loaded));
+    // Missing definition files are expected unless a project was named.
+    let is_relevant =
         |found: &Diagnostic| found.code != Code::DefinitionGone || arguments.project.is_some();
-    problems.retain(is_news);
-    let status = Status::of(session.view().as_ref(), since(&file), &problems);
+    problems.retain(is_relevant);
+    let output = StatusOutput::of(session.view().as_ref(), since(&file), &problems);
     match arguments.format {
-        Format::Json => json(&status)?,
-        Format::Human => status.tell()?,
+        Format::Json => json(&output)?,
+        Format::Human => output.print()?,
     }
-    Ok(session.view().map_or(Rest::Fine, |view| rest(&view)).into())
+    Ok(session
+        .view()
+        .map_or(RunCondition::Fine, |view| run_condition(&view))
+        .into())
 }
 
-/// When the run came to where it stands: what the last entry says that says something else than those before.
+/// Returns when the run's position changed last, from the entries.
 fn since(file: &SessionFile<'_>) -> Option<i64> {
     #[derive(serde::Deserialize, PartialEq)]
     #[serde(rename_all = "camelCase")]
-    struct Place {
+    struct StoredPosition {
         task_id: serde_json::Value,
         active: serde_json::Value,
         current_path: serde_json::Value,
         global_step_count: serde_json::Value,
     }
-    let mut place = None;
+    let mut position = None;
     let mut since = None;
     for entry in &file.entries {
         let ours = entry
             .ours()
             .filter(|ours| ours.custom_type == entry_type::STATE);
         let data = ours.and_then(|ours| ours.data);
-        let Some(now) = data.and_then(|data| serde_json::from_str::<Place>(data.get()).ok()) else {
+        // An entry of another form has no position; the engine reports it.
+        let Some(current) =
+            data.and_then(|data| serde_json::from_str::<StoredPosition>(data.get()).ok())
+        else {
             continue;
         };
-        if place.as_ref() != Some(&now) {
+        if position.as_ref() != Some(&current) {
             since = entry.at();
         }
-        place = Some(now);
+        position = Some(current);
     }
     since
 }
 
-/// What the run stands at.
+/// The output.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Status<'a> {
-    /// Whether there is a run, and what it does.
-    #[serde(rename = "status")]
-    word: &'static str,
+struct StatusOutput<'a> {
+    /// The state of the run, in one word.
+    status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<RunStatus<'a>>,
-    /// What is wrong with what is stored.
+    /// Problems of the stored entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
 }
@@ -149,12 +154,12 @@ struct PlaceStatus<'a> {
     waits: bool,
 }
 
-impl<'a> Status<'a> {
+impl<'a> StatusOutput<'a> {
     fn of(view: Option<&View<'a>>, since: Option<i64>, problems: &[Diagnostic]) -> Self {
         let problems = problems.iter().map(ToString::to_string).collect();
         let Some(view) = view else {
             return Self {
-                word: "none",
+                status: "none",
                 run: None,
                 problems,
             };
@@ -162,7 +167,7 @@ impl<'a> Status<'a> {
         let state = view.state;
         let place = view.place.as_ref();
         Self {
-            word: word(view),
+            status: state_name(view),
             run: Some(RunStatus {
                 workflow: &state.workflow_key,
                 workflow_name: place.map(|place| place.workflow_name),
@@ -183,26 +188,26 @@ impl<'a> Status<'a> {
                 started_at: moment(state.started_at, 3),
                 since: since.map(|since| moment(since, 3)),
                 pushes: view.pace.pushes,
-                parked: view.pace.parked.map(parked),
+                parked: view.pace.parked.map(pause_reason),
             }),
             problems,
         }
     }
 
-    fn tell(&self) -> anyhow::Result<()> {
+    fn print(&self) -> anyhow::Result<()> {
         let mut out = anstream::stdout().lock();
         match &self.run {
             None => writeln!(out, "no run goes on in this session")?,
             Some(run) => {
                 let name = run.workflow_name.unwrap_or(run.workflow);
-                let (style, words) = in_words(self.word, run.parked);
+                let (style, text) = described(self.status, run.parked);
                 writeln!(
                     out,
-                    "{TITLE}{}{TITLE:#}  {ASIDE}{}{ASIDE:#}  {style}{words}{style:#}",
+                    "{TITLE}{}{TITLE:#}  {ASIDE}{}{ASIDE:#}  {style}{text}{style:#}",
                     shown(name),
                     shown(run.workflow),
                 )?;
-                run.tell(&mut out)?;
+                run.print(&mut out)?;
             }
         }
         for problem in &self.problems {
@@ -213,7 +218,7 @@ impl<'a> Status<'a> {
 }
 
 impl RunStatus<'_> {
-    fn tell(&self, out: &mut impl Write) -> std::io::Result<()> {
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         let mut line = |key: &str, value: &str| writeln!(out, "  {key:9} {}", shown(value));
         line("task", self.task)?;
         match &self.place {
@@ -234,7 +239,7 @@ impl RunStatus<'_> {
     }
 }
 
-/// A path without its definition.
+/// Formats a path whose definition is not known.
 fn path(path: &workflow_core::run::Path) -> String {
     let segments = path.segments().iter();
     let parts: Vec<String> = segments
@@ -243,8 +248,8 @@ fn path(path: &workflow_core::run::Path) -> String {
     parts.join(" > ")
 }
 
-/// What a run does, in a word.
-fn word(view: &View<'_>) -> &'static str {
+/// Returns the state of a run in one word.
+fn state_name(view: &View<'_>) -> &'static str {
     let state = view.state;
     match (state.active, view.pace.parked) {
         (false, _) if state.cancelled => "cancelled",
@@ -258,9 +263,9 @@ fn word(view: &View<'_>) -> &'static str {
     }
 }
 
-/// The same for people, and how it is marked.
-fn in_words(word: &str, parked: Option<&str>) -> (Style, &'static str) {
-    match (word, parked) {
+/// Describes the state for people, with its style.
+fn described(state: &str, parked: Option<&str>) -> (Style, &'static str) {
+    match (state, parked) {
         ("parked", Some("max")) => (NOTABLE, "parked: no more reminders, any message resumes it"),
         ("parked", Some("maxStale")) => (NOTABLE, "parked: the agent called no tool"),
         ("parked", Some("error")) => (NOTABLE, "parked: the model's answer ended in an error"),
@@ -280,7 +285,7 @@ fn in_words(word: &str, parked: Option<&str>) -> (Style, &'static str) {
     }
 }
 
-fn parked(why: Parked) -> &'static str {
+fn pause_reason(why: Parked) -> &'static str {
     match why {
         Parked::Max => "max",
         Parked::MaxStale => "maxStale",

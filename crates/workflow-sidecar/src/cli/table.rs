@@ -1,4 +1,4 @@
-//! Tables for a terminal: columns as wide as their text, nothing raw from a file, cut where the terminal ends.
+//! Tables for a terminal: columns fit their text, control characters are escaped, and the last column is cut to the terminal's width.
 
 use std::io::{self, Write};
 
@@ -8,28 +8,31 @@ use workflow_core::diagnostic::shown;
 
 /// A title.
 const HEAD: Style = Style::new().bold();
-/// Between columns.
+/// Columns between two cells.
 const GAP: usize = 2;
-/// The last column is never cut below this.
+/// Minimum width of the last column.
 const NARROWEST: usize = 12;
 
-/// How wide the terminal is; `None` if nobody says so.
+/// Returns the terminal's width, if it is known. `COLUMNS` comes first, as in other programs; a value that is
+/// not a number is ignored.
 fn terminal() -> Option<usize> {
-    let said = std::env::var("COLUMNS")
+    let from_variable = std::env::var("COLUMNS")
         .ok()
-        .and_then(|said| said.parse().ok());
-    let asked = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    said.filter(|&columns| columns > 0).or_else(asked)
+        .and_then(|columns| columns.parse().ok());
+    let detected = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    from_variable
+        .filter(|&columns| columns > 0)
+        .or_else(detected)
 }
 
-/// Text with every control character escaped, however long it is.
+/// Escapes every control character, without a limit on the length.
 pub(super) fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| shown(c.encode_utf8(&mut [0; 4])))
         .collect()
 }
 
-/// Writes a table. The last column loses its start, a path's least telling part, if the terminal is too narrow.
+/// Writes a table. If the terminal is too narrow, the last column is cut at its start, because the end of a path says more.
 pub(super) fn write<const N: usize>(
     out: &mut impl Write,
     head: [&str; N],
@@ -57,7 +60,7 @@ pub(super) fn write<const N: usize>(
     Ok(())
 }
 
-/// The end of a text that fits, behind an ellipsis if that is not all.
+/// Cuts a text at its start to a width, with an ellipsis.
 fn ending(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -68,7 +71,7 @@ fn ending(text: &str, columns: usize) -> String {
     format!("…{}", &text[start..])
 }
 
-/// The start of a text that fits, before an ellipsis if that is not all.
+/// Cuts a text at its end to a width, with an ellipsis.
 pub(super) fn beginning(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -84,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_where_it_tells_least() {
+    fn a_text_is_cut_to_a_width() {
         assert_eq!(ending("a/b/c", 5), "a/b/c");
         assert_eq!(ending("a/b/c", 4), "…b/c");
         assert_eq!(ending("日本語", 4), "…語");
@@ -94,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_moves_the_cursor_is_left() {
+    fn control_characters_are_escaped() {
         assert_eq!(one_line("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
         assert_eq!(one_line(&"x".repeat(200)).len(), 200);
     }

@@ -1,5 +1,4 @@
-//! `trust`: a person says whether the commands at the gates of a project's workflows may run, and whether
-//! its triggers may be watched, and what its repository has git run.
+//! `trust`: a person allows a project's commands at gates, its triggers, and the programs in its git configuration.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,8 +12,10 @@ use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
 use super::person;
 use super::project::Own;
-use crate::gate::drivers;
-use crate::trust::{CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers};
+use crate::platform::git::config_commands;
+use crate::platform::trust_store::{
+    CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,76 +51,78 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = TrustStore::in_agent_dir(&arguments.own.directory());
     let mut out = anstream::stdout();
     if arguments.revoke {
-        note_damaged(store.forget(project)?)?;
+        report_renamed(store.revoke(project)?)?;
         writeln!(out, "Nothing of this project may run any more.")?;
         return Ok(Outcome::Well);
     }
     let loaded = load(&disk);
-    let drivers = drivers(project).unwrap_or_else(|why| {
-        tracing::debug!(why, "what the repository has git run cannot be told");
+    let git_commands = config_commands(project).unwrap_or_else(|reason| {
+        // For example because the project is not a repository, or git is not installed.
+        tracing::debug!(reason, "the configuration of the repository cannot be read");
         Vec::new()
     });
-    let wants = Wants::of(&loaded, &drivers, project, &store)?;
-    if wants.is_empty() {
+    let requirements = Requirements::of(&loaded, &git_commands, project, &store)?;
+    if requirements.is_empty() {
         writeln!(
             out,
             "This project runs no commands at its gates, and has no triggers."
         )?;
         return Ok(Outcome::Well);
     }
-    wants.tell(&mut out)?;
-    if arguments.list || wants.new.is_empty() {
-        return Ok(if wants.new.is_empty() {
+    requirements.print(&mut out)?;
+    if arguments.list || requirements.untrusted.is_empty() {
+        return Ok(if requirements.untrusted.is_empty() {
             Outcome::Well
         } else {
             Outcome::Waits
         });
     }
     person::needed("trust a project")?;
-    let said = person::answer("Do you trust them? [y/N]")?;
-    let agrees = said.is_some_and(|said| matches!(&*said.to_lowercase(), "y" | "yes"));
+    let answer = person::answer("Do you trust them? [y/N]")?;
+    let agrees = answer.is_some_and(|answer| matches!(&*answer.to_lowercase(), "y" | "yes"));
     if !agrees {
         writeln!(out, "They may not run.")?;
         return Ok(Outcome::Waits);
     }
-    for hash in &wants.new {
-        note_damaged(store.trust(project, hash)?)?;
+    for hash in &requirements.untrusted {
+        report_renamed(store.trust(project, hash)?)?;
     }
     writeln!(out, "They may run, as long as they stay as they are.")?;
     Ok(Outcome::Well)
 }
 
-/// What a project wants to do on this machine.
-struct Wants<'l> {
+/// Everything of a project that needs the user's trust.
+struct Requirements<'l> {
     commands: Lines<'l>,
     triggers: Lines<'l>,
-    /// What the repository's own configuration has git run.
-    drivers: Lines<'l>,
-    /// What must be trusted for all of it: a run asks for the commands of its workflow and of all that
-    /// belong to it, a session for the triggers.
-    new: Vec<CommandsHash>,
+    /// Programs in the configuration of the repository.
+    git_commands: Lines<'l>,
+    /// The hashes that are not trusted yet. A run asks for the commands of its workflow and its subworkflows, a
+    /// session for the triggers.
+    untrusted: Vec<CommandsHash>,
 }
 
-/// Each thing in full: its places, and whether it is trusted wherever it stands.
+/// Commands or triggers in full.
 type Lines<'l> = BTreeMap<String, Line<'l>>;
 
 struct Line<'l> {
-    places: Vec<&'l str>,
+    locations: Vec<&'l str>,
+    /// Set if it is trusted at all its locations.
     is_trusted: bool,
 }
 
-impl<'l> Wants<'l> {
+impl<'l> Requirements<'l> {
     fn of(
         loaded: &'l Loaded,
-        drivers: &[RunCheck],
+        git_commands: &[RunCheck],
         project: &Path,
         store: &TrustStore,
     ) -> Result<Self, TrustError> {
-        let mut wants = Self {
+        let mut requirements = Self {
             commands: Lines::new(),
             triggers: Lines::new(),
-            drivers: Lines::new(),
-            new: Vec::new(),
+            git_commands: Lines::new(),
+            untrusted: Vec::new(),
         };
         for workflow in loaded.catalog.startable() {
             let gates: Vec<(&RunCheck, &str)> =
@@ -128,9 +131,14 @@ impl<'l> Wants<'l> {
                 continue;
             }
             let hash = hash_of(gates.iter().map(|(run, _)| *run));
-            let is_trusted = wants.is_trusted(hash, project, store)?;
-            for (run, place) in gates {
-                add(&mut wants.commands, run.in_full(), place, is_trusted);
+            let is_trusted = requirements.is_trusted(hash, project, store)?;
+            for (run, location) in gates {
+                add(
+                    &mut requirements.commands,
+                    run.in_full(),
+                    location,
+                    is_trusted,
+                );
             }
         }
         let triggers = loaded.settings.triggers.iter();
@@ -139,26 +147,36 @@ impl<'l> Wants<'l> {
             .collect();
         if !triggers.is_empty() {
             let hash = hash_of_triggers(triggers.iter().copied());
-            let is_trusted = wants.is_trusted(hash, project, store)?;
+            let is_trusted = requirements.is_trusted(hash, project, store)?;
             for trigger in triggers {
                 let what = format!("{}: \"{}\"", trigger.in_words(), trigger.prompt);
-                let place = &trigger.source;
-                add(&mut wants.triggers, visible(&what), place, is_trusted);
+                let location = &trigger.source;
+                add(
+                    &mut requirements.triggers,
+                    visible(&what),
+                    location,
+                    is_trusted,
+                );
             }
         }
-        for driver in drivers {
-            let is_trusted = wants.is_trusted(hash_of([driver]), project, store)?;
-            let place = "the configuration of the repository";
-            add(&mut wants.drivers, driver.in_full(), place, is_trusted);
+        for command in git_commands {
+            let is_trusted = requirements.is_trusted(hash_of([command]), project, store)?;
+            let location = "the configuration of the repository";
+            add(
+                &mut requirements.git_commands,
+                command.in_full(),
+                location,
+                is_trusted,
+            );
         }
-        Ok(wants)
+        Ok(requirements)
     }
 
     fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.triggers.is_empty() && self.drivers.is_empty()
+        self.commands.is_empty() && self.triggers.is_empty() && self.git_commands.is_empty()
     }
 
-    /// Whether this is trusted; what is not is noted.
+    /// Looks up a hash, and records it if it is not trusted.
     fn is_trusted(
         &mut self,
         hash: CommandsHash,
@@ -166,20 +184,20 @@ impl<'l> Wants<'l> {
         store: &TrustStore,
     ) -> Result<bool, TrustError> {
         let is_trusted = store.look_up(project, &hash)? == Trust::Trusted;
-        if !is_trusted && !self.new.contains(&hash) {
-            self.new.push(hash);
+        if !is_trusted && !self.untrusted.contains(&hash) {
+            self.untrusted.push(hash);
         }
         Ok(is_trusted)
     }
 
-    fn tell(&self, out: &mut impl Write) -> io::Result<()> {
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
         if !self.commands.is_empty() {
             let number = count(self.commands.len(), "command");
             writeln!(
                 out,
                 "The workflows of this project run {number} at their gates:"
             )?;
-            tell(out, &self.commands)?;
+            print_lines(out, &self.commands)?;
         }
         if !self.triggers.is_empty() {
             let number = count(self.triggers.len(), "trigger");
@@ -187,51 +205,60 @@ impl<'l> Wants<'l> {
                 out,
                 "The settings of this project wake the agent by {number}:"
             )?;
-            tell(out, &self.triggers)?;
+            print_lines(out, &self.triggers)?;
         }
-        if !self.drivers.is_empty() {
-            let number = count(self.drivers.len(), "setting");
+        if !self.git_commands.is_empty() {
+            let number = count(self.git_commands.len(), "setting");
             writeln!(
                 out,
                 "Where gates and checkpoints ask git, the repository has it run something by {number}:"
             )?;
-            tell(out, &self.drivers)?;
+            print_lines(out, &self.git_commands)?;
         }
         Ok(())
     }
 }
 
-fn add<'l>(lines: &mut Lines<'l>, what: String, place: &'l str, is_trusted: bool) {
+fn add<'l>(lines: &mut Lines<'l>, what: String, location: &'l str, is_trusted: bool) {
     let line = lines.entry(what).or_insert(Line {
-        places: Vec::new(),
+        locations: Vec::new(),
         is_trusted: true,
     });
     line.is_trusted &= is_trusted;
-    if !line.places.contains(&place) {
-        line.places.push(place);
+    if !line.locations.contains(&location) {
+        line.locations.push(location);
     }
 }
 
-fn tell(out: &mut impl Write, lines: &Lines<'_>) -> io::Result<()> {
-    for (what, Line { places, is_trusted }) in lines {
-        let (style, word) = if *is_trusted {
+fn print_lines(out: &mut impl Write, lines: &Lines<'_>) -> io::Result<()> {
+    for (
+        what,
+        Line {
+            locations,
+            is_trusted,
+        },
+    ) in lines
+    {
+        let (style, state) = if *is_trusted {
             (GOOD, "trusted")
         } else {
             (NOTABLE, "new    ")
         };
-        let places = visible(&places.join(", "));
-        writeln!(out, "  {style}{word}{style:#}  {what}")?;
-        writeln!(out, "           {ASIDE}{places}{ASIDE:#}")?;
+        let locations = visible(&locations.join(", "));
+        writeln!(out, "  {style}{state}{style:#}  {what}")?;
+        writeln!(out, "           {ASIDE}{locations}{ASIDE:#}")?;
     }
     Ok(())
 }
 
-/// Says where a file is now that could not be understood.
-fn note_damaged(aside: Option<PathBuf>) -> io::Result<()> {
-    let Some(aside) = aside else { return Ok(()) };
-    let aside = visible(&aside.to_string_lossy());
+/// Reports the new path of a damaged file.
+fn report_renamed(renamed: Option<PathBuf>) -> io::Result<()> {
+    let Some(renamed) = renamed else {
+        return Ok(());
+    };
+    let renamed = visible(&renamed.to_string_lossy());
     writeln!(
         anstream::stderr(),
-        "What was trusted before could not be read: it is in {aside} now, and counts for nothing."
+        "What was trusted before could not be read: it is in {renamed} now, and counts for nothing."
     )
 }

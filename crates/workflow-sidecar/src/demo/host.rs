@@ -1,4 +1,4 @@
-//! A small agent host: spawns the sidecar, speaks the protocol, applies actions, keeps the session's branch.
+//! Minimal agent host: spawns the sidecar, speaks the protocol, applies actions and stores the session's branch.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -7,32 +7,32 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::timeline::{Speaker, Timeline};
+use super::dialogue::{DialoguePrinter, Speaker};
 
-/// The moment at which the demo takes place.
+/// The demo's time on the virtual clock.
 const NOW: u64 = 1_767_225_600_000;
 
 /// A host with one session.
-pub(crate) struct Host<'d> {
-    sidecar: Sidecar,
+pub(crate) struct DemoHost<'d> {
+    sidecar: SidecarProcess,
     directory: &'d Path,
-    pub(crate) timeline: Timeline,
-    /// The session's entries, as a host keeps them.
+    pub(crate) dialogue: DialoguePrinter,
+    /// The session's entries, as a host stores them.
     branch: Vec<Value>,
-    /// What the person answers to the next question.
+    /// The user's answer to the next question.
     pub(crate) answer: bool,
-    /// User messages the sidecar sent, which start the agent.
+    /// User messages of the sidecar, which start the agent.
     pub(crate) prompts: Vec<String>,
 }
 
-struct Sidecar {
+struct SidecarProcess {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     calls: u64,
 }
 
-impl Sidecar {
+impl SidecarProcess {
     fn spawn() -> Result<Self> {
         let program = std::env::current_exe().context("this program's own path is not known")?;
         let mut child = Command::new(&program)
@@ -70,20 +70,21 @@ impl Sidecar {
     }
 }
 
-impl<'d> Host<'d> {
+impl<'d> DemoHost<'d> {
     /// Starts a sidecar for a project directory.
-    pub(crate) fn start(directory: &'d Path, timeline: Timeline) -> Result<Self> {
-        let sidecar = Sidecar::spawn()?;
+    pub(crate) fn start(directory: &'d Path, dialogue: DialoguePrinter) -> Result<Self> {
+        let sidecar = SidecarProcess::spawn()?;
         let mut host = Self {
             sidecar,
             directory,
-            timeline,
+            dialogue,
             branch: Vec::new(),
             answer: false,
             prompts: Vec::new(),
         };
         let manifest = host.initialize()?;
-        host.timeline.say(Speaker::Sidecar, &wishes(&manifest))?;
+        host.dialogue
+            .say(Speaker::Sidecar, &manifest_summary(&manifest))?;
         host.start_session()?;
         Ok(host)
     }
@@ -92,7 +93,7 @@ impl<'d> Host<'d> {
     pub(crate) fn crash_and_restart(&mut self) -> Result<()> {
         self.sidecar.child.kill()?;
         self.sidecar.child.wait()?;
-        self.sidecar = Sidecar::spawn()?;
+        self.sidecar = SidecarProcess::spawn()?;
         self.initialize()?;
         self.start_session()
     }
@@ -108,7 +109,7 @@ impl<'d> Host<'d> {
         Ok(())
     }
 
-    /// Says who speaks; the manifest comes back.
+    /// Sends `initialize` and returns the manifest.
     fn initialize(&mut self) -> Result<Value> {
         self.call(
             "initialize",
@@ -123,7 +124,7 @@ impl<'d> Host<'d> {
         )
     }
 
-    /// Hands over the session as it stands.
+    /// Sends the session's branch.
     fn start_session(&mut self) -> Result<()> {
         let context = json!({ "cwd": self.directory, "hasUI": true, "branch": self.branch });
         self.call(
@@ -133,7 +134,7 @@ impl<'d> Host<'d> {
         Ok(())
     }
 
-    /// Calls the sidecar, applies what comes back, and answers what it asks meanwhile.
+    /// Calls the sidecar, applies the actions of its answer, and answers its questions meanwhile.
     pub(crate) fn call(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.sidecar.calls += 1;
         let id = self.sidecar.calls;
@@ -165,14 +166,14 @@ impl<'d> Host<'d> {
             text_of(&params["title"]),
             text_of(&params["message"])
         );
-        self.timeline.say(Speaker::Sidecar, &text)?;
-        self.timeline
+        self.dialogue.say(Speaker::Sidecar, &text)?;
+        self.dialogue
             .say(Speaker::User, if self.answer { "yes" } else { "no" })?;
         let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": self.answer });
         self.sidecar.write(&answer)
     }
 
-    /// Does what the sidecar wants done, in order.
+    /// Applies actions in order.
     fn apply(&mut self, actions: &Value) -> Result<()> {
         for action in actions.as_array().into_iter().flatten() {
             let text = match action["type"].as_str().unwrap_or_default() {
@@ -197,14 +198,14 @@ impl<'d> Host<'d> {
                 }
                 other => bail!("the sidecar wants `{other}`, which this host does not have"),
             };
-            self.timeline.say(Speaker::Sidecar, &text)?;
+            self.dialogue.say(Speaker::Sidecar, &text)?;
         }
         Ok(())
     }
 }
 
-/// What a manifest asks of a host, in words.
-fn wishes(manifest: &Value) -> String {
+/// Describes what a manifest asks of a host.
+fn manifest_summary(manifest: &Value) -> String {
     let names = |list: &str| -> String {
         let items = manifest[list].as_array().into_iter().flatten();
         let names = items.filter_map(|item| item["name"].as_str());
@@ -218,7 +219,7 @@ fn wishes(manifest: &Value) -> String {
     )
 }
 
-/// A JSON text as text.
+/// Returns the text of a JSON value.
 pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().trim_end().to_owned()
 }

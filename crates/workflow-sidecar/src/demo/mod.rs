@@ -1,20 +1,19 @@
-//! The main job in one command: this program as a sidecar over real pipes, and a host that runs an agent through workflows.
+//! Demo: this program as a sidecar over real pipes, and a host that runs a scripted agent through workflows.
 //!
-//! The agent is a script; everything the sidecar says is what it really answered. Whatever is
-//! not as the script expects ends the demo with an error, so that it cannot look better than it is.
+//! The answers of the sidecar are real. An answer that the script does not expect ends the demo with an error.
 
+mod dialogue;
 mod host;
-mod timeline;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use host::{Host, text_of};
-use timeline::{Speaker, Timeline};
+use dialogue::{DialoguePrinter, Speaker};
+use host::{DemoHost, text_of};
 
-/// The example workflows, as they would stand in `.pi/workflows`.
+/// The example workflows, by their paths in `.pi/workflows`.
 const WORKFLOWS: &[(&str, &str)] = &[
     (
         "ship/workflow.yaml",
@@ -37,13 +36,13 @@ const WORKFLOWS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Runs the demo in a directory of its own, which is removed afterwards.
+/// Runs the demo in a temporary directory, which is removed afterwards.
 pub(crate) fn run() -> Result<()> {
     let directory = tempfile::tempdir().context("no temporary directory could be made")?;
     write_workflows(&directory.path().join(".pi/workflows"))?;
-    let mut timeline = Timeline::new();
-    timeline.chapter("The host starts a sidecar")?;
-    let mut host = Host::start(directory.path(), timeline)?;
+    let mut dialogue = DialoguePrinter::new();
+    dialogue.chapter("The host starts a sidecar")?;
+    let mut host = DemoHost::start(directory.path(), dialogue)?;
     plan(&mut host)?;
     build(&mut host)?;
     survive(&mut host)?;
@@ -61,8 +60,8 @@ fn write_workflows(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn plan(host: &mut Host<'_>) -> Result<()> {
-    host.timeline
+fn plan(host: &mut DemoHost<'_>) -> Result<()> {
+    host.dialogue
         .chapter("A workflow is started; its first phase reads only")?;
     command(host, "workflow", "")?;
     command(host, "workflow", "ship Add --json to the export command")?;
@@ -70,10 +69,10 @@ fn plan(host: &mut Host<'_>) -> Result<()> {
     ensure!(tool_call(host, "read")?, "reading is part of planning");
     ensure!(!tool_call(host, "edit")?, "planning must not edit");
 
-    host.timeline
+    host.dialogue
         .chapter("The agent stops too early, and is sent on")?;
     agent_stops(host)?;
-    host.timeline
+    host.dialogue
         .say(Speaker::Host, "three seconds pass, nobody types")?;
     host.call("clock/advance", &json!({ "ms": 3000 }))?;
     ensure!(
@@ -83,15 +82,15 @@ fn plan(host: &mut Host<'_>) -> Result<()> {
     start_agent(host)
 }
 
-fn build(host: &mut Host<'_>) -> Result<()> {
-    host.timeline.chapter("The next phase is a subworkflow")?;
+fn build(host: &mut DemoHost<'_>) -> Result<()> {
+    host.dialogue.chapter("The next phase is a subworkflow")?;
     step(host, "next")?;
     ensure!(tool_call(host, "edit")?, "building is editing");
     new_turn(host)?;
     step(host, "next")?;
     ensure!(!tool_call(host, "edit")?, "verifying must not edit");
 
-    host.timeline
+    host.dialogue
         .chapter("A test fails: the subworkflow starts over")?;
     new_turn(host)?;
     step(host, "loop")?;
@@ -100,10 +99,10 @@ fn build(host: &mut Host<'_>) -> Result<()> {
     step(host, "next")
 }
 
-fn survive(host: &mut Host<'_>) -> Result<()> {
-    host.timeline
+fn survive(host: &mut DemoHost<'_>) -> Result<()> {
+    host.dialogue
         .chapter("The sidecar is killed, and another takes over from the session")?;
-    host.timeline
+    host.dialogue
         .say(Speaker::Host, "kill -9, then a new process")?;
     host.crash_and_restart()?;
     ensure!(
@@ -113,8 +112,8 @@ fn survive(host: &mut Host<'_>) -> Result<()> {
     Ok(())
 }
 
-fn finish(host: &mut Host<'_>) -> Result<()> {
-    host.timeline
+fn finish(host: &mut DemoHost<'_>) -> Result<()> {
+    host.dialogue
         .chapter("The last phases, and the end of the run")?;
     new_turn(host)?;
     step(host, "next")?;
@@ -124,8 +123,8 @@ fn finish(host: &mut Host<'_>) -> Result<()> {
     agent_stops(host)
 }
 
-fn cancel(host: &mut Host<'_>) -> Result<()> {
-    host.timeline
+fn cancel(host: &mut DemoHost<'_>) -> Result<()> {
+    host.dialogue
         .chapter("Another run, which the user cancels")?;
     command(host, "workflow", "note the meeting")?;
     start_agent(host)?;
@@ -137,8 +136,8 @@ fn cancel(host: &mut Host<'_>) -> Result<()> {
     Ok(())
 }
 
-fn command(host: &mut Host<'_>, name: &str, arguments: &str) -> Result<()> {
-    host.timeline
+fn command(host: &mut DemoHost<'_>, name: &str, arguments: &str) -> Result<()> {
+    host.dialogue
         .say(Speaker::User, format!("/{name} {arguments}").trim_end())?;
     host.call(
         "command/run",
@@ -147,8 +146,8 @@ fn command(host: &mut Host<'_>, name: &str, arguments: &str) -> Result<()> {
     Ok(())
 }
 
-/// Starts the agent on what it was told last.
-fn start_agent(host: &mut Host<'_>) -> Result<()> {
+/// Starts the agent on the last prompt.
+fn start_agent(host: &mut DemoHost<'_>) -> Result<()> {
     let prompt = host.prompts.pop();
     let answer = host.call(
         "hook/before_agent_start",
@@ -159,34 +158,34 @@ fn start_agent(host: &mut Host<'_>) -> Result<()> {
         !context.is_empty(),
         "an agent inside a workflow is told where it stands"
     );
-    host.timeline.say(
+    host.dialogue.say(
         Speaker::Sidecar,
         &format!("adds to the context:\n{context}"),
     )?;
     new_turn(host)
 }
 
-fn new_turn(host: &mut Host<'_>) -> Result<()> {
+fn new_turn(host: &mut DemoHost<'_>) -> Result<()> {
     host.call("hook/turn_start", &json!({ "event": { "turnIndex": 0 } }))?;
     Ok(())
 }
 
-/// Lets the agent call a tool; tells whether it may.
-fn tool_call(host: &mut Host<'_>, tool: &str) -> Result<bool> {
-    host.timeline
+/// Lets the agent call a tool; returns true if the call is allowed.
+fn tool_call(host: &mut DemoHost<'_>, tool: &str) -> Result<bool> {
+    host.dialogue
         .say(Speaker::Agent, &format!("wants to run {tool}"))?;
     let event = json!({ "toolName": tool, "toolCallId": "call", "input": {} });
     let answer = host.call("hook/tool_call", &json!({ "event": event }))?;
     let blocked = answer["block"]["reason"].as_str();
-    let verdict = blocked.map_or("allows it".to_owned(), |reason| {
+    let decision = blocked.map_or("allows it".to_owned(), |reason| {
         format!("blocks it:\n{reason}")
     });
-    host.timeline.say(Speaker::Sidecar, &verdict)?;
+    host.dialogue.say(Speaker::Sidecar, &decision)?;
     Ok(blocked.is_none())
 }
 
-fn step(host: &mut Host<'_>, action: &str) -> Result<()> {
-    host.timeline
+fn step(host: &mut DemoHost<'_>, action: &str) -> Result<()> {
+    host.dialogue
         .say(Speaker::Agent, &format!("calls workflow_step {action}"))?;
     let params =
         json!({ "name": "workflow_step", "toolCallId": "call", "arguments": { "action": action } });
@@ -195,15 +194,15 @@ fn step(host: &mut Host<'_>, action: &str) -> Result<()> {
         answer["isError"] != Value::Bool(true),
         "workflow_step {action} failed: {answer}"
     );
-    host.timeline.say(
+    host.dialogue.say(
         Speaker::Sidecar,
         &format!("answers:\n{}", text_of(&answer["content"][0]["text"])),
     )?;
     Ok(())
 }
 
-fn agent_stops(host: &mut Host<'_>) -> Result<()> {
-    host.timeline.say(Speaker::Agent, "stops")?;
+fn agent_stops(host: &mut DemoHost<'_>) -> Result<()> {
+    host.dialogue.say(Speaker::Agent, "stops")?;
     let last = json!({ "role": "assistant", "stopReason": "stop", "content": [{ "type": "text", "text": "That is all." }] });
     host.call(
         "hook/agent_end",

@@ -1,4 +1,4 @@
-//! Asks another program for its version, and never waits for long.
+//! Versions of other programs, with a timeout.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read};
@@ -8,17 +8,17 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What became of the question.
+/// The result of running `--version`.
 #[derive(Debug, PartialEq)]
-pub(super) enum Asked {
+pub(super) enum VersionAnswer {
     /// There is no such program on the path, or it cannot be started.
     Missing,
-    /// It did not answer in time, and was ended.
+    /// It did not answer in time and was killed.
     Slow {
         /// The program.
         path: PathBuf,
     },
-    /// The line that it was asked for; empty if it wrote none.
+    /// It wrote this line; empty if no line matched.
     Answered {
         /// The program.
         path: PathBuf,
@@ -27,59 +27,63 @@ pub(super) enum Asked {
     },
 }
 
-/// Runs `<name> --version`, and takes the first line that is wanted: some write it to stderr.
-pub(super) fn ask(name: &str, patience: Duration, is_wanted: fn(&str) -> bool) -> Asked {
+/// Runs `<name> --version` and returns the first matching line of stdout or stderr.
+pub(super) fn first_line_of_version(
+    name: &str,
+    timeout: Duration,
+    is_wanted: fn(&str) -> bool,
+) -> VersionAnswer {
     match on_path(name) {
         Some(path) => {
             let mut command = Command::new(&path);
             command.arg("--version");
-            heard(command, path, patience, is_wanted)
+            first_wanted_line(command, path, timeout, is_wanted)
         }
-        None => Asked::Missing,
+        None => VersionAnswer::Missing,
     }
 }
 
-/// Runs a command, and takes the first line that is wanted.
-fn heard(
+/// Runs a command and returns the first matching line.
+fn first_wanted_line(
     mut command: Command,
     path: PathBuf,
-    patience: Duration,
+    timeout: Duration,
     is_wanted: fn(&str) -> bool,
-) -> Asked {
-    let until = Instant::now() + patience;
+) -> VersionAnswer {
+    let until = Instant::now() + timeout;
     let spawned = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut child) = spawned else {
-        return Asked::Missing;
+        return VersionAnswer::Missing;
     };
-    let (send, said) = mpsc::channel();
+    let (send, lines_received) = mpsc::channel();
     if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
-        listen(stdout, send.clone());
-        listen(stderr, send);
+        forward_lines(stdout, send.clone());
+        forward_lines(stderr, send);
     }
     let answer = loop {
-        match said.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(line) if is_wanted(&line) => break Asked::Answered { path, line },
+        match lines_received.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(line) if is_wanted(&line) => break VersionAnswer::Answered { path, line },
             Ok(_) => {}
-            Err(RecvTimeoutError::Timeout) => break Asked::Slow { path },
+            Err(RecvTimeoutError::Timeout) => break VersionAnswer::Slow { path },
             Err(RecvTimeoutError::Disconnected) => {
                 let line = String::new();
-                break Asked::Answered { path, line };
+                break VersionAnswer::Answered { path, line };
             }
         }
     };
-    // A version is told by now, or never: what still runs is of no use. It may have ended by itself.
+    // It may have ended already: then killing it fails, which is no problem.
     let _ = child.kill();
     let _ = child.wait();
     answer
 }
 
-/// Sends each line on. Nobody waits for the thread: what the program started may hold the pipe open after it.
-fn listen(pipe: impl Read + Send + 'static, send: Sender<String>) {
-    /// A version comes early.
+/// Sends each line to the channel. The thread is not joined, because a grandchild may keep the pipe open.
+fn forward_lines(pipe: impl Read + Send + 'static, send: Sender<String>) {
+    /// Maximum number of bytes read: the version is at the beginning.
     const LONGEST: u64 = 1 << 16;
     thread::spawn(move || {
         let lines = BufReader::new(pipe.take(LONGEST)).lines();
@@ -113,34 +117,34 @@ fn on_path(name: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn asked(script: &str, patience: Duration) -> Asked {
+    fn run_script(script: &str, timeout: Duration) -> VersionAnswer {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        heard(command, PathBuf::new(), patience, |line| {
+        first_wanted_line(command, PathBuf::new(), timeout, |line| {
             line.starts_with('1')
         })
     }
 
-    fn answered(line: &str) -> Asked {
+    fn answered(line: &str) -> VersionAnswer {
         let (path, line) = (PathBuf::new(), line.to_owned());
-        Asked::Answered { path, line }
+        VersionAnswer::Answered { path, line }
     }
 
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
-    fn the_version_is_heard_wherever_it_is_written() {
-        assert_eq!(asked("echo 1.2", LONG), answered("1.2"));
-        assert_eq!(asked("echo note; echo 1.2 >&2", LONG), answered("1.2"));
-        assert_eq!(asked("echo nothing", LONG), answered(""));
+    fn a_version_is_found_on_either_stream() {
+        assert_eq!(run_script("echo 1.2", LONG), answered("1.2"));
+        assert_eq!(run_script("echo note; echo 1.2 >&2", LONG), answered("1.2"));
+        assert_eq!(run_script("echo nothing", LONG), answered(""));
     }
 
     #[test]
-    fn nobody_waits_for_a_program_that_hangs() {
+    fn a_program_that_hangs_is_killed_after_the_timeout() {
         let start = Instant::now();
-        let slow = asked("sleep 60", Duration::from_millis(200));
-        assert!(matches!(slow, Asked::Slow { .. }), "{slow:?}");
-        let answers_and_hangs = asked("echo 1.2; sleep 60", LONG);
+        let slow = run_script("sleep 60", Duration::from_millis(200));
+        assert!(matches!(slow, VersionAnswer::Slow { .. }), "{slow:?}");
+        let answers_and_hangs = run_script("echo 1.2; sleep 60", LONG);
         assert_eq!(answers_and_hangs, answered("1.2"));
         assert!(start.elapsed() < LONG);
     }

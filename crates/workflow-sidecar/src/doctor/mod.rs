@@ -1,7 +1,6 @@
-//! Looks whether everything that a workflow needs is there, and fits together.
+//! Checks of the installation: binary, host, directories, settings and definitions.
 //!
-//! Owns the order of what is looked at and how bad it is. Other programs are asked for their version, with a
-//! time limit; nothing is changed.
+//! Other programs are run for their version, with a timeout; nothing is changed.
 
 mod child;
 mod pi;
@@ -16,74 +15,77 @@ use workflow_core::definition::{FilePath, Files, Loaded, Outcome, SETTINGS_FILE,
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
-use crate::disk::Disk;
-use child::{Asked, ask};
+use crate::platform::disk::Disk;
+use child::{VersionAnswer, first_line_of_version};
 
-/// How long another program may take to tell its version: a cold start on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Timeout of `--version`: enough for a cold start on a busy machine.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The versions of other programs that are known to do.
+/// The oldest supported versions.
 const OLDEST_PI: Version = (0, 74);
 const OLDEST_NODE: Version = (20, 0);
 
 type Version = (u32, u32);
 
-/// How something was found.
+/// The severity of a check's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
+pub(crate) enum CheckStatus {
     /// As it should be.
     Ok,
-    /// Something may be missed.
+    /// A warning.
     Warn,
-    /// Something is wrong.
+    /// An error.
     Fail,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct Check {
-    /// What it is.
+pub(crate) struct InstallationCheck {
+    /// The subject of the check.
     pub(crate) subject: &'static str,
-    pub(crate) status: Status,
-    /// How it was found.
+    pub(crate) status: CheckStatus,
+    /// The result.
     pub(crate) text: String,
-    /// What to do about it.
-    pub(crate) cure: Option<String>,
+    /// The advice, if something is to be done.
+    #[serde(rename = "cure")]
+    pub(crate) help: Option<String>,
 }
 
-impl Check {
-    fn new(subject: &'static str, status: Status, text: String) -> Self {
+impl InstallationCheck {
+    fn new(subject: &'static str, status: CheckStatus, text: String) -> Self {
         Self {
             subject,
             status,
             text,
-            cure: None,
+            help: None,
         }
     }
 
     fn ok(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, Status::Ok, text.into())
+        Self::new(subject, CheckStatus::Ok, text.into())
     }
 
     fn warn(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, Status::Warn, text.into())
+        Self::new(subject, CheckStatus::Warn, text.into())
     }
 
     fn fail(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, Status::Fail, text.into())
+        Self::new(subject, CheckStatus::Fail, text.into())
     }
 
-    fn cure(mut self, cure: impl Into<String>) -> Self {
-        self.cure = Some(cure.into());
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
         self
     }
 }
 
-/// Looks at everything.
-pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<Check> {
-    // They take a second: asked while the files are read.
-    let others = ["pi", "node"].map(|name| thread::spawn(move || ask(name, PATIENCE, is_version)));
+/// Runs all checks.
+pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck> {
+    // They take up to a second, so they run while the files are read.
+    let versions = ["pi", "node"].map(|name| {
+        thread::spawn(move || first_line_of_version(name, VERSION_TIMEOUT, is_version))
+    });
     let disk = Disk::new(agent_dir.to_path_buf(), project.to_path_buf());
     let loaded = load(&disk);
     let mut checks = vec![
@@ -92,24 +94,25 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<Check> {
         settings(&disk, &loaded),
         definitions(&loaded),
     ];
-    let [pi, node] = others.map(|asked| asked.join().unwrap_or(Asked::Missing));
-    let has_pi = !matches!(pi, Asked::Missing);
+    let [pi, node] =
+        versions.map(|thread| thread.join().expect("asking for a version does not panic"));
+    let has_pi = !matches!(pi, VersionAnswer::Missing);
     checks.push(host(&pi));
     checks.push(runtime(&node, has_pi));
     checks.push(pi::extension(agent_dir, project, has_pi));
-    checks.extend(pi::rival(agent_dir, project));
+    checks.extend(pi::replaced_package(agent_dir, project));
     checks
 }
 
-fn binary() -> Check {
-    let place = env::current_exe().map_or_else(
+fn binary() -> InstallationCheck {
+    let location = env::current_exe().map_or_else(
         |error| format!("at a place that cannot be told: {error}"),
         |path| path.display().to_string(),
     );
-    Check::ok(
+    InstallationCheck::ok(
         "binary",
         format!(
-            "workflow-sidecar {}, protocol {PROTOCOL_VERSION}, {} {}: {place}",
+            "workflow-sidecar {}, protocol {PROTOCOL_VERSION}, {} {}: {location}",
             env!("CARGO_PKG_VERSION"),
             env::consts::OS,
             env::consts::ARCH,
@@ -117,26 +120,26 @@ fn binary() -> Check {
     )
 }
 
-fn own_directory(agent_dir: &Path) -> Check {
+fn own_directory(agent_dir: &Path) -> InstallationCheck {
     const SUBJECT: &str = "own directory";
     let shown = agent_dir.display();
     match agent_dir.read_dir() {
-        Ok(_) => Check::ok(SUBJECT, shown.to_string()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Check::warn(
+        Ok(_) => InstallationCheck::ok(SUBJECT, shown.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => InstallationCheck::warn(
             SUBJECT,
             format!("{shown} does not exist: you have no workflows of your own"),
         )
-        .cure("pi makes it when it starts; another host may have another: --agent-dir or PI_CODING_AGENT_DIR names it"),
-        Err(error) => Check::fail(SUBJECT, format!("{shown} cannot be read: {error}"))
-            .cure("make it a directory that you may read"),
+        .help("pi makes it when it starts; another host may have another: --agent-dir or PI_CODING_AGENT_DIR names it"),
+        Err(error) => InstallationCheck::fail(SUBJECT, format!("{shown} cannot be read: {error}"))
+            .help("make it a directory that you may read"),
     }
 }
 
-/// Which settings files there are. What is wrong in them is counted with the definitions.
-fn settings(disk: &Disk, loaded: &Loaded) -> Check {
+/// Lists the settings files. Their problems are counted with the definitions.
+fn settings(disk: &Disk, loaded: &Loaded) -> InstallationCheck {
     let limit = loaded.settings.limits.max_file_bytes;
-    let there = [Tier::Global, Tier::Project].map(FilePath::settings);
-    let files: Vec<String> = there
+    let candidates = [Tier::Global, Tier::Project].map(FilePath::settings);
+    let files: Vec<String> = candidates
         .iter()
         .filter(|path| disk.read(path, limit).is_ok())
         .map(|path| disk.shown(path))
@@ -146,10 +149,10 @@ fn settings(disk: &Disk, loaded: &Loaded) -> Check {
     } else {
         files.join(", ")
     };
-    Check::ok("settings", text)
+    InstallationCheck::ok("settings", text)
 }
 
-fn definitions(loaded: &Loaded) -> Check {
+fn definitions(loaded: &Loaded) -> InstallationCheck {
     const SUBJECT: &str = "definitions";
     let running = loaded.index.iter();
     let running = running.filter(|listing| listing.outcome == Outcome::Loaded);
@@ -169,66 +172,71 @@ fn definitions(loaded: &Loaded) -> Check {
         plural(errors),
         plural(warnings)
     );
-    let cure = "workflow-sidecar check";
+    let help = "workflow-sidecar check";
     match (running, errors, warnings) {
-        (_, 1.., _) => Check::fail(SUBJECT, found).cure(cure),
-        (_, 0, 1..) => Check::warn(SUBJECT, found).cure(cure),
-        (0, 0, 0) => Check::warn(SUBJECT, "there are none").cure("workflow-sidecar init"),
-        (1.., 0, 0) => Check::ok(SUBJECT, found),
+        (_, 1.., _) => InstallationCheck::fail(SUBJECT, found).help(help),
+        (_, 0, 1..) => InstallationCheck::warn(SUBJECT, found).help(help),
+        (0, 0, 0) => {
+            InstallationCheck::warn(SUBJECT, "there are none").help("workflow-sidecar init")
+        }
+        (1.., 0, 0) => InstallationCheck::ok(SUBJECT, found),
     }
 }
 
-fn host(pi: &Asked) -> Check {
+fn host(pi: &VersionAnswer) -> InstallationCheck {
     const SUBJECT: &str = "pi";
     match version_of(pi) {
-        Err(Problem::Missing) => Check::warn(SUBJECT, "not on the PATH")
-            .cure("npm install -g @earendil-works/pi-coding-agent. Other hosts spawn `workflow-sidecar serve`"),
-        Err(Problem::Silent(text)) => Check::fail(SUBJECT, text).cure("run `pi --version`, and cure what it says"),
+        Err(VersionProblem::Missing) => InstallationCheck::warn(SUBJECT, "not on the PATH")
+            .help("npm install -g @earendil-works/pi-coding-agent. Other hosts spawn `workflow-sidecar serve`"),
+        Err(VersionProblem::Unknown(text)) => InstallationCheck::fail(SUBJECT, text).help("run `pi --version`, and cure what it says"),
         Ok((path, text, version)) if version < OLDEST_PI => {
-            Check::fail(SUBJECT, format!("{text} is too old: {}", path.display()))
-                .cure("npm install -g @earendil-works/pi-coding-agent")
+            InstallationCheck::fail(SUBJECT, format!("{text} is too old: {}", path.display()))
+                .help("npm install -g @earendil-works/pi-coding-agent")
         }
-        Ok((path, text, _)) => Check::ok(SUBJECT, format!("{text}: {}", path.display())),
+        Ok((path, text, _)) => InstallationCheck::ok(SUBJECT, format!("{text}: {}", path.display())),
     }
 }
 
-/// pi runs on node; nothing else here does.
-fn runtime(node: &Asked, has_pi: bool) -> Check {
+/// Checks node, which only pi needs.
+fn runtime(node: &VersionAnswer, has_pi: bool) -> InstallationCheck {
     const SUBJECT: &str = "node";
     match version_of(node) {
-        Err(Problem::Missing) if !has_pi => {
-            Check::ok(SUBJECT, "not on the PATH, and only pi needs it")
+        Err(VersionProblem::Missing) if !has_pi => {
+            InstallationCheck::ok(SUBJECT, "not on the PATH, and only pi needs it")
         }
-        Err(Problem::Missing) => Check::fail(SUBJECT, "not on the PATH, and pi needs it")
-            .cure("install node 20 or later"),
-        Err(Problem::Silent(text)) => {
-            Check::fail(SUBJECT, text).cure("run `node --version`, and cure what it says")
+        Err(VersionProblem::Missing) => {
+            InstallationCheck::fail(SUBJECT, "not on the PATH, and pi needs it")
+                .help("install node 20 or later")
         }
+        Err(VersionProblem::Unknown(text)) => InstallationCheck::fail(SUBJECT, text)
+            .help("run `node --version`, and cure what it says"),
         Ok((path, text, version)) if version < OLDEST_NODE => {
-            Check::fail(SUBJECT, format!("{text} is too old: {}", path.display()))
-                .cure("install node 20 or later")
+            InstallationCheck::fail(SUBJECT, format!("{text} is too old: {}", path.display()))
+                .help("install node 20 or later")
         }
-        Ok((path, text, _)) => Check::ok(SUBJECT, format!("{text}: {}", path.display())),
+        Ok((path, text, _)) => {
+            InstallationCheck::ok(SUBJECT, format!("{text}: {}", path.display()))
+        }
     }
 }
 
-/// Why a version is not known.
-enum Problem {
+/// The reason why a version is not known.
+enum VersionProblem {
     Missing,
-    Silent(String),
+    Unknown(String),
 }
 
-fn version_of(asked: &Asked) -> Result<(&PathBuf, String, Version), Problem> {
+fn version_of(asked: &VersionAnswer) -> Result<(&PathBuf, String, Version), VersionProblem> {
     match asked {
-        Asked::Missing => Err(Problem::Missing),
-        Asked::Slow { path } => Err(Problem::Silent(format!(
+        VersionAnswer::Missing => Err(VersionProblem::Missing),
+        VersionAnswer::Slow { path } => Err(VersionProblem::Unknown(format!(
             "does not tell its version within {} seconds: {}",
-            PATIENCE.as_secs(),
+            VERSION_TIMEOUT.as_secs(),
             path.display()
         ))),
-        Asked::Answered { path, line } => match parsed(line) {
+        VersionAnswer::Answered { path, line } => match parsed(line) {
             Some(version) => Ok((path, shown(line), version)),
-            None => Err(Problem::Silent(format!(
+            None => Err(VersionProblem::Unknown(format!(
                 "does not tell its version: {}",
                 path.display()
             ))),
@@ -240,7 +248,7 @@ fn is_version(line: &str) -> bool {
     parsed(line).is_some()
 }
 
-/// `v20.1.3` as 20 and 1.
+/// Parses the major and minor version: `v20.1.3` is 20 and 1.
 fn parsed(line: &str) -> Option<Version> {
     let mut parts = line.trim().trim_start_matches('v').split('.');
     let mut number = || parts.next()?.parse().ok();
@@ -259,19 +267,19 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_too_old_or_says_nothing_is_wrong() {
-        let answered = |line: &str| Asked::Answered {
+    fn a_host_that_is_too_old_or_silent_fails() {
+        let answered = |line: &str| VersionAnswer::Answered {
             path: "/bin/pi".into(),
             line: line.into(),
         };
-        assert_eq!(host(&answered("0.73.1")).status, Status::Fail);
-        assert_eq!(host(&answered("0.74.0")).status, Status::Ok);
-        assert_eq!(host(&answered("1.5.2")).status, Status::Ok);
-        assert_eq!(host(&answered("")).status, Status::Fail);
-        let slow = Asked::Slow {
+        assert_eq!(host(&answered("0.73.1")).status, CheckStatus::Fail);
+        assert_eq!(host(&answered("0.74.0")).status, CheckStatus::Ok);
+        assert_eq!(host(&answered("1.5.2")).status, CheckStatus::Ok);
+        assert_eq!(host(&answered("")).status, CheckStatus::Fail);
+        let slow = VersionAnswer::Slow {
             path: "/bin/pi".into(),
         };
-        assert_eq!(host(&slow).status, Status::Fail);
-        assert_eq!(host(&Asked::Missing).status, Status::Warn);
+        assert_eq!(host(&slow).status, CheckStatus::Fail);
+        assert_eq!(host(&VersionAnswer::Missing).status, CheckStatus::Warn);
     }
 }

@@ -1,4 +1,4 @@
-//! What pi has installed, from its settings: a list of packages, each by its source.
+//! Packages that pi has installed, from its settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,119 +6,121 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
-use super::Check;
-use crate::disk::HOST_DIRECTORY;
+use super::InstallationCheck;
+use crate::platform::disk::HOST_DIRECTORY;
 
-/// The package that holds the extension.
+/// The package of the extension.
 const PACKAGE: &str = "workflow-sidecar";
-/// The package it takes over from.
-const RIVAL: &str = "@harms-haus/pi-workflows";
+/// The package that it replaces.
+const REPLACED_PACKAGE: &str = "@harms-haus/pi-workflows";
 
 const SUBJECT: &str = "extension";
 
-/// Whether pi has the extension, and whether that fits this binary.
-pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> Check {
+/// Checks that pi has the extension, in the version of this binary.
+pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> InstallationCheck {
     let found = packages(agent_dir, project)
         .into_iter()
         .find(|package| package.name == PACKAGE);
     let this = env!("CARGO_PKG_VERSION");
     match found {
-        None if !has_pi => Check::ok(SUBJECT, "not installed, as there is no pi"),
-        None => Check::warn(SUBJECT, "not installed in pi").cure("pi install npm:workflow-sidecar"),
+        None if !has_pi => InstallationCheck::ok(SUBJECT, "not installed, as there is no pi"),
+        None => InstallationCheck::warn(SUBJECT, "not installed in pi")
+            .help("pi install npm:workflow-sidecar"),
         Some(Package {
             source, version, ..
         }) => {
             let source = shown(&source);
             match version.as_deref() {
-                None => Check::warn(
+                None => InstallationCheck::warn(
                     SUBJECT,
                     format!("{source}, which is not there yet: its version is not known"),
                 )
-                .cure("start pi once: it installs what is missing"),
+                .help("start pi once: it installs what is missing"),
                 Some(version) if version == this => {
-                    Check::ok(SUBJECT, format!("{version}: {source}"))
+                    InstallationCheck::ok(SUBJECT, format!("{version}: {source}"))
                 }
                 Some(other) => {
                     let other = shown(other);
-                    Check::fail(
+                    InstallationCheck::fail(
                         SUBJECT,
                         format!("{other}, but this binary is {this}: {source}"),
                     )
-                    .cure("install the same version of both: pi update --extensions")
+                    .help("install the same version of both: pi update --extensions")
                 }
             }
         }
     }
 }
 
-/// Whether pi also has the package that this one takes over from: both would act.
-pub(super) fn rival(agent_dir: &Path, project: &Path) -> Option<Check> {
+/// Fails if pi also has the package that the extension replaces: both would act.
+pub(super) fn replaced_package(agent_dir: &Path, project: &Path) -> Option<InstallationCheck> {
     let packages = packages(agent_dir, project);
     let has = |name: &str| packages.iter().find(|package| package.name == name);
-    let (Some(_), Some(rival)) = (has(PACKAGE), has(RIVAL)) else {
+    let (Some(_), Some(replaced)) = (has(PACKAGE), has(REPLACED_PACKAGE)) else {
         return None;
     };
-    let source = shown(&rival.source);
+    let source = shown(&replaced.source);
     let text = format!("{source} is installed as well: both would start workflows");
-    Some(Check::fail(SUBJECT, text).cure(format!("pi remove {source}")))
+    Some(InstallationCheck::fail(SUBJECT, text).help(format!("pi remove {source}")))
 }
 
 /// A package that pi loads.
 struct Package {
-    /// What the settings say.
+    /// The source, as the settings name it.
     source: String,
     name: String,
-    /// `None` where it is not known, or not there.
+    /// `None` if it is not known, or not installed.
     version: Option<String>,
 }
 
-/// The user's packages and the project's; what cannot be read has none.
+/// Returns the user's packages and the project's. Settings that cannot be read have none: pi reports them itself.
 fn packages(agent_dir: &Path, project: &Path) -> Vec<Package> {
-    let places = [agent_dir.to_path_buf(), project.join(HOST_DIRECTORY)];
-    let of = |place: &PathBuf| -> Vec<Package> {
-        let settings = json(&place.join("settings.json")).unwrap_or_default();
+    let directories = [agent_dir.to_path_buf(), project.join(HOST_DIRECTORY)];
+    let of = |directory: &PathBuf| -> Vec<Package> {
+        let settings = json(&directory.join("settings.json")).unwrap_or_default();
         let listed = settings["packages"].as_array().cloned().unwrap_or_default();
         let sources = listed.iter().filter_map(|entry| {
             let source = entry.as_str().or_else(|| entry["source"].as_str());
-            source.and_then(|source| package(source, place))
+            source.and_then(|source| package(source, directory))
         });
         sources.collect()
     };
-    places.iter().flat_map(of).collect()
+    directories.iter().flat_map(of).collect()
 }
 
-/// A package by its source, which stands in the settings of a place. Those from a repository are of no interest.
-fn package(source: &str, place: &Path) -> Option<Package> {
+/// Resolves a source of the settings in a directory. Packages from a repository are not resolved.
+fn package(source: &str, settings_dir: &Path) -> Option<Package> {
     let package = |name: &str, version| Package {
         source: source.to_owned(),
         name: name.to_owned(),
         version,
     };
     if let Some(named) = source.strip_prefix("npm:") {
-        // The name may start with an `@` of its own.
+        // A scoped name starts with an `@`.
         let at = named.char_indices().skip(1).find(|&(_, c)| c == '@');
-        let (name, asked) = at.map_or((named, None), |(at, _)| {
+        let (name, requested) = at.map_or((named, None), |(at, _)| {
             (&named[..at], Some(&named[at + 1..]))
         });
-        let installed = manifest(&place.join("npm/node_modules").join(name));
+        let installed = manifest(&settings_dir.join("npm/node_modules").join(name));
         let version = installed.map(|(_, version)| version);
-        return Some(package(name, version.or(asked.map(str::to_owned))));
+        return Some(package(name, version.or(requested.map(str::to_owned))));
     }
     let directory = match source.strip_prefix("~/") {
-        Some(rest) => crate::home::home_dir()?.join(rest),
-        None => place.join(source),
+        Some(rest) => crate::platform::home::home_dir()?.join(rest),
+        None => settings_dir.join(source),
     };
     let (name, version) = manifest(&directory)?;
     Some(package(&name, Some(version)))
 }
 
-/// Name and version of a package in a directory.
+/// Returns name and version of the package in a directory.
 fn manifest(directory: &Path) -> Option<(String, String)> {
     let manifest = json(&directory.join("package.json"))?;
     let text = |key: &str| manifest[key].as_str().map(str::to_owned);
     Some((text("name")?, text("version")?))
 }
 
+/// Reads a JSON file; `None` if it is missing or not JSON, which counts as not installed.
 fn json(path: &Path) -> Option<Value> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
@@ -127,7 +129,7 @@ fn json(path: &Path) -> Option<Value> {
 mod tests {
     use tempfile::TempDir;
 
-    use super::super::Status;
+    use super::super::CheckStatus;
     use super::*;
 
     fn write(root: &Path, path: &str, text: &str) {
@@ -137,62 +139,63 @@ mod tests {
     }
 
     fn agent_dir(packages: &str) -> TempDir {
-        let place = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         write(
-            place.path(),
+            directory.path(),
             "settings.json",
             &format!(r#"{{"packages": {packages}}}"#),
         );
-        place
+        directory
     }
 
-    fn found(place: &TempDir) -> Check {
-        extension(place.path(), Path::new("/nowhere"), true)
+    fn found(directory: &TempDir) -> InstallationCheck {
+        extension(directory.path(), Path::new("/nowhere"), true)
     }
 
     #[test]
     fn an_installed_package_has_the_version_of_its_manifest() {
-        let place = agent_dir(r#"["npm:other", {"source": "npm:workflow-sidecar@0.0.1"}]"#);
-        assert_eq!(found(&place).status, Status::Fail);
+        let directory = agent_dir(r#"["npm:other", {"source": "npm:workflow-sidecar@0.0.1"}]"#);
+        assert_eq!(found(&directory).status, CheckStatus::Fail);
         let manifest = format!(
             r#"{{"name": "workflow-sidecar", "version": "{}"}}"#,
             env!("CARGO_PKG_VERSION")
         );
         write(
-            place.path(),
+            directory.path(),
             "npm/node_modules/workflow-sidecar/package.json",
             &manifest,
         );
-        assert_eq!(found(&place).status, Status::Ok);
+        assert_eq!(found(&directory).status, CheckStatus::Ok);
     }
 
     #[test]
     fn a_local_package_is_known_by_its_name() {
-        let place = agent_dir(r#"["./here"]"#);
-        assert_eq!(found(&place).status, Status::Warn);
+        let directory = agent_dir(r#"["./here"]"#);
+        assert_eq!(found(&directory).status, CheckStatus::Warn);
         write(
-            place.path(),
+            directory.path(),
             "here/package.json",
             r#"{"name": "workflow-sidecar", "version": "0.0.1"}"#,
         );
-        assert_eq!(found(&place).status, Status::Fail);
+        assert_eq!(found(&directory).status, CheckStatus::Fail);
     }
 
     #[test]
-    fn what_is_no_list_of_packages_has_none() {
+    fn a_value_that_is_not_a_list_of_packages_has_none() {
         for packages in ["7", "[7, null, {}]", "{"] {
             assert_eq!(
                 found(&agent_dir(packages)).status,
-                Status::Warn,
+                CheckStatus::Warn,
                 "{packages}"
             );
         }
     }
 
     #[test]
-    fn the_package_it_takes_over_from_is_in_the_way() {
-        let place = agent_dir(r#"["npm:workflow-sidecar", "npm:@harms-haus/pi-workflows@1.0.0"]"#);
-        let rival = rival(place.path(), Path::new("/nowhere")).unwrap();
-        assert_eq!(rival.status, Status::Fail);
+    fn the_replaced_package_beside_the_extension_fails() {
+        let directory =
+            agent_dir(r#"["npm:workflow-sidecar", "npm:@harms-haus/pi-workflows@1.0.0"]"#);
+        let replaced = replaced_package(directory.path(), Path::new("/nowhere")).unwrap();
+        assert_eq!(replaced.status, CheckStatus::Fail);
     }
 }

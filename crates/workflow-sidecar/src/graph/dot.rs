@@ -1,10 +1,10 @@
-//! A graph as Graphviz reads it.
+//! Graphviz source of a graph.
 
 use std::fmt::{self, Write};
 
-use super::model::{Entry, Graph, Mark, Scope, Step};
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark};
 
-/// The picture's source.
+/// Returns the diagram's source.
 pub(crate) fn dot(graph: &Graph) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -27,12 +27,17 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     draw_scope(out, &graph.root, 1)?;
     writeln!(out, "  done [label=\"done\", shape=plaintext];")?;
     write!(out, "  start")?;
-    for step in graph.root.steps() {
+    for step in graph.root.nodes() {
         write!(out, " -> n{}", step.id)?;
     }
     writeln!(out, " -> done;")?;
-    for back in graph.root.scopes().iter().filter_map(|scope| scope.back) {
-        let (from, to) = (back.from, back.to);
+    for loop_edge in graph
+        .root
+        .scopes()
+        .iter()
+        .filter_map(|scope| scope.loop_edge)
+    {
+        let (from, to) = (loop_edge.from, loop_edge.to);
         writeln!(
             out,
             "  n{from} -> n{to} [label=\"loop\", style=dashed, constraint=false];"
@@ -41,31 +46,33 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     writeln!(out, "}}")
 }
 
-fn draw_scope(out: &mut String, scope: &Scope, level: usize) -> fmt::Result {
+fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result {
     let indent = "  ".repeat(level);
     writeln!(out, "{indent}subgraph cluster_{} {{", scope.id)?;
     writeln!(out, "{indent}  label={};", quoted(&scope.name))?;
     writeln!(out, "{indent}  style=rounded;")?;
     for entry in &scope.entries {
         match entry {
-            Entry::Step(step) => writeln!(out, "{indent}  {}", box_of(step))?,
-            Entry::Scope(inner) => draw_scope(out, inner, level + 1)?,
+            GraphEntry::Node(step) => writeln!(out, "{indent}  {}", node(step))?,
+            GraphEntry::Scope(inner) => draw_scope(out, inner, level + 1)?,
         }
     }
     writeln!(out, "{indent}}}")
 }
 
-fn box_of(step: &Step) -> String {
+fn node(step: &GraphNode) -> String {
     let name = format!("{} {}", step.emoji, step.name);
     let mut lines = vec![name.trim_start().to_owned()];
-    lines.extend(step.marks.iter().map(Mark::words));
+    lines.extend(step.marks.iter().map(NodeMark::text));
     let label: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
     let style = step.marks.iter().find_map(|mark| match mark {
-        Mark::Waits => Some(", style=\"rounded,dashed\""),
-        Mark::Closed(_) => Some(", peripheries=2"),
-        Mark::Only(_) | Mark::Without(_) | Mark::Rules(_) | Mark::Gate(_) | Mark::Approval(_) => {
-            None
-        }
+        NodeMark::Waits => Some(", style=\"rounded,dashed\""),
+        NodeMark::Collapsed(_) => Some(", peripheries=2"),
+        NodeMark::Only(_)
+        | NodeMark::Without(_)
+        | NodeMark::Rules(_)
+        | NodeMark::Gate(_)
+        | NodeMark::Approval(_) => None,
     });
     format!(
         "n{} [label=\"{}\"{}];",

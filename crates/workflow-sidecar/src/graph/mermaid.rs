@@ -1,13 +1,12 @@
-//! A graph as Mermaid, for a Markdown page.
+//! Mermaid source of a graph, for a Markdown page.
 //!
-//! Everything a definition says stands in quotes, with whatever Mermaid could read as its own written as
-//! a number.
+//! Texts of a definition are in quotes, and characters with a meaning in Mermaid are written as numbers.
 
 use std::fmt::{self, Write};
 
-use super::model::{Entry, Graph, Mark, Scope, Step};
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark};
 
-/// The picture's source.
+/// Returns the diagram's source.
 pub(crate) fn mermaid(graph: &Graph) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -21,18 +20,23 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     writeln!(out, "  start([\"{}\"])", escaped(start))?;
     draw_scope(out, &graph.root, 1)?;
     writeln!(out, "  done([\"done\"])")?;
-    let steps = graph.root.steps();
+    let nodes = graph.root.nodes();
     write!(out, "  start")?;
-    for step in &steps {
+    for step in &nodes {
         write!(out, " --> n{}", step.id)?;
     }
     writeln!(out, " --> done")?;
-    for back in graph.root.scopes().iter().filter_map(|scope| scope.back) {
-        writeln!(out, "  n{} -. loop .-> n{}", back.from, back.to)?;
-    }
-    let waiting = steps
+    for loop_edge in graph
+        .root
+        .scopes()
         .iter()
-        .filter(|step| step.marks.contains(&Mark::Waits));
+        .filter_map(|scope| scope.loop_edge)
+    {
+        writeln!(out, "  n{} -. loop .-> n{}", loop_edge.from, loop_edge.to)?;
+    }
+    let waiting = nodes
+        .iter()
+        .filter(|step| step.marks.contains(&NodeMark::Waits));
     for step in waiting {
         writeln!(
             out,
@@ -43,52 +47,53 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     Ok(())
 }
 
-fn draw_scope(out: &mut String, scope: &Scope, level: usize) -> fmt::Result {
+fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result {
     let indent = "  ".repeat(level);
     let (id, name) = (scope.id, escaped(&scope.name));
     writeln!(out, "{indent}subgraph n{id}[\"{name}\"]")?;
     writeln!(out, "{indent}  direction TB")?;
     for entry in &scope.entries {
         match entry {
-            Entry::Step(step) => writeln!(out, "{indent}  {}", box_of(step))?,
-            Entry::Scope(inner) => draw_scope(out, inner, level + 1)?,
+            GraphEntry::Node(step) => writeln!(out, "{indent}  {}", node(step))?,
+            GraphEntry::Scope(inner) => draw_scope(out, inner, level + 1)?,
         }
     }
     writeln!(out, "{indent}end")
 }
 
-fn box_of(step: &Step) -> String {
+fn node(step: &GraphNode) -> String {
     let mut label = escaped(format!("{} {}", step.emoji, step.name).trim_start());
     for mark in &step.marks {
-        let sign = match mark {
-            Mark::Only(_) | Mark::Without(_) | Mark::Rules(_) => "🔒 ",
-            Mark::Gate(_) => "✅ ",
-            Mark::Approval(_) => "👤 ",
-            Mark::Waits => "⏸️ ",
-            Mark::Closed(_) => "",
+        let icon = match mark {
+            NodeMark::Only(_) | NodeMark::Without(_) | NodeMark::Rules(_) => "🔒 ",
+            NodeMark::Gate(_) => "✅ ",
+            NodeMark::Approval(_) => "👤 ",
+            NodeMark::Waits => "⏸️ ",
+            NodeMark::Collapsed(_) => "",
         };
-        label = format!("{label}<br>{sign}{}", escaped(&mark.words()));
+        label = format!("{label}<br>{icon}{}", escaped(&mark.text()));
     }
-    if step.is_closed() {
+    if step.is_collapsed() {
         format!("n{}[[\"{label}\"]]", step.id)
     } else {
         format!("n{}[\"{label}\"]", step.id)
     }
 }
 
-/// Text that means only itself, in quotes.
+/// Escapes a text for a quoted label.
 ///
-/// Letters, and signs that cannot begin anything: what is left could be Mermaid's, Markdown's or HTML's own, and is
+/// Letters and harmless punctuation stay. Any other character could be syntax of Mermaid, Markdown or HTML, and is
 /// written as a number.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for (at, c) in text.chars().enumerate() {
-        let sign = matches!(c, ' ' | ',' | '/' | '(' | ')' | ':' | '?' | '!' | '\'');
+        let is_harmless = matches!(c, ' ' | ',' | '/' | '(' | ')' | ':' | '?' | '!' | '\'');
         // At the start, a dash makes a list.
         let inside = at > 0 && matches!(c, '-' | '_');
-        if c.is_alphanumeric() || !c.is_ascii() || sign || inside {
+        if c.is_alphanumeric() || !c.is_ascii() || is_harmless || inside {
             out.push(c);
         } else {
+            // Writing to a string does not fail.
             let _ = write!(out, "#{};", u32::from(c));
         }
     }

@@ -1,7 +1,6 @@
-//! Pictures of a workflow: one model, and a renderer for each format.
+//! Diagrams of a workflow: one model, and a renderer per format.
 //!
-//! Owns what a picture says and how it is drawn. It must not know files, the command line or a run: what
-//! is drawn is what the definitions mean.
+//! Knows definitions only: no files, no command line, no runs.
 
 mod dot;
 mod mermaid;

@@ -1,7 +1,7 @@
-//! What a picture shows: scopes inside scopes, phases in order, where `loop` leads, what holds in a phase.
+//! The graph model: nested scopes, phases in order, edges of `loop`, and marks for the guards of a phase.
 //!
-//! Owns which of a definition's facts are worth drawing, and how many boxes a picture may have. Every text in
-//! it is short and fit for a page: without control characters, but not yet escaped for a format.
+//! Decides which parts of a definition are drawn, and limits the number of nodes. Every text is short and without
+//! control characters, but not yet escaped for a format.
 
 use std::collections::HashMap;
 
@@ -11,79 +11,79 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::shown;
 
-/// Boxes in one picture. Nobody reads more, and Mermaid draws no more than 500 arrows.
-pub(crate) const MOST: usize = 250;
+/// Maximum number of nodes. A larger diagram is unreadable, and Mermaid draws at most 500 edges.
+pub(crate) const MAX_NODES: usize = 250;
 
-/// A workflow as a picture.
+/// The graph of a workflow.
 #[derive(Debug)]
 pub(crate) struct Graph {
-    /// What a person types to start it; `None` if it only runs inside others.
+    /// The command that starts it; `None` for a subworkflow.
     pub(crate) command: Option<String>,
-    /// The workflow itself.
-    pub(crate) root: Scope,
+    /// The scope of the workflow itself.
+    pub(crate) root: GraphScope,
 }
 
-/// A workflow that runs at one place: a box with others inside.
+/// One use of a workflow: a box that contains others.
 #[derive(Debug)]
-pub(crate) struct Scope {
-    /// Counts from 0, in the order of drawing, scopes and phases together.
+pub(crate) struct GraphScope {
+    /// Numbered from 0 in drawing order, scopes and nodes together.
     pub(crate) id: usize,
     pub(crate) key: String,
     pub(crate) name: String,
-    /// What `loop` restarts here; `None` if it is forbidden, or nothing here could call it.
-    pub(crate) back: Option<Back>,
+    /// The edge of `loop`; `None` if the workflow is not loopable, or no phase here could call it.
+    pub(crate) loop_edge: Option<LoopEdge>,
     /// At least one.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<GraphEntry>,
 }
 
-/// Where `loop` leads in a scope.
+/// The edge of `loop` in a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Back {
+pub(crate) struct LoopEdge {
     /// The last phase of the scope itself.
     pub(crate) from: usize,
     /// The first phase, which may be one of a subworkflow.
     pub(crate) to: usize,
 }
 
-/// What stands in a scope.
+/// An element of a scope.
 #[derive(Debug)]
-pub(crate) enum Entry {
-    Step(Step),
-    Scope(Scope),
+pub(crate) enum GraphEntry {
+    Node(GraphNode),
+    Scope(GraphScope),
 }
 
-/// A box without others inside: a phase, or a subworkflow that is not opened.
+/// A phase, or a subworkflow that is not expanded.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct GraphNode {
     pub(crate) id: usize,
     /// Empty for a subworkflow.
     pub(crate) emoji: String,
     pub(crate) name: String,
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<NodeMark>,
 }
 
-/// What holds in a phase, or what a closed box holds.
+/// A guard of a phase, or the size of a collapsed subworkflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum NodeMark {
     /// Only these tools.
     Only(String),
     /// All tools but these.
     Without(String),
-    /// What rules say of calls, in order.
+    /// The rules on tool calls, in order.
     Rules(String),
-    /// What is checked when the phase is left.
+    /// The checks of the gate.
     Gate(String),
-    /// What a person is asked before it is left.
+    /// The question of the approval.
     Approval(String),
-    /// The agent is not sent on: the phase waits for the user.
+    /// The phase waits for the user: no reminder is sent.
     Waits,
-    /// A subworkflow with so many entries, which is not opened.
-    Closed(usize),
+    /// A subworkflow that is not expanded, with its number of entries.
+    Collapsed(usize),
 }
 
-impl Mark {
-    /// The mark in words.
-    pub(crate) fn words(&self) -> String {
+impl NodeMark {
+    /// Returns the mark's text.
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::Only(tools) if tools.is_empty() => "no tools".to_owned(),
             Self::Only(tools) => format!("only {tools}"),
@@ -92,46 +92,46 @@ impl Mark {
             Self::Gate(checks) => format!("checks {checks}"),
             Self::Approval(ask) => format!("asks you: {ask}"),
             Self::Waits => "waits for you".to_owned(),
-            Self::Closed(1) => "1 phase".to_owned(),
-            Self::Closed(phases) => format!("{phases} phases"),
+            Self::Collapsed(1) => "1 phase".to_owned(),
+            Self::Collapsed(phases) => format!("{phases} phases"),
         }
     }
 }
 
-/// A picture that nobody could read.
+/// The graph has more nodes than a readable diagram.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TooLarge {
-    /// The workflow alone has too many entries.
-    #[error("`{0}` has {1} phases of its own, a picture holds {MOST}")]
+    /// The workflow alone has too many entries: its key and their number.
+    #[error("`{0}` has {1} phases of its own, a picture holds {MAX_NODES}")]
     Flat(String, usize),
-    /// It has too many with its subworkflows opened; so many levels fit.
+    /// It has too many with its subworkflows expanded: its key and the depth that fits.
     #[error(
-        "`{0}` has more than {MOST} phases and subworkflows, all in all: `--depth {1}` draws fewer"
+        "`{0}` has more than {MAX_NODES} phases and subworkflows, all in all: `--depth {1}` draws fewer"
     )]
     Deep(String, usize),
 }
 
 impl Graph {
-    /// The picture of a workflow of this catalog, with so many levels of subworkflows opened.
+    /// Builds the graph of a workflow, with subworkflows expanded to a depth.
     pub(crate) fn of(
         catalog: &Catalog,
         settings: &Settings,
         workflow: &Workflow,
         depth: usize,
     ) -> Result<Self, TooLarge> {
-        let mut sizes = Sizes {
+        let mut sizes = NodeCounts {
             catalog,
             known: HashMap::new(),
         };
-        if sizes.of(workflow, depth) > MOST {
+        if sizes.of(workflow, depth) > MAX_NODES {
             let key = shown(&workflow.key);
-            let fitting = |depth: &usize| sizes.of(workflow, *depth) <= MOST;
+            let fitting = |depth: &usize| sizes.of(workflow, *depth) <= MAX_NODES;
             return Err(match (0..depth).take_while(fitting).last() {
                 None => TooLarge::Flat(key, workflow.phases.len()),
                 Some(depth) => TooLarge::Deep(key, depth),
             });
         }
-        let mut drawing = Drawing { catalog, ids: 0 };
+        let mut drawing = GraphBuilder { catalog, ids: 0 };
         let root = drawing.scope(workflow, &settings.auto_continue, depth);
         let startable = workflow.show == Show::User;
         Ok(Self {
@@ -141,14 +141,14 @@ impl Graph {
     }
 }
 
-/// How many boxes workflows come to, which is asked before any is made.
-struct Sizes<'c> {
+/// Numbers of nodes, computed before any node is built.
+struct NodeCounts<'c> {
     catalog: &'c Catalog,
     known: HashMap<(&'c str, usize), usize>,
 }
 
-impl<'c> Sizes<'c> {
-    /// Its own box and those inside. A subworkflow used twice counts twice, so this may be astronomic.
+impl<'c> NodeCounts<'c> {
+    /// Counts a workflow's nodes. A subworkflow that is used twice counts twice, so the number can be huge.
     fn of(&mut self, workflow: &'c Workflow, depth: usize) -> usize {
         if let Some(&size) = self.known.get(&(&*workflow.key, depth)) {
             return size;
@@ -168,108 +168,108 @@ impl<'c> Sizes<'c> {
     }
 }
 
-struct Drawing<'c> {
+struct GraphBuilder<'c> {
     catalog: &'c Catalog,
     ids: usize,
 }
 
-impl Drawing<'_> {
+impl GraphBuilder<'_> {
     fn id(&mut self) -> usize {
         self.ids += 1;
         self.ids - 1
     }
 
-    fn scope(&mut self, workflow: &Workflow, outer: &ContinueRule, depth: usize) -> Scope {
+    fn scope(&mut self, workflow: &Workflow, outer: &ContinueRule, depth: usize) -> GraphScope {
         let id = self.id();
         let rule = workflow.auto_continue.within(outer);
-        let entries: Vec<Entry> = workflow
+        let entries: Vec<GraphEntry> = workflow
             .phases
             .iter()
             .filter_map(|entry| match entry {
-                PhaseEntry::Phase(phase) => Some(Entry::Step(self.phase(phase, &rule))),
+                PhaseEntry::Phase(phase) => Some(GraphEntry::Node(self.phase(phase, &rule))),
                 PhaseEntry::Subworkflow(key) => {
                     let inner = self.catalog.get(key)?;
                     Some(match depth.checked_sub(1) {
-                        Some(depth) => Entry::Scope(self.scope(inner, &rule, depth)),
-                        None => Entry::Step(self.closed(inner)),
+                        Some(depth) => GraphEntry::Scope(self.scope(inner, &rule, depth)),
+                        None => GraphEntry::Node(self.collapsed(inner)),
                     })
                 }
             })
             .collect();
-        // `loop` restarts the innermost scope: one without phases of its own is never that.
+        // `loop` restarts the innermost scope, which has a phase by definition.
         let last = workflow.phases.iter().zip(&entries).rev();
         let mut last = last.filter_map(|(entry, drawn)| match (entry, drawn) {
-            (PhaseEntry::Phase(_), Entry::Step(step)) => Some(step.id),
+            (PhaseEntry::Phase(_), GraphEntry::Node(step)) => Some(step.id),
             (PhaseEntry::Phase(_) | PhaseEntry::Subworkflow(_), _) => None,
         });
         let first = entries.first().map(|entry| entry.first().id);
-        let back = last.next().zip(first).filter(|_| workflow.loopable);
-        Scope {
+        let loop_edge = last.next().zip(first).filter(|_| workflow.loopable);
+        GraphScope {
             id,
             key: label(&workflow.key),
             name: label(&workflow.name),
-            back: back.map(|(from, to)| Back { from, to }),
+            loop_edge: loop_edge.map(|(from, to)| LoopEdge { from, to }),
             entries,
         }
     }
 
-    fn phase(&mut self, phase: &Phase, outer: &ContinueRule) -> Step {
+    fn phase(&mut self, phase: &Phase, outer: &ContinueRule) -> GraphNode {
         let list = |names: &[String]| shown(&names.join(", "));
         let tools = phase.tools.as_ref().and_then(|tools| match tools {
-            ToolAccess::Whitelist(names) => Some(Mark::Only(list(names))),
+            ToolAccess::Whitelist(names) => Some(NodeMark::Only(list(names))),
             ToolAccess::Blacklist(names) if names.is_empty() => None,
-            ToolAccess::Blacklist(names) => Some(Mark::Without(list(names))),
+            ToolAccess::Blacklist(names) => Some(NodeMark::Without(list(names))),
         });
         let approval = phase.approve.as_ref();
-        let approval = approval.map(|approval| Mark::Approval(shown(&approval.ask)));
+        let approval = approval.map(|approval| NodeMark::Approval(shown(&approval.ask)));
         let waits = phase.auto_continue.within(outer).wait == Some(true);
-        Step {
+        GraphNode {
             id: self.id(),
             emoji: shown(phase.emoji.trim()),
             name: label(&phase.name),
             marks: tools
                 .into_iter()
                 .chain(rules(&phase.rules))
-                .chain(waits.then_some(Mark::Waits))
+                .chain(waits.then_some(NodeMark::Waits))
                 .chain(gate(&phase.gate))
                 .chain(approval)
                 .collect(),
         }
     }
 
-    fn closed(&mut self, workflow: &Workflow) -> Step {
-        Step {
+    fn collapsed(&mut self, workflow: &Workflow) -> GraphNode {
+        GraphNode {
             id: self.id(),
             emoji: String::new(),
             name: label(&workflow.name),
-            marks: vec![Mark::Closed(workflow.phases.len())],
+            marks: vec![NodeMark::Collapsed(workflow.phases.len())],
         }
     }
 }
 
-/// What rules say, each in a few words; those that say the same in a row once.
-fn rules(rules: &[Rule]) -> Option<Mark> {
-    let mut words: Vec<String> = rules
+/// Summarises rules; equal ones in a row appear once.
+fn rules(rules: &[Rule]) -> Option<NodeMark> {
+    let mut text: Vec<String> = rules
         .iter()
         .map(|rule| {
-            let verdict = match rule.verdict {
+            let effect = match rule.verdict {
                 Verdict::Allow => "allow",
                 Verdict::Ask => "ask about",
                 Verdict::Block => "block",
             };
-            format!("{verdict} {}", rule.tools.join(", "))
+            format!("{effect} {}", rule.tools.join(", "))
         })
         .collect();
-    words.dedup();
-    (!words.is_empty()).then(|| Mark::Rules(shown(&words.join("; "))))
+    text.dedup();
+    (!text.is_empty()).then(|| NodeMark::Rules(shown(&text.join("; "))))
 }
 
-fn gate(gates: &[Gate]) -> Option<Mark> {
+fn gate(gates: &[Gate]) -> Option<NodeMark> {
     let checks: Vec<String> = gates.iter().map(|gate| gate.check.in_words()).collect();
-    (!checks.is_empty()).then(|| Mark::Gate(shown(&checks.join(", "))))
+    (!checks.is_empty()).then(|| NodeMark::Gate(shown(&checks.join(", "))))
 }
 
-/// A name as it stands in a picture. No format can draw one of nothing but white space.
+/// Returns a name for a diagram: `?` for white space, which no format can draw.
 fn label(name: &str) -> String {
     match name.trim() {
         "" => "?".to_owned(),
@@ -277,42 +277,42 @@ fn label(name: &str) -> String {
     }
 }
 
-impl Step {
-    /// Whether it stands for a subworkflow that is not opened.
-    pub(crate) fn is_closed(&self) -> bool {
+impl GraphNode {
+    /// Returns true for a subworkflow that is not expanded.
+    pub(crate) fn is_collapsed(&self) -> bool {
         self.marks
             .iter()
-            .any(|mark| matches!(mark, Mark::Closed(_)))
+            .any(|mark| matches!(mark, NodeMark::Collapsed(_)))
     }
 }
 
-impl Entry {
-    /// The box a run enters first.
-    pub(crate) fn first(&self) -> &Step {
+impl GraphEntry {
+    /// Returns the node that a run enters first.
+    pub(crate) fn first(&self) -> &GraphNode {
         match self {
-            Self::Step(step) => step,
+            Self::Node(step) => step,
             Self::Scope(scope) => scope.entries[0].first(),
         }
     }
 }
 
-impl Scope {
-    /// All boxes without others inside, in the order in which a run goes through them.
-    pub(crate) fn steps(&self) -> Vec<&Step> {
+impl GraphScope {
+    /// Returns all nodes in the order of a run.
+    pub(crate) fn nodes(&self) -> Vec<&GraphNode> {
         self.entries
             .iter()
             .flat_map(|entry| match entry {
-                Entry::Step(step) => vec![step],
-                Entry::Scope(scope) => scope.steps(),
+                GraphEntry::Node(step) => vec![step],
+                GraphEntry::Scope(scope) => scope.nodes(),
             })
             .collect()
     }
 
-    /// This scope and all inside, from the outside in.
+    /// Returns this scope and all inside, outer ones first.
     pub(crate) fn scopes(&self) -> Vec<&Self> {
         let inner = self.entries.iter().filter_map(|entry| match entry {
-            Entry::Step(_) => None,
-            Entry::Scope(scope) => Some(scope.scopes()),
+            GraphEntry::Node(_) => None,
+            GraphEntry::Scope(scope) => Some(scope.scopes()),
         });
         std::iter::once(self).chain(inner.flatten()).collect()
     }

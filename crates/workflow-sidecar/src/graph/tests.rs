@@ -7,7 +7,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::shown;
 
-use super::model::{MOST, TooLarge};
+use super::model::{MAX_NODES, TooLarge};
 use super::*;
 use crate::init::{Language, TEMPLATES};
 
@@ -51,13 +51,13 @@ fn step(name: &str) -> PhaseEntry {
 }
 
 #[test]
-fn a_loop_leads_from_the_last_own_phase_to_whatever_comes_first() {
+fn loop_leads_from_the_last_phase_of_the_scope_to_its_first_node() {
     let outer = workflow("a", "A", vec![sub("b"), step("own"), sub("b")]);
     let inner = workflow("b", "B", vec![step("one"), step("two")]);
     let graph = graph_of(vec![outer, inner], ALL).unwrap();
     let names: Vec<(usize, &str)> = graph
         .root
-        .steps()
+        .nodes()
         .iter()
         .map(|step| (step.id, &*step.name))
         .collect();
@@ -69,14 +69,14 @@ fn a_loop_leads_from_the_last_own_phase_to_whatever_comes_first() {
         .root
         .scopes()
         .iter()
-        .filter_map(|scope| scope.back)
-        .map(|back| (back.from, back.to))
+        .filter_map(|scope| scope.loop_edge)
+        .map(|loop_edge| (loop_edge.from, loop_edge.to))
         .collect();
     assert_eq!(backs, [(4, 2), (3, 2), (7, 6)]);
 }
 
 #[test]
-fn a_scope_without_phases_of_its_own_or_without_leave_has_no_loop() {
+fn a_scope_without_phases_or_not_loopable_has_no_loop() {
     let mut inner = workflow("b", "B", vec![step("one")]);
     inner.loopable = false;
     let graph = graph_of(
@@ -84,11 +84,17 @@ fn a_scope_without_phases_of_its_own_or_without_leave_has_no_loop() {
         ALL,
     )
     .unwrap();
-    assert!(graph.root.scopes().iter().all(|scope| scope.back.is_none()));
+    assert!(
+        graph
+            .root
+            .scopes()
+            .iter()
+            .all(|scope| scope.loop_edge.is_none())
+    );
 }
 
 #[test]
-fn a_wait_of_the_workflow_around_holds_inside() {
+fn continue_wait_applies_inside_subworkflows() {
     let mut outer = workflow("a", "A", vec![sub("b")]);
     outer.auto_continue.wait = Some(true);
     let mut awake = phase("two");
@@ -97,22 +103,22 @@ fn a_wait_of_the_workflow_around_holds_inside() {
     let graph = graph_of(vec![outer, inner], ALL).unwrap();
     let waits: Vec<bool> = graph
         .root
-        .steps()
+        .nodes()
         .iter()
-        .map(|step| step.marks.contains(&super::model::Mark::Waits))
+        .map(|step| step.marks.contains(&super::model::NodeMark::Waits))
         .collect();
     assert_eq!(waits, [true, false]);
 }
 
 #[test]
-fn what_has_no_name_has_a_sign_for_it() {
+fn a_blank_name_is_drawn_as_a_question_mark() {
     let graph = graph_of(vec![workflow("a", " \u{a0}", vec![step("\u{3000}")])], ALL).unwrap();
     assert!(mermaid(&graph).contains("n0[\"?\"]"));
     assert!(svg(&graph).contains(">?</text>"));
 }
 
 #[test]
-fn what_would_explode_says_how_much_of_it_can_be_drawn() {
+fn a_graph_that_is_too_large_reports_the_depth_that_fits() {
     let level = |at: usize| {
         workflow(
             &format!("l{at}"),
@@ -126,11 +132,11 @@ fn what_would_explode_says_how_much_of_it_can_be_drawn() {
         graph_of(workflows.clone(), ALL).unwrap_err(),
         TooLarge::Deep("l0".to_owned(), 0)
     );
-    assert_eq!(graph_of(workflows, 0).unwrap().root.steps().len(), 20);
-    let flat = workflow("a", "A", vec![step("p"); MOST]);
+    assert_eq!(graph_of(workflows, 0).unwrap().root.nodes().len(), 20);
+    let flat = workflow("a", "A", vec![step("p"); MAX_NODES]);
     assert_eq!(
         graph_of(vec![flat], 0).unwrap_err(),
-        TooLarge::Flat("a".to_owned(), MOST)
+        TooLarge::Flat("a".to_owned(), MAX_NODES)
     );
 }
 
@@ -187,7 +193,7 @@ fn any_phase() -> impl Strategy<Value = Phase> {
     })
 }
 
-/// Workflows of which each refers to later ones only.
+/// Workflows that refer only to later ones.
 fn workflows() -> impl Strategy<Value = Vec<Workflow>> {
     let entry = prop_oneof![
         2 => any_phase().prop_map(Ok),
@@ -224,14 +230,14 @@ fn workflows() -> impl Strategy<Value = Vec<Workflow>> {
     })
 }
 
-/// What XML cannot hold is replaced.
+/// Replaces the characters that XML cannot represent.
 fn in_xml(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
 fn check_svg(graph: &Graph) {
-    let picture = svg(graph);
-    let page = roxmltree::Document::parse(&picture).expect("well-formed XML");
+    let diagram = svg(graph);
+    let page = roxmltree::Document::parse(&diagram).expect("well-formed XML");
     let root = page.root_element();
     let number = |node: &roxmltree::Node<'_, '_>, name: &str| -> u32 {
         node.attribute(name)
@@ -247,7 +253,7 @@ fn check_svg(graph: &Graph) {
         .filter(|node| node.has_tag_name("title"))
         .filter_map(|node| node.text())
         .collect();
-    for step in graph.root.steps() {
+    for step in graph.root.nodes() {
         let name = in_xml(&step.name);
         assert!(
             titles.iter().any(|title| title.starts_with(&name)),
@@ -259,17 +265,17 @@ fn check_svg(graph: &Graph) {
 
 fn check_mermaid(graph: &Graph) {
     let source = mermaid(graph);
-    for step in graph.root.steps() {
+    for step in graph.root.nodes() {
         let start = format!("n{}[", step.id);
         let mut lines = source.lines().map(str::trim_start);
         let line = lines.find(|line| line.starts_with(&start)).expect("a box");
         assert_eq!(line.matches('"').count(), 2, "{line}");
         let label = line.split('"').nth(1).unwrap_or_default();
-        let meant: String = label
+        let decoded: String = label
             .split(';')
             .map(|piece| unescaped(piece, label))
             .collect();
-        assert!(meant.contains(&*step.name), "{meant:?} {:?}", step.name);
+        assert!(decoded.contains(&*step.name), "{decoded:?} {:?}", step.name);
         assert!(
             !label.replace("<br>", "").contains(['<', '>', '`', '*']),
             "{label}"
@@ -277,7 +283,7 @@ fn check_mermaid(graph: &Graph) {
     }
 }
 
-/// A piece of a label before a semicolon, with the character of its number.
+/// Replaces the number at the end of a piece by its character.
 fn unescaped(piece: &str, label: &str) -> String {
     let number = piece
         .rsplit_once('#')
@@ -291,22 +297,22 @@ fn unescaped(piece: &str, label: &str) -> String {
 
 fn check_dot(graph: &Graph) {
     let source = dot(graph);
-    for step in graph.root.steps() {
+    for step in graph.root.nodes() {
         let start = format!("n{} [label=\"", step.id);
         let mut lines = source.lines().map(str::trim_start);
         let label = lines
             .find_map(|line| line.strip_prefix(&start))
             .expect("a box");
-        let mut meant = String::new();
+        let mut decoded = String::new();
         let mut characters = label.chars();
         while let Some(c) = characters.next().filter(|c| *c != '"') {
-            meant.extend(if c == '\\' {
+            decoded.extend(if c == '\\' {
                 characters.next()
             } else {
                 Some(c)
             });
         }
-        assert!(meant.contains(&*step.name), "{meant:?} {:?}", step.name);
+        assert!(decoded.contains(&*step.name), "{decoded:?} {:?}", step.name);
         let rest = characters.as_str();
         assert!(rest.starts_with("];") || rest.starts_with(", "), "{rest}");
     }
@@ -316,7 +322,7 @@ proptest! {
     #![proptest_config(crate::drawn::config(96))]
 
     #[test]
-    fn every_phase_is_named_and_nothing_escapes_its_place(workflows in workflows(), depth in 0_usize..6) {
+    fn every_phase_is_named_and_no_text_breaks_the_syntax(workflows in workflows(), depth in 0_usize..6) {
         let names: Vec<String> = workflows[0]
             .phases
             .iter()
@@ -329,10 +335,10 @@ proptest! {
             Err(TooLarge::Deep(_, fitting)) => prop_assert!(fitting < depth),
             Err(TooLarge::Flat(..)) => prop_assert!(false, "no workflow has that many"),
             Ok(graph) => {
-                let steps = graph.root.steps();
-                prop_assert!(steps.len() <= MOST);
+                let nodes = graph.root.nodes();
+                prop_assert!(nodes.len() <= MAX_NODES);
                 for name in names {
-                    prop_assert!(steps.iter().any(|step| step.name == name));
+                    prop_assert!(nodes.iter().any(|step| step.name == name));
                 }
                 check_svg(&graph);
                 check_mermaid(&graph);
@@ -342,7 +348,7 @@ proptest! {
     }
 }
 
-/// Compares a picture of the repository with what is drawn; `UPDATE=1` writes it.
+/// Compares a committed diagram with the current one; `UPDATE=1` writes it.
 fn check_file(path: &str, graph: &Graph) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -361,7 +367,7 @@ fn check_file(path: &str, graph: &Graph) {
 }
 
 #[test]
-fn the_pictures_of_the_ready_made_workflows_are_those_that_are_drawn() {
+fn the_committed_diagrams_of_the_templates_are_up_to_date() {
     for template in TEMPLATES {
         let loaded = template.load(Language::Yaml);
         let workflow = loaded.catalog.get(template.name).unwrap();
@@ -370,9 +376,9 @@ fn the_pictures_of_the_ready_made_workflows_are_those_that_are_drawn() {
     }
 }
 
-/// What makes a layout difficult: long and wide names, other scripts, deep nesting, all marks.
+/// Long and wide names, other scripts, deep nesting, all marks.
 #[test]
-fn a_difficult_workflow_looks_as_it_did() {
+fn the_committed_diagram_of_a_difficult_workflow_is_up_to_date() {
     let files = MemoryFiles::new()
         .with(Tier::Project, "difficult/workflow.yaml", include_str!("difficult.yaml"))
         .with(

@@ -1,6 +1,4 @@
-//! Starting a workflow: the ready-made ones, and writing one into a project.
-//!
-//! Owns what is written where, and that nothing is ever overwritten. It must not know the command line.
+//! Writing a template into a project. Nothing is ever overwritten.
 
 mod templates;
 
@@ -18,70 +16,70 @@ pub(crate) enum Language {
     Json5,
 }
 
-/// Why nothing was written.
+/// A reason why nothing was written.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Problem {
-    /// The name could not be typed behind `/workflow`.
+pub(crate) enum InitError {
+    /// The name is not valid after `/workflow`.
     #[error(
         "`{0}` cannot be a name: only the letters a to z and A to Z, digits, `_` and `-`, 64 at most"
     )]
     Name(String),
-    /// A workflow has this name.
+    /// A workflow of this name exists.
     #[error("{} is there already: give the new one another name with `--name`", .0.display())]
     Exists(PathBuf),
-    /// The disk refused.
+    /// A file cannot be written.
     #[error("{} cannot be written: {cause}", .path.display())]
     Write {
-        /// What was to be written.
+        /// The file.
         path: PathBuf,
-        /// Why it could not.
+        /// The cause.
         cause: io::Error,
     },
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Debug)]
 pub(crate) struct Written {
     /// The workflow's key, then those of its subworkflows.
     pub(crate) keys: Vec<String>,
-    /// All files, where they are in the project.
+    /// All files, relative to the project.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) schema: SchemaFile,
 }
 
-/// What became of the schema, which editors read.
+/// The state of the schema file for editors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaFile {
-    /// It was not there, and is written.
+    /// It was written.
     Written,
-    /// It was there.
+    /// It existed.
     Same,
-    /// One was there that is not this version's, and still is.
+    /// One of another version exists and was kept.
     Other,
 }
 
-/// Where workflows are in a project.
+/// The directory of workflows in a project.
 pub(crate) const WORKFLOWS: &str = ".pi/workflows";
-/// Where the schema is that definitions name in their first lines.
+/// The schema file, which definitions name in their first lines.
 pub(crate) const SCHEMA: &str = ".pi/schemas/workflow.schema.json";
-/// The schema as a definition names it.
+/// The path of the schema from a definition.
 const SCHEMA_FROM_WORKFLOW: &str = "../../schemas/workflow.schema.json";
 
-/// Writes a template into a project, under this name: all of it, or no workflow at all.
+/// Writes a template into a project under a key: all of it, or no workflow at all.
 pub(crate) fn write(
     project: &Path,
     template: &Template,
     key: &str,
     language: Language,
     schema: &str,
-) -> Result<Written, Problem> {
-    if !can_be_typed(key) {
-        return Err(Problem::Name(workflow_core::diagnostic::shown(key)));
+) -> Result<Written, InitError> {
+    if !is_valid_name(key) {
+        return Err(InitError::Name(workflow_core::diagnostic::shown(key)));
     }
     let keys = template.keys(key);
     let directories = keys.iter().map(|key| Path::new(WORKFLOWS).join(key));
-    let mut own = Vec::new();
-    let written = make(project, directories, &mut own).and_then(|()| {
+    let mut created = Vec::new();
+    let written = create_directories(project, directories, &mut created).and_then(|()| {
         let files = write_files(project, template.files(key, language))?;
         let schema = write_schema(project, schema)?;
         Ok(Written {
@@ -91,55 +89,55 @@ pub(crate) fn write(
         })
     });
     if written.is_err() {
-        for directory in own {
-            // Half a workflow would keep the next attempt from its place.
+        for directory in created {
+            // A partial workflow would block the next attempt. The error above is the one to report.
             let _ = fs::remove_dir_all(directory);
         }
     }
     written
 }
 
-/// Makes the directories of new workflows, none of which may be there, and notes each that is made.
-fn make(
+/// Creates the directories of new workflows, none of which may exist, and collects them in `created`.
+fn create_directories(
     project: &Path,
     directories: impl Iterator<Item = PathBuf>,
-    made: &mut Vec<PathBuf>,
-) -> Result<(), Problem> {
+    created: &mut Vec<PathBuf>,
+) -> Result<(), InitError> {
     let workflows = project.join(WORKFLOWS);
     fs::create_dir_all(&workflows)
-        .map_err(|cause| refused(project, Path::new(WORKFLOWS), cause))?;
+        .map_err(|cause| write_error(project, Path::new(WORKFLOWS), cause))?;
     for directory in directories {
         let path = project.join(&directory);
         match fs::create_dir(&path) {
-            Ok(()) => made.push(path),
+            Ok(()) => created.push(path),
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(Problem::Exists(directory));
+                return Err(InitError::Exists(directory));
             }
-            Err(cause) => return Err(refused(project, &directory, cause)),
+            Err(cause) => return Err(write_error(project, &directory, cause)),
         }
     }
     Ok(())
 }
 
-/// Writes files, each by its place in the workflows directory.
-fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>, Problem> {
+/// Writes files, whose paths are relative to the workflows directory.
+fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>, InitError> {
     let mut written = Vec::new();
     for (path, text) in files {
         let path = Path::new(WORKFLOWS).join(path);
         let text = with_schema_line(&path, &text);
-        create(&project.join(&path), &text).map_err(|cause| refused(project, &path, cause))?;
+        create(&project.join(&path), &text).map_err(|cause| write_error(project, &path, cause))?;
         written.push(path);
     }
     Ok(written)
 }
 
-/// Whether `/workflow NAME` could start it.
-fn can_be_typed(name: &str) -> bool {
+/// Returns true for a name that `/workflow NAME` accepts.
+fn is_valid_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)
 }
 
-/// A file's text; a definition gets the line that tells an editor its schema.
+/// Adds to a definition the line that names its schema for editors.
 fn with_schema_line(path: &Path, text: &str) -> String {
     match path.extension().and_then(OsStr::to_str) {
         Some("yaml") => format!("# yaml-language-server: $schema={SCHEMA_FROM_WORKFLOW}\n{text}"),
@@ -151,21 +149,21 @@ fn with_schema_line(path: &Path, text: &str) -> String {
     }
 }
 
-fn write_schema(project: &Path, schema: &str) -> Result<SchemaFile, Problem> {
+fn write_schema(project: &Path, schema: &str) -> Result<SchemaFile, InitError> {
     let path = project.join(SCHEMA);
     match fs::read(&path) {
-        Ok(there) if there == schema.as_bytes() => Ok(SchemaFile::Same),
+        Ok(existing) if existing == schema.as_bytes() => Ok(SchemaFile::Same),
         Ok(_) => Ok(SchemaFile::Other),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let written = create(&path, schema);
-            written.map_err(|cause| refused(project, Path::new(SCHEMA), cause))?;
+            written.map_err(|cause| write_error(project, Path::new(SCHEMA), cause))?;
             Ok(SchemaFile::Written)
         }
-        Err(cause) => Err(refused(project, Path::new(SCHEMA), cause)),
+        Err(cause) => Err(write_error(project, Path::new(SCHEMA), cause)),
     }
 }
 
-/// Writes a file that must not be there, and the directories it stands in.
+/// Writes a new file, and its directories.
 fn create(path: &Path, text: &str) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
@@ -174,8 +172,8 @@ fn create(path: &Path, text: &str) -> io::Result<()> {
     io::Write::write_all(&mut file, text.as_bytes())
 }
 
-fn refused(project: &Path, path: &Path, cause: io::Error) -> Problem {
-    Problem::Write {
+fn write_error(project: &Path, path: &Path, cause: io::Error) -> InitError {
+    InitError::Write {
         path: project.join(path),
         cause,
     }

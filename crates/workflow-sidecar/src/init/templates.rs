@@ -1,4 +1,4 @@
-//! The ready-made workflows, which are in the binary.
+//! Ready-made workflows, embedded in the binary.
 //!
 //! A template is a directory of `templates/`: a definition in both languages beside the phase files they share;
 //! a directory in it is a subworkflow, whose key is the workflow's with the directory's name behind it.
@@ -10,9 +10,9 @@ use super::Language;
 /// A ready-made workflow.
 #[derive(Debug)]
 pub(crate) struct Template {
-    /// What it is asked for by, and its key unless another is given.
+    /// Its name, and its default key.
     pub(crate) name: &'static str,
-    /// The files of its directory: where they are in it, and what they say.
+    /// The files of its directory: path and text.
     pub(super) files: &'static [(&'static str, &'static str)],
 }
 
@@ -27,11 +27,11 @@ macro_rules! template {
     };
 }
 
-/// What `init` writes when nothing is asked for.
+/// The template that `init` writes by default.
 pub(crate) const STARTER: Template = template!("starter":
     "workflow.yaml" "workflow.json5" "plan.md" "do.md" "check.md");
 
-/// The workflows that are good as they are.
+/// The ready-made workflows.
 pub(crate) const TEMPLATES: &[Template] = &[
     template!("feature":
         "workflow.yaml" "workflow.json5" "spec.md" "agree.md" "plan.md" "wrap-up.md"
@@ -53,7 +53,7 @@ pub(crate) const TEMPLATES: &[Template] = &[
         "workflow.yaml" "workflow.json5" "outline.md" "write.md" "follow.md" "polish.md"),
 ];
 
-/// A name as YAML takes it for text: `1e5`, `true` and `-` mean something else there.
+/// Quotes a name that YAML would not read as text, such as `1e5`, `true` and `-`.
 fn yaml_text(name: &str) -> String {
     let is_word = |word: &&str| name.eq_ignore_ascii_case(word);
     let is_text = name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -65,8 +65,8 @@ fn yaml_text(name: &str) -> String {
     }
 }
 
-/// A definition in which the workflow's name, as people read it, follows from this key.
-fn named(key: &str, text: &str, language: Language) -> String {
+/// Replaces the workflow's display name by one that is derived from the key.
+fn with_display_name(key: &str, text: &str, language: Language) -> String {
     let words = key.replace(['-', '_'], " ");
     let mut letters = words.trim().chars();
     let name = match letters.next() {
@@ -90,14 +90,14 @@ fn named(key: &str, text: &str, language: Language) -> String {
 }
 
 impl Template {
-    /// What it is for, in a sentence: the first line of its definition.
+    /// Returns its purpose in a sentence: the first line of its definition.
     pub(crate) fn about(&self) -> &'static str {
         let definition = self.files.first().map_or("", |(_, text)| text);
         let first = definition.lines().next().unwrap_or_default();
         first.trim_start_matches(['#', ' '])
     }
 
-    /// The keys of its workflows when it is called this: its own first.
+    /// Returns the keys of its workflows under a key: the main one first.
     pub(super) fn keys(&self, key: &str) -> Vec<String> {
         let mut keys = vec![key.to_owned()];
         for (path, _) in self.files {
@@ -110,7 +110,7 @@ impl Template {
         keys
     }
 
-    /// Its files when it is called this, each with its place in a workflows directory.
+    /// Returns its files under a key, with their paths in a workflows directory.
     pub(super) fn files(&self, key: &str, language: Language) -> Vec<(String, String)> {
         let unwanted = match language {
             Language::Yaml => ".json5",
@@ -122,16 +122,16 @@ impl Template {
             .filter(|(path, _)| !path.ends_with(unwanted));
         wanted
             .map(|(path, text)| {
-                let place = match path.split_once('/') {
+                let target = match path.split_once('/') {
                     Some((inner, file)) => format!("{key}-{inner}/{file}"),
                     None => format!("{key}/{path}"),
                 };
-                let text = self.called(key, text);
+                let text = self.with_key(key, text);
                 let is_main = !path.contains('/') && path.starts_with("workflow.");
                 (
-                    place,
+                    target,
                     if is_main && key != self.name {
-                        named(key, &text, language)
+                        with_display_name(key, &text, language)
                     } else {
                         text
                     },
@@ -140,23 +140,25 @@ impl Template {
             .collect()
     }
 
-    /// A text in which the template's own name is this one.
-    fn called(&self, key: &str, text: &str) -> String {
+    /// Replaces the template's name by a key.
+    fn with_key(&self, key: &str, text: &str) -> String {
         let name = self.name;
         let in_yaml = yaml_text(key);
-        let places = [
+        let contexts = [
             ("commandName: ", &*in_yaml),
             ("commandName: '", key),
             ("subworkflow: ", key),
             ("subworkflow: '", key),
             ("/workflow ", key),
         ];
-        places.iter().fold(text.to_owned(), |text, (place, key)| {
-            text.replace(&format!("{place}{name}"), &format!("{place}{key}"))
-        })
+        contexts
+            .iter()
+            .fold(text.to_owned(), |text, (context, key)| {
+                text.replace(&format!("{context}{name}"), &format!("{context}{key}"))
+            })
     }
 
-    /// What it means, loaded as a project's own.
+    /// Loads it as a project's workflow.
     pub(crate) fn load(&self, language: Language) -> Loaded {
         let files = self.files(self.name, language);
         let files = files

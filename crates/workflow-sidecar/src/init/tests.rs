@@ -34,8 +34,8 @@ fn every_file_of_the_templates_is_in_the_binary() {
     assert_eq!(embedded.collect::<BTreeSet<String>>(), expected);
 }
 
-/// What was loaded, but for the lines where rules stand.
-fn meaning(loaded: &workflow_core::definition::Loaded) -> Vec<Workflow> {
+/// Returns the loaded workflows without the locations of rules, which differ between languages.
+fn without_locations(loaded: &workflow_core::definition::Loaded) -> Vec<Workflow> {
     let mut workflows: Vec<Workflow> = loaded.catalog.iter().cloned().collect();
     for workflow in &mut workflows {
         workflow
@@ -47,27 +47,32 @@ fn meaning(loaded: &workflow_core::definition::Loaded) -> Vec<Workflow> {
 }
 
 #[test]
-fn both_languages_mean_the_same_and_nothing_is_wrong_with_either() {
+fn both_languages_load_to_the_same_workflows_without_diagnostics() {
     for template in all() {
         let yaml = template.load(Language::Yaml);
         let json5 = template.load(Language::Json5);
         assert_eq!(yaml.diagnostics, [], "{}", template.name);
         assert_eq!(json5.diagnostics, [], "{}", template.name);
-        assert_eq!(meaning(&yaml), meaning(&json5), "{}", template.name);
+        assert_eq!(
+            without_locations(&yaml),
+            without_locations(&json5),
+            "{}",
+            template.name
+        );
         let keys: Vec<&str> = yaml.catalog.iter().map(|workflow| &*workflow.key).collect();
         assert_eq!(keys, template.keys(template.name));
     }
 }
 
 #[test]
-fn a_template_can_be_called_anything_that_can_be_typed() {
+fn a_template_loads_under_every_valid_name() {
     const NAMES: [&str; 8] = ["a_B-1", "1e5", "007", "true", "Null", "-", "--", "_"];
     for (template, name) in all().flat_map(|template| NAMES.map(|name| (template, name))) {
         for language in [Language::Yaml, Language::Json5] {
             let project = tempfile::tempdir().unwrap();
             let written = write(project.path(), template, name, language, "{}").unwrap();
             let agent_dir = project.path().join("agent");
-            let disk = crate::disk::Disk::new(agent_dir, project.path().to_path_buf());
+            let disk = crate::platform::disk::Disk::new(agent_dir, project.path().to_path_buf());
             let loaded = workflow_core::definition::load(&disk);
             assert_eq!(loaded.diagnostics, [], "{} as {name}", template.name);
             let keys: BTreeSet<String> = loaded
@@ -85,7 +90,7 @@ fn a_template_can_be_called_anything_that_can_be_typed() {
 }
 
 #[test]
-fn what_cannot_be_written_whole_is_not_written() {
+fn a_failed_write_leaves_no_partial_workflow() {
     let project = tempfile::tempdir().unwrap();
     let workflows = project.path().join(WORKFLOWS);
     fs::create_dir_all(&workflows).unwrap();
@@ -102,11 +107,11 @@ fn what_cannot_be_written_whole_is_not_written() {
 }
 
 #[test]
-fn what_cannot_be_typed_is_no_name() {
+fn invalid_names_are_refused() {
     for name in ["", "a b", "..", "a/b", "ä", &"x".repeat(65)] {
-        assert!(!can_be_typed(name), "{name}");
+        assert!(!is_valid_name(name), "{name}");
     }
-    assert!(can_be_typed(&"x".repeat(64)));
+    assert!(is_valid_name(&"x".repeat(64)));
 }
 
 /// The tools that pi has; of these, `read`, `bash`, `edit` and `write` are on unless the user says otherwise.
@@ -127,7 +132,7 @@ fn only_tools_that_pi_has_are_named_and_a_reading_phase_can_read() {
                 };
                 let name = &phase.name;
                 assert!(named.iter().all(|tool| TOOLS.contains(&&**tool)), "{name}");
-                // grep and find are off by default: bash stands for them.
+                // grep and find are off by default, so bash is needed.
                 let can_read = ["read", "bash"]
                     .iter()
                     .all(|tool| named.iter().any(|named| named == tool));
@@ -138,7 +143,7 @@ fn only_tools_that_pi_has_are_named_and_a_reading_phase_can_read() {
 }
 
 #[test]
-fn every_phase_says_how_it_is_left_and_none_supposes_subagents() {
+fn every_phase_says_how_to_leave_it_and_none_requires_subagents() {
     for template in all() {
         let loaded = template.load(Language::Yaml);
         let started: Vec<&Workflow> = loaded.catalog.startable().collect();
@@ -168,7 +173,7 @@ fn every_phase_says_how_it_is_left_and_none_supposes_subagents() {
 }
 
 #[test]
-fn what_a_template_is_for_is_a_sentence() {
+fn the_purpose_of_a_template_is_a_sentence() {
     for template in TEMPLATES {
         let about = template.about();
         assert!(about.ends_with('.') && about.len() < 100, "{about}");

@@ -10,7 +10,7 @@ use std::path::Path;
 use workflow_core::Session;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
-use workflow_core::guard::rules::Paths;
+use workflow_core::policy::rules::Paths;
 
 /// The world outside of sessions.
 pub(crate) trait Platform: fmt::Debug + Send + Sync {

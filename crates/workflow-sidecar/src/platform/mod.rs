@@ -1,7 +1,35 @@
-//! The platform: everything that sessions need outside of the process.
+//! The platform: everything that the sidecar reads, writes, starts and watches outside of its own process.
+//!
+//! ```text
+//! triggers   gates ──┐
+//!              │     │
+//!              ▼     ▼
+//!             git → process        trust_store, approvals → private_dir
+//!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
+//! ```
+//!
+//! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. The rest must not
+//! know of sessions, methods or lines.
 
+pub(crate) mod approvals;
+mod atomic_write;
+pub(crate) mod disk;
 mod effects;
+pub(crate) mod file_excerpt;
+mod file_state;
+pub mod gates;
+pub(crate) mod git;
+pub(crate) mod home;
+pub(crate) mod paths;
+mod private_dir;
+mod process;
 mod real;
+mod regular_file;
+#[cfg(all(test, unix))]
+mod tests;
+pub(crate) mod triggers;
+pub(crate) mod trust_store;
 
+pub(crate) use atomic_write::write_atomically;
 pub(crate) use effects::{Platform, PlatformReport, Project, SessionContext};
 pub(crate) use real::RealPlatform;

@@ -13,16 +13,17 @@ use workflow_core::effect::{ApprovalRequest, Effect, GateRun, TriggerOutcome};
 use workflow_core::event::{
     ApprovalDecision, PlatformEvent, RestoreOutcome, SnapshotError, WatchReport,
 };
-use workflow_core::guard::rules::Paths;
+use workflow_core::policy::rules::Paths;
 use workflow_core::types::{GateRunId, RestoreId, Snapshot};
 
+use super::approvals::{Approvals, StoredRequest};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
-use crate::approval::{Approvals, Awaited};
-use crate::gate::{self, Baseline, Job, Keeper};
-use crate::paths::LocalPaths;
-use crate::shown;
-use crate::trigger;
-use crate::trust::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
+use super::file_excerpt;
+use super::gates::{self, Baseline, Job, SupervisorBinary};
+use super::git::{self, RestoreEvent};
+use super::paths::LocalPaths;
+use super::triggers::{self, ActiveTrigger, TriggerEvent};
+use super::trust_store::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
 
 /// Takes reports, and says what happens to the message of a trigger.
 type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
@@ -32,7 +33,7 @@ type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sy
 pub(crate) struct RealPlatform {
     listener: Arc<Mutex<Option<Listener>>>,
     /// The gate that each session runs.
-    gates: Mutex<HashMap<String, (GateRunId, gate::Running)>>,
+    gates: Mutex<HashMap<String, (GateRunId, gates::Running)>>,
     /// The triggers that are watched for each session.
     triggers: Mutex<HashMap<String, Vec<WatchedTrigger>>>,
     /// The number of triggers that were ever watched.
@@ -48,7 +49,7 @@ struct WatchedTrigger {
     cwd: PathBuf,
     number: u64,
     /// Ends the watching when it is dropped.
-    _running: trigger::Running,
+    _active: ActiveTrigger,
 }
 
 const BEING_RESTORED: &str = "the code is being brought back";
@@ -118,13 +119,13 @@ impl RealPlatform {
                 .then(|| session.project.agent_dir.to_path_buf()),
         };
         let report = self.reporter(session.id, None);
-        let started = gate::start(&Keeper::this_binary(), job, move |event| {
+        let started = gates::start(&SupervisorBinary::this_binary(), job, move |event| {
             report(match event {
-                gate::Event::Progress(progress) => PlatformEvent::GateProgress {
+                gates::Event::Progress(progress) => PlatformEvent::GateProgress {
                     gate,
                     text: progress_text(&progress),
                 },
-                gate::Event::Over(reports) => PlatformEvent::GateFinished { gate, reports },
+                gates::Event::Finished(reports) => PlatformEvent::GateFinished { gate, reports },
             });
         });
         match started {
@@ -148,7 +149,7 @@ impl RealPlatform {
         if self.is_being_restored(project.cwd) {
             return Err(SnapshotError::Failed(BEING_RESTORED.to_owned()));
         }
-        gate::keep_code(project.cwd, project.agent_dir)
+        git::record_checkpoint(project.cwd, project.agent_dir)
     }
 
     /// Starts to restore the code; gives the outcome if that fails at once.
@@ -170,18 +171,18 @@ impl RealPlatform {
         let (restoring, directory) = (Arc::clone(&self.restoring), cwd.to_path_buf());
         let on_event = move |event| {
             report(match event {
-                gate::OnTheWayBack::Still { step, elapsed_ms } => {
+                RestoreEvent::Progress { step, elapsed_ms } => {
                     let seconds = elapsed_ms / 1000;
                     let text = format!("Bringing the code back: {step} ({seconds} s)");
                     PlatformEvent::RestoreProgress { restore, text }
                 }
-                gate::OnTheWayBack::Over(outcome) => {
+                RestoreEvent::Finished(outcome) => {
                     lock(&restoring).retain(|other| *other != directory);
                     PlatformEvent::CodeRestored { restore, outcome }
                 }
             });
         };
-        match gate::start_restore(snapshot, cwd, session.project.agent_dir, on_event) {
+        match git::start_restore(snapshot, cwd, session.project.agent_dir, on_event) {
             Ok(thread) => {
                 let mut restores = lock(&self.restores);
                 restores.retain(|thread| !thread.is_finished());
@@ -249,10 +250,10 @@ impl RealPlatform {
     ) -> Result<WatchedTrigger, String> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let report = self.reporter(session, Some(number));
-        let on_news = move |news| {
-            report(match news {
-                trigger::News::Text(text) => PlatformEvent::Triggered { text },
-                trigger::News::Problem(problem) => PlatformEvent::TriggersWatched {
+        let on_event = move |event| {
+            report(match event {
+                TriggerEvent::Text(text) => PlatformEvent::Triggered { text },
+                TriggerEvent::Problem(problem) => PlatformEvent::TriggersWatched {
                     report: WatchReport {
                         problems: vec![problem],
                         ..WatchReport::default()
@@ -264,7 +265,7 @@ impl RealPlatform {
             trigger: trigger.clone(),
             cwd: cwd.to_path_buf(),
             number,
-            _running: trigger::start(trigger, cwd, on_news)?,
+            _active: triggers::start(trigger, cwd, on_event)?,
         })
     }
 }
@@ -288,7 +289,7 @@ impl Platform for RealPlatform {
                 return Some(PlatformEvent::ApprovalRead { decision });
             }
             Effect::ClearApproval { task_id } => {
-                Approvals::in_agent_dir(project.agent_dir).forget(&task_id);
+                Approvals::in_agent_dir(project.agent_dir).clear(&task_id);
             }
             Effect::RecordCheckpoint => {
                 return Some(match self.record_checkpoint(&project) {
@@ -333,11 +334,11 @@ impl Platform for RealPlatform {
     }
 
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        shown::excerpt(path, cwd)
+        file_excerpt::excerpt(path, cwd)
     }
 
     fn fingerprint(&self, path: &str, cwd: &Path) -> String {
-        shown::state(path, cwd)
+        file_excerpt::state(path, cwd)
     }
 }
 
@@ -370,7 +371,7 @@ fn request_approval(session: &SessionContext<'_>, request: ApprovalRequest) {
         return;
     }
     let stored = stored_request(session, request);
-    let stored = stored.map(|request| Approvals::in_agent_dir(agent_dir).keep(&request));
+    let stored = stored.map(|request| Approvals::in_agent_dir(agent_dir).store_request(&request));
     if let Some(Err(error)) = stored {
         tracing::warn!("what a run waits for cannot be kept for the user: {error}");
     }
@@ -384,17 +385,17 @@ fn read_approval(
     let fingerprint = request
         .show
         .as_deref()
-        .map(|path| shown::state(path, &request.cwd));
+        .map(|path| file_excerpt::state(path, &request.cwd));
     let approvals = Approvals::in_agent_dir(session.project.agent_dir);
-    approvals.word(&request, fingerprint.as_deref())
+    approvals.decision(&request, fingerprint.as_deref())
 }
 
 /// An approval request with what the user must know of its run.
-fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Option<Awaited> {
+fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Option<StoredRequest> {
     let view = session.session.view()?;
     let place = view.place.as_ref()?;
     let ApprovalRequest { approval, nonce } = request;
-    Some(Awaited {
+    Some(StoredRequest {
         task_id: view.state.task_id.clone(),
         step: view.state.global_step_count,
         nonce,
@@ -408,7 +409,7 @@ fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Opt
     })
 }
 
-fn progress_text(progress: &gate::Progress) -> String {
+fn progress_text(progress: &gates::Progress) -> String {
     let seconds = progress.elapsed_ms / 1000;
     let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
     format!("Checking {number} of {of}: {what} ({seconds} s)")

@@ -25,7 +25,7 @@ use super::recording_platform::RecordingPlatform;
 use super::redaction::{Answers, Payload, Redaction};
 use super::replay_platform::lock;
 use super::results::{PlatformResult, ReportedEvent};
-use crate::disk::user_agent_dir;
+use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, PlatformReport};
 use crate::serve::Loader;
 
@@ -268,7 +268,7 @@ impl Recorder {
                 seed: self.seed,
             },
             agent_dir: user_agent_dir(None).display().to_string(),
-            home: crate::home::home_dir()
+            home: crate::platform::home::home_dir()
                 .unwrap_or_default()
                 .display()
                 .to_string(),

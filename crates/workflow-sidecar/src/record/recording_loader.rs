@@ -11,7 +11,7 @@ use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, Tier
 
 use super::definitions::{Content, Directory};
 use super::transcript_loader::project_name;
-use crate::disk::Disk;
+use crate::platform::disk::Disk;
 use crate::serve::{Loader, no_project};
 
 /// Loads from the disk and notes the reads.

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
-use workflow_core::guard::rules::{PathForm, Paths};
+use workflow_core::policy::rules::{PathForm, Paths};
 
 use super::replay_platform::{lock, written};
 use super::results::{ApprovalStore, Form, PlatformResult, QueryResult, ResolvedPath};
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::platform::{Platform, PlatformReport, Project, SessionContext};
 
 type Results = Arc<Mutex<Vec<PlatformResult>>>;
@@ -52,7 +52,7 @@ impl Platform for RecordingPlatform {
     }
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        let home = crate::home::home_dir().unwrap_or_default();
+        let home = crate::platform::home::home_dir().unwrap_or_default();
         Box::new(RecordingPaths {
             inner: self.inner.paths(project),
             written: written(project, &home.to_string_lossy()),
@@ -146,14 +146,16 @@ mod tests {
         let project = project.path().canonicalize().unwrap();
         std::os::unix::fs::symlink("real", project.join("link")).unwrap();
         let results = Results::default();
-        let home = crate::home::home_dir().unwrap_or_default();
+        let home = crate::platform::home::home_dir().unwrap_or_default();
         let agent_dir = home.join(".pi/agent");
         let here = Project {
             agent_dir: &agent_dir,
             cwd: &project,
         };
         let recording = RecordingPaths {
-            inner: Box::new(crate::paths::LocalPaths::new(&project, &agent_dir)),
+            inner: Box::new(crate::platform::paths::LocalPaths::new(
+                &project, &agent_dir,
+            )),
             written: written(&here, &home.to_string_lossy()),
             results: Arc::clone(&results),
         };

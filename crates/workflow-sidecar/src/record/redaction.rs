@@ -613,7 +613,7 @@ fn keep(texts: &mut VecDeque<String>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use workflow_core::guard::gate::{GateVerdict, Report};
+    use workflow_core::policy::gate::{GateVerdict, Report};
     use workflow_core::types::GateRunId;
 
     use super::*;

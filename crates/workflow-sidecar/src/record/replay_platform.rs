@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
-use workflow_core::guard::rules::{PathForm, Paths};
+use workflow_core::policy::rules::{PathForm, Paths};
 
 use super::results::{PlatformResult, QueryResult};
-use crate::paths::WrittenPaths;
+use crate::platform::paths::WrittenPaths;
 use crate::platform::{Platform, Project, SessionContext};
 
 /// A platform on which every recorded result is given once, in order. Without one, the result is that of an empty

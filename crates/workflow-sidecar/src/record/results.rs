@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use workflow_core::event::PlatformEvent;
-use workflow_core::guard::rules::PathForm;
+use workflow_core::policy::rules::PathForm;
 
 /// The value of a `result` line: what the platform answers to something that the next line causes.
 #[derive(Debug, Clone, Serialize)]

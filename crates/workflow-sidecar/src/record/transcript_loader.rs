@@ -12,7 +12,7 @@ use workflow_core::definition::{
 
 use super::definitions::Directory;
 use super::recording_loader::RecordingLoader;
-use crate::disk::{Disk, HOST_DIRECTORY};
+use crate::platform::disk::{Disk, HOST_DIRECTORY};
 use crate::serve::{Loader, no_project};
 
 /// Loads the definitions of a transcript.

@@ -10,7 +10,7 @@ use workflow_core::definition::{Loaded, Tier, TierSettings, load};
 use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
 
 use super::observed::{Observations, Observed};
-use crate::disk::{Disk, user_agent_dir};
+use crate::platform::disk::{Disk, user_agent_dir};
 
 /// Loads the definitions of a user and of a project.
 pub(crate) trait Loader: std::fmt::Debug + Send + Sync {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 use workflow_core::effect::Reply;
 use workflow_core::event::{Author, Command, Entry, LastAssistant};
-use workflow_core::guard::STEP_TOOL;
+use workflow_core::policy::STEP_TOOL;
 use workflow_core::session::Abilities;
 use workflow_core::{Event, command};
 use workflow_protocol as protocol;

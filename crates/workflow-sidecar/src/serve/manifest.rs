@@ -6,7 +6,7 @@
 use serde_json::json;
 use serde_json::value::to_raw_value;
 use workflow_core::effect::message_type;
-use workflow_core::guard::STEP_TOOL;
+use workflow_core::policy::STEP_TOOL;
 use workflow_core::run::entry_type;
 use workflow_protocol::{
     CommandDeclaration, EntryType, ExecutionMode, HookSubscription, Manifest, MessageDisplay,

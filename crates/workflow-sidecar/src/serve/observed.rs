@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, Tier, TierEntry};
 
-use crate::disk::Disk;
+use crate::platform::disk::Disk;
 
 /// The age from which a modification time tells a later change apart, however coarse a file system's clock is.
 const SETTLED: Duration = Duration::from_secs(2);
@@ -95,12 +95,12 @@ impl Observed {
 
 impl Files for Observed {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
-        self.observe(self.disk.wanted(&FilePath::workflows(tier)));
+        self.observe(self.disk.unresolved(&FilePath::workflows(tier)));
         self.disk.entries(tier)
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        self.observe(self.disk.wanted(path));
+        self.observe(self.disk.unresolved(path));
         self.disk.read(path, max_bytes)
     }
 

@@ -1,7 +1,10 @@
-//! What happened in a session, as a timeline: from a recording, or from a session file of pi.
+//! Timeline of a session, from a recording or from a session file of pi.
 //!
-//! [`session`] and [`recording`] read the two kinds of files into [`Fact`]s, in order; [`Timeline`] makes of them what a
-//! person wants to know. Must not know how it is shown.
+//! [`session`] and [`recording`] turn the two kinds of files into [`Fact`]s, in order; [`Timeline`] turns facts into
+//! events and totals. Formatting is not known here.
+//!
+//! Files may be damaged or from another version, so a value of another type counts as absent: it never stops the
+//! timeline.
 
 mod fact;
 mod recording;
@@ -13,6 +16,6 @@ mod timeline;
 
 pub(crate) use recording::of_recording;
 pub(crate) use session::of_session;
-pub(crate) use timeline::{Happened, Timeline, Totals};
+pub(crate) use timeline::{Timeline, TimelineEvent, Totals};
 
 use fact::Fact;

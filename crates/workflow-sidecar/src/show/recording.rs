@@ -1,4 +1,4 @@
-//! Reads a recording into timelines, one a session.
+//! Facts of a recording, per session.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
 use workflow_core::event::PlatformEvent;
-use workflow_core::guard::STEP_TOOL;
+use workflow_core::policy::STEP_TOOL;
 
 use super::{Fact, Timeline};
 use crate::record::{Entry as Recorded, Said, Transcript};
 
-/// The timelines of a recording's sessions, by their ids.
+/// Builds the timelines of a recording's sessions, by id.
 pub(crate) fn of_recording(
     transcript: &Transcript,
     known: Option<Arc<Catalog>>,
@@ -25,20 +25,20 @@ pub(crate) fn of_recording(
     for line in &transcript.lines {
         if let Some(at) = line.at {
             reader.now = i64::try_from(at).ok();
-            reader.is_timed = true;
+            reader.has_times = true;
         }
         match &line.entry {
             Recorded::Header(_) => {
-                reader.asked.clear();
+                reader.calls.clear();
                 reader.questions.clear();
             }
-            Recorded::In(said) => reader.host_line(said),
-            Recorded::Out(said) => reader.sidecar_line(said),
+            Recorded::In(line) => reader.host_line(line),
+            Recorded::Out(line) => reader.sidecar_line(line),
             Recorded::Event(reported) => {
                 let event = &reported.event;
-                reader.is_restored = matches!(event, PlatformEvent::CodeRestored { .. });
+                reader.restored = matches!(event, PlatformEvent::CodeRestored { .. });
                 if let PlatformEvent::Triggered { text } = event {
-                    reader.take(&reported.session, Fact::CameIn(text));
+                    reader.take(&reported.session, Fact::TriggerText(text));
                 }
             }
             Recorded::Note(_)
@@ -55,19 +55,19 @@ pub(crate) fn of_recording(
 struct Reader {
     sessions: BTreeMap<String, Timeline>,
     known: Option<Arc<Catalog>>,
-    /// The calls that are not answered yet, by their ids.
-    asked: HashMap<String, Call>,
-    /// The sessions of the questions that are not answered yet, by their ids.
+    /// The calls without an answer, by id.
+    calls: HashMap<String, PendingCall>,
+    /// The sessions of the open questions, by id.
     questions: HashMap<String, String>,
-    /// True if code was restored, and the next message says with what result.
-    is_restored: bool,
+    /// True if a restore ended, whose result the next message tells.
+    restored: bool,
     now: Option<i64>,
-    /// True if lines have times.
-    is_timed: bool,
+    /// True if the lines have times.
+    has_times: bool,
 }
 
-/// A call of the host.
-struct Call {
+/// A request of the host.
+struct PendingCall {
     method: String,
     session: String,
     params: Value,
@@ -80,9 +80,9 @@ impl Reader {
         timeline.take(self.now, fact);
     }
 
-    /// A line of the host.
-    fn host_line(&mut self, said: &Said) {
-        let Some(message) = said.message() else {
+    /// Handles a line of the host.
+    fn host_line(&mut self, line: &Said) {
+        let Some(message) = line.message() else {
             return;
         };
         let Some(method) = message["method"].as_str() else {
@@ -92,46 +92,46 @@ impl Reader {
         let session = params["sessionId"].as_str().unwrap_or_default();
         match method {
             "initialize" => self.clock_starts(&params["clock"]),
-            "clock/advance" if !self.is_timed => self.time_passes(&params["ms"]),
+            "clock/advance" if !self.has_times => self.time_passes(&params["ms"]),
             "hook/session_start" | "hook/session_tree" | "hook/session_switch" => {
                 self.loaded(session, params);
             }
             "hook/session_compact" => self.take(session, Fact::Compacted),
-            "hook/tool_call" => self.take(session, Fact::Called),
+            "hook/tool_call" => self.take(session, Fact::ToolCalled),
             "hook/input"
                 if params["event"]["source"]
                     .as_str()
                     .is_some_and(|source| source != "extension") =>
             {
                 let text = params["event"]["text"].as_str().unwrap_or("(not recorded)");
-                self.take(session, Fact::Said(text));
+                self.take(session, Fact::UserMessage(text));
             }
             "tool/execute" if params["name"] == STEP_TOOL => {
                 let action = params["arguments"]["action"].as_str().unwrap_or_default();
-                self.take(session, Fact::Moved(action));
+                self.take(session, Fact::StepAction(action));
             }
             _ => {}
         }
         if let Some(id) = message.get("id") {
-            let call = Call {
+            let call = PendingCall {
                 method: method.to_owned(),
                 session: session.to_owned(),
                 params: params.clone(),
             };
-            self.asked.insert(id.to_string(), call);
+            self.calls.insert(id.to_string(), call);
         }
     }
 
-    /// A line of the sidecar.
-    fn sidecar_line(&mut self, said: &Said) {
-        let Some(message) = said.message() else {
+    /// Handles a line of the sidecar.
+    fn sidecar_line(&mut self, line: &Said) {
+        let Some(message) = line.message() else {
             return;
         };
         if message["method"] == "host/apply" {
             let params = &message["params"];
             let session = params["sessionId"].as_str().unwrap_or_default();
-            if std::mem::take(&mut self.is_restored) {
-                self.brought_back(session, &params["actions"]);
+            if std::mem::take(&mut self.restored) {
+                self.code_restored(session, &params["actions"]);
             }
             return self.actions(session, &params["actions"]);
         }
@@ -140,13 +140,13 @@ impl Reader {
         }
         let call = message
             .get("id")
-            .and_then(|id| self.asked.remove(&id.to_string()));
+            .and_then(|id| self.calls.remove(&id.to_string()));
         if let Some(call) = call {
             self.answered(&call, &message["result"]);
         }
     }
 
-    /// A question to a person. A choice is all in its title, with the shown file below it.
+    /// Handles a question. The title of a choice also contains the text below it.
     fn question_asked(&mut self, message: &Value) {
         let params = &message["params"];
         let session = params["sessionId"].as_str().unwrap_or_default();
@@ -175,21 +175,21 @@ impl Reader {
         self.take(&session, Fact::Answered { id: &id, answer });
     }
 
-    fn answered(&mut self, call: &Call, result: &Value) {
+    fn answered(&mut self, call: &PendingCall, result: &Value) {
         let session = call.session.as_str();
         if let Some(content) = result["inject"]["content"].as_str() {
-            self.take(session, Fact::Injected(content));
+            self.take(session, Fact::ContextInjected(content));
         }
         if let Some(reason) = result["block"]["reason"].as_str() {
             let tool = call.params["event"]["toolName"]
                 .as_str()
                 .unwrap_or_default();
-            self.take(session, Fact::Denied { tool, reason });
+            self.take(session, Fact::CallDenied { tool, reason });
         }
-        // The report of a gate comes before the answer that follows from it.
+        // First the actions: a gate's entry explains the answer.
         self.actions(session, &result["actions"]);
         if call.method == "hook/branch" {
-            self.brought_back(session, &result["actions"]);
+            self.code_restored(session, &result["actions"]);
         }
         if call.method == "tool/execute" && result["isError"] == true {
             let answer = result["content"][0]["text"].as_str().unwrap_or_default();
@@ -197,11 +197,11 @@ impl Reader {
         }
     }
 
-    /// The message to the person about restored code.
-    fn brought_back(&mut self, session: &str, actions: &Value) {
+    /// Adds the message about a restore.
+    fn code_restored(&mut self, session: &str, actions: &Value) {
         let actions = actions.as_array().into_iter().flatten();
-        for said in actions.filter_map(|action| action["message"].as_str()) {
-            self.take(session, Fact::BroughtBack(said));
+        for text in actions.filter_map(|action| action["message"].as_str()) {
+            self.take(session, Fact::CodeRestored(text));
         }
     }
 
@@ -209,13 +209,13 @@ impl Reader {
         for action in actions.as_array().into_iter().flatten() {
             match action["type"].as_str() {
                 Some("appendEntry") => {
-                    let data = to_raw_value(&action["data"]).ok();
-                    let entry = entry(action, data.as_deref());
+                    let data = to_raw_value(&action["data"]).expect("a JSON value is JSON");
+                    let entry = entry(action, &data);
                     self.take(session, Fact::Stored(entry));
                 }
                 Some("sendUserMessage") => {
                     let content = action["content"].as_str().unwrap_or_default();
-                    self.take(session, Fact::SaidByUs(content));
+                    self.take(session, Fact::SentMessage(content));
                 }
                 _ => {}
             }
@@ -227,17 +227,17 @@ impl Reader {
             .as_array()
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let data: Vec<Option<Box<RawValue>>> = branch
+        let data: Vec<Box<RawValue>> = branch
             .iter()
-            .map(|entry| to_raw_value(&entry["data"]).ok())
+            .map(|entry| to_raw_value(&entry["data"]).expect("a JSON value is JSON"))
             .collect();
         let entries = branch.iter().zip(&data);
-        let entries = entries.map(|(written, data)| entry(written, data.as_deref()));
+        let entries = entries.map(|(written, data)| entry(written, data));
         self.take(session, Fact::Loaded(entries.collect()));
     }
 
     fn clock_starts(&mut self, clock: &Value) {
-        if !self.is_timed {
+        if !self.has_times {
             self.now = clock["virtual"]["now"].as_i64();
         }
     }
@@ -247,9 +247,9 @@ impl Reader {
     }
 }
 
-fn entry<'a>(written: &'a Value, data: Option<&'a RawValue>) -> Entry<'a> {
+fn entry<'a>(written: &'a Value, data: &'a RawValue) -> Entry<'a> {
     Entry {
         custom_type: written["customType"].as_str().unwrap_or_default(),
-        data,
+        data: Some(data),
     }
 }

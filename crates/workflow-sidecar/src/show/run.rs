@@ -1,4 +1,4 @@
-//! The run that a timeline is at: its state, and what holds there as far as its definition is known.
+//! The current run of a timeline: its state and, if known, its definition.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
-use workflow_core::guard::Pace;
-use workflow_core::run::{Position, RunState, entry_type, restore};
+use workflow_core::policy::Pace;
+use workflow_core::run::{Position, Restored, RunState, entry_type, restore};
 
-/// A run, as the stored entries tell of it.
+/// A run, as far as its stored entries describe it.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct TimelineRun {
     pub(super) state: RunState,
     pub(super) pace: Pace,
     catalog: Option<Arc<Catalog>>,
-    /// What holds where it stands, worked out when it is asked for.
+    /// The explanation of the current phase, computed on demand.
     explained: OnceCell<Option<Explained>>,
 }
 
-impl Run {
-    /// A run whose definition is in a catalog, unless one is stored with it.
+impl TimelineRun {
+    /// Creates a run, with definitions to use if none is stored.
     pub(super) fn new(state: RunState, catalog: Option<Arc<Catalog>>) -> Self {
         Self {
             state,
@@ -30,20 +30,15 @@ impl Run {
         }
     }
 
-    /// The same run at another place.
+    /// Sets the state after a transition.
     pub(super) fn moved(&mut self, state: RunState) {
         self.state = state;
         self.explained = OnceCell::new();
     }
 
-    /// Takes the definition that is stored with it; says whether there is one now.
+    /// Adopts the stored definition; returns false if the entry has none for this run.
     pub(super) fn define(&mut self, entry: Entry<'_>) -> bool {
-        let state = serde_json::value::to_raw_value(&self.state).ok();
-        let own = Entry {
-            custom_type: entry_type::STATE,
-            data: state.as_deref(),
-        };
-        let Some((catalog, _)) = restore(&[own, entry]).definition else {
+        let Some((catalog, _)) = self.restore_with(entry).definition else {
             return false;
         };
         self.catalog = Some(Arc::new(catalog));
@@ -51,25 +46,30 @@ impl Run {
         true
     }
 
-    /// Takes how far pushing went; gives how far it had gone before.
-    pub(super) fn pace(&mut self, entry: Entry<'_>) -> Pace {
-        let state = serde_json::value::to_raw_value(&self.state).ok();
-        let own = Entry {
-            custom_type: entry_type::STATE,
-            data: state.as_deref(),
-        };
-        let restored = restore(&[own, entry]);
+    /// Adopts the counts of reminders; returns the previous ones.
+    pub(super) fn replace_counts(&mut self, entry: Entry<'_>) -> Pace {
+        let restored = self.restore_with(entry);
         std::mem::replace(&mut self.pace, restored.pace)
     }
 
-    /// The workflow's name, or its key.
+    /// Restores from the run's state and an entry, which counts only for the run that it names.
+    fn restore_with(&self, entry: Entry<'_>) -> Restored {
+        let state = serde_json::value::to_raw_value(&self.state).expect("a state is JSON");
+        let state = Entry {
+            custom_type: entry_type::STATE,
+            data: Some(&state),
+        };
+        restore(&[state, entry])
+    }
+
+    /// Returns the workflow's name, or its key.
     pub(super) fn workflow(&self) -> &str {
         let key = &self.state.workflow_key;
         let workflow = self.catalog.as_ref().and_then(|catalog| catalog.get(key));
         workflow.map_or(key, |workflow| &workflow.name)
     }
 
-    /// The phase it stands in, with the scopes around it.
+    /// Returns the phase with its scopes.
     pub(super) fn phase(&self) -> String {
         let position = self
             .catalog
@@ -90,7 +90,7 @@ impl Run {
         parts.join(" > ")
     }
 
-    /// What holds where it stands, if its definition is known.
+    /// Returns the explanation of the current phase, if its definition is known.
     pub(super) fn explained(&self) -> Option<&Explained> {
         self.explained
             .get_or_init(|| {
@@ -105,7 +105,7 @@ impl Run {
     }
 }
 
-/// The state that an entry holds.
+/// Returns the state of an entry, if it can be restored.
 pub(super) fn state_of(entry: Entry<'_>) -> Option<RunState> {
     restore(&[entry]).state
 }

@@ -1,4 +1,4 @@
-//! Reads a session file of pi into a timeline.
+//! Facts of a session file of pi.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::definition::Catalog;
 use workflow_core::effect::message_type;
-use workflow_core::guard::STEP_TOOL;
+use workflow_core::policy::STEP_TOOL;
 
 use super::{Fact, Timeline};
-use crate::session_file::{SessionEntry, SessionFile, Text};
+use crate::session_file::{JsonText, SessionEntry, SessionFile};
 
-/// The timeline of a session.
+/// Builds the timeline of a session.
 pub(crate) fn of_session(file: &SessionFile<'_>, known: Option<Arc<Catalog>>) -> Timeline {
     let mut timeline = Timeline::new(known);
     for entry in &file.entries {
@@ -29,7 +29,7 @@ fn take(timeline: &mut Timeline, entry: &SessionEntry<'_>) {
     match &*entry.kind {
         "custom_message" if entry.custom_type.as_deref() == Some(message_type::CONTEXT) => {
             let text = entry.content.map(text_of).unwrap_or_default();
-            timeline.take(at, Fact::Injected(&text));
+            timeline.take(at, Fact::ContextInjected(&text));
         }
         "compaction" => timeline.take(at, Fact::Compacted),
         "message" => {
@@ -44,7 +44,7 @@ fn take(timeline: &mut Timeline, entry: &SessionEntry<'_>) {
     }
 }
 
-/// A message, as far as it is looked at.
+/// A message, as far as it is used.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Message<'a> {
@@ -73,11 +73,11 @@ struct Block<'a> {
 fn take_message(timeline: &mut Timeline, at: Option<i64>, message: &Message<'_>) {
     let text = || message.content.map(text_of).unwrap_or_default();
     match &*message.role {
-        "user" => timeline.take(at, Fact::Said(&text())),
+        "user" => timeline.take(at, Fact::UserMessage(&text())),
         "assistant" => {
             for block in message.content.map(blocks).unwrap_or_default() {
                 if block.kind == "toolCall" {
-                    called(timeline, at, &block);
+                    take_tool_call(timeline, at, &block);
                 }
             }
         }
@@ -89,7 +89,7 @@ fn take_message(timeline: &mut Timeline, at: Option<i64>, message: &Message<'_>)
                 if tool == STEP_TOOL {
                     Fact::Refused(&text)
                 } else {
-                    Fact::Result { tool, text: &text }
+                    Fact::ToolResult { tool, text: &text }
                 },
             );
         }
@@ -97,23 +97,23 @@ fn take_message(timeline: &mut Timeline, at: Option<i64>, message: &Message<'_>)
     }
 }
 
-fn called(timeline: &mut Timeline, at: Option<i64>, block: &Block<'_>) {
+fn take_tool_call(timeline: &mut Timeline, at: Option<i64>, block: &Block<'_>) {
     #[derive(Deserialize)]
     struct Arguments<'a> {
         #[serde(borrow)]
         action: Cow<'a, str>,
     }
-    timeline.take(at, Fact::Called);
+    timeline.take(at, Fact::ToolCalled);
     if block.name.as_deref() != Some(STEP_TOOL) {
         return;
     }
     let arguments = block.arguments.map(RawValue::get).unwrap_or_default();
     if let Ok(arguments) = serde_json::from_str::<Arguments<'_>>(arguments) {
-        timeline.take(at, Fact::Moved(&arguments.action));
+        timeline.take(at, Fact::StepAction(&arguments.action));
     }
 }
 
-/// The blocks of a content; what is none is passed over.
+/// Returns the blocks of a content; other values are skipped.
 fn blocks(content: &RawValue) -> Vec<Block<'_>> {
     let list: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
     let blocks = list.into_iter();
@@ -122,9 +122,9 @@ fn blocks(content: &RawValue) -> Vec<Block<'_>> {
         .collect()
 }
 
-/// The text of a content: a text itself, or the texts of its blocks.
+/// Returns the text of a content: the text itself, or those of its blocks.
 fn text_of(content: &RawValue) -> String {
-    if let Ok(Text(text)) = serde_json::from_str(content.get()) {
+    if let Ok(JsonText(text)) = serde_json::from_str(content.get()) {
         return text.into_owned();
     }
     let blocks = blocks(content);

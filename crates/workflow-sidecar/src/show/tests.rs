@@ -1,4 +1,4 @@
-//! Files as they are met: torn, damaged, hostile, and of other versions.
+//! Timelines of torn, damaged, hostile and later files.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn names(timeline: &Timeline) -> Vec<String> {
 }
 
 #[test]
-fn a_recording_and_a_session_file_tell_the_same_story() {
+fn a_recording_and_a_session_file_give_the_same_timeline() {
     let recorded = recording(RECORDING);
     let [recorded] = &*recorded else {
         panic!("one session")
@@ -44,7 +44,7 @@ fn a_recording_and_a_session_file_tell_the_same_story() {
         let line: serde_json::Value = serde_json::from_slice(line).ok()?;
         Some(line["out"]["result"]["actions"].as_array()?.clone())
     });
-    // The entries that the host was told to store, as pi stores them.
+    // The entries of `appendEntry` actions, as pi stores them.
     let mut stored = "{\"type\":\"session\"}\n".to_owned();
     for action in entries
         .flatten()
@@ -53,16 +53,19 @@ fn a_recording_and_a_session_file_tell_the_same_story() {
         let entry = serde_json::json!({ "type": "custom", "customType": action["customType"], "data": action["data"] });
         writeln!(stored, "{entry}").unwrap();
     }
-    let kept = |name: &String| {
+    let is_stored = |name: &String| {
         ["started", "entered", "pushed", "parked", "completed"].contains(&name.as_str())
     };
-    let told: Vec<String> = names(recorded).into_iter().filter(kept).collect();
-    assert_eq!(told, names(&session(stored.as_bytes())));
-    assert!(told.contains(&"completed".to_owned()), "{told:?}");
+    let timeline_events: Vec<String> = names(recorded).into_iter().filter(is_stored).collect();
+    assert_eq!(timeline_events, names(&session(stored.as_bytes())));
+    assert!(
+        timeline_events.contains(&"completed".to_owned()),
+        "{timeline_events:?}"
+    );
 }
 
 #[test]
-fn the_end_of_a_run_is_told_once() {
+fn the_end_of_a_run_appears_once() {
     // The last two entries of a run differ in whether its end was announced.
     let ends = names(&session(SESSION))
         .iter()
@@ -72,7 +75,7 @@ fn the_end_of_a_run_is_told_once() {
 }
 
 #[test]
-fn every_beginning_of_a_file_is_told_as_far_as_it_goes() {
+fn a_truncated_file_gives_a_prefix_of_the_timeline() {
     let whole = names(&session(SESSION));
     for end in (0..SESSION.len()).step_by(97) {
         let part = names(&session(&SESSION[..end]));
@@ -84,7 +87,7 @@ fn every_beginning_of_a_file_is_told_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_has_the_wrong_shape_is_passed_over() {
+fn values_of_a_wrong_type_are_skipped() {
     for line in [
         r#"{"type":"custom","customType":"workflow:state","data":{"active":true,"workflowKey":"w","currentPath":[],"startedAt":1}}"#,
         r#"{"type":"custom","customType":"workflow:state"}"#,
@@ -98,10 +101,10 @@ fn what_has_the_wrong_shape_is_passed_over() {
         r#"{"type":"message"}"#,
     ] {
         let started = r#"{"type":"custom","customType":"workflow:state","data":{"active":true,"workflowKey":"w","currentPath":[{"workflowKey":"w","phaseIndex":0}],"startedAt":1,"taskId":"t"}}"#;
-        let told = names(&session(format!("{started}\n{line}\n").as_bytes()));
-        assert_eq!(told, ["started", "entered"], "{line}");
+        let timeline_events = names(&session(format!("{started}\n{line}\n").as_bytes()));
+        assert_eq!(timeline_events, ["started", "entered"], "{line}");
     }
-    for said in [
+    for message in [
         "7",
         "null",
         "[]",
@@ -109,12 +112,12 @@ fn what_has_the_wrong_shape_is_passed_over() {
         r#"{"id":{},"method":7}"#,
         r#"{"method":"hook/session_start","params":{"context":{"branch":[7,{"customType":7}]}}}"#,
     ] {
-        recording(format!("{{\"in\":{said}}}\n{{\"out\":{said}}}\n").as_bytes());
+        recording(format!("{{\"in\":{message}}}\n{{\"out\":{message}}}\n").as_bytes());
     }
 }
 
 #[test]
-fn times_that_cannot_be_are_told_all_the_same() {
+fn impossible_times_are_accepted() {
     let at = |at: i64, active: bool| {
         let data = format!(
             r#"{{"active":{active},"workflowKey":"w","currentPath":[{{"workflowKey":"w","phaseIndex":0}}],"startedAt":-8640000000000000,"taskId":"t"}}"#
@@ -125,15 +128,19 @@ fn times_that_cannot_be_are_told_all_the_same() {
             "{{\"at\":{at},\"out\":{{\"method\":\"host/apply\",\"params\":{{\"sessionId\":\"\",\"actions\":[{entry}]}}}}}}\n"
         )
     };
-    let told = recording((at(i64::MAX, true) + &at(0, true) + &at(i64::MAX, false)).as_bytes());
-    assert_eq!(names(&told[0]), ["started", "entered", "completed"]);
+    let timeline_events =
+        recording((at(i64::MAX, true) + &at(0, true) + &at(i64::MAX, false)).as_bytes());
+    assert_eq!(
+        names(&timeline_events[0]),
+        ["started", "entered", "completed"]
+    );
 }
 
 proptest! {
     #![proptest_config(crate::drawn::config(200))]
 
     #[test]
-    fn nothing_in_a_file_stops_the_telling(at in proptest::collection::vec((0..RECORDING.len(), any::<u8>()), 1..12)) {
+    fn damaged_files_never_panic(at in proptest::collection::vec((0..RECORDING.len(), any::<u8>()), 1..12)) {
         for original in [SESSION, RECORDING] {
             let mut bytes = original.to_vec();
             for (at, byte) in &at {

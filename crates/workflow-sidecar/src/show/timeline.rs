@@ -1,66 +1,66 @@
-//! A timeline in the making.
+//! Timeline: events and totals, built from facts.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
-use workflow_core::guard::Parked;
-use workflow_core::guard::gate::Report;
+use workflow_core::policy::Parked;
+use workflow_core::policy::gate::Report;
 use workflow_core::run::{RunState, StoredGate, entry_type};
 
 use super::Fact;
-use super::run::{Run, state_of};
+use super::run::{TimelineRun, state_of};
 
-/// What happened, in order, and how much of it.
+/// The events of a session in order, and totals.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Timeline {
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<TimedEvent>,
     pub(crate) totals: Totals,
-    /// What workflows are called whose definition is not stored with the run.
+    /// Definitions of runs that have none stored.
     #[serde(skip)]
     known: Option<Arc<Catalog>>,
     #[serde(skip)]
-    run: Option<Run>,
-    /// What `workflow_step` was last called with.
+    run: Option<TimelineRun>,
+    /// The last action of `workflow_step`.
     #[serde(skip)]
     action: Option<String>,
-    /// The phase that is not left yet: its event, and when it was entered.
+    /// The current phase: the index of its event, and when it was entered.
     #[serde(skip)]
     open: Option<(usize, Option<i64>)>,
-    /// The names that wait for the definition: start and phase.
+    /// Indexes of the events whose names need the definition: start and phase.
     #[serde(skip)]
     unnamed: Vec<usize>,
-    /// The questions that wait: their ids, and their events.
+    /// The open questions: id and index of the event.
     #[serde(skip)]
-    asked: Vec<(String, usize)>,
-    /// What triggers had that the agent was not told yet.
+    open_questions: Vec<(String, usize)>,
+    /// Texts of triggers that were not sent to the agent yet.
     #[serde(skip)]
-    came_in: Vec<String>,
-    /// The latest time that was told.
+    trigger_texts: Vec<String>,
+    /// The latest known time.
     #[serde(skip)]
     now: Option<i64>,
 }
 
-/// Something that happened.
+/// An event with its time.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Event {
-    /// When, in milliseconds since 1970, if that is known.
+pub(crate) struct TimedEvent {
+    /// In milliseconds since 1970, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<i64>,
     #[serde(flatten)]
-    pub(crate) what: Happened,
+    pub(crate) what: TimelineEvent,
 }
 
-/// What happened.
+/// An event.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "camelCase")]
-pub(crate) enum Happened {
+pub(crate) enum TimelineEvent {
     /// A run was started.
     Started { workflow: String, task: String },
     /// A run was found in the session.
     Resumed { workflow: String, task: String },
-    /// A phase was entered; how long it lasted, once it was left.
+    /// A phase was entered; with its duration, once it was left.
     Entered {
         phase: String,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,26 +70,34 @@ pub(crate) enum Happened {
     },
     /// A tool was blocked.
     Denied { tool: String, reason: String },
-    /// The checks of a gate were run.
+    /// The checks of a gate ran.
     Gate { checks: Vec<Report> },
-    /// A person was asked something; what was answered, once it was.
+    /// The user was asked; with the answer, once there is one.
     Asked {
         question: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
     },
-    /// `workflow_step` did not do it.
+    /// `workflow_step` answered with an error.
     Refused { action: String, answer: String },
-    /// The agent was told to go on, so many times in a row.
-    Pushed { times: u32 },
-    /// A person spoke.
-    Spoke { text: String },
-    /// A trigger woke the agent with this.
-    Woken { text: String },
-    /// The code was brought back to a checkpoint, or was not.
-    BroughtBack { said: String },
-    /// The run waits for a person.
-    Parked { why: &'static str },
+    /// The agent was reminded to continue; the number of reminders in a row.
+    #[serde(rename = "pushed")]
+    Reminded { times: u32 },
+    /// The user sent a message.
+    #[serde(rename = "spoke")]
+    UserMessage { text: String },
+    /// A trigger started the agent with this text.
+    #[serde(rename = "woken")]
+    Triggered { text: String },
+    /// A checkpoint was restored, or could not be.
+    #[serde(rename = "broughtBack")]
+    CodeRestored {
+        #[serde(rename = "said")]
+        message: String,
+    },
+    /// The run was paused.
+    #[serde(rename = "parked")]
+    Paused { why: &'static str },
     /// Older messages were replaced by a summary.
     Compacted,
     /// The run is complete.
@@ -98,11 +106,11 @@ pub(crate) enum Happened {
     Cancelled { lasted: Option<i64> },
 }
 
-/// How much of it.
+/// Totals.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Totals {
-    /// Context messages, and the characters in them.
+    /// Context messages, and their characters.
     pub(crate) contexts: u64,
     pub(crate) context_characters: u64,
     /// Initial messages.
@@ -115,12 +123,12 @@ pub(crate) struct Totals {
     pub(crate) tool_calls: u64,
     pub(crate) denials: u64,
     pub(crate) pushes: u64,
-    /// How often the code was kept.
+    /// Recorded checkpoints.
     pub(crate) checkpoints: u64,
 }
 
 impl Timeline {
-    /// A timeline of runs whose definitions are in a catalog, where they are not stored.
+    /// Creates a timeline, with definitions for runs that have none stored.
     pub(super) fn new(known: Option<Arc<Catalog>>) -> Self {
         Self {
             known,
@@ -128,29 +136,29 @@ impl Timeline {
         }
     }
 
-    /// Takes what happened next.
+    /// Adds the next fact.
     pub(super) fn take(&mut self, at: Option<i64>, fact: Fact<'_>) {
         self.now = at.or(self.now);
         match fact {
             Fact::Stored(entry) => self.stored(entry),
             Fact::Loaded(entries) => self.loaded(&entries),
-            Fact::Called => {
+            Fact::ToolCalled => {
                 if self.is_active() {
                     self.totals.tool_calls += 1;
                 }
             }
-            Fact::Moved(action) => self.action = Some(action.to_owned()),
+            Fact::StepAction(action) => self.action = Some(action.to_owned()),
             Fact::Refused(answer) => {
                 let action = self.action.take().unwrap_or_default();
                 let answer = answer.to_owned();
-                self.push(Happened::Refused { action, answer });
+                self.push(TimelineEvent::Refused { action, answer });
             }
-            Fact::Result { tool, text } => {
+            Fact::ToolResult { tool, text } => {
                 let explained = self
                     .run
                     .as_ref()
                     .filter(|run| run.state.active)
-                    .and_then(Run::explained);
+                    .and_then(TimelineRun::explained);
                 let by_rule = format!("[workflow] The tool \"{tool}\" is blocked by ");
                 let by_list = explained
                     .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text));
@@ -158,28 +166,28 @@ impl Timeline {
                     self.denied(tool, text);
                 }
             }
-            Fact::Denied { tool, reason } => self.denied(tool, reason),
+            Fact::CallDenied { tool, reason } => self.denied(tool, reason),
             Fact::Asked { id, question } => {
-                self.asked.push((id.to_owned(), self.events.len()));
+                self.open_questions.push((id.to_owned(), self.events.len()));
                 let question = question.to_owned();
                 let answer = None;
-                self.push(Happened::Asked { question, answer });
+                self.push(TimelineEvent::Asked { question, answer });
             }
             Fact::Answered { id, answer } => self.answered(id, answer),
-            Fact::Injected(text) => {
+            Fact::ContextInjected(text) => {
                 self.totals.contexts += 1;
                 self.totals.context_characters += characters(text);
             }
-            Fact::Said(text) => self.said(text, false),
-            Fact::SaidByUs(text) => self.said_by_us(text),
-            Fact::CameIn(text) => self.came_in.push(text.to_owned()),
-            Fact::BroughtBack(said) => {
-                let said = said.to_owned();
-                self.push(Happened::BroughtBack { said });
+            Fact::UserMessage(text) => self.user_message(text, false),
+            Fact::SentMessage(text) => self.sent_message(text),
+            Fact::TriggerText(text) => self.trigger_texts.push(text.to_owned()),
+            Fact::CodeRestored(message) => {
+                let message = message.to_owned();
+                self.push(TimelineEvent::CodeRestored { message });
             }
             Fact::Compacted => {
                 if self.is_active() {
-                    self.push(Happened::Compacted);
+                    self.push(TimelineEvent::Compacted);
                 }
             }
         }
@@ -189,48 +197,52 @@ impl Timeline {
         self.run.as_ref().is_some_and(|run| run.state.active)
     }
 
-    fn push(&mut self, what: Happened) {
-        self.events.push(Event { at: self.now, what });
+    fn push(&mut self, what: TimelineEvent) {
+        self.events.push(TimedEvent { at: self.now, what });
     }
 
-    fn answered(&mut self, id: &str, said: &str) {
-        let Some(at) = self.asked.iter().position(|(asked, _)| asked == id) else {
+    fn answered(&mut self, id: &str, text: &str) {
+        let Some(at) = self.open_questions.iter().position(|(open, _)| open == id) else {
             return;
         };
-        let (_, event) = self.asked.swap_remove(at);
-        if let Some(Happened::Asked { answer, .. }) =
+        let (_, event) = self.open_questions.swap_remove(at);
+        if let Some(TimelineEvent::Asked { answer, .. }) =
             self.events.get_mut(event).map(|event| &mut event.what)
         {
-            *answer = Some(said.to_owned());
+            *answer = Some(text.to_owned());
         }
     }
 
     fn denied(&mut self, tool: &str, reason: &str) {
         self.totals.denials += 1;
-        self.push(Happened::Denied {
+        self.push(TimelineEvent::Denied {
             tool: tool.to_owned(),
             reason: reason.to_owned(),
         });
     }
 
-    /// A text of ours to the agent: one that a trigger had, or our own.
-    fn said_by_us(&mut self, text: &str) {
-        match self.came_in.iter().position(|came_in| came_in == text) {
+    /// Adds a user message that the sidecar sent: a trigger's text, or our own.
+    fn sent_message(&mut self, text: &str) {
+        match self
+            .trigger_texts
+            .iter()
+            .position(|trigger_text| trigger_text == text)
+        {
             Some(at) => {
-                let text = self.came_in.remove(at);
-                self.push(Happened::Woken { text });
+                let text = self.trigger_texts.remove(at);
+                self.push(TimelineEvent::Triggered { text });
             }
-            None => self.said(text, true),
+            None => self.user_message(text, true),
         }
     }
 
-    /// A text to the agent: ours, if it is what we say here, or a person's.
-    fn said(&mut self, text: &str, is_ours: bool) {
+    /// Adds a user message: one of ours if it equals the initial message or the reminder, else the user's.
+    fn user_message(&mut self, text: &str, is_ours: bool) {
         let explained = self
             .run
             .as_ref()
             .filter(|run| run.state.active)
-            .and_then(Run::explained);
+            .and_then(TimelineRun::explained);
         let is_reminder = explained.is_some_and(|explained| explained.is_reminder(text));
         let is_initial = explained.is_some_and(|explained| explained.initial_message() == text);
         if is_initial || (is_ours && !is_reminder) {
@@ -241,7 +253,7 @@ impl Timeline {
             self.totals.reminder_characters += characters(text);
         } else {
             let text = text.to_owned();
-            self.push(Happened::Spoke { text });
+            self.push(TimelineEvent::UserMessage { text });
         }
     }
 
@@ -253,18 +265,18 @@ impl Timeline {
                 }
             }
             entry_type::DEFINITION => self.defined(entry),
-            entry_type::RUN => self.paced(entry),
+            entry_type::RUN => self.counted(entry),
             entry_type::GATE => self.checked(entry),
             entry_type::CHECKPOINT => self.totals.checkpoints += 1,
             _ => {}
         }
     }
 
-    /// The session stands somewhere, and perhaps somewhere else than it did.
+    /// Adopts the position of a loaded session, which may differ from the current one.
     fn loaded(&mut self, entries: &[Entry<'_>]) {
         let newest = |of: &str| entries.iter().rev().find(|entry| entry.custom_type == of);
         let Some(state) = newest(entry_type::STATE).and_then(|entry| state_of(*entry)) else {
-            self.leave();
+            self.leave_phase();
             self.run = None;
             return;
         };
@@ -272,18 +284,18 @@ impl Timeline {
         if is_known || (self.run.is_none() && !state.active) {
             return;
         }
-        let mut run = Run::new(state, self.known.clone());
+        let mut run = TimelineRun::new(state, self.known.clone());
         if let Some(definition) = newest(entry_type::DEFINITION) {
             run.define(*definition);
         }
         if let Some(pace) = newest(entry_type::RUN) {
-            run.pace(*pace);
+            run.replace_counts(*pace);
         }
-        self.push(Happened::Resumed {
+        self.push(TimelineEvent::Resumed {
             workflow: run.workflow().to_owned(),
             task: run.state.task_description.clone(),
         });
-        self.leave();
+        self.leave_phase();
         self.open_phase(run.phase(), None);
         self.run = Some(run);
     }
@@ -307,38 +319,42 @@ impl Timeline {
             run.moved(state);
         }
         if is_over {
-            self.leave();
+            self.leave_phase();
             self.push(if cancelled {
-                Happened::Cancelled { lasted }
+                TimelineEvent::Cancelled { lasted }
             } else {
-                Happened::Completed { lasted }
+                TimelineEvent::Completed { lasted }
             });
         } else if moved {
-            self.leave();
-            let phase = self.run.as_ref().map(Run::phase).unwrap_or_default();
+            self.leave_phase();
+            let phase = self
+                .run
+                .as_ref()
+                .map(TimelineRun::phase)
+                .unwrap_or_default();
             self.open_phase(phase, by);
         }
     }
 
     fn started(&mut self, state: RunState) {
-        self.leave();
-        let run = Run::new(state, self.known.clone());
+        self.leave_phase();
+        let run = TimelineRun::new(state, self.known.clone());
         let (workflow, task) = (
             run.workflow().to_owned(),
             run.state.task_description.clone(),
         );
         if !run.state.active {
-            // Only its end is known.
+            // A run whose start is not in the file.
             self.run = Some(run);
             return;
         }
         self.unnamed = vec![self.events.len(), self.events.len() + 1];
-        self.push(Happened::Started { workflow, task });
+        self.push(TimelineEvent::Started { workflow, task });
         self.open_phase(run.phase(), None);
         self.run = Some(run);
     }
 
-    /// The definition comes after the state: what was named by keys and numbers gets its names.
+    /// Names the events that had only keys, because the definition is stored after the state.
     fn defined(&mut self, entry: Entry<'_>) {
         let Some(run) = self.run.as_mut() else { return };
         if !run.define(entry) {
@@ -347,51 +363,53 @@ impl Timeline {
         let (name, now_in) = (run.workflow().to_owned(), run.phase());
         for at in std::mem::take(&mut self.unnamed) {
             match self.events.get_mut(at).map(|event| &mut event.what) {
-                Some(Happened::Started { workflow, .. }) => workflow.clone_from(&name),
-                Some(Happened::Entered { phase, .. }) => phase.clone_from(&now_in),
+                Some(TimelineEvent::Started { workflow, .. }) => workflow.clone_from(&name),
+                Some(TimelineEvent::Entered { phase, .. }) => phase.clone_from(&now_in),
                 _ => {}
             }
         }
     }
 
-    /// A gate came to something; how things stood where a phase was entered is nobody's interest.
+    /// Adds the reports of a gate. An entry without reports is a baseline, and one that cannot be read is skipped.
     fn checked(&mut self, entry: Entry<'_>) {
         let stored = entry
             .data
             .and_then(|data| serde_json::from_str::<StoredGate>(data.get()).ok());
         let checks = stored.map(|stored| stored.reports).unwrap_or_default();
         if !checks.is_empty() {
-            self.push(Happened::Gate { checks });
+            self.push(TimelineEvent::Gate { checks });
         }
     }
 
-    fn paced(&mut self, entry: Entry<'_>) {
+    fn counted(&mut self, entry: Entry<'_>) {
         let Some(run) = self.run.as_mut() else { return };
-        let before = run.pace(entry);
+        let before = run.replace_counts(entry);
         let now = run.pace;
         if now.pushes > before.pushes {
             self.totals.pushes += u64::from(now.pushes - before.pushes);
-            self.push(Happened::Pushed { times: now.pushes });
+            self.push(TimelineEvent::Reminded { times: now.pushes });
         }
         if let Some(why) = now.parked.filter(|_| before.parked.is_none()) {
-            self.push(Happened::Parked { why: reason(why) });
+            self.push(TimelineEvent::Paused {
+                why: pause_reason(why),
+            });
         }
     }
 
     fn open_phase(&mut self, phase: String, by: Option<String>) {
         self.open = Some((self.events.len(), self.now));
         let lasted = None;
-        self.push(Happened::Entered { phase, by, lasted });
+        self.push(TimelineEvent::Entered { phase, by, lasted });
     }
 
-    /// Notes how long the phase lasted that is left now.
-    fn leave(&mut self) {
+    /// Sets the duration of the phase that is left.
+    fn leave_phase(&mut self) {
         let Some((at, since)) = self.open.take() else {
             return;
         };
         let times = self.now.zip(since);
         let duration = times.map(|(now, since)| now.saturating_sub(since));
-        if let Some(Happened::Entered { lasted, .. }) =
+        if let Some(TimelineEvent::Entered { lasted, .. }) =
             self.events.get_mut(at).map(|event| &mut event.what)
         {
             *lasted = duration;
@@ -403,7 +421,7 @@ fn characters(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-fn reason(why: Parked) -> &'static str {
+fn pause_reason(why: Parked) -> &'static str {
     match why {
         Parked::Max => "the bound of reminders is reached",
         Parked::MaxStale => "the agent called no tool",

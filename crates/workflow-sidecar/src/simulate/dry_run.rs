@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use workflow_core::definition::{Check, Gate, Trigger};
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
-use workflow_core::guard::gate::{GateVerdict, Obstacle, Report};
-use workflow_core::guard::rules::Paths;
+use workflow_core::policy::gate::{GateVerdict, Obstacle, Report};
+use workflow_core::policy::rules::Paths;
 use workflow_core::types::{GateRunId, Snapshot};
 
 use super::command::Outcome;

@@ -6,7 +6,7 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 use workflow_core::definition::{Loaded, Origins, ResultRule};
 use workflow_core::explain::{Explained, Origin, Row, Section, Value};
-use workflow_core::guard::results::Results;
+use workflow_core::policy::results::Results;
 use workflow_core::run::{Position, RunState};
 
 /// The guards of the definitions that a simulation goes by.

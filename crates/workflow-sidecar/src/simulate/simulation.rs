@@ -8,14 +8,14 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
-use workflow_core::guard::{Parked, STEP_TOOL};
+use workflow_core::policy::{Parked, STEP_TOOL};
 use workflow_core::run::{RunState, restore};
 
 use super::command::{Command, Stop};
 use super::host::{Host, text};
 use super::reaction::{Changed, Labels, Reaction};
 use super::record::Recorder;
-use crate::rest::{Rest, rest, taken_up};
+use crate::run_condition::{RunCondition, restored_session, run_condition};
 
 /// The text of a person who has nothing else to say.
 const GO_ON: &str = "Go on.";
@@ -464,15 +464,15 @@ impl Simulation {
     }
 
     /// The state of the run, and its phase if it is not over.
-    pub(crate) fn rest(&self) -> (Rest, Option<String>) {
+    pub(crate) fn rest(&self) -> (RunCondition, Option<String>) {
         let entries = self.host.entries();
-        let (session, _) = taken_up(&entries, Arc::clone(&self.loaded));
+        let (session, _) = restored_session(&entries, Arc::clone(&self.loaded));
         let view = session.view();
         let view = view.as_ref();
         let rest = match view {
-            _ if self.host.question.is_some() => Rest::Waits,
-            Some(view) if !self.is_running => rest(view),
-            Some(_) | None => Rest::Fine,
+            _ if self.host.question.is_some() => RunCondition::Waits,
+            Some(view) if !self.is_running => run_condition(view),
+            Some(_) | None => RunCondition::Fine,
         };
         let how = match view {
             _ if self.host.question.is_some() => ": a question is open",
@@ -480,7 +480,7 @@ impl Simulation {
             Some(view) if view.pace.parked.is_some() => {
                 ": parked, anything that is said resumes it"
             }
-            Some(_) if rest == Rest::Waits => ": waits for a person",
+            Some(_) if rest == RunCondition::Waits => ": waits for a person",
             Some(_) | None => "",
         };
         let place = view.and_then(|view| view.place.as_ref());

@@ -1,13 +1,11 @@
-//! Writes a layout down as SVG.
-//!
-//! Owns the colours, which follow the reader's choice of light or dark, and the escaping.
+//! SVG source of a layout: colours (light and dark) and escaping.
 
 use std::fmt::{self, Write};
 
-use super::super::model::{Mark, Step};
+use super::super::model::{GraphNode, NodeMark};
 use super::layout::{
-    Area, Card, EMOJI, Frame, INSET, LEGEND_SIGN, LINE, Lane, Layout, MARGIN, NAME, Pill, SIGN,
-    SMALL, SMALL_LINE, Sign, TITLE,
+    Area, Card, EMOJI, Frame, ICON, INSET, Icon, LEGEND_ICON, LINE, Lane, Layout, MARGIN, NAME,
+    Pill, SMALL, SMALL_LINE, TITLE,
 };
 
 const STYLE: &str = "\
@@ -48,7 +46,7 @@ const STYLE: &str = "\
   }
 ";
 
-/// The whole file.
+/// Returns the whole file.
 pub(super) fn draw(layout: &Layout<'_>) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -64,7 +62,7 @@ fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
          viewBox=\"0 0 {width} {height}\">"
     )?;
     writeln!(out, "<title>{}</title>", escaped(&layout.graph.root.name))?;
-    writeln!(out, "<desc>{}</desc>", escaped(&told(layout)))?;
+    writeln!(out, "<desc>{}</desc>", escaped(&description(layout)))?;
     writeln!(out, "<style>\n{STYLE}</style>")?;
     writeln!(
         out,
@@ -85,27 +83,33 @@ fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
     for lane in &layout.loops {
         draw_lane(out, lane)?;
     }
-    for &(sign, words, y) in &layout.legend {
-        draw_sign(out, sign, MARGIN, y)?;
-        quiet(out, MARGIN + LEGEND_SIGN, y + 10, words)?;
+    for &(icon, text, y) in &layout.legend {
+        draw_icon(out, icon, MARGIN, y)?;
+        quiet(out, MARGIN + LEGEND_ICON, y + 10, text)?;
     }
     writeln!(out, "</svg>")
 }
 
-/// The picture in words, for who cannot see it.
-fn told(layout: &Layout<'_>) -> String {
-    let steps: Vec<String> = layout.graph.root.steps().into_iter().map(words).collect();
+/// Describes the diagram in text, for screen readers.
+fn description(layout: &Layout<'_>) -> String {
+    let nodes: Vec<String> = layout
+        .graph
+        .root
+        .nodes()
+        .into_iter()
+        .map(node_description)
+        .collect();
     let start = layout
         .graph
         .command
         .as_deref()
         .unwrap_or("As a part of others");
-    format!("{start}: {}; then done.", steps.join("; "))
+    format!("{start}: {}; then done.", nodes.join("; "))
 }
 
-/// A step in words.
-fn words(step: &Step) -> String {
-    let marks: Vec<String> = step.marks.iter().map(Mark::words).collect();
+/// Describes a node in text.
+fn node_description(step: &GraphNode) -> String {
+    let marks: Vec<String> = step.marks.iter().map(NodeMark::text).collect();
     match &*marks.join(", ") {
         "" => step.name.clone(),
         marks => format!("{} ({marks})", step.name),
@@ -164,9 +168,13 @@ fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
         area,
         text: lines,
     } = card;
-    writeln!(out, "<g><title>{}</title>", escaped(&words(step)))?;
-    let waits = lines.marks.iter().any(|(sign, _)| *sign == Sign::Pause);
-    if step.is_closed() {
+    writeln!(
+        out,
+        "<g><title>{}</title>",
+        escaped(&node_description(step))
+    )?;
+    let waits = lines.marks.iter().any(|(icon, _)| *icon == Icon::Pause);
+    if step.is_collapsed() {
         let behind = Area {
             x: area.x + 4,
             y: area.y + 4,
@@ -192,9 +200,9 @@ fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
     }
     y += 1;
     for (kind, mark) in &lines.marks {
-        draw_sign(out, *kind, x, y - 10)?;
+        draw_icon(out, *kind, x, y - 10)?;
         for line in mark {
-            quiet(out, x + SIGN, y, line)?;
+            quiet(out, x + ICON, y, line)?;
             y += SMALL_LINE;
         }
     }
@@ -249,10 +257,10 @@ fn draw_lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
     )
 }
 
-/// A sign whose upper left corner is here.
-fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
-    match sign {
-        Sign::Lock => writeln!(
+/// Draws an icon, whose upper left corner is at `x` and `y`.
+fn draw_icon(out: &mut String, icon: Icon, x: u32, y: u32) -> fmt::Result {
+    match icon {
+        Icon::Lock => writeln!(
             out,
             "<path class=\"wf-lock\" d=\"M{} {}h9v6h-9zM{} {}v-2a2.5 2.5 0 0 1 5 0v2\"/>",
             x + 1,
@@ -260,13 +268,13 @@ fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
             x + 3,
             y + 5
         ),
-        Sign::Check => writeln!(
+        Icon::Check => writeln!(
             out,
             "<path class=\"wf-check\" d=\"M{} {}l3.5 3.5l6 -8\"/>",
             x + 1,
             y + 7
         ),
-        Sign::Person => writeln!(
+        Icon::Person => writeln!(
             out,
             "<path class=\"wf-person\" d=\"M{} {}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0M{} {}a4.5 4 0 0 1 9 0\"/>",
             x + 3,
@@ -274,7 +282,7 @@ fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
             x + 1,
             y + 11
         ),
-        Sign::Pause => writeln!(
+        Icon::Pause => writeln!(
             out,
             "<path class=\"wf-pause\" d=\"M{} {}h3v10h-3zM{} {}h3v10h-3z\"/>",
             x + 1,
@@ -282,7 +290,7 @@ fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
             x + 7,
             y + 1
         ),
-        Sign::Plus => writeln!(
+        Icon::Plus => writeln!(
             out,
             "<path class=\"wf-line\" d=\"M{} {}h10v10h-10zM{} {}h4M{} {}v4\"/>",
             x + 1,
@@ -292,7 +300,7 @@ fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
             x + 6,
             y + 4
         ),
-        Sign::Loop => {
+        Icon::Loop => {
             let (middle, neck) = (y + 6, x + 7);
             writeln!(
                 out,
@@ -304,7 +312,7 @@ fn draw_sign(out: &mut String, sign: Sign, x: u32, y: u32) -> fmt::Result {
     }
 }
 
-/// Text that is only text in XML, attributes included.
+/// Escapes a text for XML content and attributes.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -313,7 +321,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // XML has no way to write these.
+            // XML cannot represent these.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),

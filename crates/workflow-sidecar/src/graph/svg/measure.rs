@@ -1,20 +1,20 @@
-//! How wide text is, in whatever sans-serif font the reader has.
+//! Text widths.
 //!
-//! No font is asked, for the reader's is not known: the widths are those of a wide one, so that text stays
-//! inside its box in all others.
+//! The reader's font is not known, so the widths are those of a wide sans-serif font: text stays inside its box in
+//! all others.
 
 use unicode_width::UnicodeWidthChar;
 
-/// A stretch of text that belongs together more closely than its characters: an emoji with its joiners.
+/// Joins emoji to one.
 const JOINER: char = '\u{200d}';
 
-/// Pixels of a text in a font of this size.
+/// Returns the width of a text in pixels.
 pub(super) fn width(text: &str, size: u32) -> u32 {
     let hundredths: u32 = text.chars().map(hundredths).sum();
     (hundredths * size).div_ceil(100)
 }
 
-/// Hundredths of an em.
+/// Returns the width of a character in hundredths of an em.
 fn hundredths(c: char) -> u32 {
     match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 38,
@@ -30,7 +30,7 @@ fn hundredths(c: char) -> u32 {
     }
 }
 
-/// A text in lines that are no wider; what does not fit into so many lines is cut, with an ellipsis.
+/// Wraps a text to a width and a number of lines; the excess is cut, with an ellipsis.
 pub(super) fn wrapped(text: &str, size: u32, widest: u32, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut rest = text.trim();
@@ -47,7 +47,7 @@ pub(super) fn wrapped(text: &str, size: u32, widest: u32, most: usize) -> Vec<St
     lines
 }
 
-/// Where the first line ends: behind a word, or in one that is too long by itself.
+/// Returns the end of the first line: after a word, or inside one that is too long.
 fn line_end(text: &str, size: u32, widest: u32) -> usize {
     let fits = fitting(text, size, widest);
     if fits == text.len() {
@@ -57,14 +57,14 @@ fn line_end(text: &str, size: u32, widest: u32) -> usize {
     word.unwrap_or(fits)
 }
 
-/// How many bytes fit; at least one character, and nothing between what is joined.
+/// Returns the number of bytes that fit: at least one character, and joined characters are not split.
 fn fitting(text: &str, size: u32, widest: u32) -> usize {
     let mut used = 0;
     let mut end = 0;
     let mut joined = true;
     for (at, c) in text.char_indices() {
         let own = hundredths(c);
-        // A mark belongs to the character before it.
+        // A combining mark belongs to the character before it.
         if !joined && own > 0 {
             end = at;
         }
@@ -82,14 +82,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_ends_behind_a_word() {
+    fn a_line_ends_after_a_word() {
         assert_eq!(wrapped("write the test", 10, 60, 2), ["write the", "test"]);
         assert_eq!(wrapped("  one  ", 10, 60, 2), ["one"]);
         assert!(wrapped("", 10, 60, 2).is_empty());
     }
 
     #[test]
-    fn what_does_not_fit_is_cut_and_says_so() {
+    fn a_text_that_does_not_fit_is_cut_with_an_ellipsis() {
         assert_eq!(
             wrapped("write the failing test first", 10, 60, 2),
             ["write the", "failing t…"]
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_joined_stays_together() {
+    fn joined_characters_are_not_split() {
         for widest in 0..60 {
             for line in wrapped("👩‍💻👩‍💻 e\u{301}e\u{301}", 10, widest, 20) {
                 assert!(!line.starts_with(['\u{200d}', '\u{301}']), "{line:?}");

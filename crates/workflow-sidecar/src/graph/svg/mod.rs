@@ -1,6 +1,4 @@
-//! A graph as SVG, laid out and drawn here: no other program is asked.
-//!
-//! Owns how it looks. `measure` knows how wide text is, `layout` where boxes are, `draw` what is written.
+//! SVG of a graph, without another program: text widths in `measure`, positions in `layout`, output in `draw`.
 
 mod draw;
 mod layout;
@@ -8,7 +6,7 @@ mod measure;
 
 use super::model::Graph;
 
-/// The picture.
+/// Returns the SVG of a graph.
 pub(crate) fn svg(graph: &Graph) -> String {
     draw::draw(&layout::Layout::of(graph))
 }

@@ -1,0 +1,143 @@
+/**
+ * The goals: what is measured, against what, and the bound.
+ *
+ * @module
+ */
+
+import { Child, now } from "./child.mjs";
+import { charactersForTheModel } from "./model-context.mjs";
+import { agentEnd, allowed, blocked, branchOf, command, completion, initialize, sessionStart } from "./sidecar.mjs";
+import { atLeast, atMost, figure, inTurn, median, ratio } from "./statistics.mjs";
+
+const LONG_LINES = { options: ["--max-line", "268435456"] };
+
+/** @type {{id: string, title: string, rows: (bench: import("./measure.mjs").Bench) => AsyncGenerator<import("./statistics.mjs").Row>}[]} */
+export const CASES = [
+  { id: "tool-call", title: "a tool call, against the transport floor", rows: toolCall },
+  { id: "constant", title: "a tool call, against the same call in a small project", rows: constant },
+  { id: "session-start", title: "the start of a session, against the npm package", rows: start },
+  { id: "completion", title: "completing a workflow's name, against the npm package", rows: complete },
+  { id: "agent-end", title: "the end of the agent, against the transport floor", rows: end },
+  { id: "process", title: "memory and start of the process", rows: process_ },
+  { id: "model", title: "text for the model, against the npm package", rows: model },
+];
+
+async function* toolCall(bench) {
+  const sidecar = await bench.sidecar(bench.projects.take());
+  await sidecar.run();
+  const calls = bench.size(4000, 20);
+  yield atMost("tool_call allowed, of the floor", 1.5, await bench.perFloor(sidecar, allowed(), calls));
+  yield atMost("tool_call blocked, of the floor", 1.6, await bench.perFloor(sidecar, blocked(), calls));
+  yield atMost("tool_call with a command of 20 KB, of the floor", 4.5, await bench.perFloor(sidecar, command(20_000), bench.size(2000, 10)));
+}
+
+async function* constant(bench) {
+  const [workflows, list, entries] = [bench.size(1000, 30), bench.size(1000, 30), bench.size(100_000, 100)];
+  /** @type {[string, import("./project.mjs").Shape, number][]} */
+  const cases = [
+    [`10 to ${workflows} workflows`, { workflows }, 0],
+    ["depth 1 to 10", { depth: 10, workflows: 20 }, 0],
+    [`a list of 2 to ${list} tools`, { list }, 0],
+    [`a branch of 0 to ${entries} entries`, {}, entries],
+  ];
+  for (const [name, shape, length] of cases) {
+    const small = await bench.sidecar(bench.projects.take());
+    await small.run();
+    const big = await bench.sidecar(bench.projects.take(shape), LONG_LINES);
+    await big.run(branchOf(length));
+    for (const [kind, request] of [["allowed", allowed()], ["blocked", blocked()]]) {
+      const calls = bench.size(3000, 20);
+      const [more, less] = await inTurn(bench.rounds, () => big.pingPong(request, calls), () => small.pingPong(request, calls));
+      yield atMost(`tool_call ${kind}, ${name}`, 1.1, ratio(more, less));
+    }
+    await bench.stop();
+  }
+}
+
+async function* start(bench) {
+  for (const workflows of [10, bench.size(100, 20), bench.size(1000, 30)]) {
+    const place = bench.projects.take({ workflows });
+    const [sidecar, package_] = [await bench.sidecar(place), await bench.package(place)];
+    const branch = await sidecar.run();
+    await package_.order("branch", { branch: await package_.run() });
+    const calls = bench.size(workflows > 100 ? 3 : 20, 1);
+    const event = { hook: "session_start", event: {} };
+    const { faster, time } = await bench.perPackage(sidecar, sessionStart(branch), calls, package_, event, { calls: bench.size(2, 1) });
+    yield atLeast(`session_start with ${workflows} workflows, times as fast as the package`, 5, faster);
+    if (workflows === 100) yield atMost("session_start with 100 workflows", 30, milliseconds(time), "ms");
+    await bench.stop();
+  }
+}
+
+const milliseconds = ({ value, low, high }) => ({ value: value / 1000, low: low / 1000, high: high / 1000 });
+
+async function* complete(bench) {
+  const place = bench.projects.take({ workflows: bench.size(1000, 30) });
+  const [sidecar, package_] = [await bench.sidecar(place), await bench.package(place)];
+  await sidecar.run();
+  await package_.run();
+  const how = { calls: bench.size(2, 1), check: (result) => result.length > 0 };
+  const { faster } = await bench.perPackage(sidecar, completion("other-1"), bench.size(50, 2), package_, { complete: "other-1" }, how);
+  yield atLeast("completion, times as fast as the package", 1000, faster);
+}
+
+async function* end(bench) {
+  const sidecar = await bench.sidecar(bench.projects.take());
+  await sidecar.run();
+  const request = agentEnd(bench.size(2_000_000, 20_000));
+  yield atMost("agent_end of 2 MB, of the floor", 2.5, await bench.perFloor(sidecar, request, bench.size(20, 1)));
+}
+
+/** A Node program that answers every line with null. */
+const NODE = `
+let rest = "";
+process.stdin.setEncoding("utf8").on("data", (text) => {
+  const lines = (rest + text).split("\\n");
+  rest = lines.pop();
+  for (const line of lines) process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(line).id, result: null }) + "\\n");
+});`;
+
+async function* process_(bench) {
+  const place = bench.projects.take({ workflows: 1 });
+  const sidecar = await bench.sidecar(place);
+  await sidecar.call("hook/session_start", sessionStart([]).params);
+  await new Promise((resolve) => setTimeout(resolve, 200)); // Threads of the start have ended by then.
+  yield atMost("memory, idle with one session", 5, figure([sidecar.memory()]), "MiB");
+
+  const params = initialize(place);
+  const [ours, node] = await inTurn(
+    bench.rounds,
+    () => medianOf(bench.size(20, 1), () => firstAnswer([bench.binary, "serve"], params)),
+    () => medianOf(bench.size(3, 1), () => firstAnswer([process.execPath, "-e", NODE], params)),
+  );
+  yield atLeast("spawn to first answer, times as fast as node", 30, ratio(node, ours));
+}
+
+async function medianOf(times, run) {
+  const samples = [];
+  for (let i = 0; i < times; i++) samples.push(await run());
+  return median(samples);
+}
+
+/** The time from spawning a program to its first answer. */
+async function firstAnswer(program, params) {
+  const start = now();
+  const child = new Child(program);
+  await child.call("initialize", params);
+  const time = now() - start;
+  await child.stop();
+  return time;
+}
+
+async function* model(bench) {
+  yield atMost("characters for the model over a run, of the package", 0.25, figure([await charactersForTheModel(bench)]));
+}
+
+/** A coarse check for every test run: a blocked call takes a few times the floor at most, even on a busy machine. */
+export async function isFastEnough(bench) {
+  const sidecar = await bench.sidecar(bench.projects.take());
+  await sidecar.run();
+  const { low } = await bench.perFloor(sidecar, blocked(), 1000, 5);
+  await bench.stop();
+  return atMost("tool_call blocked, of the floor, the best of five rounds", 4, { value: low, low, high: low });
+}

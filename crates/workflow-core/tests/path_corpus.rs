@@ -1,0 +1,119 @@
+//! Which lines a rule on paths is about, held by a corpus: evasions, and what people write every day.
+
+use serde::Deserialize;
+use serde_json::json;
+use workflow_core::definition::{Rule, ToolAccess};
+use workflow_core::policy::rules::{Call, Decision, LevelRules, PlainPaths, Rules, Whose};
+
+#[derive(Debug, Deserialize)]
+struct Entry {
+    path: String,
+    line: String,
+    fits: bool,
+    why: String,
+    #[serde(default = "block")]
+    verdict: String,
+    #[serde(default)]
+    writes: Option<bool>,
+}
+
+fn block() -> String {
+    "block".to_owned()
+}
+
+fn corpus() -> Vec<Entry> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../workflow-shell/tests/corpus/paths.jsonl"
+    );
+    let text = std::fs::read_to_string(path).expect("the corpus is readable");
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect()
+}
+
+fn fits(entry: &Entry) -> bool {
+    let rule: Rule = serde_json::from_value(json!({
+        "verdict": entry.verdict, "tools": ["bash"], "path": [entry.path], "writes": entry.writes, "source": "f:1",
+    }))
+    .expect("it is a rule");
+    let nothing = ToolAccess::Whitelist(Vec::new());
+    let rules = Rules::new([LevelRules {
+        name: "a level",
+        whose: Whose::Phase,
+        tools: (entry.verdict == "allow").then_some(&nothing),
+        rules: std::slice::from_ref(&rule),
+    }]);
+    let input = json!({"command": entry.line});
+    let input = serde_json::value::to_raw_value(&input).expect("a value is JSON");
+    let allowed = matches!(
+        rules.decide(&Call::new("bash", Some(&input), &PlainPaths)),
+        Decision::Allowed
+    );
+    allowed == (entry.verdict == "allow")
+}
+
+#[test]
+fn the_corpus_of_paths_is_judged_as_people_would() {
+    let corpus = corpus();
+    let wrong: Vec<String> = corpus
+        .iter()
+        .filter(|entry| fits(entry) != entry.fits)
+        .map(|entry| {
+            let kind = if entry.fits { "miss" } else { "false alarm" };
+            format!(
+                "{kind}: {} {:?} {:?} ({})",
+                entry.path, entry.writes, entry.line, entry.why
+            )
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} wrong:\n{}",
+        wrong.len(),
+        corpus.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn lines_that_are_made_to_be_slow_are_decided_in_time() {
+    for shape in [
+        "grep a ",
+        "find -name a ",
+        "a|",
+        "a:",
+        "a/",
+        "{a,b}",
+        "*",
+        "*a",
+        "../",
+        "-a",
+        "'a'",
+        "cd a&&",
+        "cat *a*b*c ",
+        "rm -rf a ",
+        "git clean ",
+        "cat $x/ ",
+        "a=",
+        "cp -r a b ",
+    ] {
+        let line = shape.repeat(20_000 / shape.len());
+        let entry = |verdict: &str| Entry {
+            path: "**/a*b*c/*.x".to_owned(),
+            line: line.clone(),
+            fits: false,
+            why: String::new(),
+            verdict: verdict.to_owned(),
+            writes: None,
+        };
+        let start = std::time::Instant::now();
+        fits(&entry("block"));
+        fits(&entry("allow"));
+        assert!(
+            start.elapsed().as_secs() < 4,
+            "{shape:?} takes {:?}",
+            start.elapsed()
+        );
+    }
+}

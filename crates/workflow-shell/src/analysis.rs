@@ -1,0 +1,132 @@
+//! Results of an analysis.
+
+use crate::command::SimpleCommand;
+use crate::file_access::{AccessKind, FileAccess, Location};
+use crate::word::Word;
+
+/// What a line does, as far as its text says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Analysis {
+    /// Each simple command that runs or may run, in order of appearance. Commands in substitutions
+    /// and behind wrappers are included; a wrapper comes before the command it runs.
+    pub commands: Vec<SimpleCommand>,
+    /// The files that are written.
+    pub writes: Writes,
+    /// The paths that are accessed in any way, written ones included.
+    pub file_accesses: Vec<FileAccess>,
+}
+
+/// Whether a line writes files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Writes {
+    /// Nothing in it writes.
+    No,
+    /// These do.
+    Yes(Vec<FileWrite>),
+    /// It cannot be determined; counts as writing anywhere.
+    Unreadable(Unreadable),
+}
+
+/// One file or directory that is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileWrite {
+    /// The operation that writes, for display: "a redirection", "`sed -i`". Short, without control characters.
+    pub operation: String,
+    /// The path exactly as the line names it (control characters included), relative to the directory in which
+    /// the line starts; `~` is the home directory. `None` if only the running shell knows: anywhere.
+    pub path: Option<String>,
+    /// The location as a file access.
+    pub(crate) location: Location,
+}
+
+/// Why it cannot be determined whether a line writes. The texts contain no control characters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// The line is longer than any line that is written by hand.
+    #[error("it is longer than {} bytes", crate::MAX_LINE_BYTES)]
+    TooLong,
+    /// A syntax error, or syntax that the parser does not know.
+    #[error("it cannot be parsed: {0}")]
+    Syntax(String),
+    /// The name of the program is the result of an expansion.
+    #[error("which program `{0}` is, only the shell knows")]
+    UnknownProgram(String),
+    /// A shell or an interpreter runs code that is not in the line.
+    #[error("what `{0}` runs is not in the line")]
+    HiddenCode(String),
+    /// The analysis takes more steps than a line of its length may.
+    #[error("it is too tangled")]
+    TooComplex,
+    /// Commands run commands that run commands, too often.
+    #[error("commands are nested too deeply")]
+    TooDeep,
+}
+
+impl Analysis {
+    /// The analysis of a line of which nothing is known.
+    #[must_use]
+    pub fn unreadable(reason: Unreadable) -> Self {
+        Self {
+            commands: Vec::new(),
+            writes: Writes::Unreadable(reason),
+            file_accesses: Vec::new(),
+        }
+    }
+
+    /// Combines the analyses of two lines that both run.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.commands.extend(other.commands);
+        self.file_accesses.extend(other.file_accesses);
+        self.writes = match (self.writes, other.writes) {
+            (reason @ Writes::Unreadable(_), _) | (_, reason @ Writes::Unreadable(_)) => reason,
+            (Writes::No, writes) | (writes, Writes::No) => writes,
+            (Writes::Yes(mut all), Writes::Yes(more)) => {
+                all.extend(more);
+                Writes::Yes(all)
+            }
+        };
+        self
+    }
+}
+
+impl Writes {
+    /// Returns whether the line counts as writing.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !matches!(self, Self::No)
+    }
+}
+
+impl FileWrite {
+    /// Creates a write to a path, or to one that only the running shell knows.
+    pub(crate) fn new(operation: String, path: Option<String>) -> Self {
+        let location = match &path {
+            Some(path) => Location::at(path, AccessKind::Write),
+            None => Location::anywhere(),
+        };
+        Self {
+            operation,
+            path,
+            location,
+        }
+    }
+
+    /// Creates a write to the path that a word names.
+    pub(crate) fn to_word(operation: String, word: &Word) -> Self {
+        Self {
+            operation,
+            path: word.path(),
+            location: Location::of(word, AccessKind::Write),
+        }
+    }
+
+    /// Creates a write to a path that the program chooses.
+    pub(crate) fn chosen_by(operation: String, program: &str) -> Self {
+        Self {
+            operation,
+            path: None,
+            location: Location::chosen_by(program),
+        }
+    }
+}

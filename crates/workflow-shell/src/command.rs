@@ -1,0 +1,23 @@
+//! Simple commands and their standard input.
+
+use crate::word::Word;
+
+/// A simple command: the name of a program and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimpleCommand {
+    /// Name and arguments, without quotes.
+    pub words: Vec<Word>,
+}
+
+/// The standard input of a command.
+#[derive(Debug, Clone)]
+pub(crate) enum StandardInput {
+    /// The input of the line itself.
+    Inherited,
+    /// A file.
+    File,
+    /// The output of another command.
+    Pipe,
+    /// A text in the line: a here-document or a here-string.
+    Text(Word),
+}

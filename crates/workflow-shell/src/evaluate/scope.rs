@@ -1,0 +1,113 @@
+//! The context in which a command runs: directory, standard input, certainty.
+
+use crate::command::StandardInput;
+use crate::parse::tree::RawWord;
+use crate::word::Word;
+
+/// The longest path of a directory, in bytes; no system has longer ones.
+const MAX_PATH_BYTES: usize = 4096;
+
+/// The context in which a command runs.
+#[derive(Clone)]
+pub(super) struct Scope<'a> {
+    /// The directory, relative to the one in which the line starts; `None` if unknown.
+    pub(super) directory: Option<String>,
+    /// Whether the directory is certain only as long as `&&` follows.
+    pub(super) directory_is_tentative: bool,
+    /// Whether the command runs only if the previous one succeeded.
+    pub(super) after_and: bool,
+    pub(super) input: StandardInput,
+    /// Whether it certainly runs, in the line's own shell.
+    pub(super) is_certain: bool,
+    pub(super) here_documents: &'a [RawWord],
+    /// Whether another command may use its output as arguments.
+    pub(super) output_is_used: bool,
+    pub(super) depth: usize,
+}
+
+impl Scope<'_> {
+    /// Creates the scope in which a line starts.
+    pub(super) fn start(directory: &str, depth: usize) -> Self {
+        Self {
+            directory: Some(directory.to_owned()),
+            output_is_used: false,
+            directory_is_tentative: false,
+            after_and: false,
+            input: StandardInput::Inherited,
+            is_certain: true,
+            here_documents: &[],
+            depth,
+        }
+    }
+
+    /// Creates a scope whose changes are lost when it ends, like those of a subshell.
+    pub(super) fn subshell(&self) -> Self {
+        Self {
+            is_certain: false,
+            ..self.clone()
+        }
+    }
+
+    /// Returns a path relative to the directory in which the line starts, if it is known.
+    pub(super) fn path(&self, path: &str) -> Option<String> {
+        if path.starts_with('/') || path == "~" || path.starts_with("~/") {
+            return Some(path.to_owned());
+        }
+        if path.starts_with('~') {
+            // Another user's home directory, or a previous directory of the shell.
+            return None;
+        }
+        match self.directory.as_deref()? {
+            "" => Some(path.to_owned()),
+            directory if path == "." => Some(directory.to_owned()),
+            directory => Some(format!("{}/{path}", directory.trim_end_matches('/'))),
+        }
+    }
+
+    /// Returns a location relative to the directory in which the line starts, with NUL for unknown parts.
+    pub(super) fn location(&self, shape: &str) -> String {
+        if shape.starts_with(['/', '\0']) || shape == "~" || shape.starts_with("~/") {
+            return shape.to_owned();
+        }
+        if shape.starts_with('~') {
+            let rest = shape.split_once('/').map_or("", |(_, rest)| rest);
+            return format!("\0/{rest}");
+        }
+        match self.directory.as_deref() {
+            None => format!("\0/{shape}"),
+            Some("") => shape.to_owned(),
+            Some(directory) => format!("{}/{shape}", directory.trim_end_matches('/')),
+        }
+    }
+
+    /// Changes the directory as `cd`, `pushd` and `popd` do.
+    pub(super) fn change_directory(&mut self, words: &[Word]) {
+        let target = words[1..]
+            .iter()
+            .find(|word| word.shape() == "-" || !word.shape().starts_with('-'));
+        let is_popd = words[0].shape() == "popd";
+        self.directory = match target.and_then(Word::text) {
+            Some(path) if !is_popd && !path.starts_with(['-', '+']) && !path.is_empty() => self
+                .path(path)
+                .filter(|directory| directory.len() <= MAX_PATH_BYTES),
+            _ => None,
+        };
+        self.directory_is_tentative = true;
+    }
+}
+
+/// Returns whether a path is a device or a descriptor: writing to it changes no file.
+pub(super) fn is_device(path: &str) -> bool {
+    matches!(
+        path,
+        "/dev/null"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/stdin"
+            | "/dev/tty"
+            | "/dev/zero"
+            | "/dev/full"
+    ) || ["/dev/fd/", "/proc/self/fd/", "/dev/tcp/", "/dev/udp/"]
+        .iter()
+        .any(|directory| path.starts_with(directory) && !path.contains(".."))
+}

@@ -1,0 +1,104 @@
+//! Paths that a line accesses.
+
+use crate::word::Word;
+
+/// A path that a line accesses.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FileAccess {
+    /// The path, relative to the directory in which the line starts. `~` is the home directory, NUL
+    /// stands for a part that only the running shell knows.
+    pub path: String,
+    /// Whether `*`, `?` and `[…]` in it stand for other characters.
+    pub is_glob: bool,
+    /// What happens to it.
+    pub kind: AccessKind,
+}
+
+/// What a line does to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// It names the path.
+    Read,
+    /// It reads the path and everything below it.
+    ReadTree,
+    /// It writes the path.
+    Write,
+    /// It moves or changes the path and everything below it.
+    ReplaceTree,
+    /// It removes the path and everything below it.
+    RemoveTree,
+    /// A program writes files of its choice below the path.
+    WriteWithin,
+}
+
+impl AccessKind {
+    /// Returns whether everything below a directory is accessed with it.
+    #[must_use]
+    pub fn includes_tree(self) -> bool {
+        !matches!(self, Self::Read | Self::Write)
+    }
+
+    /// Returns whether something is written.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        !matches!(self, Self::Read | Self::ReadTree)
+    }
+}
+
+impl FileAccess {
+    /// Marks the directory to which the path is relative as unknown.
+    pub(crate) fn forget_directory(&mut self) {
+        if !self.path.starts_with(['/', '~', '\0']) {
+            self.path.insert_str(0, "\0/");
+        }
+    }
+}
+
+/// A path as a command names it, relative to the directory in which the command runs. NUL stands for a part
+/// that only the shell knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Location {
+    pub(crate) shape: String,
+    pub(crate) is_glob: bool,
+    pub(crate) kind: AccessKind,
+}
+
+impl Location {
+    /// Creates the location that a word names.
+    pub(crate) fn of(word: &Word, kind: AccessKind) -> Self {
+        Self {
+            shape: word.location(),
+            is_glob: word.is_glob,
+            kind,
+        }
+    }
+
+    /// Creates the location of a path.
+    pub(crate) fn at(path: &str, kind: AccessKind) -> Self {
+        Self {
+            shape: path.to_owned(),
+            is_glob: false,
+            kind,
+        }
+    }
+
+    /// Creates a location that only the running shell knows: any path.
+    pub(crate) fn anywhere() -> Self {
+        Self::at("\0", AccessKind::Write)
+    }
+
+    /// Creates the location in which a program writes files of its choice.
+    pub(crate) fn chosen_by(program: &str) -> Self {
+        let writes_to_system = SYSTEM_PROGRAMS.contains(&program);
+        let directory = if writes_to_system { "/" } else { "." };
+        Self::at(directory, AccessKind::WriteWithin)
+    }
+}
+
+/// Programs that write to the system instead of the project.
+#[rustfmt::skip] // Programs that belong together.
+const SYSTEM_PROGRAMS: &[&str] = &[
+    "apt", "apt-get", "aptitude", "dnf", "yum", "zypper", "apk", "brew", "port", "snap", "flatpak", "pacman", "yay", "paru", "dpkg", "rpm",
+    "at", "batch", "chsh", "crontab", "cryptsetup", "defaults", "fdisk", "groupadd", "ldconfig", "losetup", "mke2fs", "mkfs", "mknod", "mount",
+    "parted", "passwd", "setfacl", "sudoedit", "swapon", "systemctl", "umount", "update-alternatives", "useradd", "userdel", "usermod", "visudo", "wipefs",
+];

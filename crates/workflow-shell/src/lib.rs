@@ -1,0 +1,40 @@
+#![doc = include_str!("../README.md")]
+
+mod access;
+mod analysis;
+mod braces;
+mod command;
+mod display;
+mod evaluate;
+mod file_access;
+mod parse;
+mod pattern;
+mod programs;
+mod word;
+mod wrappers;
+
+pub use analysis::{Analysis, FileWrite, Unreadable, Writes};
+pub use braces::expand_braces;
+pub use command::SimpleCommand;
+pub use file_access::{AccessKind, FileAccess};
+pub use pattern::{matches, matches_exactly};
+pub use word::Word;
+
+/// The longest line that is analyzed, in bytes.
+pub const MAX_LINE_BYTES: usize = 256 * 1024;
+
+/// Analyzes a line.
+#[must_use]
+pub fn analyze(line: &str) -> Analysis {
+    analyze_in("", line)
+}
+
+/// Analyzes a line that starts in `directory`. Paths are relative to the directory to which
+/// `directory` itself is relative.
+#[must_use]
+pub fn analyze_in(directory: &str, line: &str) -> Analysis {
+    if line.len() > MAX_LINE_BYTES {
+        return Analysis::unreadable(Unreadable::TooLong);
+    }
+    evaluate::evaluate(directory, line)
+}

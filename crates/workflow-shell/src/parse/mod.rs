@@ -1,0 +1,376 @@
+//! Parser for bash's grammar.
+//!
+//! A recursive descent that accepts less than bash rather than more: unknown syntax is an error, because for
+//! the caller an error is safe and a wrong tree is not. The nesting is limited and the steps are counted, so no
+//! line can exhaust the stack or the time. This file has the grammar of commands, [`words`] that of words. The parser does not
+//! know what commands mean.
+
+mod compound;
+mod cursor;
+mod expansions;
+mod quotes;
+mod redirections;
+pub(crate) mod tree;
+mod words;
+
+use std::collections::HashSet;
+
+use cursor::{is_meta, is_name};
+
+use tree::{
+    Assignment, Command, CommandKind, Connector, List, ListItem, RawWord, UnexpandedCommand,
+    WordPart,
+};
+
+/// The number of levels to which commands may nest.
+const MAX_DEPTH: usize = 40;
+
+/// The number of steps for each byte of the line.
+const MAX_STEPS_PER_BYTE: usize = 8;
+
+/// Why a line cannot be parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ParseError {
+    #[error("a quotation is not closed")]
+    UnclosedQuote,
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+    #[error("a command is missing")]
+    MissingCommand,
+    #[error("`{0}` is not expected where it stands")]
+    Unexpected(char),
+    #[error("a here-document is not complete")]
+    IncompleteHereDocument,
+    #[error("commands are nested too deeply")]
+    TooDeep,
+    #[error("it is too tangled")]
+    TooComplex,
+}
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// A parsed line.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed {
+    pub(crate) list: List,
+    /// The texts of the here-documents, by index.
+    pub(crate) here_documents: Vec<RawWord>,
+}
+
+/// Parses a line at this depth.
+pub(super) fn parse(line: &str, depth: usize) -> Result<Parsed> {
+    let mut parser = Parser {
+        line,
+        position: 0,
+        depth,
+        steps_left: line.len() * MAX_STEPS_PER_BYTE + 1024,
+        pending: Vec::new(),
+        here_documents: Vec::new(),
+        no_arithmetic: HashSet::new(),
+    };
+    let list = parser.complete_list()?;
+    Ok(Parsed {
+        list,
+        here_documents: parser.here_documents,
+    })
+}
+
+struct Parser<'a> {
+    line: &'a str,
+    position: usize,
+    depth: usize,
+    steps_left: usize,
+    /// Here-documents whose text starts on the next line.
+    pending: Vec<PendingHereDocument>,
+    here_documents: Vec<RawWord>,
+    /// Positions after `((` that do not start an arithmetic expression, so that they are tried only once.
+    no_arithmetic: HashSet<usize>,
+}
+
+#[derive(Clone)]
+struct PendingHereDocument {
+    index: usize,
+    delimiter: String,
+    quoted: bool,
+    strips_tabs: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Separator {
+    And,
+    Or,
+    Background,
+    End,
+}
+
+/// Words that end a list if they occur at the start of a command.
+const CLOSING: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
+
+impl Parser<'_> {
+    fn complete_list(&mut self) -> Result<List> {
+        let list = self.list()?;
+        if let Some(character) = self.peek() {
+            return Err(ParseError::Unexpected(character));
+        }
+        if self.pending.is_empty() {
+            Ok(list)
+        } else {
+            Err(ParseError::IncompleteHereDocument)
+        }
+    }
+
+    /// Parses commands up to a token that cannot start one.
+    fn list(&mut self) -> Result<List> {
+        self.nested(Self::items)
+    }
+
+    /// Parses a nested construct.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth == MAX_DEPTH {
+            return Err(ParseError::TooDeep);
+        }
+        self.depth += 1;
+        let nested = read(self);
+        self.depth -= 1;
+        nested
+    }
+
+    fn items(&mut self) -> Result<List> {
+        let mut items = Vec::new();
+        let mut connector = Connector::Then;
+        loop {
+            self.skip_lines()?;
+            if self.ends_list() {
+                if connector == Connector::Then {
+                    break;
+                }
+                return Err(ParseError::MissingCommand);
+            }
+            let pipeline = self.pipeline()?;
+            self.skip_blanks();
+            let next = self.separator();
+            let background = next == Some(Separator::Background);
+            items.push(ListItem {
+                connector,
+                pipeline,
+                background,
+            });
+            connector = match next {
+                Some(Separator::And) => Connector::And,
+                Some(Separator::Or) => Connector::Or,
+                Some(Separator::Background | Separator::End) => Connector::Then,
+                None => break,
+            };
+        }
+        Ok(items)
+    }
+
+    /// Consumes the separator after a pipeline, but not a line break.
+    fn separator(&mut self) -> Option<Separator> {
+        if self.take("&&") {
+            Some(Separator::And)
+        } else if self.take("||") {
+            Some(Separator::Or)
+        } else if self.take("&") {
+            Some(Separator::Background)
+        } else if self.looking_at(";;") || self.looking_at(";&") {
+            None
+        } else {
+            (self.take(";") || self.peek() == Some('\n')).then_some(Separator::End)
+        }
+    }
+
+    fn ends_list(&self) -> bool {
+        match self.peek() {
+            None | Some(')' | ';') => true,
+            Some(_) => self
+                .reserved_word()
+                .is_some_and(|word| CLOSING.contains(&word)),
+        }
+    }
+
+    fn pipeline(&mut self) -> Result<Vec<Command>> {
+        self.skip_pipeline_words();
+        let mut commands = vec![self.command()?];
+        loop {
+            self.skip_blanks();
+            if self.looking_at("||") || !self.take("|") {
+                return Ok(commands);
+            }
+            self.take("&");
+            self.skip_lines()?;
+            self.skip_pipeline_words();
+            commands.push(self.command()?);
+        }
+    }
+
+    /// Skips `!` and `time`, which do not affect what runs.
+    fn skip_pipeline_words(&mut self) {
+        loop {
+            self.skip_blanks();
+            match self.reserved_word() {
+                Some("!") => self.position += 1,
+                // `time -o` is the program with that name.
+                Some("time") if !self.looking_at("time -") || self.looking_at("time -p") => {
+                    self.position += 4;
+                    self.skip_blanks();
+                    if self.looking_at("-p") && self.ends_word(self.position + 2) {
+                        self.position += 2;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn command(&mut self) -> Result<Command> {
+        self.spend(1)?;
+        let kind = if self.peek() == Some('(') {
+            self.parenthesis()?
+        } else {
+            match self.reserved_word() {
+                Some("{") => {
+                    self.position += 1;
+                    let list = self.list()?;
+                    self.expect("}")?;
+                    CommandKind::Group(list)
+                }
+                Some("if") => self.condition()?,
+                Some("while" | "until") => {
+                    self.skip_name();
+                    let mut bodies = vec![self.list()?];
+                    bodies.push(self.do_done()?);
+                    CommandKind::Conditional {
+                        words: Vec::new(),
+                        bodies,
+                        is_loop: false,
+                    }
+                }
+                Some("for" | "select") => self.for_loop()?,
+                Some("case") => self.case()?,
+                Some("[[") => self.test()?,
+                Some("function") => {
+                    self.skip_name();
+                    self.skip_blanks();
+                    self.word()?;
+                    self.function()?
+                }
+                Some("coproc") => self.coprocess()?,
+                Some("in" | "time") | None => return self.simple_command(),
+                Some(_) => return Err(ParseError::MissingCommand),
+            }
+        };
+        let redirections = self.redirections()?;
+        Ok(Command { kind, redirections })
+    }
+
+    fn parenthesis(&mut self) -> Result<CommandKind> {
+        if self.looking_at("((") {
+            let start = self.position;
+            self.position += 2;
+            if let Some(inside) = self.try_arithmetic()? {
+                // Shells without arithmetic commands parse commands here.
+                if !self.line[start..self.position].contains(';') {
+                    return Ok(arithmetic_command(inside));
+                }
+                self.no_arithmetic.insert(start + 2);
+            }
+            self.position = start;
+        }
+        self.position += 1;
+        let list = self.list()?;
+        self.expect(")")?;
+        Ok(CommandKind::Subshell(list))
+    }
+
+    fn simple_command(&mut self) -> Result<Command> {
+        let mut command = UnexpandedCommand::default();
+        let mut redirections = Vec::new();
+        loop {
+            self.skip_blanks();
+            if let Some(redirection) = self.redirection()? {
+                redirections.push(redirection);
+                continue;
+            }
+            match self.peek() {
+                None | Some('\n' | ';' | '&' | '|' | ')') => break,
+                Some('(')
+                    if command.words.len() == 1
+                        && command.assignments.is_empty()
+                        && redirections.is_empty() =>
+                {
+                    let kind = self.function()?;
+                    return Ok(Command { kind, redirections });
+                }
+                Some(_) => {
+                    let word = self.word()?;
+                    if command.words.is_empty() {
+                        match assignment(word) {
+                            Ok(assignment) => command.assignments.push(assignment),
+                            Err(word) => command.words.push(word),
+                        }
+                    } else {
+                        command.words.push(word);
+                    }
+                }
+            }
+        }
+        if command.words.is_empty() && command.assignments.is_empty() && redirections.is_empty() {
+            return Err(self
+                .peek()
+                .map_or(ParseError::MissingCommand, ParseError::Unexpected));
+        }
+        Ok(Command {
+            kind: CommandKind::Simple(command),
+            redirections,
+        })
+    }
+}
+
+/// Creates an arithmetic command: only the expansions in its expression run.
+fn arithmetic_command(inside: Vec<WordPart>) -> CommandKind {
+    CommandKind::Conditional {
+        words: vec![RawWord(inside)],
+        bodies: Vec::new(),
+        is_loop: false,
+    }
+}
+
+/// Splits a word at `NAME=` if it starts with that.
+fn assignment(word: RawWord) -> std::result::Result<Assignment, RawWord> {
+    let Some(WordPart::Text {
+        text,
+        quoted: false,
+    }) = word.0.first()
+    else {
+        return Err(word);
+    };
+    let name_length = text.bytes().take_while(|&byte| is_name(byte)).count();
+    let rest = &text[name_length..];
+    let (operator, value) = if name_length == 0 || text.as_bytes()[0].is_ascii_digit() {
+        return Err(word);
+    } else if let Some(value) = rest.strip_prefix('=') {
+        ("=", value)
+    } else if let Some(value) = rest.strip_prefix("+=") {
+        ("+=", value)
+    } else if rest.starts_with('[') && word.0.iter().any(|part| matches!(part, WordPart::Text { text, quoted: false } if text.contains("]=") || text.contains("]+="))) {
+        ("[", rest)
+    } else {
+        return Err(word);
+    };
+    let name = text[..name_length].to_owned();
+    let mut parts = Vec::with_capacity(word.0.len());
+    if !value.is_empty() {
+        parts.push(WordPart::Text {
+            text: value.to_owned(),
+            quoted: false,
+        });
+    }
+    let is_complete = operator == "=" && !matches!(word.0.get(1), Some(WordPart::Array(_)));
+    parts.extend(word.0.into_iter().skip(1));
+    Ok(Assignment {
+        name,
+        value: RawWord(parts),
+        is_complete,
+    })
+}

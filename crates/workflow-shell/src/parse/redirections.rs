@@ -1,0 +1,149 @@
+//! Redirections and here-documents.
+
+use super::tree::{RawWord, Redirection, WordPart};
+use super::{ParseError, Parser, PendingHereDocument, Result, is_name};
+
+impl Parser<'_> {
+    pub(super) fn redirections(&mut self) -> Result<Vec<Redirection>> {
+        let mut redirections = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.redirection()? {
+                Some(redirection) => redirections.push(redirection),
+                None => return Ok(redirections),
+            }
+        }
+    }
+
+    /// Parses a redirection with its descriptor, if one follows.
+    pub(super) fn redirection(&mut self) -> Result<Option<Redirection>> {
+        let start = self.position;
+        if self.looking_at("&>") {
+            self.position += 2;
+            self.take(">");
+            return Ok(Some(Redirection::Write(self.target()?)));
+        }
+        self.descriptor();
+        let redirection = if !matches!(self.byte(0), Some(b'<' | b'>'))
+            || (self.position == start && self.byte(1) == Some(b'('))
+        {
+            self.position = start;
+            return Ok(None);
+        } else if self.take("<<<") {
+            Redirection::HereString(self.target()?)
+        } else if self.take("<<") {
+            self.here_document()?
+        } else if self.take("<>") || self.take(">>") || self.take(">|") {
+            Redirection::Write(self.target()?)
+        } else if self.take(">&") {
+            Redirection::Duplicate(self.target()?)
+        } else if self.take("<&") || self.take("<") {
+            Redirection::Read(self.target()?)
+        } else {
+            self.position += 1;
+            Redirection::Write(self.target()?)
+        };
+        Ok(Some(redirection))
+    }
+
+    /// Consumes `3` or `{name}` directly before an operator.
+    pub(super) fn descriptor(&mut self) {
+        let start = self.position;
+        if self.take("{") {
+            while self.byte(0).is_some_and(is_name) {
+                self.position += 1;
+            }
+            if self.position == start + 1 || !self.take("}") {
+                self.position = start;
+            }
+        } else {
+            while self.byte(0).is_some_and(|byte| byte.is_ascii_digit()) {
+                self.position += 1;
+            }
+        }
+        if !matches!(self.byte(0), Some(b'<' | b'>')) {
+            self.position = start;
+        }
+    }
+
+    pub(super) fn target(&mut self) -> Result<RawWord> {
+        self.skip_blanks();
+        self.word()
+    }
+
+    pub(super) fn here_document(&mut self) -> Result<Redirection> {
+        let strips_tabs = self.take("-");
+        let word = self.target()?;
+        let mut delimiter = String::new();
+        let mut quoted_anywhere = false;
+        for part in word.0 {
+            let WordPart::Text { text, quoted } = part else {
+                return Err(ParseError::IncompleteHereDocument);
+            };
+            delimiter.push_str(&text);
+            quoted_anywhere |= quoted;
+        }
+        let index = self.here_documents.len();
+        self.here_documents.push(RawWord::default());
+        self.pending.push(PendingHereDocument {
+            index,
+            delimiter,
+            quoted: quoted_anywhere,
+            strips_tabs,
+        });
+        Ok(Redirection::HereDocument(index))
+    }
+
+    /// Parses the texts of the here-documents of the line that just ended.
+    pub(super) fn here_document_texts(&mut self) -> Result<()> {
+        for pending in std::mem::take(&mut self.pending) {
+            let text = self.here_document_text(&pending)?;
+            let parts = if pending.quoted {
+                vec![WordPart::Text { text, quoted: true }]
+            } else {
+                self.here_document_parts(&text)?
+            };
+            if let Some(entry) = self.here_documents.get_mut(pending.index) {
+                *entry = RawWord(parts);
+            }
+        }
+        Ok(())
+    }
+
+    fn here_document_text(&mut self, pending: &PendingHereDocument) -> Result<String> {
+        let mut text = String::new();
+        let mut line = String::new();
+        loop {
+            let rest = &self.line[self.position..];
+            if rest.is_empty() {
+                return Err(ParseError::IncompleteHereDocument);
+            }
+            let (part, length) = rest
+                .split_once('\n')
+                .map_or((rest, rest.len()), |(part, _)| (part, part.len() + 1));
+            let part = if pending.strips_tabs && line.is_empty() {
+                part.trim_start_matches('\t')
+            } else {
+                part
+            };
+            line.push_str(part);
+            self.spend(length)?;
+            self.position += length;
+            if !pending.quoted && ends_in_backslash(part) {
+                line.pop();
+                continue;
+            }
+            if line == pending.delimiter {
+                return Ok(text);
+            }
+            text.push_str(&line);
+            text.push('\n');
+            line.clear();
+        }
+    }
+}
+
+/// Returns whether the line break after a text is escaped.
+fn ends_in_backslash(text: &str) -> bool {
+    (text.len() - text.trim_end_matches('\\').len()) % 2 == 1
+}

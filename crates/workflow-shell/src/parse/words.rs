@@ -1,0 +1,273 @@
+//! Words and quotes.
+
+use std::collections::HashSet;
+
+use super::tree::{RawWord, WordPart};
+use super::{ParseError, Parser, Result, is_meta};
+
+/// The quotes around a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quoted {
+    No,
+    Double,
+}
+
+/// The parts of a word. Adjacent texts with the same quotes are merged.
+#[derive(Default)]
+pub(super) struct WordBuilder(pub(super) Vec<WordPart>);
+
+impl WordBuilder {
+    pub(super) fn text(&mut self, added: &str, is_quoted: bool) {
+        if let Some(WordPart::Text { text, quoted }) = self.0.last_mut()
+            && *quoted == is_quoted
+        {
+            text.push_str(added);
+        } else {
+            self.0.push(WordPart::Text {
+                text: added.to_owned(),
+                quoted: is_quoted,
+            });
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// Parses a word, which must follow.
+    pub(super) fn word(&mut self) -> Result<RawWord> {
+        let start = self.position;
+        let mut parts = WordBuilder::default();
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b'(' if self.position > start
+                    && matches!(
+                        self.line.as_bytes()[self.position - 1],
+                        b'?' | b'*' | b'+' | b'@' | b'!'
+                    ) =>
+                {
+                    self.extended_pattern(&mut parts)?;
+                }
+                b'(' if self.position > start
+                    && self.line.as_bytes()[self.position - 1] == b'=' =>
+                {
+                    let array = self.nested(Self::array)?;
+                    parts.0.push(array);
+                }
+                b'<' | b'>' if self.byte(1) == Some(b'(') => {
+                    self.position += 2;
+                    let list = self.delimited_list(")")?;
+                    parts.0.push(WordPart::Process(list));
+                }
+                byte if is_meta(byte) => break,
+                _ => self.part(&mut parts, Quoted::No)?,
+            }
+        }
+        if self.position == start {
+            return Err(self
+                .peek()
+                .map_or(ParseError::MissingCommand, ParseError::Unexpected));
+        }
+        Ok(RawWord(parts.0))
+    }
+
+    /// Parses one part of a word, of a quoted text or of a here-document.
+    pub(super) fn part(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
+        self.spend(1)?;
+        match self.byte(0) {
+            Some(b'\\') => self.escape(parts, quoted),
+            Some(b'\'') if quoted == Quoted::No => self.single_quoted(parts)?,
+            Some(b'"') if quoted == Quoted::No => {
+                self.position += 1;
+                self.double_quoted(parts)?;
+            }
+            Some(b'$') => self.dollar(parts, quoted)?,
+            Some(b'`') => {
+                let list = self.backquoted(quoted)?;
+                parts.0.push(WordPart::Substitution(list));
+            }
+            Some(_) => self.literal(parts, quoted)?,
+            None => return Err(ParseError::UnclosedQuote),
+        }
+        Ok(())
+    }
+
+    /// Consumes literal characters up to one that may be special.
+    fn literal(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
+        let start = self.position;
+        // The caller has checked the first one.
+        self.position += self.peek().map_or(1, char::len_utf8);
+        while self.byte(0).is_some_and(|byte| !stops_text(byte)) {
+            self.position += 1;
+        }
+        self.spend(self.position - start)?;
+        parts.text(&self.line[start..self.position], quoted == Quoted::Double);
+        Ok(())
+    }
+
+    fn escape(&mut self, parts: &mut WordBuilder, quoted: Quoted) {
+        self.position += 1;
+        let Some(character) = self.peek() else {
+            return parts.text("\\", true);
+        };
+        self.position += character.len_utf8();
+        if character == '\n' {
+            return;
+        }
+        if quoted == Quoted::Double && !matches!(character, '$' | '`' | '"' | '\\') {
+            parts.text("\\", true);
+        }
+        parts.text(character.encode_utf8(&mut [0; 4]), true);
+    }
+
+    fn single_quoted(&mut self, parts: &mut WordBuilder) -> Result<()> {
+        self.position += 1;
+        let rest = &self.line[self.position..];
+        let length = rest.find('\'').ok_or(ParseError::UnclosedQuote)?;
+        self.spend(length)?;
+        parts.text(&rest[..length], true);
+        self.position += length + 1;
+        Ok(())
+    }
+
+    /// Parses up to the closing `"`.
+    pub(super) fn double_quoted(&mut self, parts: &mut WordBuilder) -> Result<()> {
+        // Empty quotes are a word, too.
+        parts.text("", true);
+        while self.byte(0) != Some(b'"') {
+            self.part(parts, Quoted::Double)?;
+        }
+        self.position += 1;
+        Ok(())
+    }
+
+    /// Parses an extended pattern such as `@(a|b)` as text.
+    fn extended_pattern(&mut self, parts: &mut WordBuilder) -> Result<()> {
+        let mut open = 0_usize;
+        loop {
+            match self.byte(0) {
+                Some(b'(') => open += 1,
+                Some(b')') => open -= 1,
+                Some(b'<' | b'>' | b'&' | b';' | b'\n') => return Err(ParseError::Unexpected('(')),
+                _ => {}
+            }
+            if matches!(self.byte(0), Some(b'(' | b')' | b' ' | b'\t' | b'|')) {
+                self.literal_byte(parts)?;
+            } else {
+                self.part(parts, Quoted::No)?;
+            }
+            if open == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(super) fn literal_byte(&mut self, parts: &mut WordBuilder) -> Result<()> {
+        self.spend(1)?;
+        parts.text(&self.line[self.position..=self.position], false);
+        self.position += 1;
+        Ok(())
+    }
+
+    fn array(&mut self) -> Result<WordPart> {
+        self.position += 1;
+        let mut items = Vec::new();
+        loop {
+            self.skip_lines()?;
+            if self.take(")") {
+                return Ok(WordPart::Array(items));
+            }
+            items.push(self.word()?);
+        }
+    }
+
+    /// Parses a substitution in backquotes: escapes first, then the result as a separate line.
+    fn backquoted(&mut self, quoted: Quoted) -> Result<super::List> {
+        self.position += 1;
+        let mut text = String::new();
+        loop {
+            let character = self.peek().ok_or(ParseError::UnclosedQuote)?;
+            self.spend(1)?;
+            self.position += character.len_utf8();
+            match character {
+                '`' => break,
+                '\\' => {
+                    let escaped = self.peek().ok_or(ParseError::UnclosedQuote)?;
+                    self.position += escaped.len_utf8();
+                    if !(matches!(escaped, '`' | '\\' | '$')
+                        || escaped == '"' && quoted == Quoted::Double)
+                    {
+                        text.push('\\');
+                    }
+                    text.push(escaped);
+                }
+                other => text.push(other),
+            }
+        }
+        let mut inner = self.nested_parser(&text)?;
+        let list = inner.complete_list();
+        self.resume(inner.steps_left, inner.here_documents);
+        list
+    }
+
+    /// Parses the text of a here-document whose delimiter is not quoted.
+    pub(super) fn here_document_parts(&mut self, text: &str) -> Result<Vec<WordPart>> {
+        let mut inner = self.nested_parser(text)?;
+        let parts = inner.parts_to_end();
+        self.resume(inner.steps_left, inner.here_documents);
+        parts
+    }
+
+    fn parts_to_end(&mut self) -> Result<Vec<WordPart>> {
+        let mut parts = WordBuilder::default();
+        while self.byte(0).is_some() {
+            if self.byte(0) == Some(b'"') {
+                self.literal_byte(&mut parts)?;
+            } else {
+                self.part(&mut parts, Quoted::Double)?;
+            }
+        }
+        Ok(parts.0)
+    }
+
+    /// Creates a parser for a nested text that continues the counts of this one.
+    fn nested_parser<'b>(&mut self, text: &'b str) -> Result<Parser<'b>> {
+        if self.depth >= super::MAX_DEPTH {
+            return Err(ParseError::TooDeep);
+        }
+        Ok(Parser {
+            line: text,
+            position: 0,
+            depth: self.depth + 1,
+            steps_left: self.steps_left,
+            pending: Vec::new(),
+            here_documents: std::mem::take(&mut self.here_documents),
+            no_arithmetic: HashSet::new(),
+        })
+    }
+
+    /// Takes over the counts of a nested parser.
+    fn resume(&mut self, steps_left: usize, here_documents: Vec<RawWord>) {
+        self.steps_left = steps_left;
+        self.here_documents = here_documents;
+    }
+}
+
+/// Returns whether a character may be special in a word or in quotes.
+fn stops_text(byte: u8) -> bool {
+    is_meta(byte)
+        || matches!(
+            byte,
+            b'\\'
+                | b'\''
+                | b'"'
+                | b'$'
+                | b'`'
+                | b'}'
+                | b']'
+                | b'='
+                | b'!'
+                | b'?'
+                | b'*'
+                | b'+'
+                | b'@'
+        )
+}

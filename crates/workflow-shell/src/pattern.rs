@@ -1,0 +1,175 @@
+//! Patterns of commands as rules use them: `rm -rf *`, `sudo *`, `git push *`.
+//!
+//! A pattern is compared with a simple command word by word:
+//!
+//! - The program is compared by its name without its directory, unless the pattern names one.
+//! - Options are compared as a set, at any position: `rm -rf *` also covers `rm -r -f x`,
+//!   `rm -fr x`, `rm --recursive --force x` and `rm x -rf`.
+//! - Other words are compared in their order. Options of `git`, `npm` and similar before a subcommand
+//!   are skipped, with their values.
+//! - `*` in a word stands for any characters; `*` as the last word for any number of further words.
+//! - A word with an expansion may be any word, but not an option.
+
+use crate::command::SimpleCommand;
+use crate::word::Word;
+
+/// Returns whether a pattern that forbids or asks covers a command. Further words and options make no
+/// difference: `npm publish` also covers `npm publish --tag next`.
+#[must_use]
+pub fn matches(pattern: &str, command: &SimpleCommand) -> bool {
+    compare(pattern, command, FurtherWords::Ignored)
+}
+
+/// Returns whether a pattern that allows covers a command. Without `*` as its last word, it covers no
+/// further words or options, and an expansion only at a `*`.
+#[must_use]
+pub fn matches_exactly(pattern: &str, command: &SimpleCommand) -> bool {
+    compare(pattern, command, FurtherWords::Counted)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FurtherWords {
+    Ignored,
+    Counted,
+}
+
+/// Options with two spellings, for programs that rules often name.
+#[rustfmt::skip] // A row a line.
+const SPELLINGS: &[(&str, &str, &str)] = &[
+    ("rm", "recursive", "r"), ("rm", "R", "r"), ("rm", "force", "f"), ("rm", "dir", "d"), ("rm", "verbose", "v"),
+    ("cp", "recursive", "r"), ("cp", "R", "r"), ("cp", "force", "f"), ("cp", "archive", "a"),
+    ("mv", "force", "f"), ("ln", "force", "f"), ("ln", "symbolic", "s"), ("mkdir", "parents", "p"),
+    ("chmod", "recursive", "R"), ("chown", "recursive", "R"), ("chgrp", "recursive", "R"),
+    ("git", "force", "f"), ("git", "all", "a"), ("git", "message", "m"), ("git", "delete", "d"),
+    ("npm", "global", "g"), ("grep", "recursive", "r"), ("sed", "in-place", "i"),
+    ("curl", "output", "o"), ("docker", "force", "f"), ("kubectl", "filename", "f"),
+];
+
+/// Options with a value before a subcommand.
+#[rustfmt::skip] // A row a line.
+const BEFORE: &[(&str, &[&str])] = &[
+    ("git", &["-C", "-c", "--git-dir", "--work-tree", "--namespace"]),
+    ("npm", &["--prefix", "-C", "-w", "--workspace"]),
+    ("pnpm", &["--filter", "-F", "-C", "--dir"]),
+    ("yarn", &["--cwd"]),
+    ("cargo", &["--config", "-C", "-Z", "--color"]),
+    ("docker", &["-H", "--host", "--context", "-c", "--config"]),
+    ("kubectl", &["-n", "--namespace", "--context", "--kubeconfig"]),
+    ("make", &["-C", "-f"]),
+    ("sudo", &["-u", "-g"]),
+];
+
+fn compare(pattern: &str, command: &SimpleCommand, further: FurtherWords) -> bool {
+    let mut wanted: Vec<&str> = pattern.split_whitespace().collect();
+    let open = wanted.len() > 1 && wanted.last() == Some(&"*");
+    if open {
+        wanted.pop();
+    }
+    let (Some((program, wanted)), Some((first, given))) =
+        (wanted.split_first(), command.words.split_first())
+    else {
+        return false;
+    };
+    let name = if program.contains('/') {
+        first.text()
+    } else {
+        first.program()
+    };
+    let Some(name) = name.filter(|name| globs(program, name)) else {
+        return false;
+    };
+    let shapes: Vec<&str> = given.iter().map(Word::shape).collect();
+    let given = sort(first.program().unwrap_or(name), &shapes);
+    let wanted = sort(first.program().unwrap_or(name), wanted);
+    let exact = further == FurtherWords::Counted;
+    let words =
+        wanted
+            .words
+            .iter()
+            .enumerate()
+            .all(|(index, wanted)| match given.words.get(index) {
+                Some(word) if word.contains('\0') => !exact || *wanted == "*",
+                Some(word) => globs(wanted, word),
+                None => false,
+            });
+    let options = wanted
+        .options
+        .iter()
+        .all(|wanted| given.options.iter().any(|given| globs(wanted, given)));
+    let rest = !exact
+        || open
+        || (given.words.len() <= wanted.words.len() && given.options.len() <= wanted.options.len());
+    words && options && rest
+}
+
+/// Arguments of a command: words in their order, and options.
+struct Sorted<'a> {
+    words: Vec<&'a str>,
+    options: Vec<String>,
+}
+
+fn sort<'a>(program: &str, arguments: &[&'a str]) -> Sorted<'a> {
+    let before = BEFORE
+        .iter()
+        .find(|(name, _)| *name == program)
+        .map_or(&[][..], |(_, options)| options);
+    let mut sorted = Sorted {
+        words: Vec::new(),
+        options: Vec::new(),
+    };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if *argument == "--" {
+            sorted.words.extend(arguments.by_ref());
+        } else if argument.len() < 2 || !argument.starts_with('-') {
+            sorted.words.push(argument);
+        } else if sorted.words.is_empty() && before.contains(argument) {
+            arguments.next();
+        } else {
+            add_option(program, argument, &mut sorted.options);
+        }
+    }
+    sorted
+}
+
+/// Adds an option in the spelling that rules use; joined letters are separate options.
+fn add_option(program: &str, argument: &str, options: &mut Vec<String>) {
+    let name = argument.trim_start_matches('-');
+    let letters = !argument.starts_with("--")
+        && name.len() <= 5
+        && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let spelled = |name: &str| {
+        let long = name.split('=').next().unwrap_or_default();
+        SPELLINGS
+            .iter()
+            .find(|(of, from, _)| *of == program && *from == long)
+            .map_or_else(|| name.to_owned(), |(_, _, to)| (*to).to_owned())
+    };
+    if letters {
+        options.extend(
+            name.chars()
+                .map(|letter| spelled(letter.encode_utf8(&mut [0; 4]))),
+        );
+    } else {
+        options.push(spelled(name));
+    }
+}
+
+/// Returns whether a word matches a pattern in which `*` stands for any characters.
+fn globs(pattern: &str, word: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == word;
+    };
+    let Some(mut word) = word.strip_prefix(start) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match word.find(part) {
+            Some(at) => word = &word[at + part.len()..],
+            None => return false,
+        }
+    }
+    word.ends_with(last)
+}

@@ -1,0 +1,128 @@
+//! Words: the arguments of a command after expansion.
+
+/// The character for a part that only the running shell knows. No argument can contain it.
+pub(crate) const UNKNOWN: char = '\0';
+
+/// An argument of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Word {
+    /// The text, with NUL for each expansion whose result is unknown.
+    pub(crate) shape: String,
+    /// Whether unquoted characters make it a glob or several words.
+    pub(crate) is_glob: bool,
+    /// Whether it is or contains a process substitution.
+    pub(crate) is_process: bool,
+    /// Whether the expansion at its start is the home directory.
+    pub(crate) starts_at_home: bool,
+}
+
+impl Word {
+    /// Creates a word that consists of text only.
+    #[must_use]
+    pub fn literal(text: &str) -> Self {
+        Self {
+            shape: text.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Creates a word of which nothing is known.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self::literal("\0")
+    }
+
+    /// Returns the text, unless it contains an expansion or a glob.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        (!self.is_glob && !self.shape.contains(UNKNOWN)).then_some(self.shape.as_str())
+    }
+
+    /// Returns the text with NUL for each expansion.
+    #[must_use]
+    pub fn shape(&self) -> &str {
+        &self.shape
+    }
+
+    /// Returns the name of the program that it names: the text after the last slash.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        let name = self.shape.rsplit('/').next().unwrap_or_default();
+        (!self.is_glob && !name.is_empty() && !name.contains(UNKNOWN)).then_some(name)
+    }
+
+    /// Returns the path that it names, unless only the running shell knows it.
+    pub(crate) fn path(&self) -> Option<String> {
+        self.text()
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned)
+    }
+
+    /// Returns whether a brace expansion in it may produce an option.
+    pub(crate) fn may_hide_option(&self) -> bool {
+        self.is_glob
+            && self.shape.starts_with('{')
+            && (self.shape.contains("{-") || self.shape.contains(",-"))
+    }
+
+    /// Returns the word with every occurrence of `placeholder` unknown.
+    pub(crate) fn with_unknown(&self, placeholder: &str) -> Self {
+        Self {
+            shape: self.shape.replace(placeholder, "\0"),
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether it is or contains a process substitution.
+    pub(crate) fn is_process_substitution(&self) -> bool {
+        self.is_process
+    }
+
+    /// Returns whether it names the standard input.
+    pub(crate) fn is_standard_input(&self) -> bool {
+        let names = ["/dev/fd/", "/proc/self/fd/"];
+        matches!(self.shape.as_str(), "-" | "/dev/stdin")
+            || names.iter().any(|name| self.shape.starts_with(name))
+    }
+
+    /// Returns variable and value if it has the form `NAME=value`.
+    pub(crate) fn assignment(&self) -> Option<(&str, Self)> {
+        let (name, _) = self.shape.split_once('=')?;
+        let is_name = name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && name.starts_with(|first: char| !first.is_ascii_digit());
+        is_name.then(|| (name, self.suffix(name.len() + 1)))
+    }
+
+    /// Returns the part after `=`, regardless of the part before: the value of an alias.
+    pub(crate) fn after_equals(&self) -> Option<Self> {
+        Some(self.suffix(self.shape.find('=')? + 1))
+    }
+
+    /// Returns whether it is an array element whose index runs a command.
+    pub(crate) fn has_substitution_in_index(&self) -> bool {
+        self.shape.split_once('[').is_some_and(|(name, index)| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && (index.contains("$(") || index.contains('`'))
+        })
+    }
+
+    /// Returns the path it names, with `~` for the home directory and NUL for unknown parts.
+    pub(crate) fn location(&self) -> String {
+        if self.starts_at_home && (self.shape.len() == 1 || self.shape[1..].starts_with('/')) {
+            return format!("~{}", &self.shape[1..]);
+        }
+        self.shape.clone()
+    }
+
+    /// Returns the word without its first `length` bytes.
+    pub(crate) fn suffix(&self, length: usize) -> Self {
+        Self {
+            shape: self.shape.get(length..).unwrap_or_default().to_owned(),
+            starts_at_home: self.starts_at_home && length == 0,
+            ..self.clone()
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Definitions and settings on disk.
+//!
+//! Owns the locations of the roots and the second half of path safety: a file is opened only if its real path is below
+//! the real root or below the real directory of its workflow. Must not know what a definition contains.
+
+use std::cell::OnceCell;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use workflow_core::definition::{FilePath, FileProblem, Files, SETTINGS_FILE, Tier, TierEntry};
+
+use super::home::home_dir;
+use super::regular_file::ContainedFile;
+
+/// The directories of one user and one project.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    agent_dir: PathBuf,
+    cwd: PathBuf,
+    /// The real paths of the workflows directories, resolved once.
+    real_roots: [OnceCell<PathBuf>; 2],
+}
+
+/// The directory of the host's files in a project, and in a home directory.
+pub(crate) const HOST_DIRECTORY: &str = ".pi";
+/// The directory of workflows in it.
+pub(crate) const WORKFLOWS: &str = "workflows";
+
+/// The host's directory for the user, from its variable and the home directory (B30).
+///
+/// Follows the host: an empty value counts as not set, `~` and `~/` mean the home directory.
+#[must_use]
+fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
+    match variable.filter(|value| !value.is_empty()) {
+        None => home.join(HOST_DIRECTORY).join("agent"),
+        Some(value) => match Path::new(value).strip_prefix("~") {
+            Ok(rest) => home.join(rest),
+            Err(_) => PathBuf::from(value),
+        },
+    }
+}
+
+/// Variable with the directory of the user's definitions, as in pi.
+const AGENT_DIR_VARIABLE: &str = "PI_CODING_AGENT_DIR";
+
+/// The directory of the user's definitions: the given one, or the default of pi (B30).
+#[must_use]
+pub(crate) fn user_agent_dir(given: Option<&str>) -> PathBuf {
+    // A relative path would let a project act as the user's directory; only the administrator writes to the root.
+    let home = home_dir().unwrap_or_else(|| PathBuf::from("/"));
+    let variable = std::env::var_os(AGENT_DIR_VARIABLE);
+    let given = given.filter(|given| !given.is_empty()).map(OsStr::new);
+    agent_dir(given.or(variable.as_deref()), &home)
+}
+
+impl Disk {
+    /// Global workflows and settings are in `agent_dir`, those of a project in `<cwd>/.pi`.
+    #[must_use]
+    pub(crate) fn new(agent_dir: PathBuf, cwd: PathBuf) -> Self {
+        Self {
+            agent_dir,
+            cwd,
+            real_roots: Default::default(),
+        }
+    }
+
+    fn base(&self, tier: Tier) -> PathBuf {
+        match tier {
+            Tier::Global => self.agent_dir.clone(),
+            Tier::Project => self.cwd.join(HOST_DIRECTORY),
+        }
+    }
+
+    fn workflows(&self, tier: Tier) -> PathBuf {
+        self.base(tier).join(WORKFLOWS)
+    }
+
+    /// The path of a file, before links are resolved.
+    pub(crate) fn unresolved(&self, path: &FilePath) -> PathBuf {
+        match path.directory() {
+            None => self.base(path.tier()).join(path.relative()),
+            Some(_) => self.workflows(path.tier()).join(path.relative()),
+        }
+    }
+
+    /// Resolves links, and checks the real path (B25 to B28).
+    fn locate(&self, path: &FilePath) -> Result<ContainedFile, FileProblem> {
+        let Some(directory) = path.directory() else {
+            return self.locate_settings(path);
+        };
+        let root = self.real_root(path.tier())?;
+        let real = canonical(&root.join(path.relative()))?;
+        if let Some(file) = ContainedFile::below(root, &real) {
+            return Ok(file);
+        }
+        // A workflow may be a link to a directory elsewhere, whose files it may use.
+        let directory = canonical(&root.join(directory)).map_err(|_| FileProblem::Escapes)?;
+        ContainedFile::below(&directory, &real).ok_or(FileProblem::Escapes)
+    }
+
+    /// The user's settings may be a link to anywhere; those of a project must be inside of it.
+    fn locate_settings(&self, path: &FilePath) -> Result<ContainedFile, FileProblem> {
+        let unresolved = self.unresolved(path);
+        let real = canonical(&unresolved).map_err(|problem| match problem {
+            // A dangling link is not the same as no settings.
+            FileProblem::Missing if unresolved.is_symlink() => {
+                FileProblem::Unreadable("it is a link that leads nowhere".to_owned())
+            }
+            problem => problem,
+        })?;
+        let directory = match path.tier() {
+            Tier::Global => real.parent().unwrap_or(&real).to_path_buf(),
+            Tier::Project => canonical(&self.cwd)?,
+        };
+        ContainedFile::below(&directory, &real).ok_or(FileProblem::Escapes)
+    }
+
+    fn real_root(&self, tier: Tier) -> Result<&Path, FileProblem> {
+        let cell = &self.real_roots[tier as usize];
+        if let Some(root) = cell.get() {
+            return Ok(root);
+        }
+        let root = canonical(&self.workflows(tier))?;
+        Ok(cell.get_or_init(|| root))
+    }
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, FileProblem> {
+    fs::canonicalize(path).map_err(|error| problem(&error))
+}
+
+impl Files for Disk {
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
+        let root = self.workflows(tier);
+        let listed = match fs::read_dir(&root) {
+            Ok(listed) => listed,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(FileProblem::Unreadable(error.to_string())),
+        };
+        let mut entries = Vec::new();
+        for entry in listed {
+            let entry = entry.map_err(|error| problem(&error))?;
+            let file_type = entry.file_type().map_err(|error| problem(&error))?;
+            let listed = if file_type.is_symlink() {
+                link(&entry.path())
+            } else {
+                file_type.is_dir().then_some(Ok(()))
+            };
+            if let Some(listed) = listed {
+                entries.push((entry.file_name(), listed));
+            }
+        }
+        entries.sort_by(|(a, _), (b, _)| a.as_encoded_bytes().cmp(b.as_encoded_bytes()));
+        Ok(entries
+            .into_iter()
+            .map(|(name, listed)| tier_entry(&name, listed))
+            .collect())
+    }
+
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        let located = self.locate(path);
+        let located = located.map_err(|problem| of_link(problem, &self.unresolved(path)))?;
+        let file = located.open().map_err(|error| problem(&error))?;
+        read_bounded(file.ok_or(FileProblem::NotAFile)?, max_bytes)
+    }
+
+    fn shown(&self, path: &FilePath) -> String {
+        let base = match path.tier() {
+            Tier::Global => &self.agent_dir,
+            Tier::Project => Path::new(HOST_DIRECTORY),
+        };
+        let shown = match path.directory() {
+            None => base.join(SETTINGS_FILE),
+            Some(_) => base.join(WORKFLOWS).join(path.relative()),
+        };
+        shown.display().to_string()
+    }
+}
+
+/// Reads a file that has at most `max_bytes`.
+fn read_bounded(file: File, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+    let mut bytes = Vec::new();
+    let read = file.take(u64::from(max_bytes) + 1).read_to_end(&mut bytes);
+    read.map_err(|error| problem(&error))?;
+    if bytes.len() > max_bytes as usize {
+        return Err(FileProblem::TooLarge { limit: max_bytes });
+    }
+    Ok(bytes)
+}
+
+/// Classifies a link in a workflows directory: a directory, an error to report, or a file (`None`).
+fn link(path: &Path) -> Option<Result<(), FileProblem>> {
+    match fs::metadata(path) {
+        Ok(metadata) => metadata.is_dir().then_some(Ok(())),
+        Err(error) => Some(Err(problem(&error))),
+    }
+}
+
+fn tier_entry(name: &OsStr, listed: Result<(), FileProblem>) -> TierEntry {
+    let lossy = || name.to_string_lossy().into_owned();
+    match (name.to_str(), listed) {
+        (Some(name), Ok(())) => TierEntry::Directory(name.to_owned()),
+        (None, Ok(())) => TierEntry::Skipped {
+            name: lossy(),
+            problem: FileProblem::NameNotUtf8,
+        },
+        (_, Err(problem)) => TierEntry::Skipped {
+            name: lossy(),
+            problem,
+        },
+    }
+}
+
+/// Reports a dangling link as unreadable: a missing file would make its workflow disappear silently.
+fn of_link(problem: FileProblem, path: &Path) -> FileProblem {
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    match problem {
+        FileProblem::Missing if is_link() => {
+            FileProblem::Unreadable("it is a link to what is not there".to_owned())
+        }
+        problem => problem,
+    }
+}
+
+fn problem(error: &io::Error) -> FileProblem {
+    match error.kind() {
+        // A file in the place of a directory: nothing exists at that path.
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FileProblem::Missing,
+        io::ErrorKind::IsADirectory => FileProblem::NotAFile,
+        _ => FileProblem::Unreadable(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

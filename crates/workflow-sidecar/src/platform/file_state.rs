@@ -1,0 +1,108 @@
+//! Recorded states of files, to find out later if they have changed.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::{Instant, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::regular_file;
+
+/// Bytes of a file that are hashed. Of a longer one the length and the time of the last change are compared.
+const READ: u64 = 16 * 1024 * 1024;
+
+/// The state of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FileState {
+    /// There was no file.
+    Absent,
+    /// The SHA-256 of its content.
+    Content(String),
+    /// It was too long to be read.
+    Long {
+        /// Its length in bytes.
+        length: u64,
+        /// When it was last changed, in nanoseconds since 1970.
+        changed: u128,
+    },
+    /// There was a directory, a pipe or a device.
+    NoFile,
+    /// It could not be read.
+    Unreadable,
+}
+
+impl FileState {
+    /// Reads the state of a file until the deadline. Never waits for a pipe or a device.
+    pub(crate) fn of(path: &Path, end: Option<Instant>) -> io::Result<Self> {
+        match regular_file::open(path) {
+            Ok(file) => Self::of_opened(file, end),
+            Err(error) if is_absence(&error) => Ok(Self::Absent),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads the state of a file that [`regular_file`] opened.
+    pub(crate) fn of_opened(file: Option<File>, end: Option<Instant>) -> io::Result<Self> {
+        let Some(file) = file else {
+            return Ok(Self::NoFile);
+        };
+        let metadata = file.metadata()?;
+        let hash = if metadata.len() <= READ {
+            hash(file, end)?
+        } else {
+            None
+        };
+        Ok(hash.map_or_else(|| Self::long(&metadata), Self::Content))
+    }
+
+    /// Reads the state of a file in the form of an earlier state, so that both can be compared.
+    pub(crate) fn comparable_with(before: Option<&Self>, path: &Path) -> io::Result<Self> {
+        let now = Self::of(path, None)?;
+        if let (Some(Self::Long { .. }), Self::Content(_)) = (before, &now) {
+            return Ok(Self::long(&path.metadata()?));
+        }
+        Ok(now)
+    }
+
+    fn long(metadata: &Metadata) -> Self {
+        Self::Long {
+            length: metadata.len(),
+            changed: nanoseconds(metadata),
+        }
+    }
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+fn nanoseconds(metadata: &Metadata) -> u128 {
+    // A system without this time leaves the length to compare.
+    let changed = metadata.modified().ok();
+    let since = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_nanos())
+}
+
+/// The hash of a file; `None` if it is too long, or reading it takes too long.
+fn hash(file: File, end: Option<Instant>) -> io::Result<Option<String>> {
+    let mut file = file.take(READ + 1);
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return Ok(None);
+        }
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => hasher.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let is_whole = file.limit() > 0;
+    Ok(is_whole.then(|| format!("{:x}", hasher.finalize())))
+}

@@ -1,0 +1,96 @@
+//! The state of files and repository when a phase was entered.
+//!
+//! Owns the comparison of a file with its recorded state.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use workflow_core::definition::{Check, FileCheck, Gate, GitCheck};
+
+use super::git_check::{Finding, head};
+use crate::platform::file_state::FileState;
+use crate::platform::git::Head;
+use crate::platform::process::{CheckError, Monitor, one_line};
+
+/// Time for recording: the host waits for it. A file that is not read by then counts as too long to be read.
+const TIME: Duration = Duration::from_secs(2);
+/// The state of files and repository when a phase was entered, as far as its gate compares with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Baseline {
+    /// The files that a check compares, by their path as written in the definition.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, FileState>,
+    /// The commit of the repository, if a check wants a new one and git answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<Head>,
+}
+
+impl Baseline {
+    /// Records what the checks will compare with. Starts git if a check wants a new commit, and reads at most 16 MiB
+    /// of each file. Takes at most two seconds, unless opening a file blocks.
+    #[must_use]
+    pub fn take(gates: &[Gate], cwd: &Path) -> Self {
+        Self::take_until(Instant::now() + TIME, gates, cwd)
+    }
+
+    fn take_until(end: Instant, gates: &[Gate], cwd: &Path) -> Self {
+        let mut baseline = Self::default();
+        for gate in gates {
+            match &gate.check {
+                Check::File(FileCheck { path, changed }) if changed.is_some() => {
+                    let state = FileState::of(&cwd.join(path), Some(end));
+                    // The check of an unreadable file reports that its state is unknown.
+                    let state = state.unwrap_or(FileState::Unreadable);
+                    baseline.files.insert(path.clone(), state);
+                }
+                Check::Git(GitCheck::NewCommit) if baseline.head.is_none() => {
+                    let cancelled = AtomicBool::new(false);
+                    let time = end.saturating_duration_since(Instant::now());
+                    baseline.head = head(time, cwd, &mut Monitor::new(&cancelled, &mut |_| ()));
+                }
+                Check::Run(_) | Check::File(_) | Check::Git(_) => {}
+            }
+        }
+        baseline
+    }
+
+    /// Returns `true` if no check compares with anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.head.is_none()
+    }
+}
+
+/// Checks that a file exists, and that it has changed or not, as expected.
+pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> Finding {
+    let name = one_line(&check.path);
+    let before = baseline.files.get(&check.path);
+    let now = match FileState::comparable_with(before, &cwd.join(&check.path)) {
+        Ok(state) => state,
+        Err(error) => {
+            let reason = format!("{name} cannot be read: {error}");
+            return Finding::could_not_run((CheckError::Start, reason));
+        }
+    };
+    let failed = |reason: String| Finding::failed(reason, String::new());
+    match (check.changed, before, &now) {
+        (None | Some(true), _, FileState::Absent) => failed(format!("there is no {name}")),
+        (None | Some(true), _, FileState::NoFile) => failed(format!("{name} is no regular file")),
+        (Some(_), None | Some(FileState::Unreadable), _) => Finding::could_not_run((
+            CheckError::NoBaseline,
+            format!("what {name} said when the phase was entered is not known"),
+        )),
+        (Some(true), Some(before), now) if before == now => failed(format!(
+            "{name} has not changed since the phase was entered"
+        )),
+        (Some(false), Some(before), now) if before != now => {
+            failed(format!("{name} has changed since the phase was entered"))
+        }
+        // A file that must not change may be absent as before.
+        (None, _, _) | (Some(_), Some(_), _) => Finding::passed(),
+    }
+}

@@ -1,0 +1,199 @@
+//! One check of a gate, run in this process.
+//!
+//! Owns the verdict on each kind of check. Must not know how it is reported.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use workflow_core::definition::{Check, ExpectedExit, Gate, GitCheck, RunCheck};
+
+use super::baseline::{Baseline, check_file};
+use super::git_check::{self, Finding};
+use super::report::{could_not_run, report};
+use super::{Report, Verdict};
+use crate::platform::git::CANCELLED;
+use crate::platform::process::{
+    CheckError, CommandLine, End, Invocation, Monitor, one_line, run, signal, signal_name,
+};
+
+/// Bytes of standard output that are matched with a pattern. A command that writes more is ended.
+const STDOUT: usize = 8 * 1024 * 1024;
+
+/// Exit codes of a shell for a program that does not exist, and for one that is not executable.
+const SHELL_NOT_FOUND: i32 = 127;
+const SHELL_NOT_EXECUTABLE: i32 = 126;
+
+/// A gate and everything that its run needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    /// The checks, in their order.
+    pub gates: Vec<Gate>,
+    /// The working directory of commands, and the base of relative paths.
+    pub cwd: PathBuf,
+    /// The state when the phase was entered.
+    pub baseline: Baseline,
+    /// The directory of the trust store; `None` if nothing of the project is trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_dir: Option<PathBuf>,
+}
+
+/// Runs one check.
+pub(crate) fn check(gate: &Gate, job: &Job, monitor: &mut Monitor<'_>) -> Report {
+    let began = Instant::now();
+    let mut report = if monitor.is_cancelled() {
+        could_not_run(gate, CheckError::Ended, CANCELLED)
+    } else {
+        match &gate.check {
+            Check::Run(expected) => run_command(gate, expected, &job.cwd, monitor),
+            Check::File(expected) => {
+                finding_report(gate, check_file(expected, &job.baseline, &job.cwd))
+            }
+            Check::Git(GitCheck::Clean) => finding_report(
+                gate,
+                git_check::is_clean(&job.cwd, job.agent_dir.as_deref(), monitor),
+            ),
+            Check::Git(GitCheck::NewCommit) => {
+                let before = job.baseline.head.as_ref();
+                finding_report(gate, git_check::has_new_commit(before, &job.cwd, monitor))
+            }
+        }
+    };
+    report.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    report
+}
+
+fn finding_report(gate: &Gate, finding: Finding) -> Report {
+    Report {
+        tail: finding.shown,
+        ..report(gate, finding.verdict, finding.reason)
+    }
+}
+
+fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monitor<'_>) -> Report {
+    let pattern = match expected.stdout.as_deref().map(Regex::new).transpose() {
+        Ok(pattern) => pattern,
+        Err(error) => {
+            let reason = format!("`stdout` is no regular expression: {error}");
+            return could_not_run(gate, CheckError::Start, reason);
+        }
+    };
+    let Some(command) = command_line(expected) else {
+        return could_not_run(gate, CheckError::Missing, "the command has no words");
+    };
+    let invocation = Invocation {
+        command,
+        cwd,
+        timeout: Duration::from_secs(expected.timeout.into()),
+        stdout_bound: if pattern.is_some() { STDOUT } else { 0 },
+        environment: &[],
+        is_hidden: |_| false,
+    };
+    let finished = match run(&invocation, monitor) {
+        Ok(finished) => finished,
+        Err((error, reason)) => return could_not_run(gate, error, reason),
+    };
+    let (verdict, reason) = judge(expected, pattern.as_ref(), &finished.end, &finished.stdout);
+    let status = match finished.end {
+        End::Exited(status) => Some(status),
+        End::Timeout | End::Cancelled | End::TooMuchOutput | End::Unknown(_) => None,
+    };
+    Report {
+        exit: status.and_then(|status| status.code()),
+        signal: status.and_then(signal),
+        tail: finished.tail,
+        ..report(gate, verdict, reason)
+    }
+}
+
+fn command_line(expected: &RunCheck) -> Option<CommandLine<'_>> {
+    if expected.shell {
+        return Some(CommandLine::Shell(expected.command.join(" ")));
+    }
+    let (program, arguments) = expected.command.split_first()?;
+    let arguments = arguments.iter().map(String::as_str).collect();
+    Some(CommandLine::Program(program, arguments))
+}
+
+fn judge(
+    expected: &RunCheck,
+    pattern: Option<&Regex>,
+    end: &End,
+    stdout: &[u8],
+) -> (Verdict, String) {
+    let could_not = |error, reason| (Verdict::CouldNotRun(error), reason);
+    match end {
+        End::Exited(status) => {
+            if let Some(code) = status.code() {
+                return judge_exit(expected, pattern, code, stdout);
+            }
+            // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
+            let name = signal(*status).map_or("a signal".to_owned(), signal_name);
+            (Verdict::Failed, format!("it was ended by {name}"))
+        }
+        End::Timeout => could_not(
+            CheckError::Timeout,
+            format!(
+                "it did not end within {} s, and was ended",
+                expected.timeout
+            ),
+        ),
+        End::Cancelled => could_not(CheckError::Ended, CANCELLED.to_owned()),
+        End::TooMuchOutput => could_not(
+            CheckError::TooMuchOutput,
+            format!(
+                "it was ended: it wrote more to stdout than the {} MiB that `stdout` is held against",
+                STDOUT / 1024 / 1024
+            ),
+        ),
+        End::Unknown(error) => could_not(
+            CheckError::Start,
+            format!("how it ended cannot be told: {error}"),
+        ),
+    }
+}
+
+fn judge_exit(
+    expected: &RunCheck,
+    pattern: Option<&Regex>,
+    code: i32,
+    stdout: &[u8],
+) -> (Verdict, String) {
+    let is_expected = match expected.exit {
+        ExpectedExit::Code(wanted) => code == wanted,
+        ExpectedExit::Nonzero => code != 0,
+    };
+    // A check that expects failure must not pass because the program is missing.
+    if expected.shell && expected.exit != ExpectedExit::Code(code) {
+        let error = match code {
+            SHELL_NOT_FOUND => Some((CheckError::Missing, "did not find a program")),
+            SHELL_NOT_EXECUTABLE => {
+                Some((CheckError::NotExecutable, "could not execute a program"))
+            }
+            _ => None,
+        };
+        if let Some((error, what)) = error {
+            let reason = format!("the shell {what} (exit code {code})");
+            return (Verdict::CouldNotRun(error), reason);
+        }
+    }
+    if !is_expected {
+        let wanted = match expected.exit {
+            ExpectedExit::Code(wanted) => wanted.to_string(),
+            ExpectedExit::Nonzero => "any but 0".to_owned(),
+        };
+        let reason = format!("exit code {code}, expected {wanted}");
+        return (Verdict::Failed, reason);
+    }
+    let text = String::from_utf8_lossy(stdout);
+    match pattern {
+        Some(pattern) if !pattern.is_match(&text) => {
+            let shown = one_line(pattern.as_str());
+            let reason = format!("stdout does not match `{shown}`");
+            (Verdict::Failed, reason)
+        }
+        Some(_) | None => (Verdict::Passed, String::new()),
+    }
+}

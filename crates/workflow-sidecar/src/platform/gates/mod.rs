@@ -1,0 +1,45 @@
+//! Gates: the checks of a phase, run in a supervisor process.
+//!
+//! A gate runs in a separate process, the *supervisor*: this binary, started as `run-gate`. [`start`] sends it a
+//! [`Job`] and forwards its reports. The sidecar keeps the write end of the supervisor's standard input open; when
+//! that end closes, even because the sidecar was killed, the supervisor ends everything that runs. All cost of a check
+//! (output, hashes, threads) is in that process; while no gate runs there is neither a process nor a thread.
+//!
+//! ```text
+//! start(job) ── thread ── supervisor (own session, no terminal)
+//!    │            ▲ reports, one per line     └── a command (own process group) and the processes it starts
+//!    └ Running ───┴ standard input: closing it cancels the gate
+//! ```
+//!
+//! The kinds of checks:
+//!
+//! - A command runs without a shell, unless it is a line for the shell, and has no input. Its process group is ended
+//!   (terminated, after two seconds killed) at its time limit, when the gate is cancelled, when the sidecar dies, and
+//!   when the command has exited and left processes behind.
+//! - A file is read, and compared with the [`Baseline`] recorded when the phase was entered.
+//! - The repository is examined with git, see `git_check.rs`.
+//!
+//! Two cases are not ended: a process that leaves its group on purpose (`setsid`, as a daemon does), and a command
+//! whose supervisor and sidecar are both killed by SIGKILL at the same moment.
+//!
+//! Must not know of sessions and runs, nor decide if a project's commands may run: see
+//! [`crate::platform::trust_store`].
+
+mod baseline;
+mod check;
+mod git_check;
+mod report;
+mod runner;
+mod supervisor;
+
+#[cfg(all(test, unix))]
+pub(super) use check::check;
+pub use workflow_core::policy::gate::{GateVerdict as Verdict, Obstacle as CheckError, Report};
+
+pub use super::file_state::FileState;
+pub use super::git::Head;
+pub use baseline::Baseline;
+pub use check::Job;
+pub use report::{check_name, could_not_run};
+pub use runner::{Event, Progress, Running, SupervisorBinary, start};
+pub(crate) use supervisor::supervise;

@@ -1,0 +1,88 @@
+//! Reports on checks: their name, and a verdict before the check has run.
+
+use workflow_core::definition::{Check, Gate};
+
+use super::{Report, Verdict};
+use crate::platform::process::{CheckError, one_line};
+
+/// A report with a verdict, and without results of a command.
+pub(super) fn report(gate: &Gate, verdict: Verdict, reason: impl Into<String>) -> Report {
+    Report {
+        what: check_name(&gate.check),
+        source: gate.source.clone(),
+        verdict,
+        reason: reason.into(),
+        exit: None,
+        signal: None,
+        duration_ms: 0,
+        tail: String::new(),
+    }
+}
+
+/// A report on a check that could not be run, for example because it is not trusted.
+#[must_use]
+pub fn could_not_run(gate: &Gate, error: CheckError, reason: impl Into<String>) -> Report {
+    report(gate, Verdict::CouldNotRun(error), reason)
+}
+
+/// The name of a check for people, on one line.
+#[must_use]
+pub fn check_name(check: &Check) -> String {
+    one_line(&check.called(str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workflow_core::definition::{ExpectedExit, RunCheck};
+
+    fn run(command: &[&str], shell: bool) -> Check {
+        Check::Run(RunCheck {
+            command: command.iter().map(|&word| word.to_owned()).collect(),
+            shell,
+            timeout: 1,
+            exit: ExpectedExit::Code(0),
+            stdout: None,
+        })
+    }
+
+    #[test]
+    fn the_name_of_a_command_is_its_shell_form() {
+        assert_eq!(
+            check_name(&run(&["cargo", "test", "--quiet"], false)),
+            "cargo test --quiet"
+        );
+        assert_eq!(
+            check_name(&run(&["grep", "a b", "it's", ""], false)),
+            r"grep 'a b' 'it'\''s' ''"
+        );
+        assert_eq!(check_name(&run(&["a && b | c"], true)), "a && b | c");
+    }
+
+    #[test]
+    fn a_name_has_no_control_characters_and_a_bounded_length() {
+        let name = check_name(&run(&["echo \u{1b}[2J\u{202e}\nrm -rf /"], true));
+        assert_eq!(name, "echo rm -rf /");
+        assert!(
+            check_name(&run(&[&"x".repeat(10_000)], true))
+                .chars()
+                .count()
+                <= 200
+        );
+    }
+
+    #[test]
+    fn a_report_survives_serialization() {
+        let gate = Gate {
+            check: run(&["x"], false),
+            source: "a.md:3".to_owned(),
+        };
+        let report = could_not_run(&gate, CheckError::Timeout, "late");
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(
+            text,
+            r#"{"what":"x","source":"a.md:3","verdict":{"couldNotRun":"timeout"},"reason":"late","durationMs":0}"#
+        );
+        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    }
+}

@@ -1,0 +1,236 @@
+//! The sidecar's side of a running gate: starts the supervisor process and forwards its events.
+//!
+//! Owns that there is exactly one final event, even if the supervisor is lost.
+
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use super::Report;
+use super::check::Job;
+use super::report::{check_name, could_not_run};
+use super::supervisor::Message;
+use crate::platform::process::{CheckError, ProcessGroup};
+
+/// The hidden command that makes this binary a supervisor.
+const COMMAND: &str = "run-gate";
+
+/// Name of the supervisor process. It differs from the sidecar's, so that killing all sidecars by name leaves the
+/// supervisors, which then clean up.
+#[cfg(unix)]
+const NAME: &str = "workflow-gate";
+
+/// An event of a running gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Sent when a check begins, and then about once a second.
+    Progress(Progress),
+    /// Sent once, as the last event: a report on each check up to the first that did not pass.
+    Finished(Vec<Report>),
+}
+
+/// The progress of a running gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// The running check, counted from 0.
+    pub check: usize,
+    /// The number of checks.
+    pub of: usize,
+    /// The name of the check, for people.
+    pub what: String,
+    /// Time since the check began.
+    pub elapsed_ms: u64,
+}
+
+/// The binary that is started as supervisor.
+#[derive(Debug, Clone)]
+pub struct SupervisorBinary(PathBuf);
+
+impl SupervisorBinary {
+    /// The binary that runs now.
+    #[must_use]
+    pub fn this_binary() -> Self {
+        // The file may have been replaced since, for example by an update.
+        if cfg!(target_os = "linux") {
+            return Self(PathBuf::from("/proc/self/exe"));
+        }
+        let binary = std::env::current_exe().unwrap_or_else(|error| {
+            tracing::warn!("the path of this binary is unknown, so PATH is searched: {error}");
+            PathBuf::from("workflow-sidecar")
+        });
+        Self(binary)
+    }
+
+    /// The binary at a path.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+}
+
+/// A running gate. Dropping it cancels the gate: the running check is ended, and then [`Event::Finished`] is sent.
+#[derive(Debug)]
+#[must_use = "a gate whose `Running` is dropped is cancelled"]
+pub struct Running {
+    _supervisor_input: PipeWriter,
+}
+
+impl Running {
+    /// Cancels the gate. Does not wait until it has ended.
+    pub fn cancel(self) {}
+}
+
+/// Starts a gate. `on_event` is called on a thread that lives as long as the gate runs.
+///
+/// If that thread cannot be started there are no events, and the error has the reports.
+pub fn start(
+    supervisor: &SupervisorBinary,
+    job: Job,
+    on_event: impl FnMut(Event) + Send + 'static,
+) -> Result<Running, Vec<Report>> {
+    let first = job.gates.first().cloned();
+    let failed = |error: io::Error| {
+        let report = |gate| could_not_run(&gate, CheckError::Start, not_started(&error));
+        first.clone().map(report).into_iter().collect::<Vec<_>>()
+    };
+    let (input, write_end) = io::pipe().map_err(failed)?;
+    let for_job = write_end.try_clone().map_err(failed)?;
+    let supervisor = supervisor.clone();
+    let thread = thread::Builder::new().name("gate".to_owned());
+    let spawned = thread.spawn(move || {
+        let gates = job.gates.len();
+        let mut follower = Follower {
+            job,
+            gates,
+            on_event,
+            reports: Vec::new(),
+            current: None,
+            group: None,
+        };
+        let end = follower.follow(&supervisor, input, for_job);
+        follower.finish(&end);
+    });
+    spawned.map_err(failed)?;
+    Ok(Running {
+        _supervisor_input: write_end,
+    })
+}
+
+fn not_started(error: &io::Error) -> String {
+    format!("the gate could not be started: {error}")
+}
+
+/// The state of a running gate, as far as the supervisor has reported it.
+struct Follower<F> {
+    job: Job,
+    gates: usize,
+    on_event: F,
+    reports: Vec<Report>,
+    current: Option<(usize, Instant)>,
+    /// The process group that runs.
+    group: Option<u32>,
+}
+
+impl<F: FnMut(Event)> Follower<F> {
+    /// Reads the supervisor's messages until it ends; returns the reason of its end.
+    fn follow(
+        &mut self,
+        supervisor: &SupervisorBinary,
+        input: PipeReader,
+        job: PipeWriter,
+    ) -> String {
+        let mut child = match spawn(supervisor, input) {
+            Ok(child) => child,
+            Err(error) => return not_started(&error),
+        };
+        if let Err(error) = self.send_job(job) {
+            // It has ended, or ends when its input does: both are reported below.
+            tracing::warn!(%error, "the supervisor of a gate does not read its job");
+        }
+        if let Some(output) = child.stdout.take() {
+            for line in BufReader::new(output).lines() {
+                let line = match line {
+                    Ok(line) => line,
+                    Err(error) => {
+                        tracing::warn!(%error, "the output of a gate's supervisor is lost");
+                        break;
+                    }
+                };
+                match serde_json::from_str(&line) {
+                    Ok(message) => self.handle(message),
+                    Err(error) => {
+                        tracing::warn!(%error, "a message of a gate's supervisor is invalid");
+                    }
+                }
+            }
+        }
+        match child.wait() {
+            Ok(status) => format!("what runs the gate ended before the check did: {status}"),
+            Err(error) => format!("what runs the gate was lost: {error}"),
+        }
+    }
+
+    fn send_job(&self, mut pipe: PipeWriter) -> io::Result<()> {
+        let mut line = serde_json::to_vec(&self.job)?;
+        line.push(b'\n');
+        pipe.write_all(&line)
+    }
+
+    fn handle(&mut self, message: Message) {
+        match message {
+            Message::Begins(check) => {
+                self.current = Some((check, Instant::now()));
+                self.report_progress();
+            }
+            Message::Runs(group) => self.group = group,
+            Message::Still => self.report_progress(),
+            Message::Report(report) => {
+                self.current = None;
+                self.reports.push(report);
+            }
+        }
+    }
+
+    fn report_progress(&mut self) {
+        let Some((check, since)) = self.current else {
+            return;
+        };
+        let Some(gate) = self.job.gates.get(check) else {
+            return;
+        };
+        let elapsed = since.elapsed().as_millis();
+        let progress = Progress {
+            check,
+            of: self.gates,
+            what: check_name(&gate.check),
+            elapsed_ms: u64::try_from(elapsed).unwrap_or(u64::MAX),
+        };
+        (self.on_event)(Event::Progress(progress));
+    }
+
+    /// Sends the final event. If the supervisor was lost, the check that it ran could not be run.
+    fn finish(mut self, reason: &str) {
+        if let Some(group) = self.group.and_then(ProcessGroup::numbered) {
+            group.end(None);
+        }
+        let has_stopped = self.reports.last().is_some_and(|last| !last.has_passed());
+        if let Some(gate) = self.job.gates.get(self.reports.len())
+            && !has_stopped
+        {
+            let lost = could_not_run(gate, CheckError::Start, reason);
+            self.reports.push(lost);
+        }
+        (self.on_event)(Event::Finished(self.reports));
+    }
+}
+
+fn spawn(supervisor: &SupervisorBinary, input: PipeReader) -> io::Result<Child> {
+    let mut command = Command::new(&supervisor.0);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::arg0(&mut command, NAME);
+    command.arg(COMMAND).stdin(input).stdout(Stdio::piped());
+    // An inherited stderr would keep the host's pipe open after the sidecar has ended.
+    command.stderr(Stdio::null()).spawn()
+}

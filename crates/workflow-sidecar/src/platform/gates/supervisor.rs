@@ -1,0 +1,138 @@
+//! The supervisor process, which runs a gate and outlives the sidecar for as long as the cleanup takes.
+//!
+//! Owns the protocol with the sidecar, and every reason to stop: the end of standard input, a closed standard output,
+//! a signal.
+
+use std::io::{self, BufRead, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Report;
+use super::check::{Job, check};
+use crate::platform::process::{GRACE, Monitor, ProcessGroup};
+
+/// A line of the supervisor's output.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Message {
+    /// A check begins, counted from 0.
+    Begins(usize),
+    /// A process group has started; `None` when it has ended.
+    Runs(Option<u32>),
+    /// The check still runs.
+    Still,
+    /// A check has ended.
+    Report(Report),
+}
+
+/// Interval of [`Message::Still`].
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Time limit of the cleanup.
+const CLEANUP_TIME: Duration = Duration::from_secs(3).saturating_add(GRACE);
+
+/// Runs the gate that is sent on standard input, until that input ends.
+pub(crate) fn supervise() -> io::Result<()> {
+    leave_the_terminal();
+    let cancelled = Arc::new(AtomicBool::new(false));
+    cancel_on_signals(&cancelled)?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let job: Job = serde_json::from_str(&line)?;
+    let at_end_of_input = cancelled.clone();
+    thread::spawn(move || cancel_at_end_of_input(&at_end_of_input));
+    let reporter = Reporter {
+        output: Arc::new(Mutex::new(io::stdout())),
+        cancelled: cancelled.clone(),
+    };
+    let ticker = reporter.clone();
+    thread::spawn(move || {
+        loop {
+            thread::sleep(INTERVAL);
+            ticker.send(&Message::Still);
+        }
+    });
+    run(&job, &cancelled, &reporter);
+    Ok(())
+}
+
+/// Runs the checks in their order, up to the first that does not pass.
+fn run(job: &Job, cancelled: &AtomicBool, reporter: &Reporter) {
+    for (index, gate) in job.gates.iter().enumerate() {
+        reporter.send(&Message::Begins(index));
+        let mut groups = |group: Option<ProcessGroup>| {
+            reporter.send(&Message::Runs(group.map(ProcessGroup::number)));
+        };
+        let report = check(gate, job, &mut Monitor::new(cancelled, &mut groups));
+        let goes_on = report.has_passed();
+        reporter.send(&Message::Report(report));
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+/// Sends messages to the sidecar. A failed write cancels the gate.
+#[derive(Debug, Clone)]
+struct Reporter {
+    output: Arc<Mutex<io::Stdout>>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Reporter {
+    fn send(&self, message: &Message) {
+        let written = serde_json::to_string(message)
+            .map_err(io::Error::from)
+            .and_then(|mut line| {
+                line.push('\n');
+                let mut out = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+                out.write_all(line.as_bytes())?;
+                out.flush()
+            });
+        if written.is_err() {
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Waits for the end of standard input, which has no data after the job.
+fn cancel_at_end_of_input(cancelled: &AtomicBool) {
+    // A read error is an end as well.
+    let _ = io::copy(&mut io::stdin(), &mut io::sink());
+    cancelled.store(true, Ordering::Relaxed);
+    // A check that hangs in the kernel, for example on a network file system, does not see the flag.
+    thread::sleep(CLEANUP_TIME);
+    std::process::exit(1);
+}
+
+/// Leaves the host's terminal: Ctrl-C there must not end the supervisor before it has cleaned up, and a command that
+/// asks for a password must fail instead of waiting.
+#[cfg(unix)]
+fn leave_the_terminal() {
+    // Fails only for a process that already leads a group, which is separate from the terminal as well.
+    let _ = rustix::process::setsid();
+    // Orphaned processes are reparented to this one, so that they are reaped in a container without an init process.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+#[cfg(windows)]
+fn leave_the_terminal() {}
+
+#[cfg(unix)]
+fn cancel_on_signals(cancelled: &Arc<AtomicBool>) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, cancelled.clone())?;
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn cancel_on_signals(_cancelled: &Arc<AtomicBool>) -> io::Result<()> {
+    Ok(())
+}

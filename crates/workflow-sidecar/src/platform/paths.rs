@@ -1,0 +1,463 @@
+//! Paths of tool calls in the forms that rules compare.
+//!
+//! Owns the interpretation of a path by the host's tools, and the resolution of links. Must not know rules.
+
+use std::cell::OnceCell;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use workflow_core::policy::rules::{PathForm, Paths};
+
+use super::home::home_dir;
+
+/// Links that are followed before a path counts as circular.
+const MOST_LINKS: usize = 40;
+
+/// The paths of a session on this machine.
+#[derive(Debug)]
+pub(crate) struct LocalPaths<'a> {
+    cwd: &'a Path,
+    agent_dir: &'a Path,
+    project: OnceCell<Root>,
+    home: OnceCell<Root>,
+    answers: OnceCell<Root>,
+    ignores_case: OnceCell<bool>,
+}
+
+/// The usual case sensitivity of file systems on this system.
+const USUALLY_IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
+/// Entries of a directory that are searched for a name with a letter in it.
+const MOST_ENTRIES: usize = 16;
+
+/// A directory, by its real path and as it is written.
+type Root = [PathBuf; 2];
+
+impl<'a> LocalPaths<'a> {
+    /// Paths relative to a working directory. The disk is read with the first path.
+    pub(crate) fn new(cwd: &'a Path, agent_dir: &'a Path) -> Self {
+        Self {
+            cwd,
+            agent_dir,
+            project: OnceCell::new(),
+            home: OnceCell::new(),
+            answers: OnceCell::new(),
+            ignores_case: OnceCell::new(),
+        }
+    }
+
+    fn project(&self) -> &Root {
+        self.project.get_or_init(|| root(self.cwd))
+    }
+
+    fn home(&self) -> &Root {
+        // An empty path contains nothing.
+        let home = || root(&home_dir().unwrap_or_default());
+        self.home.get_or_init(home)
+    }
+
+    /// The directory of the user's answers.
+    fn answers(&self) -> &Root {
+        let answers = || root(&self.agent_dir.join("workflow-sidecar"));
+        self.answers.get_or_init(answers)
+    }
+
+    /// The path that a tool of the host would open (pi: a leading `@` is dropped, `~` is the home directory,
+    /// Unicode spaces are spaces).
+    fn opened(&self, path: &str) -> PathBuf {
+        let path = normalized(path);
+        let [_, home] = self.home();
+        let [_, project] = self.project();
+        match path.strip_prefix('~') {
+            Some("") => home.clone(),
+            Some(rest) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+            Some(_) | None => project.join(path),
+        }
+    }
+
+    fn form(&self, path: &Path) -> PathForm {
+        let inside = |roots: &Root| {
+            let root = roots
+                .iter()
+                .find(|root| !root.as_os_str().is_empty() && path.starts_with(root))?;
+            Some(with_slashes(path.strip_prefix(root).ok()?))
+        };
+        PathForm {
+            absolute: with_slashes(path),
+            in_project: inside(self.project()),
+            in_home: inside(self.home()),
+        }
+    }
+}
+
+impl Paths for LocalPaths<'_> {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        let opened = self.opened(path);
+        let mut forms = vec![self.form(&lexical(&opened))];
+        let real = self.form(&real(&opened));
+        if !forms.contains(&real) {
+            forms.push(real);
+        }
+        forms
+    }
+
+    fn ignores_case(&self) -> bool {
+        let ignores_case = || ignores_case(self.cwd).unwrap_or(USUALLY_IGNORES_CASE);
+        *self.ignores_case.get_or_init(ignores_case)
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        let folded = |path: &str| {
+            let path = if self.ignores_case() {
+                path.to_lowercase()
+            } else {
+                path.to_owned()
+            };
+            PathBuf::from(path)
+        };
+        let path = folded(&form.absolute);
+        let mut answers = self.answers().iter();
+        answers.any(|answers| path.starts_with(folded(&with_slashes(answers))))
+    }
+}
+
+/// Tests the file system of a directory: `true` if an entry is found under its name in the other case, `None` if no
+/// entry has a name with letters.
+fn ignores_case(directory: &Path) -> Option<bool> {
+    let entries = fs::read_dir(directory).ok()?.take(MOST_ENTRIES);
+    entries.flatten().find_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let other = with_case_swapped(&name)?;
+        let Ok(found) = fs::symlink_metadata(directory.join(other)) else {
+            return Some(false);
+        };
+        is_same(&entry.metadata().ok()?, &found)
+    })
+}
+
+/// A name with the case of its ASCII letters swapped, if it has any.
+fn with_case_swapped(name: &str) -> Option<String> {
+    let other = |c: char| {
+        if c.is_ascii_lowercase() {
+            c.to_ascii_uppercase()
+        } else {
+            c.to_ascii_lowercase()
+        }
+    };
+    let other: String = name.chars().map(other).collect();
+    (other != name).then_some(other)
+}
+
+/// Returns `true` if both are the same file; `None` if the system does not identify files.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "as on other systems")]
+fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> Option<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Some((one.dev(), one.ino()) == (other.dev(), other.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &fs::Metadata, _: &fs::Metadata) -> Option<bool> {
+    None
+}
+
+fn root(path: &Path) -> Root {
+    if path.as_os_str().is_empty() {
+        return Root::default();
+    }
+    // Fails only without a working directory, where a relative path contains nothing.
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    [real(&path), lexical(&path)]
+}
+
+/// Paths as they are written, without a disk: there are no links.
+#[derive(Debug)]
+pub(crate) struct WrittenPaths {
+    project: Vec<String>,
+    home: Vec<String>,
+    answers: Vec<String>,
+}
+
+impl WrittenPaths {
+    /// Paths relative to a working directory, with a home directory.
+    pub(crate) fn new(cwd: &str, agent_dir: &str, home: &str) -> Self {
+        let parts = |path| written_parts(Vec::new(), path);
+        Self {
+            project: parts(cwd),
+            home: parts(home),
+            answers: parts(&format!("{agent_dir}/workflow-sidecar")),
+        }
+    }
+}
+
+impl Paths for WrittenPaths {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        let path = normalized(path);
+        let parts = match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                written_parts(self.home.clone(), rest)
+            }
+            _ if path.starts_with('/') => written_parts(Vec::new(), &path),
+            _ => written_parts(self.project.clone(), &path),
+        };
+        let below = |root: &[String]| {
+            let inside = parts.strip_prefix(root).filter(|_| !root.is_empty());
+            inside.map(|inside| inside.join("/"))
+        };
+        vec![PathForm {
+            absolute: format!("/{}", parts.join("/")),
+            in_project: below(&self.project),
+            in_home: below(&self.home),
+        }]
+    }
+
+    fn ignores_case(&self) -> bool {
+        false
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        written_parts(Vec::new(), &form.absolute).starts_with(&self.answers)
+    }
+}
+
+/// The parts of a path from a directory, without `.` and `..`.
+fn written_parts(mut parts: Vec<String>, path: &str) -> Vec<String> {
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part.to_owned()),
+        }
+    }
+    parts
+}
+
+/// A path after the substitutions of the hosts' tools.
+fn normalized(path: &str) -> String {
+    let path = path.strip_prefix('@').unwrap_or(path);
+    let is_space = |c: char| {
+        matches!(
+            c,
+            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        )
+    };
+    path.chars()
+        .map(|c| if is_space(c) { ' ' } else { c })
+        .collect()
+}
+
+fn with_slashes(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) {
+        text.replace('\\', "/")
+    } else {
+        text.into_owned()
+    }
+}
+
+/// The written path without `.` and `..`.
+fn lexical(path: &Path) -> PathBuf {
+    let mut lexical = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(lexical.pop()),
+            part => lexical.push(part),
+        }
+    }
+    lexical
+}
+
+/// The path with links resolved; its last parts may not exist yet.
+fn real(path: &Path) -> PathBuf {
+    let mut real = PathBuf::new();
+    let mut remaining: Vec<OsString> = parts(path);
+    let mut links = 0;
+    while let Some(part) = remaining.pop() {
+        if part == "." {
+            continue;
+        }
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&part);
+        match fs::read_link(&next) {
+            Ok(target) if links < MOST_LINKS => {
+                links += 1;
+                if target.is_absolute() {
+                    real = PathBuf::new();
+                }
+                remaining.extend(parts(&target));
+            }
+            // Not a link, or one of a circle.
+            Ok(_) | Err(_) => real = next,
+        }
+    }
+    real
+}
+
+/// The parts of a path in reverse order.
+fn parts(path: &Path) -> Vec<OsString> {
+    path.components()
+        .rev()
+        .map(|part| part.as_os_str().to_owned())
+        .collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn in_project(project: &Path, path: &str) -> Vec<Option<String>> {
+        let forms = LocalPaths::new(project, Path::new("/agent")).forms(path);
+        forms.into_iter().map(|form| form.in_project).collect()
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "the type of the field")]
+    fn below(path: &str) -> Option<String> {
+        Some(path.to_owned())
+    }
+
+    #[test]
+    fn a_path_is_read_as_the_hosts_tools_read_it() {
+        let project = tempfile::tempdir().unwrap();
+        let project = project.path();
+        assert_eq!(in_project(project, "a/./b/../c"), [below("a/c")]);
+        assert_eq!(in_project(project, "@a b"), [below("a b")]);
+        assert_eq!(in_project(project, "a\u{a0}b"), [below("a b")]);
+        assert_eq!(in_project(project, "../x"), [None]);
+        let absolute = project.join("x/y").display().to_string();
+        assert_eq!(in_project(project, &absolute), [below("x/y")]);
+        let home = LocalPaths::new(project, Path::new("/agent")).forms("~/.ssh/id");
+        assert_eq!(home[0].in_home, below(".ssh/id"));
+    }
+
+    #[test]
+    fn links_to_missing_files_are_resolved() {
+        let project = tempfile::tempdir().unwrap();
+        let project = &project.path().canonicalize().unwrap();
+        fs::create_dir_all(project.join("real")).unwrap();
+        symlink("real", project.join("link")).unwrap();
+        symlink(".env", project.join("innocent")).unwrap();
+        symlink("/elsewhere", project.join("out")).unwrap();
+        assert_eq!(
+            in_project(project, "link/new"),
+            [below("link/new"), below("real/new")]
+        );
+        assert_eq!(
+            in_project(project, "innocent"),
+            [below("innocent"), below(".env")]
+        );
+        assert_eq!(in_project(project, "out/x"), [below("out/x"), None]);
+    }
+
+    #[test]
+    fn a_pattern_through_a_link_protects_its_target() {
+        use workflow_core::definition::Rule;
+        use workflow_core::policy::rules::{Call, Decision, LevelRules, Rules, Whose};
+
+        let root = tempfile::tempdir().unwrap();
+        let project = root.path().join("project");
+        fs::create_dir_all(project.join("real")).unwrap();
+        fs::create_dir_all(root.path().join("beside")).unwrap();
+        symlink("real", project.join("link")).unwrap();
+        let is_blocked = |pattern: &str, path: &str| {
+            let rule: Rule = serde_json::from_value(serde_json::json!({
+                "verdict": "block", "tools": ["*"], "path": [pattern], "source": "f:1",
+            }))
+            .unwrap();
+            let rules = Rules::new([LevelRules {
+                name: "a level",
+                whose: Whose::Phase,
+                tools: None,
+                rules: std::slice::from_ref(&rule),
+            }]);
+            let input = serde_json::json!({ "path": path });
+            let input = serde_json::value::to_raw_value(&input).unwrap();
+            let paths = LocalPaths::new(&project, Path::new("/agent"));
+            let decision = rules.decide(&Call::new("read", Some(&input), &paths));
+            matches!(decision, Decision::Blocked(_))
+        };
+        assert!(is_blocked("link/**", "link/x"));
+        assert!(is_blocked("link/**", "real/x"));
+        assert!(is_blocked("real/**", "link/x"));
+        assert!(is_blocked("link/../real/*.rs", "real/x.rs"));
+        assert!(is_blocked("../beside/**", "../beside/x"));
+        let absolute = root.path().join("beside/x").display().to_string();
+        assert!(is_blocked("../beside/**", &absolute));
+        assert!(!is_blocked("link/**", "other/x"));
+        assert!(!is_blocked("../beside/**", "beside/x"));
+    }
+
+    #[test]
+    fn the_users_answers_are_recognised_through_links() {
+        let root = tempfile::tempdir().unwrap();
+        let agent = root.path().join("agent");
+        fs::create_dir_all(agent.join("workflow-sidecar")).unwrap();
+        symlink("agent", root.path().join("link")).unwrap();
+        let paths = LocalPaths::new(root.path(), &agent);
+        let holds = |path: &str| {
+            let forms = paths.forms(path);
+            forms.iter().any(|form| paths.holds_answers(form))
+        };
+        assert!(holds("agent/workflow-sidecar/trust.json"));
+        assert!(holds("agent/workflow-sidecar"));
+        assert!(holds("x/../link/workflow-sidecar/approvals/wf-1.json"));
+        assert!(!holds("agent/workflow-sidecar.json5"));
+        assert!(!holds("crates/workflow-sidecar/src/lib.rs"));
+    }
+
+    /// Tests the file system of temporary directories.
+    fn ignores_case_of_names(directory: &Path) -> bool {
+        let written = fs::write(directory.join("aBc"), "");
+        written.expect("a temporary directory is there");
+        let same = directory.join("AbC").exists();
+        let removed = fs::remove_file(directory.join("aBc"));
+        removed.expect("it was written just now");
+        same
+    }
+
+    #[test]
+    fn case_sensitivity_is_that_of_the_file_system() {
+        let project = tempfile::tempdir().unwrap();
+        let project = project.path();
+        let expected = ignores_case_of_names(project);
+        let ignores_case = || LocalPaths::new(project, Path::new("/agent")).ignores_case();
+        assert_eq!(
+            ignores_case(),
+            USUALLY_IGNORES_CASE,
+            "an empty directory does not show it"
+        );
+        fs::write(project.join("12"), "").unwrap();
+        assert_eq!(
+            ignores_case(),
+            USUALLY_IGNORES_CASE,
+            "nor does a name without letters"
+        );
+        fs::write(project.join("name"), "").unwrap();
+        assert_eq!(ignores_case(), expected);
+        fs::write(project.join("NAME"), "").unwrap();
+        assert_eq!(ignores_case(), expected, "two names of two files differ");
+    }
+
+    #[test]
+    fn circular_links_end() {
+        let project = tempfile::tempdir().unwrap();
+        symlink("a", project.path().join("b")).unwrap();
+        symlink("b", project.path().join("a")).unwrap();
+        assert!(!in_project(project.path(), "a/x").is_empty());
+    }
+
+    #[test]
+    fn a_linked_project_is_the_same_project() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("real")).unwrap();
+        symlink("real", root.path().join("link")).unwrap();
+        let real = root.path().canonicalize().unwrap().join("real/x");
+        let found = in_project(&root.path().join("link"), &real.display().to_string());
+        assert_eq!(found, [below("x")]);
+    }
+}

@@ -1,0 +1,198 @@
+//! One command, run to its end.
+//!
+//! Owns the time limit and the cleanup: a command that hangs, forks, floods, stops itself or keeps its pipes open
+//! is ended with all its processes. Must not know which result the caller expects.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::output::{Output, Source};
+use super::program::{program, start_failure};
+use super::{Failure, Monitor, ProcessGroup};
+
+/// Time for child processes to write into an open pipe after the command has ended.
+const LINGER: Duration = Duration::from_millis(200);
+/// Longest interval between two looks at a running command.
+const LONGEST_PAUSE: Duration = Duration::from_millis(25);
+
+/// A command and the conditions under which it runs.
+#[derive(Debug)]
+pub(crate) struct Invocation<'a> {
+    pub(crate) command: CommandLine<'a>,
+    pub(crate) cwd: &'a Path,
+    pub(crate) timeout: Duration,
+    /// Bytes of standard output to record. 0: both outputs share a pipe, in their true order.
+    pub(crate) stdout_bound: usize,
+    /// Variables that are set in addition to the inherited environment.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
+    /// Selects the inherited variables that are not passed on.
+    pub(crate) is_hidden: fn(&OsStr) -> bool,
+}
+
+/// A command as it is written.
+#[derive(Debug)]
+pub(crate) enum CommandLine<'a> {
+    /// A program and its arguments.
+    Program(&'a str, Vec<&'a str>),
+    /// A line for the shell.
+    Shell(String),
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) end: End,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) tail: String,
+}
+
+/// The reason why a command ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// It exited, or was killed by a signal that is not ours.
+    Exited(ExitStatus),
+    /// It ran into its time limit.
+    Timeout,
+    /// The caller cancelled it.
+    Cancelled,
+    /// Its standard output exceeded the bound.
+    TooMuchOutput,
+    /// The system does not report its end.
+    Unknown(io::Error),
+}
+
+/// Runs a command. When this returns, none of its processes is left.
+pub(crate) fn run(
+    invocation: &Invocation<'_>,
+    monitor: &mut Monitor<'_>,
+) -> Result<Finished, Failure> {
+    let output = Output::new(invocation.stdout_bound);
+    let mut child = spawn(invocation, &output)?;
+    let group = ProcessGroup::of(&child);
+    if let Some(group) = group {
+        monitor.group_started(group);
+    }
+    let end = wait(&mut child, invocation.timeout, &output, monitor);
+    if let End::Exited(_) = end {
+        output.wait_for_end(LINGER);
+    }
+    if let Some(group) = group {
+        match end {
+            End::Exited(_) | End::Unknown(_) => group.end_remaining(),
+            End::Timeout | End::Cancelled | End::TooMuchOutput => group.end(Some(&mut child)),
+        }
+    }
+    monitor.group_ended();
+    output.wait_for_end(LINGER);
+    let (stdout, tail) = output.close();
+    Ok(Finished { end, stdout, tail })
+}
+
+fn wait(child: &mut Child, timeout: Duration, output: &Output, monitor: &Monitor<'_>) -> End {
+    let began = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return End::Exited(status),
+            Ok(None) => {}
+            Err(error) => return End::Unknown(error),
+        }
+        if monitor.is_cancelled() {
+            return End::Cancelled;
+        }
+        if began.elapsed() >= timeout {
+            return End::Timeout;
+        }
+        if output.is_too_much() {
+            return End::TooMuchOutput;
+        }
+        thread::sleep(pause);
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+fn spawn(invocation: &Invocation<'_>, output: &Output) -> Result<Child, Failure> {
+    let cwd = invocation.cwd;
+    let failed = |error: io::Error| start_failure(invocation.command.program(), cwd, &error);
+    let mut command = invocation.command.to_command(cwd);
+    command.current_dir(cwd).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| (invocation.is_hidden)(name)) {
+        command.env_remove(name);
+    }
+    command.envs(invocation.environment.iter().copied());
+    ProcessGroup::prepare(&mut command);
+    let (pipe, stdout) = io::pipe().map_err(failed)?;
+    if invocation.stdout_bound == 0 {
+        command.stderr(stdout.try_clone().map_err(failed)?);
+        output.read(Source::Other, pipe).map_err(failed)?;
+    } else {
+        let (stderr_pipe, stderr) = io::pipe().map_err(failed)?;
+        command.stderr(stderr);
+        output.read(Source::Stdout, pipe).map_err(failed)?;
+        output.read(Source::Other, stderr_pipe).map_err(failed)?;
+    }
+    command.stdout(stdout);
+    // Dropping `command` closes our ends of the pipes; otherwise the readers would wait for us.
+    command.spawn().map_err(failed)
+}
+
+impl CommandLine<'_> {
+    fn program(&self) -> &str {
+        match self {
+            Self::Program(program, _) => program,
+            Self::Shell(_) => SHELL,
+        }
+    }
+
+    fn to_command(&self, cwd: &Path) -> Command {
+        match self {
+            Self::Program(word, arguments) => {
+                let path = program(word, cwd);
+                let mut command = named(path, word);
+                command.args(arguments);
+                command
+            }
+            Self::Shell(line) => shell(line),
+        }
+    }
+}
+
+/// A command whose `argv[0]` is the word that was written.
+#[cfg(unix)]
+fn named(path: PathBuf, word: &str) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(path);
+    command.arg0(word);
+    command
+}
+
+#[cfg(windows)]
+fn named(path: PathBuf, _word: &str) -> Command {
+    Command::new(path)
+}
+
+#[cfg(unix)]
+const SHELL: &str = "sh";
+
+#[cfg(unix)]
+fn shell(line: &str) -> Command {
+    let mut command = Command::new(SHELL);
+    command.arg("-c").arg(line);
+    command
+}
+
+#[cfg(windows)]
+const SHELL: &str = "cmd";
+
+/// `cmd` has special quoting rules, so the line is passed unchanged.
+#[cfg(windows)]
+fn shell(line: &str) -> Command {
+    use std::os::windows::process::CommandExt;
+    let mut command = Command::new(SHELL);
+    command.arg("/D").arg("/C").raw_arg(line);
+    command
+}

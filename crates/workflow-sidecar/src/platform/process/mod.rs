@@ -1,0 +1,19 @@
+//! Child processes: started with bounds on time and output, and ended with everything that they started.
+//!
+//! Must not know what a command is for.
+
+mod command;
+mod monitor;
+mod output;
+mod process_group;
+mod program;
+
+pub(crate) use workflow_core::policy::gate::Obstacle as CheckError;
+
+pub(crate) use command::{CommandLine, End, Finished, Invocation, run};
+pub(crate) use monitor::Monitor;
+pub(crate) use output::one_line;
+pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};
+
+/// The kind of a failure, and the reason as people read it.
+pub(crate) type Failure = (CheckError, String);

@@ -1,0 +1,330 @@
+//! The output of a command: the part that is recorded, and its form for people.
+//!
+//! Owns the bounds: the recorded part stays small however much a command writes, and no control character of it
+//! reaches a terminal or a model.
+
+use std::io::Read;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes of the end that are recorded, before colours are removed: they can be the larger part.
+const RECORDED: usize = 32 * 1024;
+/// Bytes of the end that are shown.
+const SHOWN_BYTES: usize = 4 * 1024;
+const SHOWN_LINES: usize = 60;
+/// Characters of a line that names something.
+const ONE_LINE: usize = 200;
+
+/// The output of one command so far.
+#[derive(Debug, Clone)]
+pub(super) struct Output(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    captured: Mutex<Captured>,
+    pipe_ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Captured {
+    /// The end of all output, in the order of arrival.
+    end: Vec<u8>,
+    /// The length of all output.
+    total: u64,
+    /// Standard output from its beginning, as far as [`Output::new`] allows.
+    stdout: Vec<u8>,
+    stdout_bound: usize,
+    /// Set when standard output exceeds the bound.
+    is_too_much: bool,
+    /// The number of pipes that have not ended.
+    open: usize,
+    /// Set when the output is no longer needed.
+    is_closed: bool,
+}
+
+/// The source of a piece of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Standard output, which may have to match a pattern.
+    Stdout,
+    /// Anything else: only its end is recorded.
+    Other,
+}
+
+impl Output {
+    /// Records at most `stdout_bound` bytes of standard output.
+    pub(super) fn new(stdout_bound: usize) -> Self {
+        let captured = Captured {
+            stdout_bound,
+            ..Captured::default()
+        };
+        Self(Arc::new(Shared {
+            captured: Mutex::new(captured),
+            pipe_ended: Condvar::new(),
+        }))
+    }
+
+    /// Reads a pipe on a new thread, to its end or until the output is closed.
+    pub(super) fn read(
+        &self,
+        source: Source,
+        mut pipe: impl Read + Send + 'static,
+    ) -> std::io::Result<()> {
+        self.captured().open += 1;
+        let output = self.clone();
+        let reader = thread::Builder::new().name("gate output".to_owned());
+        let spawned = reader.spawn(move || {
+            let mut buffer = vec![0; 16 * 1024];
+            loop {
+                match pipe.read(&mut buffer) {
+                    Ok(0) => break,
+                    Ok(count) => {
+                        if !output.captured().record(source, &buffer[..count]) {
+                            break;
+                        }
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+            output.captured().open -= 1;
+            output.0.pipe_ended.notify_all();
+        });
+        if spawned.is_err() {
+            self.captured().open -= 1;
+        }
+        spawned.map(drop)
+    }
+
+    /// Returns `true` if standard output exceeds its bound.
+    pub(super) fn is_too_much(&self) -> bool {
+        self.captured().is_too_much
+    }
+
+    /// Waits until the pipes have ended, or the time has passed.
+    pub(super) fn wait_for_end(&self, at_most: Duration) {
+        let end = Instant::now() + at_most;
+        let mut captured = self.captured();
+        while captured.open > 0 {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let waited = self.0.pipe_ended.wait_timeout(captured, left);
+            captured = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Closes the output; returns the recorded part of standard output, and the end of all output.
+    pub(super) fn close(self) -> (Vec<u8>, String) {
+        let mut captured = self.captured();
+        captured.is_closed = true;
+        let cut = captured.total > captured.end.len() as u64;
+        let tail = tail(&captured.end, cut.then_some(captured.total));
+        (std::mem::take(&mut captured.stdout), tail)
+    }
+
+    fn captured(&self) -> MutexGuard<'_, Captured> {
+        let captured = self.0.captured.lock();
+        // The recorded bytes are complete after every statement.
+        captured.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Captured {
+    /// Records a piece of output; `false` if no more is needed.
+    fn record(&mut self, source: Source, bytes: &[u8]) -> bool {
+        if self.is_closed {
+            return false;
+        }
+        self.total += bytes.len() as u64;
+        if self.end.len() + bytes.len() > 2 * RECORDED {
+            let surplus = self.end.len().saturating_sub(RECORDED);
+            self.end.drain(..surplus);
+        }
+        self.end.extend_from_slice(bytes);
+        if source == Source::Stdout {
+            let room = self.stdout_bound - self.stdout.len();
+            self.is_too_much |= bytes.len() > room;
+            self.stdout
+                .extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        true
+    }
+}
+
+/// The end of an output in printable form. `total` is its whole length if the beginning is lost.
+fn tail(end: &[u8], total: Option<u64>) -> String {
+    let text = String::from_utf8_lossy(end);
+    let mut lines: Vec<String> = text.lines().map(readable).collect();
+    let mut is_cut = total.is_some();
+    if is_cut && lines.len() > 1 {
+        // Probably half a line, perhaps half an escape sequence.
+        lines.remove(0);
+    }
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    let mut bytes = 0;
+    let fitting = lines.iter().rev().take(SHOWN_LINES).take_while(|line| {
+        bytes += line.len() + 1;
+        bytes <= SHOWN_BYTES
+    });
+    let fitting = fitting.count();
+    is_cut |= fitting < lines.len();
+    let shown = match lines.last() {
+        Some(line) if fitting == 0 => last_bytes(line, SHOWN_BYTES).to_owned(),
+        _ => lines[lines.len() - fitting..].join("\n"),
+    };
+    if is_cut {
+        let total = total.unwrap_or(end.len() as u64);
+        format!("[the end of {total} bytes]\n{shown}")
+    } else {
+        shown
+    }
+}
+
+fn last_bytes(text: &str, count: usize) -> &str {
+    let start = text.len().saturating_sub(count);
+    let start = (start..=text.len()).find(|&at| text.is_char_boundary(at));
+    &text[start.unwrap_or(text.len())..]
+}
+
+/// A line without colours and control characters; of a line that was overwritten, the last state.
+///
+/// Works line by line, so that an escape sequence without an end removes one line and not all that follow.
+fn readable(line: &str) -> String {
+    let plain = anstream::adapter::strip_str(line).to_string();
+    let left = plain.rsplit('\r').find(|part| !part.trim().is_empty());
+    let seen = left.unwrap_or_default().chars().filter(|&c| is_harmless(c));
+    seen.collect::<String>().trim_end().to_owned()
+}
+
+fn is_harmless(c: char) -> bool {
+    let turns_around =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
+    c == '\t' || !(c.is_control() || turns_around || breaks_line)
+}
+
+/// A text on one short line in printable form.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<String> = text.lines().map(readable).collect();
+    let line = words.join(" ").replace('\t', " ");
+    if line.chars().count() <= ONE_LINE {
+        return line;
+    }
+    let mut short: String = line.chars().take(ONE_LINE - 1).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn captured(chunks: &[&[u8]]) -> Output {
+        let output = Output::new(0);
+        for chunk in chunks {
+            assert!(output.captured().record(Source::Other, chunk));
+        }
+        output
+    }
+
+    #[test]
+    fn short_output_is_shown_whole() {
+        let (_, tail) = captured(&[b"one\n", b"two\n\n"]).close();
+        assert_eq!(tail, "one\ntwo");
+    }
+
+    #[test]
+    fn colours_and_control_characters_are_gone_and_tabs_stay() {
+        let (_, tail) = captured(&[b"\x1b[1;31mred\x1b[0m\tx\x07\x08\n\xff\xc3\xa9\x9b\n"]).close();
+        assert_eq!(tail, "red\tx\n\u{fffd}é\u{fffd}");
+    }
+
+    #[test]
+    fn an_escape_sequence_without_an_end_removes_only_its_line() {
+        let (_, tail) = captured(&[b"a\x1b]0;title\nthe error\n"]).close();
+        assert_eq!(tail, "a\nthe error");
+    }
+
+    #[test]
+    fn of_a_progress_bar_the_last_state_is_shown() {
+        let (_, tail) = captured(&[b"10%\r50%\r100%\r\ndone\r\n"]).close();
+        assert_eq!(tail, "100%\ndone");
+    }
+
+    #[test]
+    fn the_last_sixty_lines_of_long_output_are_shown() {
+        let all: Vec<String> = (0..1000).map(|n| format!("line {n}\n")).collect();
+        let (_, tail) = captured(&[all.concat().as_bytes()]).close();
+        let lines: Vec<&str> = tail.lines().collect();
+        assert_eq!(lines.len(), 61);
+        assert_eq!(
+            (lines[0], lines[1], lines[60]),
+            ("[the end of 8890 bytes]", "line 940", "line 999")
+        );
+    }
+
+    /// Returns `true` if the shown output is shortened.
+    fn is_cut(text: &str) -> bool {
+        captured(&[text.as_bytes()])
+            .close()
+            .1
+            .starts_with("[the end of")
+    }
+
+    #[test]
+    fn the_shown_output_has_at_most_sixty_lines_and_four_kibibytes() {
+        let cut = [59, 60, 61].map(|lines| is_cut(&"x\n".repeat(lines)));
+        assert_eq!(cut, [false, false, true]);
+        // The end of the line is counted.
+        let lengths = [SHOWN_BYTES - 1, SHOWN_BYTES, SHOWN_BYTES + 1];
+        let cut = lengths.map(|bytes| is_cut(&format!("{}\n", "x".repeat(bytes - 1))));
+        assert_eq!(cut, [false, false, true]);
+    }
+
+    #[test]
+    fn recorded_output_is_trimmed_at_twice_the_bound() {
+        let lengths = [2 * RECORDED - 1, 2 * RECORDED, 2 * RECORDED + 1].map(|bytes| {
+            let output = captured(&[]);
+            for _ in 0..bytes {
+                output.captured().record(Source::Other, b"y");
+            }
+            output.captured().end.len()
+        });
+        assert_eq!(lengths, [2 * RECORDED - 1, 2 * RECORDED, RECORDED + 1]);
+    }
+
+    #[test]
+    fn memory_is_bounded_for_any_amount_of_output() {
+        let output = captured(&[]);
+        for _ in 0..10_000 {
+            output.captured().record(Source::Other, &[b'y'; 4096]);
+        }
+        assert!(output.captured().end.capacity() <= 4 * RECORDED);
+        let (_, tail) = output.close();
+        assert!(tail.starts_with("[the end of 40960000 bytes]\nyyy"));
+        assert!(tail.len() < SHOWN_BYTES + 50);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters() {
+        let (_, tail) = captured(&["é".repeat(5000).as_bytes(), b"x"]).close();
+        assert!(tail.ends_with("éx") && tail.len() <= SHOWN_BYTES + 50);
+    }
+
+    #[test]
+    fn standard_output_is_recorded_separately_up_to_its_bound() {
+        let output = Output::new(4);
+        output.captured().record(Source::Stdout, b"ab");
+        output.captured().record(Source::Other, b"--");
+        output.captured().record(Source::Stdout, b"cd");
+        assert!(!output.is_too_much());
+        output.captured().record(Source::Stdout, b"e");
+        assert!(output.is_too_much());
+        assert_eq!(output.close(), (b"abcd".to_vec(), "ab--cde".to_owned()));
+    }
+}

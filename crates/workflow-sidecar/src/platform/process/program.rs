@@ -1,0 +1,219 @@
+//! Programs that could not be started: the reason, and a hint.
+//!
+//! Owns the sentences. Must not start anything.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use workflow_core::diagnostic::{shown, visible};
+
+use super::output::one_line;
+use super::{CheckError, Failure};
+
+/// The most names that are compared: some directories of programs are huge.
+const COMPARED: usize = 20_000;
+
+/// Words that only a shell understands.
+const SHELL_WORDS: [&str; 9] = [
+    ".", "alias", "cd", "eval", "exit", "export", "set", "source", "ulimit",
+];
+
+/// The program of a word: one with a slash in it is a path relative to the working directory.
+pub(super) fn program(word: &str, cwd: &Path) -> PathBuf {
+    if is_path(word) {
+        return cwd.join(word);
+    }
+    #[cfg(windows)]
+    if let Some(found) = with_extension(word) {
+        return found;
+    }
+    PathBuf::from(word)
+}
+
+fn is_path(word: &str) -> bool {
+    word.contains('/') || (cfg!(windows) && word.contains('\\'))
+}
+
+/// Many programs are scripts on Windows (`npm.cmd`), which are found only by their whole name.
+#[cfg(windows)]
+fn with_extension(word: &str) -> Option<PathBuf> {
+    let extensions = std::env::var("PATHEXT").unwrap_or_else(|_| ".EXE;.CMD;.BAT".to_owned());
+    directories().into_iter().find_map(|directory| {
+        let candidates = extensions.split(';');
+        let mut files = candidates.map(|extension| directory.join(format!("{word}{extension}")));
+        files.find(|file| file.is_file())
+    })
+}
+
+fn directories() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).collect()
+}
+
+/// The reason why `word` could not be started.
+pub(super) fn start_failure(word: &str, cwd: &Path, error: &io::Error) -> Failure {
+    let name = one_line(word);
+    if !cwd.is_dir() {
+        let cwd = one_line(&cwd.display().to_string());
+        return (
+            CheckError::Missing,
+            format!("the working directory {cwd} is not there"),
+        );
+    }
+    let file = program(word, cwd);
+    match error.kind() {
+        io::ErrorKind::NotFound if is_path(word) && file.exists() => (
+            CheckError::NotExecutable,
+            format!("the interpreter that {name} names in its first line is not there"),
+        ),
+        io::ErrorKind::NotFound => (CheckError::Missing, missing(word, cwd)),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory if file.is_dir() => (
+            CheckError::NotExecutable,
+            format!("{name} is a directory, not a program"),
+        ),
+        io::ErrorKind::PermissionDenied => (
+            CheckError::NotExecutable,
+            format!("{name} is not executable: `chmod +x {name}`, or name its interpreter first"),
+        ),
+        _ if is_no_program(error) => (
+            CheckError::NotExecutable,
+            format!("{name} is not a program: a script begins with `#!/bin/sh` or the like"),
+        ),
+        _ => (
+            CheckError::Start,
+            format!("{name} could not be started: {error}"),
+        ),
+    }
+}
+
+#[cfg(unix)]
+fn is_no_program(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error())
+}
+
+#[cfg(windows)]
+fn is_no_program(error: &io::Error) -> bool {
+    const ERROR_BAD_EXE_FORMAT: i32 = 193;
+    error.raw_os_error() == Some(ERROR_BAD_EXE_FORMAT)
+}
+
+fn missing(word: &str, cwd: &Path) -> String {
+    let name = one_line(word);
+    if word.contains(char::is_whitespace) {
+        return format!(
+            "there is no program called `{name}`: write its words as a list, or say `shell: true`"
+        );
+    }
+    if is_path(word) {
+        let cwd = one_line(&cwd.display().to_string());
+        return format!("there is no {name}, seen from {cwd}");
+    }
+    if SHELL_WORDS.contains(&word) {
+        return format!("`{name}` is a word of the shell: say `shell: true`");
+    }
+    let own = Path::new("node_modules").join(".bin").join(word);
+    if cwd.join(&own).exists() {
+        return format!(
+            "there is no program `{name}` on PATH: the project has {}",
+            visible(&own.display().to_string())
+        );
+    }
+    match similar(word, &names()) {
+        Some(similar) => suggested(&name, similar),
+        None => format!("there is no program `{name}` on PATH: install it, or name its path"),
+    }
+}
+
+/// The suggestion, with control characters of the file name escaped.
+fn suggested(name: &str, similar: &str) -> String {
+    let similar = shown(similar);
+    format!("there is no program `{name}` on PATH: did you mean `{similar}`?")
+}
+
+/// The names of all programs on `PATH`. A directory that cannot be read has no suggestions.
+fn names() -> BTreeSet<String> {
+    let files = directories().into_iter().filter_map(|d| d.read_dir().ok());
+    let files = files.flatten().filter_map(Result::ok).take(COMPARED);
+    let names = files.map(|file| file.file_name());
+    names
+        .filter_map(|name| stem(&name).map(str::to_owned))
+        .collect()
+}
+
+fn stem(name: &OsStr) -> Option<&str> {
+    if cfg!(windows) {
+        Path::new(name).file_stem()?.to_str()
+    } else {
+        name.to_str()
+    }
+}
+
+fn similar<'a>(word: &str, names: &'a BTreeSet<String>) -> Option<&'a str> {
+    // A short word resembles half of all programs.
+    let most = match word.chars().count() {
+        0..=2 => return None,
+        3..=4 => 1,
+        _ => 2,
+    };
+    let distances = names
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(word, name), name));
+    let near = distances.filter(|&(distance, _)| distance <= most);
+    near.min().map(|(_, name)| name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typing_error_is_recognised_and_an_unrelated_name_is_not() {
+        let names = ["cargo", "git", "cat", "ls"].map(str::to_owned).into();
+        assert_eq!(similar("crago", &names), Some("cargo"));
+        assert_eq!(similar("gti", &names), Some("git"));
+        assert_eq!(similar("l", &names), None);
+        assert_eq!(similar("terraform", &names), None);
+    }
+
+    #[test]
+    fn control_characters_of_a_suggested_name_are_escaped() {
+        let names = ["carg\u{1b}o", "git"].map(str::to_owned).into();
+        let text = suggested("cargo", similar("cargo", &names).unwrap());
+        assert_eq!(
+            text,
+            "there is no program `cargo` on PATH: did you mean `carg\\u{1b}o`?"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn control_characters_of_a_project_program_are_escaped() {
+        let cwd = tempfile::tempdir().unwrap();
+        let own = cwd.path().join("node_modules/.bin");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(own.join("lin\u{1b}t"), "").unwrap();
+        let (_, reason) = start_failure("lin\u{1b}t", cwd.path(), &io::ErrorKind::NotFound.into());
+        assert!(
+            reason.ends_with("has node_modules/.bin/lin\\u{1b}t"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn each_reason_has_a_hint() {
+        let cwd = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(cwd.path().join("node_modules/.bin")).unwrap();
+        std::fs::write(cwd.path().join("node_modules/.bin/no-such-linter"), "").unwrap();
+        let reason = |word| {
+            let error = io::ErrorKind::NotFound.into();
+            start_failure(word, cwd.path(), &error).1
+        };
+        assert!(reason("cargo test").contains("write its words as a list"));
+        assert!(reason("cd").contains("shell: true"));
+        assert!(reason("no-such-linter").contains("node_modules/.bin/no-such-linter"));
+        assert!(reason("./no-such").starts_with("there is no ./no-such, seen from "));
+        assert!(reason("no-such-program-at-all").contains("install it"));
+    }
+}

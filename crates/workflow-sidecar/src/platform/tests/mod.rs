@@ -1,0 +1,120 @@
+//! Tests with real programs, files and repositories.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck};
+
+use super::gates::{Baseline, CheckError, FileState, Head, Job, Report, Verdict, check};
+use super::process::{Monitor, ProcessGroup};
+
+mod checkpoints;
+mod commands;
+mod files;
+mod repositories;
+
+const PASSED: Verdict = Verdict::Passed;
+const FAILED: Verdict = Verdict::Failed;
+
+fn could_not_run(error: CheckError) -> Verdict {
+    Verdict::CouldNotRun(error)
+}
+
+/// A temporary project in which checks run.
+struct TestProject {
+    directory: TempDir,
+    /// The directory of the trust store.
+    agent_dir: TempDir,
+    baseline: Baseline,
+}
+
+impl TestProject {
+    fn new() -> Self {
+        // As the supervisor does: the first process of a container may be slow to reap orphaned processes.
+        #[cfg(target_os = "linux")]
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap();
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            agent_dir: tempfile::tempdir().unwrap(),
+            baseline: Baseline::default(),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn script(&self, path: &str, text: &str) {
+        self.write(path, text);
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.path().join(path), executable).unwrap();
+    }
+
+    /// Enters a phase with this check.
+    fn enter(&mut self, check: Check) {
+        self.baseline = Baseline::take(&[gate(check)], self.path());
+    }
+
+    fn check(&self, wanted: Check) -> Report {
+        self.check_with(wanted, &AtomicBool::new(false), |_| ())
+    }
+
+    fn run(&self, wanted: RunCheck) -> Report {
+        self.check(Check::Run(wanted))
+    }
+
+    /// Runs a check that can be cancelled. `on_group` is called when its process group starts.
+    fn check_with(
+        &self,
+        wanted: Check,
+        cancelled: &AtomicBool,
+        mut on_group: impl FnMut(ProcessGroup),
+    ) -> Report {
+        let gate = gate(wanted);
+        let job = Job {
+            gates: vec![gate.clone()],
+            cwd: self.path().to_path_buf(),
+            baseline: self.baseline.clone(),
+            agent_dir: Some(self.agent_dir.path().to_path_buf()),
+        };
+        let mut report_group =
+            |group: Option<ProcessGroup>| group.into_iter().for_each(&mut on_group);
+        check(&gate, &job, &mut Monitor::new(cancelled, &mut report_group))
+    }
+}
+
+fn gate(check: Check) -> Gate {
+    Gate {
+        check,
+        source: "phase.md:4".to_owned(),
+    }
+}
+
+fn run(words: &[&str]) -> RunCheck {
+    RunCheck {
+        command: words.iter().map(|&word| word.to_owned()).collect(),
+        shell: false,
+        timeout: 20,
+        exit: ExpectedExit::Code(0),
+        stdout: None,
+    }
+}
+
+fn shell(line: &str) -> RunCheck {
+    RunCheck {
+        shell: true,
+        ..run(&[line])
+    }
+}

@@ -1,0 +1,129 @@
+//! Triggers, which wake the agent from outside: a file, or a port.
+//!
+//! Owns the bounds of incoming text, and its conversion to text without control characters. Each trigger has a thread,
+//! which ends when its [`ActiveTrigger`] is dropped. Must not know of sessions, nor decide when the agent gets a text:
+//! the caller of [`start`] gets the events, and returns their outcome.
+
+mod file;
+mod webhook;
+
+use std::path::{Path, PathBuf};
+
+use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
+pub(crate) use workflow_core::effect::TriggerOutcome;
+
+use super::home::home_dir;
+use file::FileLocation;
+
+/// Bytes of text that are accepted.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// An event of a trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TriggerEvent {
+    /// A text for the agent.
+    Text(String),
+    /// A problem for a person.
+    Problem(String),
+}
+
+/// Delivers an event. `None`: the session has ended.
+type Deliver = Box<dyn Fn(TriggerEvent) -> Option<TriggerOutcome> + Send + Sync>;
+
+/// A trigger that is watched until this is dropped.
+#[derive(Debug)]
+#[expect(dead_code, reason = "dropping them stops their threads")]
+pub(crate) enum ActiveTrigger {
+    File(file::FileWatcher),
+    Http(webhook::Webhook),
+}
+
+/// Starts to watch a trigger.
+pub(crate) fn start(
+    trigger: &Trigger,
+    cwd: &Path,
+    deliver: impl Fn(TriggerEvent) -> Option<TriggerOutcome> + Send + Sync + 'static,
+) -> Result<ActiveTrigger, String> {
+    let definition = trigger.clone();
+    let deliver: Deliver = Box::new(move |event| {
+        deliver(match event {
+            TriggerEvent::Text(text) => TriggerEvent::Text(definition.told(&text)),
+            TriggerEvent::Problem(problem) => TriggerEvent::Problem(problem),
+        })
+    });
+    match &trigger.on {
+        TriggerOn::File(path) => {
+            let location = file_location(path, trigger.tier, cwd)?;
+            Ok(ActiveTrigger::File(file::FileWatcher::start(
+                location, deliver,
+            )?))
+        }
+        TriggerOn::Http { port, token } => {
+            let token = token_text(token, *port)?;
+            Ok(ActiveTrigger::Http(webhook::Webhook::start(
+                *port, &token, deliver,
+            )?))
+        }
+    }
+}
+
+/// The location of a trigger's file.
+///
+/// A path in the user's settings applies in every project, one in a project's settings only inside of that project.
+fn file_location(path: &str, tier: Tier, cwd: &Path) -> Result<FileLocation, String> {
+    let problem = |reason: &str| format!("The trigger {path:?} is not watched: {reason}.");
+    match tier {
+        Tier::Global => {
+            let path = match path.strip_prefix("~/") {
+                // Without a home directory the path is relative, which is the problem below.
+                Some(rest) => home_dir().unwrap_or_default().join(rest),
+                None => PathBuf::from(path),
+            };
+            if !path.is_absolute() {
+                return Err(problem(
+                    "your settings must name it by its whole path, or `~/…`",
+                ));
+            }
+            Ok(FileLocation { path, within: None })
+        }
+        Tier::Project => {
+            let within = cwd
+                .canonicalize()
+                .map_err(|error| problem(&error.to_string()))?;
+            Ok(FileLocation {
+                path: within.join(path),
+                within: Some(within),
+            })
+        }
+    }
+}
+
+fn token_text(token: &Token, port: u16) -> Result<String, String> {
+    match token {
+        Token::Text(text) => Ok(text.trim().to_owned()),
+        Token::Environment(name) => std::env::var(name)
+            // A value that is not UTF-8 counts as not set.
+            .ok()
+            // A variable that was read from a file often ends with a line break.
+            .map(|value| value.trim().to_owned())
+            .filter(|value| !value.is_empty())
+            .ok_or_else(|| {
+                format!(
+                    "Nothing listens at port {port}: the environment variable {name:?}, which holds its token, is not set."
+                )
+            }),
+    }
+}
+
+/// Converts input to text without control characters. The part beyond the bound is replaced by a note.
+fn as_text(bytes: &[u8], length: u64) -> String {
+    let accepted = &bytes[..bytes.len().min(MAX_TEXT)];
+    let text = String::from_utf8_lossy(accepted);
+    let is_text = |c: &char| matches!(c, '\n' | '\t') || !c.is_control();
+    let text: String = text.chars().filter(is_text).collect();
+    let text = text.trim();
+    match length.saturating_sub(accepted.len() as u64) {
+        0 => text.to_owned(),
+        more => format!("{text}\n(… {more} more bytes are left out)"),
+    }
+}

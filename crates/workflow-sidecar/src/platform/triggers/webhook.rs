@@ -1,0 +1,469 @@
+//! Webhook triggers: a request to a port of this machine wakes the agent.
+//!
+//! Owns the checks of a request (only a local client with the token is accepted), the limits on size, time and number
+//! of connections, and the status of the response:
+//!
+//! | | |
+//! | --- | --- |
+//! | 200 | the text was delivered to the agent |
+//! | 202 | it is delivered when the agent has stopped |
+//! | 400, 408, 411, 431 | the request is invalid, too slow, without a length, or its head is too long |
+//! | 401 | the token is missing or wrong |
+//! | 403 | a web page sent the request, or it names another host |
+//! | 405 | the method is not POST |
+//! | 413 | the body is longer than 64 KiB |
+//! | 429 | too many texts wait for the agent |
+//! | 503 | there is no session any more, or too many connections are open |
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use sha2::{Digest, Sha256};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
+
+/// Time limit of a request, from the connection to the last byte of the body.
+const REQUEST_TIME: Duration = Duration::from_secs(5);
+/// Time limit of the head, which has the token: until then the client may be anyone.
+const HEAD_TIME: Duration = Duration::from_secs(2);
+/// Time to read the rest of a refused request, and for the client to read the response.
+const CLOSING_TIME: Duration = Duration::from_secs(1);
+/// Time for another process's trigger that is just ending to close the port.
+const PORT_RETRY_TIME: Duration = Duration::from_millis(500);
+/// Bytes of the head of a request.
+const MAX_HEAD: usize = 16 * 1024;
+const MAX_HEADERS: usize = 64;
+const MAX_CONNECTIONS: usize = 8;
+
+/// Text of a request without a body.
+const DEFAULT_TEXT: &str = "Webhook triggered";
+
+type TokenHash = [u8; 32];
+
+/// An open port, which is closed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Webhook {
+    stop: CancellationToken,
+    /// Disconnected when the port is closed.
+    closed: Receiver<()>,
+}
+
+impl Webhook {
+    pub(super) fn start(port: u16, token: &str, deliver: Deliver) -> Result<Self, String> {
+        let endpoint = Endpoint {
+            token: Sha256::digest(token).into(),
+            deliver,
+            slots: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+        };
+        Self::spawn(port, endpoint).map_err(|error| not_listening(port, &error))
+    }
+
+    fn spawn(port: u16, endpoint: Endpoint) -> io::Result<Self> {
+        let listeners = listen(port)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            // For deliveries, which wait for the lock of the server and so cannot run side by side.
+            .max_blocking_threads(1)
+            .build()?;
+        let context = runtime.enter();
+        let listeners = listeners.into_iter().map(TcpListener::from_std);
+        let listeners = listeners.collect::<io::Result<Vec<_>>>()?;
+        drop(context);
+        let (open, closed) = channel();
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        thread::Builder::new()
+            .name("webhook".to_owned())
+            .spawn(move || {
+                runtime.block_on(serve(listeners, Arc::new(endpoint), stopped, open));
+                runtime.shutdown_background();
+            })?;
+        Ok(Self { stop, closed })
+    }
+}
+
+impl Drop for Webhook {
+    /// Closes the port. Requests that have been accepted are still answered.
+    fn drop(&mut self) {
+        self.stop.cancel();
+        // The thread never blocks, so this is short. The only possible result is that the sender is gone.
+        let _ = self.closed.recv();
+    }
+}
+
+/// Opens the port on the loopback addresses, perhaps after another trigger has closed it.
+fn listen(port: u16) -> io::Result<Vec<std::net::TcpListener>> {
+    let end = std::time::Instant::now() + PORT_RETRY_TIME;
+    loop {
+        match bind(port) {
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse && std::time::Instant::now() < end =>
+            {
+                thread::sleep(Duration::from_millis(20));
+            }
+            bound => return bound,
+        }
+    }
+}
+
+/// Binds both addresses, because a name like `localhost` may mean either one.
+fn bind(port: u16) -> io::Result<Vec<std::net::TcpListener>> {
+    let mut listeners = vec![std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?];
+    match std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, port)) {
+        Ok(listener) => listeners.push(listener),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+        Err(error) => tracing::debug!("no webhook on the IPv6 loopback address: {error}"),
+    }
+    for listener in &listeners {
+        listener.set_nonblocking(true)?;
+    }
+    Ok(listeners)
+}
+
+fn not_listening(port: u16, error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::AddrInUse {
+        return format!(
+            "Nothing listens for triggers at port {port}: another program has it. End that one, or write another `port`."
+        );
+    }
+    format!("Nothing listens for triggers at port {port}: {error}.")
+}
+
+/// Accepts connections until it is stopped, then waits for the accepted ones. `open` is dropped when the port is closed.
+async fn serve(
+    listeners: Vec<TcpListener>,
+    endpoint: Arc<Endpoint>,
+    stopped: CancellationToken,
+    open: Sender<()>,
+) {
+    let connections = TaskTracker::new();
+    let mut accepting = JoinSet::new();
+    for listener in listeners {
+        accepting.spawn(accept(listener, Arc::clone(&endpoint), connections.clone()));
+    }
+    stopped.cancelled().await;
+    accepting.shutdown().await;
+    drop(open);
+    connections.close();
+    connections.wait().await;
+}
+
+async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>, connections: TaskTracker) {
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // For example too many open files: trying again at once would fail as well.
+                tracing::warn!("a webhook connection cannot be accepted: {error}");
+                sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        match Arc::clone(&endpoint.slots).try_acquire_owned() {
+            Ok(slot) => {
+                let endpoint = Arc::clone(&endpoint);
+                connections.spawn(async move {
+                    endpoint.serve_connection(stream).await;
+                    drop(slot);
+                });
+            }
+            Err(_) => write_directly(stream, Answer::TOO_MANY).await,
+        }
+    }
+}
+
+/// Writes a response without reading a request.
+async fn write_directly(mut stream: TcpStream, answer: Answer) {
+    let text = answer.as_bytes();
+    let written = timeout(Duration::from_millis(100), stream.write_all(&text)).await;
+    if !matches!(written, Ok(Ok(()))) {
+        tracing::debug!("a webhook client did not read its response");
+    }
+}
+
+/// The receiver of all requests.
+struct Endpoint {
+    token: TokenHash,
+    deliver: Deliver,
+    slots: Arc<Semaphore>,
+}
+
+impl Endpoint {
+    async fn serve_connection(self: Arc<Self>, stream: TcpStream) {
+        let deadline = Instant::now() + REQUEST_TIME;
+        let service = service_fn(move |request| {
+            let endpoint = Arc::clone(&self);
+            Box::pin(async move { endpoint.respond(request, deadline).await })
+        });
+        let mut connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIME)
+            .keep_alive(false)
+            .max_buf_size(MAX_HEAD)
+            .max_headers(MAX_HEADERS)
+            .serve_connection(TokioIo::new(stream), service);
+        let served = poll_fn(|context| connection.poll_without_shutdown(context));
+        let served = timeout_at(deadline + CLOSING_TIME, served).await;
+        let mut stream = connection.into_parts().io.into_inner();
+        match served {
+            Ok(Ok(())) => {}
+            // hyper closes a connection without a head in time, but sends no response.
+            Ok(Err(error)) if error.is_timeout() => {
+                if let Err(error) = stream.write_all(&Answer::TOO_SLOW.as_bytes()).await {
+                    tracing::debug!("a webhook client is gone: {error}");
+                }
+            }
+            Ok(Err(error)) => tracing::debug!("an invalid webhook request: {error}"),
+            Err(_) => {
+                tracing::debug!("a webhook client did not read its response");
+                return;
+            }
+        }
+        close(stream).await;
+    }
+
+    async fn respond(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        deadline: Instant,
+    ) -> Result<Response<Full<Bytes>>, Infallible> {
+        let answer = match read_text(request, &self.token, deadline).await {
+            Ok(text) => self.deliver(text).await,
+            Err(refusal) => refusal,
+        };
+        Ok(answer.into_response())
+    }
+
+    async fn deliver(self: Arc<Self>, text: String) -> Answer {
+        let delivery = spawn_blocking(move || (self.deliver)(TriggerEvent::Text(text)));
+        match delivery.await {
+            Ok(Some(TriggerOutcome::Delivered)) => Answer::DELIVERED,
+            Ok(Some(TriggerOutcome::Queued)) => Answer::QUEUED,
+            Ok(Some(TriggerOutcome::Refused)) => Answer::QUEUE_FULL,
+            Ok(None) => Answer::NO_SESSION,
+            Err(error) => {
+                tracing::warn!("a webhook request was not delivered: {error}");
+                Answer::NO_SESSION
+            }
+        }
+    }
+}
+
+/// Closes a connection after reading the rest of the request: otherwise the client could lose the response.
+async fn close(mut stream: TcpStream) {
+    // A client that is gone needs no response.
+    let _ = stream.shutdown().await;
+    let mut rest = stream.take(4 * MAX_TEXT as u64);
+    let _ = timeout(CLOSING_TIME, copy(&mut rest, &mut sink())).await;
+}
+
+/// Checks a request, and reads its text.
+async fn read_text(
+    request: Request<Incoming>,
+    token: &TokenHash,
+    deadline: Instant,
+) -> Result<String, Answer> {
+    if request.method() != Method::POST {
+        return Err(Answer::NOT_POST);
+    }
+    check_headers(request.headers(), token)?;
+    let body = request.into_body();
+    let length = body.size_hint().exact().ok_or(Answer::NO_LENGTH)?;
+    if length > MAX_TEXT as u64 {
+        return Err(Answer::TOO_LONG);
+    }
+    let body = match timeout_at(deadline, body.collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) => {
+            tracing::debug!("the body of a webhook request is lost: {error}");
+            return Err(Answer::INVALID);
+        }
+        Err(_) => return Err(Answer::TOO_SLOW),
+    };
+    let text = as_text(&body, length);
+    Ok(if text.is_empty() {
+        DEFAULT_TEXT.to_owned()
+    } else {
+        text
+    })
+}
+
+/// Checks that a local program with the token sent the request.
+///
+/// A web page can make a browser send requests to any port, also under a host name that resolves to this machine.
+fn check_headers(headers: &HeaderMap, token: &TokenHash) -> Result<(), Answer> {
+    if headers.contains_key(ORIGIN) {
+        return Err(Answer::WEB_PAGE);
+    }
+    let mut hosts = headers.get_all(HOST).iter();
+    if !hosts.all(|host| is_this_machine(host.as_bytes())) {
+        return Err(Answer::OTHER_HOST);
+    }
+    let sent = headers.get(AUTHORIZATION).and_then(bearer_token);
+    if !sent.is_some_and(|sent| is_token(sent, token)) {
+        return Err(Answer::NO_TOKEN);
+    }
+    Ok(())
+}
+
+/// Returns `true` for the names of this machine's loopback interface, with or without a port.
+fn is_this_machine(host: &[u8]) -> bool {
+    let Ok(host) = std::str::from_utf8(host.trim_ascii()) else {
+        return false;
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+}
+
+fn bearer_token(value: &HeaderValue) -> Option<&[u8]> {
+    const SCHEME: &[u8] = b"bearer ";
+    let (scheme, token) = value.as_bytes().split_at_checked(SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then_some(token)
+}
+
+/// Compares all bytes of the hashes, so that the time of the comparison reveals nothing about the token.
+fn is_token(sent: &[u8], token: &TokenHash) -> bool {
+    let sent: TokenHash = Sha256::digest(sent.trim_ascii()).into();
+    let differences = sent.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b));
+    differences == 0
+}
+
+/// A status and its text.
+#[derive(Debug, Clone, Copy)]
+struct Answer(StatusCode, &'static str);
+
+impl Answer {
+    const DELIVERED: Self = Self(StatusCode::OK, "delivered");
+    const QUEUED: Self = Self(StatusCode::ACCEPTED, "queued: the agent is busy");
+    const QUEUE_FULL: Self = Self(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too much waits for the agent already",
+    );
+    const NO_SESSION: Self = Self(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "there is no session any more",
+    );
+    const TOO_MANY: Self = Self(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once");
+    const INVALID: Self = Self(StatusCode::BAD_REQUEST, "this is no request");
+    const TOO_SLOW: Self = Self(StatusCode::REQUEST_TIMEOUT, "this took too long");
+    const NO_LENGTH: Self = Self(
+        StatusCode::LENGTH_REQUIRED,
+        "say how long it is: `Content-Length`",
+    );
+    const TOO_LONG: Self = Self(StatusCode::PAYLOAD_TOO_LARGE, "at most 65536 bytes");
+    const WEB_PAGE: Self = Self(StatusCode::FORBIDDEN, "web pages are not heard");
+    const OTHER_HOST: Self = Self(
+        StatusCode::FORBIDDEN,
+        "send it to localhost, 127.0.0.1 or [::1]",
+    );
+    const NO_TOKEN: Self = Self(
+        StatusCode::UNAUTHORIZED,
+        "show the token: `Authorization: Bearer <token>`",
+    );
+    const NOT_POST: Self = Self(StatusCode::METHOD_NOT_ALLOWED, "send it with POST");
+
+    fn into_response(self) -> Response<Full<Bytes>> {
+        let Self(status, text) = self;
+        let mut response = Response::new(Full::from(format!("{text}\n")));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        headers.insert(CONTENT_TYPE, text);
+        if status == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer");
+            headers.insert(hyper::header::WWW_AUTHENTICATE, scheme);
+        }
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            headers.insert(ALLOW, HeaderValue::from_static("POST"));
+        }
+        response
+    }
+
+    /// The response as bytes, for a connection without a request.
+    fn as_bytes(self) -> Vec<u8> {
+        let Self(status, text) = self;
+        let length = text.len() + 1;
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}\n"
+        )
+        .into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_accepted() {
+        for host in [
+            "localhost",
+            "LocalHost:80",
+            "127.0.0.1:3333",
+            "[::1]",
+            "[::1]:3333",
+        ] {
+            assert!(is_this_machine(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "",
+            "x",
+            "localhost.evil.example:3333",
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "::1",
+            "localhost:80:x",
+            "\u{e9}",
+        ] {
+            assert!(!is_this_machine(host.as_bytes()), "{host}");
+        }
+    }
+
+    #[test]
+    fn dropping_closes_the_port_at_once_in_spite_of_open_connections() {
+        let free = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let start = || Webhook::start(port, "t", Box::new(|_| None)).unwrap();
+        let first = start();
+        // More clients than connections are allowed, and none sends anything.
+        let clients: Vec<_> = (0..20)
+            .map(|_| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap())
+            .collect();
+        let began = Instant::now();
+        drop(first);
+        assert!(began.elapsed() < Duration::from_millis(100));
+        assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
+        drop(start());
+        drop(clients);
+    }
+}

@@ -1,0 +1,190 @@
+//! Tests of the trust store with a real file.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use tempfile::TempDir;
+use workflow_core::definition::{ExpectedExit, RunCheck};
+
+use super::*;
+
+fn command(words: &[&str]) -> RunCheck {
+    RunCheck {
+        command: words.iter().map(|&word| word.to_owned()).collect(),
+        shell: false,
+        timeout: 60,
+        exit: ExpectedExit::Code(0),
+        stdout: None,
+    }
+}
+
+struct Home {
+    directory: TempDir,
+    store: TrustStore,
+}
+
+impl Home {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let store = TrustStore::in_agent_dir(&directory.path().join("agent"));
+        fs::create_dir(directory.path().join("project")).unwrap();
+        Self { directory, store }
+    }
+
+    fn project(&self) -> std::path::PathBuf {
+        self.directory.path().join("project")
+    }
+
+    fn look_up(&self, project: &Path, words: &[&str]) -> Result<Trust, TrustError> {
+        self.store.look_up(project, &hash_of([&command(words)]))
+    }
+
+    fn trust(&self, words: &[&str]) -> Option<PathBuf> {
+        let hash = hash_of([&command(words)]);
+        self.store.trust(&self.project(), &hash).unwrap()
+    }
+}
+
+#[test]
+fn trust_is_stored_and_can_be_revoked() {
+    let home = Home::new();
+    let project = home.project();
+    assert_eq!(home.look_up(&project, &["make"]).unwrap(), Trust::Unknown);
+    home.trust(&["make"]);
+    assert_eq!(home.look_up(&project, &["make"]).unwrap(), Trust::Trusted);
+    home.store.revoke(&project).unwrap();
+    assert_eq!(home.look_up(&project, &["make"]).unwrap(), Trust::Unknown);
+}
+
+#[test]
+fn other_commands_of_a_project_are_not_trusted_and_the_first_stay_trusted() {
+    let home = Home::new();
+    let project = home.project();
+    home.trust(&["make"]);
+    assert_eq!(
+        home.look_up(&project, &["make", "install"]).unwrap(),
+        Trust::Changed
+    );
+    home.trust(&["make", "install"]);
+    assert_eq!(home.look_up(&project, &["make"]).unwrap(), Trust::Trusted);
+}
+
+#[test]
+fn another_project_with_the_same_commands_is_not_trusted() {
+    let home = Home::new();
+    home.trust(&["make"]);
+    let other = tempfile::tempdir().unwrap();
+    assert_eq!(
+        home.look_up(other.path(), &["make"]).unwrap(),
+        Trust::Unknown
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_project_is_identified_by_its_real_path() {
+    let home = Home::new();
+    home.trust(&["make"]);
+    let link = home.directory.path().join("link");
+    std::os::unix::fs::symlink(home.project(), &link).unwrap();
+    assert_eq!(home.look_up(&link, &["make"]).unwrap(), Trust::Trusted);
+}
+
+#[test]
+fn the_hash_depends_on_every_argument_but_not_on_order_or_repetition() {
+    let (test, lint) = (command(&["make", "test"]), command(&["make", "lint"]));
+    assert_eq!(hash_of([&test, &lint]), hash_of([&lint, &test, &test]));
+    let one_word = command(&["make test"]);
+    let shell = RunCheck {
+        shell: true,
+        ..one_word.clone()
+    };
+    let moved = command(&["mak", "etest"]);
+    let all = [&test, &lint, &one_word, &shell, &moved].map(|run| hash_of([run]));
+    for (at, hash) in all.iter().enumerate() {
+        assert!(!all[..at].contains(hash), "number {at}");
+    }
+    let later = RunCheck {
+        timeout: 9,
+        ..test.clone()
+    };
+    assert_eq!(hash_of([&test]), hash_of([&later]));
+}
+
+#[test]
+fn a_damaged_file_trusts_nothing_and_is_renamed_by_the_next_write() {
+    let home = Home::new();
+    home.trust(&["make"]);
+    fs::write(home.store.file(), "{\"version\":1,\"proj").unwrap();
+    let error = home.look_up(&home.project(), &["make"]).unwrap_err();
+    assert!(
+        error.to_string().contains("no project is trusted"),
+        "{error}"
+    );
+    let renamed = home.trust(&["make"]).unwrap();
+    assert_eq!(
+        fs::read_to_string(renamed).unwrap(),
+        "{\"version\":1,\"proj"
+    );
+    assert_eq!(
+        home.look_up(&home.project(), &["make"]).unwrap(),
+        Trust::Trusted
+    );
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_not_changed() {
+    let home = Home::new();
+    home.trust(&["make"]);
+    let newer = "{\"version\":2,\"projects\":\"elsewhere\"}";
+    fs::write(home.store.file(), newer).unwrap();
+    let hash = hash_of([&command(&["make"])]);
+    assert!(matches!(
+        home.store.trust(&home.project(), &hash),
+        Err(TrustError::Newer { version: 2, .. })
+    ));
+    assert_eq!(fs::read_to_string(home.store.file()).unwrap(), newer);
+}
+
+#[test]
+fn concurrent_writers_lose_nothing() {
+    let home = Home::new();
+    thread::scope(|scope| {
+        for number in 0..8 {
+            let home = &home;
+            scope.spawn(move || home.trust(&["make", &number.to_string()]));
+        }
+    });
+    for number in 0..8 {
+        let words = ["make", &number.to_string()];
+        let found = home.look_up(&home.project(), &words).unwrap();
+        assert_eq!(found, Trust::Trusted, "{words:?}");
+    }
+}
+
+#[test]
+fn only_the_latest_sets_of_commands_are_stored() {
+    let home = Home::new();
+    for number in 0..=MAX_SETS {
+        home.trust(&["make", &number.to_string()]);
+    }
+    let found = |number: usize| {
+        let words = ["make", &number.to_string()];
+        home.look_up(&home.project(), &words).unwrap()
+    };
+    assert_eq!(found(0), Trust::Changed);
+    assert_eq!(found(1), Trust::Trusted);
+    assert_eq!(found(MAX_SETS), Trust::Trusted);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_read_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    home.trust(&["make"]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&home.store.file()), 0o600);
+    assert_eq!(mode(home.store.file().parent().unwrap()), 0o700);
+}

@@ -1,0 +1,113 @@
+//! Memory of the process: idle, and with a long line.
+//!
+//! The figures are printed; `cargo test memory -- --nocapture` shows them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::connection::Process;
+use crate::host::TestHost;
+
+const MEGABYTE: u64 = 1 << 20;
+
+/// A field of a process in `/proc`, in bytes.
+fn memory(process: u32, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+    let kilobytes = line.split_whitespace().nth(1).unwrap();
+    kilobytes.parse::<u64>().unwrap() << 10
+}
+
+/// Bytes as megabytes.
+fn shown(bytes: u64) -> String {
+    format!(
+        "{}.{} MB",
+        bytes / MEGABYTE,
+        bytes % MEGABYTE * 10 / MEGABYTE
+    )
+}
+
+/// A `hook/agent_end` with one message of the user that fills the line.
+fn agent_end(bytes: usize) -> Vec<u8> {
+    let text = "word ".repeat(bytes / 5);
+    let messages = json!([{"role": "user", "content": text}, {"role": "assistant", "content": [], "stopReason": "stop"}]);
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "hook/agent_end", "params": {"event": {"messages": messages}}});
+    (request.to_string() + "\n").into_bytes()
+}
+
+/// Bytes in memory that come from no file: heap, stacks. Code and tables that the loader relocates in
+/// memory count as anonymous too and grow with the program, but they are not allocated.
+fn allocated(process: u32) -> u64 {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/smaps")).unwrap();
+    let mut is_of_file = false;
+    let mut kilobytes = 0;
+    for line in maps.lines() {
+        let mut words = line.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        match first.strip_suffix(':') {
+            Some("Anonymous") if !is_of_file => {
+                kilobytes += words.next().unwrap().parse::<u64>().unwrap();
+            }
+            Some(_) => {}
+            // address, permissions, offset, device, inode, path
+            None => is_of_file = words.nth(4).is_some_and(|path| path.starts_with('/')),
+        }
+    }
+    kilobytes << 10
+}
+
+/// The most that an idle process may take. Most of it is code, of which a debug build has more: the
+/// regular expressions of rules alone are two megabytes there, though none is compiled before a rule asks.
+fn allowed_idle() -> u64 {
+    if cfg!(debug_assertions) {
+        20 * MEGABYTE
+    } else {
+        5 * MEGABYTE
+    }
+}
+
+#[test]
+fn a_big_line_costs_itself_and_is_given_back() {
+    let process = Process::start(&[]);
+    let id = process.id();
+    let mut host = TestHost::over(process);
+    host.initialize(Path::new("/nowhere"), &json!("system"));
+    host.start_session();
+    let idle = memory(id, "VmRSS");
+    let own = allocated(id);
+    println!("idle: {}, of it allocated: {}", shown(idle), shown(own));
+    assert!(idle <= allowed_idle(), "idle: {}", shown(idle));
+    assert!(own <= MEGABYTE / 2, "idle, allocated: {}", shown(own));
+    for size in [2_000_000, 50_000_000, 10_000_000, 10_000_000] {
+        let line = agent_end(size);
+        host.send_bytes(&line);
+        host.receive();
+        let peak = memory(id, "VmHWM");
+        let after = settled(id, idle + 2 * MEGABYTE);
+        println!("{size} bytes: peak {}, after {}", shown(peak), shown(after));
+        assert!(
+            peak <= 50_000_000 + idle + 10 * MEGABYTE,
+            "peak: {}",
+            shown(peak)
+        );
+        assert!(
+            after <= idle + 2 * MEGABYTE,
+            "after {size} bytes: {}, idle {}",
+            shown(after),
+            shown(idle)
+        );
+    }
+}
+
+/// Memory once the line is given back, which happens after the answer was written.
+fn settled(id: u32, enough: u64) -> u64 {
+    for _ in 0..100 {
+        if memory(id, "VmRSS") <= enough {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    memory(id, "VmRSS")
+}
