@@ -244,10 +244,16 @@ fn the_command_line_answers_as_its_pages_show() {
         .map(|entry| entry.unwrap().path())
         .collect();
     pages.sort();
-    let differences: Vec<String> = pages
-        .iter()
-        .filter_map(|path| Page::read(path).play().err())
-        .collect();
+    let differences: Vec<String> = std::thread::scope(|scope| {
+        let played: Vec<_> = pages
+            .iter()
+            .map(|path| scope.spawn(move || Page::read(path).play().err()))
+            .collect();
+        played
+            .into_iter()
+            .filter_map(|page| page.join().unwrap())
+            .collect()
+    });
     assert!(!pages.is_empty());
     assert!(differences.is_empty(), "\n{}", differences.join("\n\n"));
 }

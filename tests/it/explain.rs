@@ -262,8 +262,8 @@ fn stops(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) -> bool {
     }
     host.call("clock/advance", &json!({ "ms": 1000 }));
     let at_limit = rule.max == Bound::Times(0) || rule.max_stale == Bound::Times(0);
-    let reminded = !rule.wait && !at_limit;
-    assert_eq!(host.reminder.is_some(), reminded);
+    let is_expected = !rule.wait && !at_limit;
+    assert_eq!(host.reminder.is_some(), is_expected);
     let reminder = host.reminder.as_deref();
     assert!(
         reminder.is_none_or(|text| explained.is_reminder(text)),

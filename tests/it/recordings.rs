@@ -397,15 +397,15 @@ fn what_is_simulated_is_what_is_served() {
             .arg(&file)
             .output()
             .unwrap();
-        let output = String::from_utf8(output.stdout).unwrap();
-        assert_ne!(output.status.code(), Some(2), "seed {seed}\n{output}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_ne!(output.status.code(), Some(2), "seed {seed}\n{text}");
         drop(project);
         replays(&file);
         let blocked = fs::read_to_string(&file)
             .unwrap()
             .matches("\"block\":")
             .count();
-        assert_eq!(output.matches("\n  blocked").count(), blocked, "{output}");
+        assert_eq!(text.matches("\n  blocked").count(), blocked, "{text}");
         blocks += blocked;
     }
     assert!(blocks > 0);

@@ -200,7 +200,7 @@ impl Session {
         let (rules, results) = standing.map_or((&self.rules, &self.results), |standing| {
             (&standing.rules, &standing.results)
         });
-        rules.look_at_input() || !results.is_empty()
+        rules.depend_on_input() || !results.is_empty()
     }
 
     /// How many calls were denied for what they hold: also by the rule that holds where nothing looks at payload.

@@ -13,7 +13,7 @@ use crate::definition::{
 };
 use crate::policy::Continue;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, Decision, Denial, LevelRules, Rules, Whose, reason};
+use crate::policy::rules::{Call, Decision, Denial, LevelRules, RuleSource, Rules, reason};
 use crate::run::{Position, RunState, Stale, advance};
 use crate::template::Split;
 use crate::{template, text};
@@ -60,7 +60,7 @@ const LONGEST_TOOL: usize = 1 << 10;
 #[derive(Debug, Clone)]
 struct Blocked {
     tool: String,
-    /// Whose list it was, whether that is in the workflow, and what it allows: a level's name may be another's.
+    /// RuleSource list it was, whether that is in the workflow, and what it allows: a level's name may be another's.
     level: String,
     in_workflow: bool,
     allowed: String,
@@ -168,8 +168,8 @@ impl Standing {
     /// Why a call may not run, or not without a person's consent.
     pub(crate) fn denies(&self, call: &Call<'_>) -> Option<String> {
         match self.rules.decide(call) {
-            Decision::Allowed => None,
-            Decision::Asked(denial) | Decision::Blocked(denial) => {
+            Decision::Allow => None,
+            Decision::Ask(denial) | Decision::Block(denial) => {
                 Some(self.denial_reason(&denial, call.tool()))
             }
         }
@@ -231,7 +231,7 @@ pub(crate) fn settings_levels(settings: &Settings) -> [LevelRules<'_>; 2] {
     ]
     .map(|(name, tier, guards)| LevelRules {
         name,
-        whose: Whose::Settings(tier),
+        source: RuleSource::Settings(tier),
         tools: guards.tools.as_ref(),
         rules: &guards.rules,
     })
@@ -258,16 +258,20 @@ pub(crate) fn levels<'a>(
         let Workflow {
             key, tools, rules, ..
         } = level.workflow;
-        (Whose::Workflow(key), tools, rules)
+        (RuleSource::Workflow(key), tools, rules)
     });
-    let phase = (Whose::Phase, &position.phase.tools, &position.phase.rules);
+    let phase = (
+        RuleSource::Phase,
+        &position.phase.tools,
+        &position.phase.rules,
+    );
     let inner: Vec<_> = workflows.chain([phase]).collect();
     let inner = inner
         .into_iter()
         .zip(names)
         .map(|((whose, tools, rules), name)| LevelRules {
             name,
-            whose,
+            source: whose,
             tools: tools.as_ref(),
             rules,
         });

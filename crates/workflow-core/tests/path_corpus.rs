@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 use workflow_core::definition::{Rule, ToolAccess};
-use workflow_core::policy::rules::{Call, Decision, LevelRules, PlainPaths, Rules, Whose};
+use workflow_core::policy::rules::{Call, Decision, LevelRules, PlainPaths, RuleSource, Rules};
 
 #[derive(Debug, Deserialize)]
 struct Entry {
@@ -40,7 +40,7 @@ fn fits(entry: &Entry) -> bool {
     let nothing = ToolAccess::Whitelist(Vec::new());
     let rules = Rules::new([LevelRules {
         name: "a level",
-        whose: Whose::Phase,
+        source: RuleSource::Phase,
         tools: (entry.verdict == "allow").then_some(&nothing),
         rules: std::slice::from_ref(&rule),
     }]);
@@ -48,7 +48,7 @@ fn fits(entry: &Entry) -> bool {
     let input = serde_json::value::to_raw_value(&input).expect("a value is JSON");
     let allowed = matches!(
         rules.decide(&Call::new("bash", Some(&input), &PlainPaths)),
-        Decision::Allowed
+        Decision::Allow
     );
     allowed == (entry.verdict == "allow")
 }

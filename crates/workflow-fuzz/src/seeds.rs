@@ -155,7 +155,7 @@ pub fn sessions() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The lines of those sessions, each with the size of the pieces it comes in; and lines with lists.
+/// The lines of those sessions, and lines with lists.
 #[must_use]
 pub fn lines() -> Vec<Vec<u8>> {
     let written = [
@@ -173,14 +173,8 @@ pub fn lines() -> Vec<Vec<u8>> {
         let text = String::from_utf8_lossy(&text).into_owned();
         text.lines().map(str::to_owned).collect::<Vec<_>>()
     });
-    let seeds = written.cycle().take(40).chain(said.step_by(7));
-    let seeds = seeds.enumerate().map(|(number, line)| {
-        let pieces = u8::try_from(number * 7 % 256).expect("a remainder of 256");
-        let mut seed = vec![pieces];
-        seed.extend_from_slice(line.as_bytes());
-        seed
-    });
-    short(seeds.collect())
+    let seeds = written.chain(said.step_by(7));
+    short(seeds.map(String::into_bytes).collect())
 }
 
 /// Returns the lines of the shell corpus.

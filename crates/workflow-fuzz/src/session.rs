@@ -88,6 +88,7 @@ impl Owed {
         };
         assert_eq!(member("jsonrpc").as_deref(), Some("\"2.0\""), "{line}");
         let id = member("id");
+        let id = id.map(|id| valid_id(&id).unwrap_or(id));
         if let Some(method) = member("method") {
             self.asked(id.as_deref(), &method, line);
             return None;
@@ -170,17 +171,18 @@ fn asks(line: &[u8]) -> Asks {
         found.map(|(_, value)| value.get())
     };
     let id = member("id");
-    let is_id = |id: &str| id == "null" || !id.starts_with(['{', '[', 't', 'f', 'n']);
-    let named = id.filter(|id| is_id(id)).unwrap_or(NO_ID);
+    let valid = id.and_then(valid_id);
+    let named = valid.as_deref().unwrap_or(NO_ID);
     let answers = member("result").is_some() || member("error").is_some();
     let is_ours = |id: &str| {
         let number = id.strip_prefix("\"s").and_then(|id| id.strip_suffix('"'));
         number.is_some_and(|number| {
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+            is_number && !number.starts_with('0') && number.parse::<u64>().is_ok()
         })
     };
     let Some(method) = member("method") else {
-        return if answers || id.is_some_and(is_ours) {
+        return if answers || valid.as_deref().is_some_and(is_ours) {
             Asks::Nothing
         } else {
             answer(named, false)
@@ -189,7 +191,7 @@ fn asks(line: &[u8]) -> Asks {
     let string = |json: &str| serde_json::from_str::<String>(json).ok();
     if id.is_some() || string(member("jsonrpc").unwrap_or_default()).as_deref() != Some("2.0") {
         let may_wait = string(method).is_some_and(|method| MAY_WAIT.contains(&&*method));
-        return answer(named, may_wait && id.is_some());
+        return answer(named, may_wait && valid.is_some());
     }
     match string(method) {
         Some(_) => Asks::Nothing,
@@ -197,6 +199,12 @@ fn asks(line: &[u8]) -> Asks {
         None if method.starts_with('"') => Asks::Perhaps(named.to_owned()),
         None => answer(named, false),
     }
+}
+
+/// An id that a request may have, written in one way.
+fn valid_id(id: &str) -> Option<String> {
+    let id: Value = serde_json::from_str(id).ok()?;
+    (id.is_string() || id.is_u64()).then(|| id.to_string())
 }
 
 /// The members of an object, as they stand; nothing else is one.

@@ -68,7 +68,7 @@ fn each_request_of_a_session_is_answered_once() {
 }
 
 #[test]
-fn lines_mean_the_same_skimmed_and_shortened() {
+fn a_line_is_answered_by_at_most_one_line() {
     play("line");
 }
 

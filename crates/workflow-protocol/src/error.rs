@@ -1,13 +1,14 @@
-//! What a refused call is answered with.
+//! The errors of refused calls: kinds, codes and names.
 //!
-//! Owns the kinds of errors, their codes and their names. A broken definition is no error: it is a diagnostic in a
-//! result. Must not know the transport's own error type.
+//! A broken definition is a diagnostic in a result, not an error.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use ts_rs::TS;
+
+use crate::version::PROTOCOL_VERSION;
 
 /// Declares [`Kind`]: a row a kind, with its code, its name on the wire and its meaning.
 macro_rules! kinds {
@@ -111,7 +112,7 @@ impl Error {
             kind: self.kind,
             path: self.path.clone(),
             supported: match self.kind {
-                Kind::UnsupportedVersion => vec![crate::PROTOCOL_VERSION],
+                Kind::UnsupportedVersion => vec![PROTOCOL_VERSION],
                 _ => Vec::new(),
             },
         }

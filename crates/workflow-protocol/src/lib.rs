@@ -22,74 +22,20 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
-mod action;
-mod answer;
-mod branch;
-mod command;
-mod diagnostic;
+mod declarations;
 mod error;
 pub mod generate;
-mod halves;
-mod hook;
-mod host;
-mod lenient;
-mod lifecycle;
-mod manifest;
-mod messages;
 pub mod method;
 mod read;
-mod session;
-mod shorten;
-mod skim;
-mod state;
-mod text;
-mod tool;
-mod workflow;
+mod types;
+mod version;
 
-pub use action::{Action, Delivery, Level, Message, MessageOptions, Placement};
-pub use branch::{Branch, BranchEntry};
-pub use command::{
-    CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult, Completion,
-};
-pub use diagnostic::{Diagnostic, Severity};
+pub use declarations::Declarations;
 pub use error::{Error, ErrorData, Kind};
-pub use hook::{
-    AgentEndEvent, AgentEndMutation, AgentEndParams, AgentEndResult, AgentStartParams, AnyEvent,
-    BeforeAgentStartEvent, BeforeAgentStartParams, BeforeAgentStartResult, Block, BlockKind,
-    BranchEvent, BranchMutation, BranchParams, BranchResult, HookResult, Inject, InputEvent,
-    InputParams, SessionEvent, SessionHookParams, ToolCallEvent, ToolCallMutation, ToolCallParams,
-    ToolCallResult, ToolResultEvent, ToolResultMutation, ToolResultParams, ToolResultResult,
-    TurnEvent, TurnParams,
-};
-pub use host::{
-    ConfirmParams, ExecParams, ExecResult, HostApplyParams, InputDialogParams, LogLevel, LogParams,
-    SelectParams,
-};
-pub use lifecycle::{
-    Capabilities, Clock, ClockAdvanceParams, ClockAdvanceResult, HostInfo, InitializeParams,
-    NoParams, ShutdownParams,
-};
-pub use manifest::{
-    CommandDeclaration, EntryType, ExecutionMode, HookSubscription, Manifest, MessageDisplay,
-    MessageType, ServerInfo, ToolDeclaration,
-};
-pub use messages::{LastAssistant, Messages};
 pub use method::{
     Direction, HOST_METHODS, Handlers, HostMethod, METHODS, Method, MethodInfo, MethodKind,
     TypeInfo,
 };
-pub use session::{Context, SessionBound};
-pub use shorten::{Dropped, Shortening};
-pub use skim::skim;
-pub use state::{
-    Breadcrumb, PathSegment, PhaseView, Progress, Pushes, SessionStateParams, SessionStateResult,
-    WorkflowState,
-};
-pub use text::Text;
-pub use tool::{Content, ResultType, ToolCancelParams, ToolExecuteParams, ToolExecuteResult};
-pub use workflow::{
-    PhaseSummary, Show, Source, WorkflowListParams, WorkflowListResult, WorkflowSummary,
-};
-
-/// The version of the protocol that this crate speaks.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub use read::Text;
+pub use types::*;
+pub use version::PROTOCOL_VERSION;

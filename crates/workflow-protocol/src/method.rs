@@ -8,13 +8,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::generate::Declarations;
+use crate::declarations::Declarations;
+use crate::error::Error;
 use crate::read::read;
-use crate::{
+use crate::types::{
     AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
     BeforeAgentStartResult, BranchParams, BranchResult, ClockAdvanceParams, ClockAdvanceResult,
     CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult,
-    ConfirmParams, Error, ExecParams, ExecResult, HookResult, HostApplyParams, InitializeParams,
+    ConfirmParams, ExecParams, ExecResult, HookResult, HostApplyParams, InitializeParams,
     InputDialogParams, InputParams, LogParams, Manifest, SelectParams, SessionHookParams,
     SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams, ToolCallResult,
     ToolCancelParams, ToolExecuteParams, ToolExecuteResult, ToolResultParams, ToolResultResult,
@@ -30,7 +31,7 @@ pub trait Method {
     /// Its parameters, borrowed from the line.
     type Params<'a>: Deserialize<'a>;
     /// Its result.
-    type Result: Serialize;
+    type Result: Serialize + Clone;
 
     /// Reads the parameters from the text of `params`; without any it is read as an empty object.
     ///

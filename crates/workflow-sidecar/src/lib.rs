@@ -1,7 +1,7 @@
 //! The process around the engine: lines, time, files and the command line.
 //!
-//! `workflow-core` decides, `workflow-protocol` says how it looks on the wire; this crate brings
-//! the two together. Start reading at [`serve`].
+//! `workflow-core` decides, `workflow-protocol` declares the messages; this crate connects the two. Start reading at
+//! [`serve`].
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
@@ -17,6 +17,7 @@ mod init;
 mod log;
 mod platform;
 mod record;
+mod rpc;
 mod run_condition;
 pub mod serve;
 mod session_file;

@@ -1,8 +1,7 @@
-//! What is logged: how much, in which form, and what never is.
+//! The log on stderr: its level, its format, and what it leaves out.
 //!
-//! Stdout carries the protocol, so a log goes to stderr. It tells of sessions, requests and what went wrong;
-//! what a line holds, and so what tools are given and give back, is logged only under a target of its own
-//! that has to be asked for by name.
+//! Stdout carries the protocol. The log reports sessions, requests and failures. The content of lines, and with it the
+//! input and output of tools, is logged only under a separate target that has to be requested by name.
 
 use std::io;
 use std::panic::PanicHookInfo;
@@ -14,28 +13,28 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// What is logged, as `tracing` filters it: `warn`, `debug`, `workflow_sidecar=trace`.
+/// The variable with the filter, as `tracing` reads it: `warn`, `debug`, `workflow_sidecar=trace`.
 pub(crate) const LOG_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG";
 
-/// The form, for a host that cannot say `--log-format`.
+/// The variable with the format, for a host that cannot pass `--log-format`.
 pub(crate) const FORMAT_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG_FORMAT";
 
-/// The target of what lines hold. `trace` alone does not ask for it, `lines=trace` does.
+/// The target of the content of lines. `trace` alone does not include it, `lines=trace` does.
 pub(crate) const LINES: &str = "lines";
 
-/// How a log is written.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    // Without documentation of their own: help would take four lines for each option.
+    // Without documentation, because help would take four lines for each value.
     #[default]
     Text,
     Json,
 }
 
-/// Logs to stderr from here on.
+/// Starts logging to stderr.
 ///
-/// The filter is a list of targets and levels without patterns: those of `EnvFilter` bring a
-/// regular expression engine, which an idle process would carry about in memory.
+/// The filter is a list of targets and levels without the patterns of `EnvFilter`, which need a regular expression
+/// engine.
 pub(crate) fn begin(format: Format) {
     let wanted = std::env::var(LOG_VARIABLE).unwrap_or_default();
     let filter = filter(&wanted).unwrap_or_else(|problem| {
@@ -51,7 +50,7 @@ pub(crate) fn begin(format: Format) {
         Format::Text => registry.with(layer.with_filter(filter)).init(),
         Format::Json => registry.with(layer.json().with_filter(filter)).init(),
     }
-    std::panic::set_hook(Box::new(tell_of_panic));
+    std::panic::set_hook(Box::new(log_panic));
 }
 
 fn filter(wanted: &str) -> Result<Targets, tracing_subscriber::filter::ParseError> {
@@ -59,22 +58,22 @@ fn filter(wanted: &str) -> Result<Targets, tracing_subscriber::filter::ParseErro
         return Ok(Targets::new().with_default(LevelFilter::WARN));
     }
     let filter: Targets = wanted.parse()?;
-    let asks_for_lines = filter.iter().any(|(target, _)| target == LINES);
-    Ok(if asks_for_lines {
+    let includes_lines = filter.iter().any(|(target, _)| target == LINES);
+    Ok(if includes_lines {
         filter
     } else {
         filter.with_target(LINES, LevelFilter::OFF)
     })
 }
 
-/// Where a panic was. Its text may quote what was worked on.
-fn tell_of_panic(panic: &PanicHookInfo<'_>) {
-    let place = panic.location().map(ToString::to_string);
-    tracing::error!(place, "a panic");
+/// Logs the location of a panic. Its text may quote the content of a line.
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let location = panic.location().map(ToString::to_string);
+    tracing::error!(location, "a panic");
     let payload = panic.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    tracing::trace!(target: LINES, text, "what the panic says");
+    tracing::trace!(target: LINES, text, "the message of the panic");
 }
 
 #[cfg(test)]
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lines_hold_is_logged_only_by_name() {
+    fn the_content_of_lines_is_logged_only_by_name() {
         let shows = |wanted: &str| filter(wanted).unwrap().would_enable(LINES, &Level::TRACE);
         assert!(!shows(""));
         assert!(!shows("trace"));
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_are_logged_where_nothing_is_asked() {
+    fn warnings_are_logged_by_default() {
         let filter = filter("").unwrap();
         assert!(filter.would_enable("workflow_sidecar", &Level::WARN));
         assert!(!filter.would_enable("workflow_sidecar", &Level::INFO));

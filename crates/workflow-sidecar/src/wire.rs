@@ -3,10 +3,8 @@
 //! The one place where both are known. Owns the keys and options that are constant on the wire.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use jsonrpsee::types::ErrorObjectOwned;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 use workflow_core::definition::{
     Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Tier, Workflow,
 };
@@ -20,10 +18,6 @@ use workflow_protocol as protocol;
 const STATUS_KEY: &str = "workflow";
 /// The countdown above the editor.
 const WIDGET_KEY: &str = "workflow-countdown";
-
-pub(crate) fn error(error: &protocol::Error) -> ErrorObjectOwned {
-    ErrorObjectOwned::owned(error.kind.code(), error.to_string(), Some(error.data()))
-}
 
 pub(crate) fn actions(actions: Vec<Action>) -> Vec<protocol::Action> {
     actions.into_iter().map(action).collect()
@@ -160,18 +154,15 @@ pub(crate) fn branch_result(output: Effects) -> protocol::BranchResult {
     }
 }
 
-/// What an agent is told before it starts; `as_json` makes JSON of its text.
-pub(crate) fn before_agent_start_result(
-    output: Effects,
-    as_json: impl FnOnce(Arc<str>) -> Arc<RawValue>,
-) -> protocol::BeforeAgentStartResult {
+/// What an agent is told before it starts.
+pub(crate) fn before_agent_start_result(output: Effects) -> protocol::BeforeAgentStartResult {
     let inject = match output.reply {
         Reply::Inject {
             custom_type,
             content,
         } => Some(protocol::Inject {
             custom_type: custom_type.to_owned(),
-            content: as_json(content),
+            content: content.to_string(),
             display: false,
         }),
         Reply::None
@@ -189,14 +180,11 @@ pub(crate) fn before_agent_start_result(
     }
 }
 
-/// Whether a tool may run; `as_json` makes JSON of the text that says why not.
-pub(crate) fn tool_call_result(
-    output: Effects,
-    as_json: impl FnOnce(Arc<str>) -> Arc<RawValue>,
-) -> protocol::ToolCallResult {
+/// Whether a tool may run.
+pub(crate) fn tool_call_result(output: Effects) -> protocol::ToolCallResult {
     let block = match output.reply {
         Reply::Block { reason, by } => Some(protocol::Block {
-            reason: as_json(reason),
+            reason: reason.to_string(),
             kind: match by {
                 Decider::Rule => protocol::BlockKind::Policy,
                 Decider::Person => protocol::BlockKind::User,

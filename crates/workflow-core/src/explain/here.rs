@@ -6,7 +6,7 @@ use crate::definition::{
     Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Loaded, Origins, Settings,
     SettingsOrigin, ToolAccess, Workflow, WorkflowOrigin,
 };
-use crate::policy::rules::Whose;
+use crate::policy::rules::RuleSource;
 use crate::run::{Level, Path, Position, RunState};
 use crate::standing::Standing;
 
@@ -132,13 +132,13 @@ impl<'a> Here<'a> {
     }
 
     /// A level around the phase says which tools may run.
-    pub(super) fn list(&self, whose: Whose<'_>, tools: Option<&ToolAccess>) -> Origin {
+    pub(super) fn list(&self, whose: RuleSource<'_>, tools: Option<&ToolAccess>) -> Origin {
         let key = match tools {
             Some(ToolAccess::Whitelist(_)) => ["tools", "whitelist"],
             Some(ToolAccess::Blacklist(_)) | None => ["tools", "blacklist"],
         };
         match whose {
-            Whose::Settings(tier) => {
+            RuleSource::Settings(tier) => {
                 let mut files = self.origins.settings().iter();
                 let file = files.find(|file| file.tier == tier);
                 Origin {
@@ -146,7 +146,7 @@ impl<'a> Here<'a> {
                     place: place(file.map(|file| &file.keys), &key),
                 }
             }
-            Whose::Workflow(name) => {
+            RuleSource::Workflow(name) => {
                 let mut scopes = self.scopes.iter();
                 let scope = scopes.find(|(level, _)| level.workflow.key == name);
                 let origin = scope.and_then(|(_, origin)| origin.as_deref());
@@ -155,7 +155,7 @@ impl<'a> Here<'a> {
                     place: place(origin.map(|origin| &origin.keys), &key),
                 }
             }
-            Whose::Phase => self.phase(&key),
+            RuleSource::Phase => self.phase(&key),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
 use crate::diagnostic::Place;
 use crate::ending;
-use crate::policy::rules::{LevelRules, Whose, builtin_rule, in_words};
+use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, in_words};
 use crate::policy::{STEP_TOOL, ToolGuard};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
 use crate::standing::{all_profiles, level_names, levels};
@@ -210,8 +210,8 @@ fn tools(here: &Here<'_>) -> Vec<Row> {
 /// The lists of the levels around the phase.
 fn outer_lists(here: &Here<'_>) -> Vec<Row> {
     let names = level_names(here.position);
-    let outer =
-        levels(here.position, here.settings, &names).filter(|level| level.whose != Whose::Phase);
+    let outer = levels(here.position, here.settings, &names)
+        .filter(|level| level.source != RuleSource::Phase);
     let listed = outer.filter_map(|level| {
         let list = ToolGuard::new(level.tools);
         let value = Value::Word(list.allowed()?.to_owned());
@@ -219,7 +219,7 @@ fn outer_lists(here: &Here<'_>) -> Vec<Row> {
             Section::Tools,
             "allowedAround",
             value,
-            here.list(level.whose, level.tools),
+            here.list(level.source, level.tools),
         ))
     });
     listed.collect()
@@ -250,7 +250,7 @@ fn rules(here: &Here<'_>) -> Vec<Row> {
                 Section::Tools,
                 key,
                 value,
-                said_by(level.whose, &rule.source),
+                said_by(level.source, &rule.source),
             )
         });
         rules.collect()
@@ -267,14 +267,14 @@ fn results(here: &Here<'_>) -> Vec<Row> {
         (Tier::Global, &settings.user),
         (Tier::Project, &settings.project),
     ];
-    let outer = outer.map(|(tier, guards)| (Whose::Settings(tier), &guards.results));
+    let outer = outer.map(|(tier, guards)| (RuleSource::Settings(tier), &guards.results));
     let workflows = here.position.levels.iter().map(|level| {
         (
-            Whose::Workflow(&level.workflow.key),
+            RuleSource::Workflow(&level.workflow.key),
             &level.workflow.results,
         )
     });
-    let phase = [(Whose::Phase, &here.position.phase.results)];
+    let phase = [(RuleSource::Phase, &here.position.phase.results)];
     let levels = outer.into_iter().chain(workflows).chain(phase);
     let rows = levels.flat_map(|(whose, rules)| {
         rules.iter().map(move |rule| {
@@ -290,12 +290,12 @@ fn results(here: &Here<'_>) -> Vec<Row> {
 }
 
 /// A level says so, at this `file:line`.
-pub(super) fn said_by(whose: Whose<'_>, source: &str) -> Origin {
+pub(super) fn said_by(whose: RuleSource<'_>, source: &str) -> Origin {
     Origin {
         said: match whose {
-            Whose::Settings(tier) => Said::Settings(tier),
-            Whose::Workflow(key) => Said::Workflow(key.to_owned()),
-            Whose::Phase => Said::Phase,
+            RuleSource::Settings(tier) => Said::Settings(tier),
+            RuleSource::Workflow(key) => Said::Workflow(key.to_owned()),
+            RuleSource::Phase => Said::Phase,
         },
         place: (!source.is_empty()).then(|| Place::file(source)),
     }
@@ -310,7 +310,7 @@ fn way_out(here: &Here<'_>) -> Vec<Row> {
             Section::Moves,
             "gate",
             value,
-            said_by(Whose::Phase, &gate.source),
+            said_by(RuleSource::Phase, &gate.source),
         )
     });
     let approval = phase.approve.iter().map(|approval| {
@@ -323,7 +323,7 @@ fn way_out(here: &Here<'_>) -> Vec<Row> {
             Section::Moves,
             "approve",
             value,
-            said_by(Whose::Phase, &approval.source),
+            said_by(RuleSource::Phase, &approval.source),
         )
     });
     gates.chain(approval).collect()

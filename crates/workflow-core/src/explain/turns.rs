@@ -5,7 +5,7 @@ use crate::definition::Checkpoint;
 use super::here::Here;
 use super::row::{Row, Section, Value};
 use super::rows::said_by;
-use crate::policy::rules::Whose;
+use crate::policy::rules::RuleSource;
 
 /// What holds in a phase.
 pub(super) fn of_phase(here: &Here<'_>) -> Vec<Row> {
@@ -54,7 +54,7 @@ fn triggers(here: &Here<'_>) -> Vec<Row> {
         section: Section::Turns,
         key: "trigger",
         value: Value::Word(format!("{}: \"{}\"", trigger.in_words(), trigger.prompt)),
-        origin: Some(said_by(Whose::Settings(trigger.tier), &trigger.source)),
+        origin: Some(said_by(RuleSource::Settings(trigger.tier), &trigger.source)),
     });
     rows.collect()
 }

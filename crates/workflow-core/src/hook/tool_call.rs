@@ -10,7 +10,7 @@ use crate::Session;
 use crate::diagnostic::{shown, visible};
 use crate::effect::{Decider, DeferredReply, Effects, Question, Reply};
 use crate::policy::STEP_TOOL;
-use crate::policy::rules::{Call, Decision, Denial, Lift, reason};
+use crate::policy::rules::{Call, Decision, Denial, Override, reason};
 use crate::session::Waiting;
 use crate::types::RequestId;
 
@@ -42,12 +42,12 @@ impl Session {
         let standing = self.standing().map(|(_, standing)| standing);
         let rules = standing.map_or(&self.rules, |standing| &standing.rules);
         let (denial, asked) = match rules.decide(call) {
-            Decision::Allowed => {
+            Decision::Allow => {
                 self.denied = None;
                 return;
             }
-            Decision::Asked(denial) => (denial, true),
-            Decision::Blocked(denial) => (denial, false),
+            Decision::Ask(denial) => (denial, true),
+            Decision::Block(denial) => (denial, false),
         };
         if denial.rule.is_none() {
             let reason = match standing {
@@ -61,9 +61,13 @@ impl Session {
                 Some(standing) => standing.denial_reason(&denial, call.tool()),
                 None => reason(&denial, call.tool(), None),
             };
-            let lifted = match denial.lift {
-                Lift::Person => rules.lifted(call).iter().map(level_and_source).collect(),
-                Lift::Never => Vec::new(),
+            let lifted = match denial.override_by {
+                Override::Person => rules
+                    .overridden(call)
+                    .iter()
+                    .map(level_and_source)
+                    .collect(),
+                Override::Never => Vec::new(),
             };
             if asked {
                 self.ask_for_consent(request, call, reason, &lifted, out);

@@ -1,4 +1,4 @@
-//! What holds a run to its definition: which tools may run, and how often the agent is pushed on.
+//! Policy: decisions on tool calls, changes to tool results, and limits of automatic continuation.
 
 mod auto_continue;
 pub mod gate;

@@ -1,6 +1,6 @@
-//! What the model reads of a tool's result: redacted, cut, with something behind it.
+//! Tool results as the model reads them: redacted, cut, with appended text.
 //!
-//! Owns the texts of a result. Whether the call failed is not its to change, and images pass as they are.
+//! Only the texts of a result change, not images and not the information whether the call failed.
 
 use std::cell::OnceCell;
 
@@ -11,27 +11,27 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::rules::{names_match, regex};
 use crate::definition::{ResultKind, ResultRule};
 
-/// What stands in the place of what is redacted, if a rule does not say.
+/// The replacement for redacted text, unless the rule sets one.
 const REDACTED: &str = "[redacted]";
 
-/// The rules on results of all levels, outer first. All that fit are applied, in order.
+/// The rules on results of all levels, outer first. All matching rules are applied, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Results {
-    rules: Vec<CompiledRule>,
+    rules: Vec<CompiledResultRule>,
 }
 
 #[derive(Debug, Clone)]
-struct CompiledRule {
+struct CompiledResultRule {
     rule: ResultRule,
-    /// `None` is a pattern that is none: nothing of the text is kept.
+    /// `None` is an invalid pattern: the whole text is redacted.
     redact: OnceCell<Option<Vec<Regex>>>,
 }
 
 impl Results {
-    /// Takes the rules, outer first.
+    /// Creates the rules, outer first.
     #[must_use]
     pub fn new<'a>(rules: impl IntoIterator<Item = &'a ResultRule>) -> Self {
-        let compiled = |rule: &ResultRule| CompiledRule {
+        let compiled = |rule: &ResultRule| CompiledResultRule {
             rule: rule.clone(),
             redact: OnceCell::new(),
         };
@@ -40,28 +40,28 @@ impl Results {
         }
     }
 
-    /// Whether no result can be changed.
+    /// Returns whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// What the model reads in place of a result; `None` if the result stays as it is.
+    /// Applies the rules to a result; `None` if it does not change.
     ///
-    /// A result is a text, or a list of parts of which those of type `text` have one.
+    /// A result is a text or a list of parts, of which those of type `text` have one.
     #[must_use]
     pub fn apply(&self, tool: &str, content: &RawValue, is_error: bool) -> Option<Box<RawValue>> {
-        let fits = |rule: &&CompiledRule| rule.fits(tool, is_error);
-        let mut rules = self.rules.iter().filter(fits).peekable();
+        let applies = |rule: &&CompiledResultRule| rule.applies_to(tool, is_error);
+        let mut rules = self.rules.iter().filter(applies).peekable();
         rules.peek()?;
         let Ok(before) = serde_json::from_str::<Value>(content.get()) else {
-            // Half a character, say. What cannot be looked through for secrets is not let through.
+            // For example half a surrogate pair. A result that cannot be searched for secrets is withheld.
             let redacts = rules.any(|rule| rule.rule.unread || !rule.rule.redact.is_empty());
-            return redacts.then(unread).flatten();
+            return redacts.then(withheld).flatten();
         };
-        let rules: Vec<&CompiledRule> = rules.collect();
+        let rules: Vec<&CompiledResultRule> = rules.collect();
         let mut after = before.clone();
-        // Half of a secret fits no pattern: nothing is cut before all levels have looked for theirs.
+        // Half of a secret matches no pattern, so all levels redact before any of them cuts.
         for rule in &rules {
             rule.redact(&mut after);
         }
@@ -72,8 +72,8 @@ impl Results {
     }
 }
 
-impl CompiledRule {
-    fn fits(&self, tool: &str, is_error: bool) -> bool {
+impl CompiledResultRule {
+    fn applies_to(&self, tool: &str, is_error: bool) -> bool {
         let kind = if is_error {
             ResultKind::Error
         } else {
@@ -88,7 +88,7 @@ impl CompiledRule {
         }
     }
 
-    /// Cuts, and appends.
+    /// Cuts and appends.
     fn shape(&self, content: &mut Value) {
         if let Some(most) = self.rule.max_chars {
             let mut left = most as usize;
@@ -131,13 +131,13 @@ impl CompiledRule {
     }
 }
 
-/// What stands in the place of a result that cannot be read.
-fn unread() -> Option<Box<RawValue>> {
+/// Returns the replacement for a result that cannot be parsed.
+fn withheld() -> Option<Box<RawValue>> {
     let text = "[redacted: the result could not be read]";
     to_raw_value(&serde_json::json!([{"type": "text", "text": text}])).ok()
 }
 
-/// The texts of a result.
+/// Returns the texts of a result.
 fn texts(content: &mut Value) -> Vec<&mut String> {
     match content {
         Value::String(text) => vec![text],
@@ -156,7 +156,7 @@ fn text_of(part: &mut Value) -> Option<&mut String> {
     }
 }
 
-/// Keeps the beginning and the end of a text; gives how many characters are left for the next one.
+/// Cuts the middle of a text. Returns the number of characters left for the next one.
 pub(crate) fn cut(text: &mut String, most: usize) -> usize {
     let length = text.chars().count();
     if length <= most {
@@ -178,7 +178,7 @@ pub(crate) fn cut(text: &mut String, most: usize) -> usize {
     0
 }
 
-/// Puts a text behind the last one, or as a part of its own where there is none.
+/// Appends a text to the last one, or as a new part if there is none.
 fn append(content: &mut Value, appended: &str) {
     match texts(content).pop() {
         Some(last) => {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_keeps_its_beginning_and_its_end() {
+    fn a_long_text_keeps_its_start_and_its_end() {
         let text = format!("{}{}", "a".repeat(20), "z".repeat(20));
         let found = applied(&[json!({"maxChars": 9})], "bash", &json!(text), false);
         let expected = "aaaaaa\n[… 31 characters left out …]\nzzz";
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_cannot_be_read_withholds_the_text_and_nothing_else() {
+    fn an_unreadable_rule_withholds_the_text_only() {
         let rules = [json!({"unread": true, "source": "f:3"})];
         let content = json!([{"type": "text", "text": "sk-1"}, {"type": "image", "data": "i"}]);
         let found = applied(&rules, "bash", &content, false).expect("it is changed");
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn only_results_that_fit_are_changed() {
+    fn only_matching_results_are_changed() {
         let rules = [json!({"tools": ["ba*"], "on": "error", "append": "Read it."})];
         let content = json!([{"type": "text", "text": "failed"}]);
         let expected = json!([{"type": "text", "text": "failed\nRead it."}]);
@@ -276,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_is_none_keeps_nothing() {
+    fn an_invalid_pattern_redacts_everything() {
         let found = applied(&[json!({"redact": ["("]})], "bash", &json!("secret"), false);
         assert_eq!(found, Some(json!("[redacted]")));
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_let_through_where_something_is_redacted() {
+    fn an_invalid_result_is_withheld_if_a_rule_redacts() {
         let content = RawValue::from_string(r#""sk-1 \ud83d""#.to_owned()).expect("it is JSON");
         let applied = |said: Value| {
             let applied = Results::new(&[rule(&said)]).apply("bash", &content, false);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_stays_as_it_is() {
+    fn content_without_text_does_not_change() {
         let rules = [json!({"redact": ["a"], "append": "b"})];
         for content in [json!(null), json!({"a": "a"}), json!(1)] {
             assert_eq!(applied(&rules, "bash", &content, false), None, "{content}");

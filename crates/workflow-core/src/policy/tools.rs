@@ -1,67 +1,67 @@
-//! Which tools a phase allows (hook-lifecycle: "handleToolCall").
+//! Lists of tools that a level allows or blocks.
 
 use std::collections::HashSet;
 
 use crate::definition::ToolAccess;
 
-/// The tool that moves a run on: no phase can block it.
+/// The tool that advances a run. No list can block it.
 pub const STEP_TOOL: &str = "workflow_step";
 
-/// Decides tool calls by name, in the same time however long the list is.
+/// A list of tools that a level allows or blocks.
 #[derive(Debug, Clone, Default)]
 pub struct ToolGuard {
-    rule: Option<Rule>,
+    list: Option<List>,
 }
 
 #[derive(Debug, Clone)]
-struct Rule {
-    named: HashSet<String>,
-    named_may_run: bool,
+struct List {
+    names: HashSet<String>,
+    is_whitelist: bool,
     allowed: String,
 }
 
 impl ToolGuard {
-    /// The guard of a phase.
+    /// Creates the list of a level.
     #[must_use]
     pub fn new(tools: Option<&ToolAccess>) -> Self {
-        let rule = tools.map(|tools| match tools {
-            ToolAccess::Blacklist(names) => Rule {
-                named: names.iter().cloned().collect(),
-                named_may_run: false,
+        let list = tools.map(|tools| match tools {
+            ToolAccess::Blacklist(names) => List {
+                names: names.iter().cloned().collect(),
+                is_whitelist: false,
                 allowed: format!("all except: {}", names.join(", ")),
             },
-            ToolAccess::Whitelist(names) => Rule {
-                named: names.iter().cloned().collect(),
-                named_may_run: true,
+            ToolAccess::Whitelist(names) => List {
+                names: names.iter().cloned().collect(),
+                is_whitelist: true,
                 allowed: names.join(", "),
             },
         });
-        Self { rule }
+        Self { list }
     }
 
-    /// What is allowed, as people read it; `None` if nothing is blocked.
+    /// Describes what is allowed, for display; `None` if nothing is blocked.
     #[must_use]
     pub fn allowed(&self) -> Option<&str> {
-        Some(&self.rule.as_ref()?.allowed)
+        Some(&self.list.as_ref()?.allowed)
     }
 
-    /// Which tools are left, as people read it; `None` if all of them are.
+    /// Describes the tools that may run, for display; `None` if all may.
     #[must_use]
-    pub fn leaves(&self) -> Option<&str> {
-        let rule = self.rule.as_ref()?;
-        match (rule.named.is_empty(), rule.named_may_run) {
+    pub fn allowed_tools(&self) -> Option<&str> {
+        let list = self.list.as_ref()?;
+        match (list.names.is_empty(), list.is_whitelist) {
             (true, true) => Some(STEP_TOOL),
             (true, false) => None,
-            (false, _) => Some(&rule.allowed),
+            (false, _) => Some(&list.allowed),
         }
     }
 
-    /// What is allowed instead, as people read it, when this tool is not.
+    /// Describes what is allowed instead if this tool is blocked; `None` if it may run.
     #[must_use]
     pub fn blocks(&self, tool: &str) -> Option<&str> {
-        let rule = self.rule.as_ref()?;
-        let may_run = tool == STEP_TOOL || rule.named.contains(tool) == rule.named_may_run;
-        (!may_run).then_some(rule.allowed.as_str())
+        let list = self.list.as_ref()?;
+        let may_run = tool == STEP_TOOL || list.names.contains(tool) == list.is_whitelist;
+        (!may_run).then_some(list.allowed.as_str())
     }
 }
 
@@ -100,15 +100,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_said_where_something_is_blocked() {
-        let left = |tools| ToolGuard::new(Some(&tools)).leaves().map(str::to_owned);
-        assert_eq!(left(ToolAccess::Blacklist(Vec::new())), None);
+    fn allowed_tools_are_described_if_some_are_blocked() {
+        let allowed = |tools| {
+            ToolGuard::new(Some(&tools))
+                .allowed_tools()
+                .map(str::to_owned)
+        };
+        assert_eq!(allowed(ToolAccess::Blacklist(Vec::new())), None);
         assert_eq!(
-            left(ToolAccess::Blacklist(names(&["edit"]))).as_deref(),
+            allowed(ToolAccess::Blacklist(names(&["edit"]))).as_deref(),
             Some("all except: edit")
         );
         assert_eq!(
-            left(ToolAccess::Whitelist(Vec::new())).as_deref(),
+            allowed(ToolAccess::Whitelist(Vec::new())).as_deref(),
             Some(STEP_TOOL)
         );
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::value::RawValue;
-use workflow_core::policy::rules::{Call, Decision, Lift, PlainPaths, Rules};
+use workflow_core::policy::rules::{Call, Decision, Override, PlainPaths, Rules};
 
 /// How one character of a line is written for a shell.
 #[derive(Debug, Clone, Copy)]
@@ -82,12 +82,16 @@ fn arguments(field: &str, line: &str, more: &str) -> Box<RawValue> {
 /// Whether a call is denied, for good.
 fn is_denied(tool: &str, input: &RawValue) -> bool {
     match Rules::default().decide(&Call::new(tool, Some(input), &PlainPaths)) {
-        Decision::Blocked(denial) => {
-            assert_eq!(denial.lift, Lift::Never, "no person is asked to lift it");
+        Decision::Block(denial) => {
+            assert_eq!(
+                denial.override_by,
+                Override::Never,
+                "no person is asked to lift it"
+            );
             true
         }
-        Decision::Allowed => false,
-        Decision::Asked(_) => panic!("no person is asked about it"),
+        Decision::Allow => false,
+        Decision::Ask(_) => panic!("no person is asked about it"),
     }
 }
 

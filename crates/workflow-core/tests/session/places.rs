@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 use workflow_core::definition::{Rule, ToolAccess};
 use workflow_core::policy::rules::{
-    Call, Decision, LevelRules, PathForm, Paths, PlainPaths, Rules, Whose,
+    Call, Decision, LevelRules, PathForm, Paths, PlainPaths, RuleSource, Rules,
 };
 
 fn rule(said: &Value) -> Rule {
@@ -25,13 +25,13 @@ fn is_allowed(
 ) -> bool {
     let rules = Rules::new([LevelRules {
         name: "a level",
-        whose: Whose::Phase,
+        source: RuleSource::Phase,
         tools,
         rules,
     }]);
     let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
     let call = Call::new(tool, Some(&input), paths);
-    matches!(rules.decide(&call), Decision::Allowed)
+    matches!(rules.decide(&call), Decision::Allow)
 }
 
 fn is_blocked(said: &Value, tool: &str, input: &Value) -> bool {
@@ -234,14 +234,14 @@ fn a_denial_says_what_stands_for_the_protected_file() {
         let rule = rule(&json!({"verdict": "block", "path": [".env"]}));
         let rules = Rules::new([LevelRules {
             name: "a level",
-            whose: Whose::Phase,
+            source: RuleSource::Phase,
             tools: None,
             rules: std::slice::from_ref(&rule),
         }]);
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
         match rules.decide(&Call::new("bash", Some(&input), &PlainPaths)) {
-            Decision::Blocked(denial) => denial.seen,
-            Decision::Allowed | Decision::Asked(_) => panic!("it is blocked"),
+            Decision::Block(denial) => denial.seen,
+            Decision::Allow | Decision::Ask(_) => panic!("it is blocked"),
         }
     };
     let line = |line: &str| said(&json!({"command": line}));

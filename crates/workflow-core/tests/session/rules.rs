@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
 use workflow_core::event::Event;
 use workflow_core::policy::rules::{
-    Call, Decision, LevelRules, PathForm, Paths, PlainPaths, Rules, Whose,
+    Call, Decision, LevelRules, PathForm, Paths, PlainPaths, RuleSource, Rules,
 };
 
 use crate::world::{World, guarded, line, phase, workflow};
@@ -119,13 +119,13 @@ fn an_at_sign_is_a_letter_to_the_shell_and_none_to_a_tool() {
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
         let level = LevelRules {
             name: "a level",
-            whose: Whose::Phase,
+            source: RuleSource::Phase,
             tools: Some(&nothing_else),
             rules: std::slice::from_ref(&allow),
         };
         let rules = Rules::new([level]);
         let call = Call::new(tool, Some(&input), &WithoutAt);
-        matches!(rules.decide(&call), Decision::Allowed)
+        matches!(rules.decide(&call), Decision::Allow)
     };
     assert!(decide("write", &json!({"path": "@docs/a"})));
     assert!(decide("bash", &json!({"command": "echo x > docs/a"})));
@@ -353,14 +353,14 @@ fn in_a_session(levels: &[Level; 5], call: &(&str, Value)) -> u8 {
 fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
     let levels = levels.iter().map(|(tools, rules)| LevelRules {
         name: "a level",
-        whose: Whose::Phase,
+        source: RuleSource::Phase,
         tools: tools.as_ref(),
         rules,
     });
     match Rules::new(levels).decide(call) {
-        Decision::Allowed => 0,
-        Decision::Asked(_) => 1,
-        Decision::Blocked(_) => 2,
+        Decision::Allow => 0,
+        Decision::Ask(_) => 1,
+        Decision::Block(_) => 2,
     }
 }
 
@@ -407,7 +407,7 @@ proptest! {
         };
         let strictest = (0..5).map(alone).max();
         prop_assert_eq!(Some(all), strictest, "no level undoes another");
-        // Whose word it is makes no difference to what it forbids.
+        // RuleSource word it is makes no difference to what it forbids.
         let mut moved = levels.clone();
         moved.rotate_left(shift);
         prop_assert_eq!(in_a_session(&moved, &call), all, "in any order");

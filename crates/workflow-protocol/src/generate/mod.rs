@@ -3,7 +3,6 @@
 //! Owns the text of the generated files. Must not know the file system: a test compares the text with what is on disk,
 //! and `scripts/gen` has that test write it.
 
-mod layout;
 mod openrpc;
 mod schema;
 mod tables;
@@ -12,7 +11,6 @@ mod typescript;
 use serde_json::Value;
 
 pub use tables::in_readme;
-pub use typescript::Declarations;
 
 /// A generated file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,9 @@
 use serde_json::{Map, Value, json};
 
 use super::schema::{Contract, Described, contains};
-use crate::{Direction, Kind, MethodKind, PROTOCOL_VERSION};
+use crate::error::Kind;
+use crate::method::{Direction, MethodKind};
+use crate::version::PROTOCOL_VERSION;
 
 /// Where the definitions are.
 const SCHEMAS: &str = "/components/schemas";

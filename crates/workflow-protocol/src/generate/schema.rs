@@ -7,7 +7,9 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value, json};
 
-use crate::{Direction, ErrorData, HOST_METHODS, METHODS, MethodInfo, TypeInfo, WorkflowState};
+use crate::error::ErrorData;
+use crate::method::{Direction, HOST_METHODS, METHODS, MethodInfo, TypeInfo};
+use crate::types::WorkflowState;
 
 /// The dialect of every schema.
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::openrpc::resolve;
 use super::schema::{Contract, Described, contains};
-use crate::{Direction, Kind, MethodKind};
+use crate::error::Kind;
+use crate::method::{Direction, MethodKind};
 
 /// What stands in an empty cell.
 const NOTHING: &str = "–";

@@ -162,7 +162,7 @@ fn hook_results() -> Vec<Written> {
             &BeforeAgentStartResult {
                 inject: Some(Inject {
                     custom_type: "workflow:context".into(),
-                    content: raw(&json!("…")).into(),
+                    content: "…".into(),
                     display: false,
                 }),
                 ..Default::default()
@@ -174,7 +174,7 @@ fn hook_results() -> Vec<Written> {
             "hook/tool_call",
             &ToolCallResult {
                 block: Some(Block {
-                    reason: raw(&json!("No.")).into(),
+                    reason: "No.".into(),
                     kind: BlockKind::Policy,
                 }),
                 mutation: Some(ToolCallMutation {

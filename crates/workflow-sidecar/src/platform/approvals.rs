@@ -188,7 +188,7 @@ impl Approvals {
             Ok(value) => Some(value),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => {
-                tracing::warn!("{}: {error}", path.display());
+                tracing::debug!("{}: {error}", path.display());
                 None
             }
         }

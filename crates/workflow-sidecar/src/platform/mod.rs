@@ -25,7 +25,8 @@ mod private_dir;
 mod process;
 mod real;
 mod regular_file;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 pub(crate) mod triggers;
 pub(crate) mod trust_store;

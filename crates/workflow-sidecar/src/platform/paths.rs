@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_pattern_through_a_link_protects_its_target() {
         use workflow_core::definition::Rule;
-        use workflow_core::policy::rules::{Call, Decision, LevelRules, Rules, Whose};
+        use workflow_core::policy::rules::{Call, Decision, LevelRules, RuleSource, Rules};
 
         let root = tempfile::tempdir().unwrap();
         let project = root.path().join("project");
@@ -371,7 +371,7 @@ mod tests {
             .unwrap();
             let rules = Rules::new([LevelRules {
                 name: "a level",
-                whose: Whose::Phase,
+                source: RuleSource::Phase,
                 tools: None,
                 rules: std::slice::from_ref(&rule),
             }]);
@@ -379,7 +379,7 @@ mod tests {
             let input = serde_json::value::to_raw_value(&input).unwrap();
             let paths = LocalPaths::new(&project, Path::new("/agent"));
             let decision = rules.decide(&Call::new("read", Some(&input), &paths));
-            matches!(decision, Decision::Blocked(_))
+            matches!(decision, Decision::Block(_))
         };
         assert!(is_blocked("link/**", "link/x"));
         assert!(is_blocked("link/**", "real/x"));

@@ -73,7 +73,7 @@ pub(super) struct Definitions {
     settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
 
-/// Whose project is looked into.
+/// RuleSource project is looked into.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProjectOf<'a> {
     /// A session's.

@@ -1,195 +1,75 @@
-//! One line in, the lines that follow from it out.
-//!
-//! Owns the method table and the order of what is written. Must not know methods one by one, or
-//! where lines come from and go.
+//! The path of a line: it is parsed, routed to its handler, and answered.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jsonrpsee::types::{Id, Params};
-use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
+use jsonrpsee::MethodResponse;
+use jsonrpsee::types::Id;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tracing::field::Empty;
 use tracing::{Level, Span};
 use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
-use workflow_protocol::{
-    Dropped, Error, Kind, Method, PROTOCOL_VERSION, Text, for_each_method, method,
-};
+use workflow_protocol::method::Initialize;
+use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION};
 
-use super::envelope::{Call, Invalid, Message, NO_ID, classify};
 use super::handlers::{Answered, unsupported};
-use super::outbox::Outbox;
 use super::server::{Server, Surroundings, not_initialized};
-use super::usual::glance;
 use crate::log::LINES;
 use crate::platform::PlatformReport;
-use crate::wire;
+use crate::rpc::{Call, Message, Router, Service, failure};
 
-/// The methods, and what they work on.
-pub(super) struct Dispatch {
-    methods: RpcModule<Mutex<Server>>,
-    /// Hardly ever waited for: who takes a line or a tick holds the pen.
+/// The sessions behind one lock, and everything that happens to them.
+///
+/// The lines that follow wait until [`take_output`](Self::take_output).
+pub(super) struct Dispatcher {
+    router: Router<Server>,
     server: Arc<Mutex<Server>>,
 }
 
-impl Dispatch {
+impl Dispatcher {
     pub(super) fn new(surroundings: Surroundings, deadline_changed: Arc<Notify>) -> Self {
-        let server = Server::new(surroundings, deadline_changed);
-        let server = Arc::new(Mutex::new(server));
-        let mut methods = RpcModule::from_arc(Arc::clone(&server));
-        macro_rules! register {
-            ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
-                let own = Arc::clone(&server);
-                let callback = move |_: Id<'_>, params: Params<'_>, _, _| {
-                    respond::<method::$row>(&params, &own)
-                };
-                methods
-                    .verify_and_insert($name, MethodCallback::Sync(Arc::new(callback)))
-                    .expect("each row has a name of its own");
-            )*};
-        }
-        for_each_method!(register);
-        Self { methods, server }
+        let server = Arc::new(Mutex::new(Server::new(surroundings, deadline_changed)));
+        let router = Router::new(&server);
+        Self { router, server }
     }
 
-    /// Takes a line, out of which something was taken before; what is to be written because of it is added to `out`.
-    pub(super) fn take(&self, line: &[u8], dropped: Dropped, out: &mut Outbox) {
-        let _taken = tracing::debug_span!(
+    /// Handles a line of the host.
+    pub(super) fn handle_line(&self, line: &[u8]) {
+        let _span = tracing::debug_span!(
             "message",
-            bytes = line.len() + dropped.bytes,
+            bytes = line.len(),
             id = Empty,
             method = Empty,
             session = Empty
         )
         .entered();
-        let line = match simdutf8::compat::from_utf8(line) {
-            Ok(line) => line,
-            Err(error) => {
-                let byte = error.valid_up_to() + 1;
-                return refuse(NO_ID, Invalid::NotUtf8(byte).moved(dropped), out);
-            }
-        };
-        if line.bytes().all(|byte| byte.is_ascii_whitespace()) {
+        if line.trim_ascii().is_empty() {
             return;
         }
-        tracing::trace!(target: LINES, line, "from the host");
-        if let Some((id, call)) = glance(line) {
-            note(id, &call);
-            let response = self.call(id, &call);
-            // Nothing was done where there is an error, unless it is that doing it failed.
-            let has_failed = response.as_error_code() == Some(Kind::Internal.code());
-            if response.is_success() || has_failed {
-                return self.answer(id, &response, out);
-            }
-        }
-        self.take_in_full(line, dropped, out);
-    }
-
-    fn take_in_full(&self, line: &str, dropped: Dropped, out: &mut Outbox) {
-        match classify(line) {
-            Message::Request { id, call } => {
-                note(id, &call);
-                self.answer(id, &self.call(id, &call), out);
-            }
-            Message::Notification(call) => {
-                note("", &call);
-                self.hear(&call, out);
-            }
-            Message::Response { id, result } => self.answered(id, result, out),
-            Message::Invalid { id, why } => refuse(id, why.moved(dropped), out),
+        tracing::trace!(target: LINES, line = &*String::from_utf8_lossy(line), "from the host");
+        match Message::parse(line) {
+            Ok(Message::Request(id, call)) => self.handle_request(id, &call),
+            Ok(Message::Notification(call)) => self.handle_notification(&call),
+            Ok(Message::Response { id, result }) => self.handle_response(id, result),
+            Err(refusal) => self.server().outbox.respond(&refusal.into_response()),
         }
     }
 
-    /// Answers a line that was too long to be taken.
-    pub(super) fn refuse_long_line(max_line: usize, out: &mut Outbox) {
-        let error = Error::new(
-            Kind::LineTooLong,
-            format!("the line is longer than {max_line} bytes and was skipped"),
-        );
-        push_error(NO_ID, &error, out);
-    }
-
-    /// Does what time caused.
-    pub(super) fn tick(&self, out: &mut Outbox) {
-        let tick = |server: &mut Server| {
-            server.tick(None);
-        };
-        self.do_or_log(tick, "a step of the clock failed", out);
-    }
-
-    /// Handles a report of the platform, and says what happens to the message of a trigger.
-    pub(super) fn platform_reported(
-        &self,
-        report: PlatformReport,
-        out: &mut Outbox,
-    ) -> Option<TriggerOutcome> {
-        let mut outcome = None;
-        let handle = |server: &mut Server| outcome = server.platform_reported(report);
-        self.do_or_log(handle, "a report of the platform could not be taken", out);
-        outcome
-    }
-
-    /// Answers what still waits: nothing more will come.
-    pub(super) fn finish(&self, out: &mut Outbox) {
-        self.do_or_log(Server::close_all, "a session could not be closed", out);
-    }
-
-    /// Looks at a clock that is held, and says whether something is due before anything else happens.
-    pub(super) fn look_at_clock(&self) -> bool {
-        self.server().look_at_clock()
-    }
-
-    /// Whether what is decided hangs on what tools are given or give back.
-    pub(super) fn hangs_on_payload(&self) -> bool {
-        let server = self.server();
-        server
-            .sessions
-            .values()
-            .any(|slot| slot.session.looks_at_payload())
-    }
-
-    /// How many calls were denied for what they hold, of all sessions.
-    pub(super) fn denials(&self) -> u64 {
-        let server = self.server();
-        let sessions = server.sessions.values();
-        sessions.map(|slot| slot.session.denials()).sum()
-    }
-
-    /// The time of what happened last, by a clock that is held or virtual.
-    pub(super) fn now(&self) -> Millis {
-        self.server().clock.now()
-    }
-
-    pub(super) fn due_in(&self) -> Option<Duration> {
-        self.server().due_in()
-    }
-
-    /// Whether the host asked for the end.
-    pub(super) fn is_over(&self) -> bool {
-        self.server().is_over
-    }
-
-    fn answer(&self, id: &str, response: &MethodResponse, out: &mut Outbox) {
-        let mut server = self.server();
-        // Answers to earlier requests come before this one's. A call that asks is answered later, so
-        // that its question, which is among them, stands alone.
-        let mut before = std::mem::take(&mut server.outbox);
-        out.append(&mut before);
-        match server.take_deferred() {
-            Some(deferred) => server.keep_waiting(deferred, id),
-            None if response.is_error() => out.refusal(id, response.as_ref()),
-            None => out.append(&mut server.answer),
+    fn handle_request(&self, id: Id<'_>, call: &Call<'_>) {
+        log_call(Some(&id), call);
+        let response = self.call(id, call);
+        if !response.is_notification() {
+            self.server().outbox.respond(&response);
         }
     }
 
-    fn hear(&self, call: &Call<'_>, out: &mut Outbox) {
-        let response = self.call(NO_ID, call);
-        let mut server = self.server();
-        server.take_deferred();
-        out.append(&mut server.outbox);
+    fn handle_notification(&self, call: &Call<'_>) {
+        log_call(None, call);
+        let response = self.call(Id::Null, call);
         if response.is_error() {
             tracing::warn!(
                 method = &*call.method,
@@ -199,41 +79,114 @@ impl Dispatch {
         }
     }
 
-    fn answered(&self, id: &str, result: Option<&str>, out: &mut Outbox) {
-        let Ok(id) = serde_json::from_str::<Text<'_>>(id) else {
-            tracing::warn!(id, "the host answered what was not asked");
+    fn handle_response(&self, id: Option<Id<'_>>, result: Option<&RawValue>) {
+        let Some(id) = id else {
+            tracing::warn!("the host answered a request without a valid id");
             return;
         };
-        let take = |server: &mut Server| server.answered(&id, result);
-        self.do_or_log(take, "the host's answer could not be taken", out);
+        self.run("the response of the host could not be handled", |server| {
+            server.answered(&id, result);
+        });
     }
 
-    /// Does what no request is answered with. A panic costs no more than that.
-    fn do_or_log(&self, step: impl FnOnce(&mut Server), failed: &str, out: &mut Outbox) {
-        if catch_unwind(AssertUnwindSafe(|| step(&mut self.server()))).is_err() {
+    /// Refuses a line that was too long to be read.
+    pub(super) fn refuse_long_line(&self, max_line: usize) {
+        let message = format!("the line is longer than {max_line} bytes and was skipped");
+        let error = Error::new(Kind::LineTooLong, message);
+        self.server().outbox.respond(&failure(Id::Null, &error));
+    }
+
+    /// Handles the deadlines that have come.
+    pub(super) fn tick(&self) {
+        self.run("a step of the clock failed", |server| {
+            server.tick(None);
+        });
+    }
+
+    /// Decides if a report is still to be handled.
+    pub(super) fn accepts(&self, report: &PlatformReport) -> bool {
+        self.server().platform.accept(report)
+    }
+
+    /// Handles a report of the platform, and gives what happens to the message of a trigger.
+    pub(super) fn handle_report(&self, report: PlatformReport) -> Option<TriggerOutcome> {
+        self.run("a report of the platform could not be handled", |server| {
+            server.platform_reported(report)
+        })
+        .flatten()
+    }
+
+    /// Closes the sessions and answers the requests that wait, because the host is gone.
+    pub(super) fn finish(&self) {
+        self.run("a session could not be closed", Server::close_all);
+    }
+
+    /// Takes the lines that are to be written.
+    pub(super) fn take_output(&self) -> Vec<u8> {
+        self.server().outbox.take()
+    }
+
+    /// Looks at a clock that is held, and tells whether something is due before anything else happens.
+    pub(super) fn look_at_clock(&self) -> bool {
+        self.server().look_at_clock()
+    }
+
+    /// Tells whether decisions depend on what tools are given or give back.
+    pub(super) fn hangs_on_payload(&self) -> bool {
+        let server = self.server();
+        server
+            .sessions
+            .values()
+            .any(|slot| slot.session.looks_at_payload())
+    }
+
+    /// Counts the calls of all sessions that were denied because of their content.
+    pub(super) fn denials(&self) -> u64 {
+        let server = self.server();
+        let sessions = server.sessions.values();
+        sessions.map(|slot| slot.session.denials()).sum()
+    }
+
+    /// The time of the last event, by a clock that is held or virtual.
+    pub(super) fn now(&self) -> Millis {
+        self.server().clock.now()
+    }
+
+    /// The time until the next deadline.
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        self.server().due_in()
+    }
+
+    /// Tells whether the host asked for the end.
+    pub(super) fn is_over(&self) -> bool {
+        self.server().is_over
+    }
+
+    /// Calls a method. A panic costs this one answer; the sessions go on.
+    fn call(&self, id: Id<'_>, call: &Call<'_>) -> MethodResponse {
+        let response = self.catch_panic(|| self.router.call(id.clone(), call));
+        response.unwrap_or_else(|| {
+            tracing::error!(method = &*call.method, "a call failed");
+            let message = "the sidecar failed at this call and lives on";
+            failure(id, &Error::new(Kind::Internal, message))
+        })
+    }
+
+    /// Runs a step that answers no request. A panic costs this step only.
+    fn run<T>(&self, failed: &str, step: impl FnOnce(&mut Server) -> T) -> Option<T> {
+        let result = self.catch_panic(|| step(&mut self.server()));
+        if result.is_none() {
             tracing::error!("{failed}");
+        }
+        result
+    }
+
+    fn catch_panic<T>(&self, step: impl FnOnce() -> T) -> Option<T> {
+        let result = catch_unwind(AssertUnwindSafe(step));
+        if result.is_err() {
             self.server().forget_call();
         }
-        out.append(&mut self.server().outbox);
-    }
-
-    /// Calls a method, for this id. A panic costs this one answer; what the session holds stays.
-    fn call(&self, id: &str, call: &Call<'_>) -> MethodResponse {
-        let Some(MethodCallback::Sync(callback)) = self.methods.method(&call.method) else {
-            let unknown = format!("there is no method {:?}", &*call.method);
-            return error_response(&Error::new(Kind::MethodNotFound, unknown));
-        };
-        self.server().answer.begin_answer(id);
-        let params = Params::new(call.params);
-        let called = || callback(Id::Null, params, usize::MAX, Extensions::new());
-        catch_unwind(AssertUnwindSafe(called)).unwrap_or_else(|_| {
-            tracing::error!(method = &*call.method, "a call failed");
-            self.server().forget_call();
-            error_response(&Error::new(
-                Kind::Internal,
-                "the sidecar failed at this call and lives on",
-            ))
-        })
+        result.ok()
     }
 
     fn server(&self) -> MutexGuard<'_, Server> {
@@ -241,77 +194,58 @@ impl Dispatch {
     }
 }
 
-/// A lock that a panic left behind is as good as any: steps are not undone, but nothing is half written.
+/// Locks the server, also after a panic: steps are not undone, but no line is half written.
 fn lock(server: &Mutex<Server>) -> MutexGuard<'_, Server> {
     server.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls the handler of a row, and says whether it failed.
-///
-/// The answer is left with the server as it is to be written: jsonrpsee would read its own result once more.
-fn respond<M: Method>(params: &Params<'_>, server: &Mutex<Server>) -> MethodResponse {
-    match call::<M>(params, &mut lock(server)) {
-        Ok(()) => MethodResponse::notification(),
-        Err(error) => error_response(&error),
+impl Service for Server {
+    fn check(&self, method: &str, params: Option<&str>) -> Result<(), Error> {
+        if self.host.is_some() {
+            return Ok(());
+        }
+        if method != Initialize::NAME {
+            return Err(not_initialized());
+        }
+        // Another version may have other parameters, so the version is read before the others.
+        match params.and_then(protocol_version) {
+            Some(version) if version != PROTOCOL_VERSION => Err(unsupported(version)),
+            _ => Ok(()),
+        }
+    }
+
+    fn result<R>(
+        &mut self,
+        id: Option<Id<'_>>,
+        answer: Self::Answer<R>,
+    ) -> Result<Option<R>, Error> {
+        match answer? {
+            Answered::Now(result) => Ok(Some(result)),
+            Answered::Later => {
+                if let (Some(deferred), Some(id)) = (self.take_deferred(), id) {
+                    self.keep_waiting(deferred, id.into_owned());
+                }
+                Ok(None)
+            }
+        }
     }
 }
 
-/// Calls the handler of a row with its parameters, and ends the answer that was begun, unless it comes later.
-fn call<M: Method>(params: &Params<'_>, server: &mut Server) -> Result<(), Error> {
-    let answer = if server.host.is_none() && M::NAME != method::Initialize::NAME {
-        Err(not_initialized())
-    } else {
-        let read = M::read(params.as_str());
-        let read = read.map_err(|error| other_version::<M>(params).unwrap_or(error));
-        read.and_then(|params| M::call(server, params))
-    };
-    match answer? {
-        Answered::Now(result) => server.answer.json(&result),
-        Answered::Later => {}
-    }
-    Ok(())
-}
-
-/// What is wrong first with parameters that cannot be read: a later version may have others.
-#[cold]
-fn other_version<M: Method>(params: &Params<'_>) -> Option<Error> {
+/// The version in the parameters of `initialize`, if it can be read.
+fn protocol_version(params: &str) -> Option<u32> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Version {
         protocol_version: u32,
     }
-    if M::NAME != method::Initialize::NAME {
-        return None;
-    }
-    let version: Version = serde_json::from_str(params.as_str()?).ok()?;
-    let is_other = version.protocol_version != PROTOCOL_VERSION;
-    is_other.then(|| unsupported(version.protocol_version))
+    let version: Version = serde_json::from_str(params).ok()?;
+    Some(version.protocol_version)
 }
 
-fn refuse(id: &str, why: Invalid, out: &mut Outbox) {
-    let kind = match why {
-        Invalid::NotUtf8(_) | Invalid::NotJson(_) | Invalid::Cut => Kind::ParseError,
-        Invalid::Batch
-        | Invalid::NotAnObject
-        | Invalid::MemberTwice
-        | Invalid::Version
-        | Invalid::Id
-        | Invalid::Method => Kind::InvalidRequest,
-    };
-    push_error(id, &Error::new(kind, why.to_string()), out);
-}
-
-fn push_error(id: &str, error: &Error, out: &mut Outbox) {
-    out.refusal(id, error_response(error).as_ref());
-}
-
-fn error_response(error: &Error) -> MethodResponse {
-    MethodResponse::error(Id::Null, wire::error(error))
-}
-
-/// Says in the log which message this is.
-fn note(id: &str, call: &Call<'_>) {
+/// Adds the message to the log's span.
+fn log_call(id: Option<&Id<'_>>, call: &Call<'_>) {
     if tracing::enabled!(Level::DEBUG) {
+        let id = id.map(ToString::to_string).unwrap_or_default();
         let span = Span::current();
         span.record("id", id).record("method", &*call.method);
     }
@@ -321,71 +255,77 @@ fn note(id: &str, call: &Call<'_>) {
 mod tests {
     use std::time::Instant;
 
+    use jsonrpsee::Extensions;
+    use jsonrpsee::types::Params;
     use workflow_core::types::RequestId;
 
     use super::super::clock::Clock;
     use super::*;
 
-    /// Sends a line, gives what follows from it.
-    fn send(dispatch: &Dispatch, line: &str) -> String {
-        let mut out = Outbox::default();
-        dispatch.take(line.as_bytes(), Dropped::default(), &mut out);
-        String::from_utf8(out.as_bytes().to_vec()).unwrap()
+    /// Sends a line, gives the lines that follow.
+    fn send(dispatcher: &Dispatcher, line: &str) -> String {
+        dispatcher.handle_line(line.as_bytes());
+        String::from_utf8(dispatcher.take_output()).unwrap()
     }
 
-    /// A sidecar that has been introduced and has a session.
-    fn introduced(dispatch: Dispatch) -> Dispatch {
+    /// Initializes a sidecar and starts a session.
+    fn initialized(dispatcher: Dispatcher) -> Dispatcher {
         send(
-            &dispatch,
+            &dispatcher,
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/nowhere","agentDir":"/nowhere"}}"#,
         );
         send(
-            &dispatch,
+            &dispatcher,
             r#"{"jsonrpc":"2.0","id":2,"method":"hook/session_start"}"#,
         );
-        dispatch
+        dispatcher
     }
 
     fn panicking(_: Params<'_>, server: &Mutex<Server>, _: &Extensions) {
-        let _held = lock(server);
+        let _guard = lock(server);
         panic!("on purpose");
     }
 
     #[test]
     fn a_panic_costs_one_answer_and_nothing_else() {
-        let mut dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
-        dispatch
+        let mut dispatcher = Dispatcher::new(Surroundings::default(), Arc::new(Notify::new()));
+        dispatcher
+            .router
             .methods
             .register_method("test/panic", panicking)
             .unwrap();
-        let dispatch = introduced(dispatch);
+        let dispatcher = initialized(dispatcher);
         let failed = send(
-            &dispatch,
+            &dispatcher,
             r#"{"jsonrpc":"2.0","id":3,"method":"test/panic"}"#,
         );
         assert!(failed.starts_with(r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"#));
         assert!(failed.contains(r#""kind":"internal""#), "{failed}");
         let lives = send(
-            &dispatch,
+            &dispatcher,
             r#"{"jsonrpc":"2.0","id":4,"method":"session/state"}"#,
         );
         assert!(lives.contains(r#""active":false"#), "{lives}");
     }
 
     #[test]
-    fn what_a_call_left_behind_that_panicked_answers_no_other() {
-        let mut dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
+    fn a_call_that_panics_leaves_nothing_in_progress() {
+        let mut dispatcher = Dispatcher::new(Surroundings::default(), Arc::new(Notify::new()));
         let amid = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
             lock(server).begin_call(RequestId(1));
             panicking(params, server, extensions);
         };
-        dispatch.methods.register_method("test/amid", amid).unwrap();
-        let dispatch = introduced(dispatch);
+        dispatcher
+            .router
+            .methods
+            .register_method("test/amid", amid)
+            .unwrap();
+        let dispatcher = initialized(dispatcher);
         send(
-            &dispatch,
+            &dispatcher,
             r#"{"jsonrpc":"2.0","id":3,"method":"test/amid"}"#,
         );
-        assert!(!dispatch.server().is_in_progress(RequestId(1)));
+        assert!(!dispatcher.server().is_in_progress(RequestId(1)));
     }
 
     #[test]
@@ -396,11 +336,11 @@ mod tests {
         let definition = r#"{name: "W", commandName: "w", initialMessage: "Go", continue: {countdown: 0},
             phases: [{id: "a", name: "A", emoji: "a", instructions: "Do it."}]}"#;
         std::fs::write(workflow.join("workflow.json5"), definition).unwrap();
-        let dispatch = Dispatch::new(Surroundings::default(), Arc::new(Notify::new()));
+        let dispatcher = Dispatcher::new(Surroundings::default(), Arc::new(Notify::new()));
         let call = |method: &str, params: serde_json::Value| {
             let request =
                 serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-            send(&dispatch, &request.to_string())
+            send(&dispatcher, &request.to_string())
         };
         call(
             "initialize",
@@ -420,86 +360,15 @@ mod tests {
             );
         }
         call("hook/agent_end", serde_json::json!({"sessionId": "a"}));
-        // While the first one counts down, the wall's time falls an hour behind ours.
+        // While the first one counts down, the system's time falls an hour behind the session's.
         let ahead = Clock::system().now() + 3_600_000;
-        dispatch.server().clock = Clock::System {
+        dispatcher.server().clock = Clock::System {
             wall: ahead,
             since: Instant::now(),
         };
         call("hook/agent_end", serde_json::json!({"sessionId": "b"}));
-        let mut out = Outbox::default();
-        dispatch.tick(&mut out);
-        let said = String::from_utf8(out.as_bytes().to_vec()).unwrap();
-        assert_eq!(said.matches("sendUserMessage").count(), 2, "{said}");
-    }
-
-    /// Every line that can be put together from parts that are right, odd and wrong.
-    fn lines() -> Vec<String> {
-        const PARTS: [&[&str]; 5] = [
-            &[
-                r#"{"jsonrpc":"2.0","id":"#,
-                r#"{"jsonrpc":"1.0","id":"#,
-                r#"{ "jsonrpc":"2.0","id":"#,
-            ],
-            &[
-                "7",
-                "07",
-                "-7",
-                "1e2",
-                r#""a""#,
-                r#""\u0061""#,
-                "\"\u{1}\"",
-                "null",
-                "[]",
-                "",
-            ],
-            &[
-                r#","method":"hook/tool_call""#,
-                r#","method":"hook/turn_start""#,
-                r#","method":"hook\u002fturn_start""#,
-                r#","method":"nope""#,
-                r#","method":7"#,
-                "",
-            ],
-            &[
-                r#","params":{"event":{"toolName":"edit"}}"#,
-                r#","params":{"event":{"toolName":"edit","input":{"a":[1,"\u00e9",{}]}}}"#,
-                r#","params":{}"#,
-                r#","params":{"later":1}"#,
-                r#","params":{"event":{"toolName":"edit","input":{"a":}}}"#,
-                r#","params":[]"#,
-                r#","params":{"#,
-                "",
-            ],
-            &[
-                "}",
-                "} ",
-                "}}",
-                r#","id":8}"#,
-                r#","later":{}}"#,
-                r#","params":{}}"#,
-                "",
-            ],
-        ];
-        PARTS.iter().fold(vec![String::new()], |lines, parts| {
-            let longer = |line: String| parts.iter().map(move |part| line.clone() + part);
-            lines.into_iter().flat_map(longer).collect()
-        })
-    }
-
-    #[test]
-    fn a_glance_changes_no_answer() {
-        let [at_a_glance, in_full] = [(); 2].map(|()| {
-            introduced(Dispatch::new(
-                Surroundings::default(),
-                Arc::new(Notify::new()),
-            ))
-        });
-        for line in lines() {
-            let mut out = Outbox::default();
-            in_full.take_in_full(&line, Dropped::default(), &mut out);
-            let expected = String::from_utf8(out.as_bytes().to_vec()).unwrap();
-            assert_eq!(send(&at_a_glance, &line), expected, "{line}");
-        }
+        dispatcher.tick();
+        let lines = String::from_utf8(dispatcher.take_output()).unwrap();
+        assert_eq!(lines.matches("sendUserMessage").count(), 2, "{lines}");
     }
 }

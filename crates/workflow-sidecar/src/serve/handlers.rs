@@ -16,12 +16,11 @@ use workflow_core::{Event, command};
 use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
-use super::ascii::json_of;
 use super::clock::Clock;
 use super::definitions::Definitions;
-use super::envelope::text;
 use super::manifest::{CANCEL_COMMAND, START_COMMAND, manifest};
 use super::server::{Asking, Host, Seed, Server, not_initialized};
+use crate::rpc::text;
 use crate::wire;
 
 /// A call's result, or a word that it comes later.
@@ -122,11 +121,7 @@ impl Handlers for Server {
         self.look_again_for_settings(&params)?;
         let prompt = params.event.prompt.as_deref();
         let output = self.step(&params, Event::BeforeAgentStart { prompt })?;
-        let slot = self.sessions.get_mut(params.session_id());
-        now(wire::before_agent_start_result(output, |text| match slot {
-            Some(slot) => slot.told.json(text),
-            None => json_of(&text),
-        }))
+        now(wire::before_agent_start_result(output))
     }
 
     fn hook_agent_start(
@@ -165,11 +160,7 @@ impl Handlers for Server {
             self.apply(params.session_id(), output.actions);
             return Ok(Answered::Later);
         }
-        let slot = self.sessions.get_mut(params.session_id());
-        now(wire::tool_call_result(output, |reason| match slot {
-            Some(slot) => slot.refused.json(reason),
-            None => json_of(&reason),
-        }))
+        now(wire::tool_call_result(output))
     }
 
     fn hook_tool_result(

@@ -1,17 +1,13 @@
-//! A sidecar without a process: lines in, lines out.
+//! A sidecar without a process.
 
 use std::fmt;
 use std::sync::Arc;
 
-use tokio::sync::Notify;
-use workflow_protocol::Dropped;
-
-use super::dispatch::Dispatch;
-use super::outbox::Outbox;
+use super::dispatch::Dispatcher;
 use super::server::Surroundings;
 use crate::platform::PlatformReport;
 
-/// A sidecar in memory, for tests and replays: the same dispatch, no pipe and no thread.
+/// A sidecar in memory, for tests and replays: the same dispatcher, without pipes and threads.
 ///
 /// Nothing waits for time here: ask for a virtual clock in `initialize`.
 ///
@@ -21,57 +17,57 @@ use crate::platform::PlatformReport;
 /// assert!(answers[0].contains("notInitialized"));
 /// ```
 pub struct Memory {
-    dispatch: Dispatch,
+    dispatcher: Dispatcher,
 }
 
 impl Memory {
-    /// A sidecar that has not been spoken to.
+    /// A sidecar that has not been initialized.
     #[must_use]
     pub fn new() -> Self {
         Self::within(Surroundings::default())
     }
 
-    /// A sidecar with files or a clock of its own.
+    /// A sidecar with other files or another clock.
     pub(crate) fn within(surroundings: Surroundings) -> Self {
         Self {
-            dispatch: Dispatch::new(surroundings, Arc::new(Notify::new())),
+            dispatcher: Dispatcher::new(surroundings, Arc::default()),
         }
     }
 
-    /// Takes a line, gives the lines that follow from it. After `shutdown` nothing follows any more.
+    /// Sends a line and gives the lines that follow. After `shutdown` there are none.
     pub fn send(&self, line: impl AsRef<[u8]>) -> Vec<String> {
-        self.lines(|dispatch, out| dispatch.take(line.as_ref(), Dropped::default(), out))
+        self.lines(|dispatcher| dispatcher.handle_line(line.as_ref()))
     }
 
-    /// What follows from a line over the limit.
+    /// Gives the lines that follow a line over the limit.
     pub(crate) fn send_long_line(&self, max_line: usize) -> Vec<String> {
-        self.lines(|_, out| Dispatch::refuse_long_line(max_line, out))
+        self.lines(|dispatcher| dispatcher.refuse_long_line(max_line))
     }
 
-    /// Handles a report of the platform, gives the lines that follow.
+    /// Gives the lines that follow a report of the platform.
     pub(crate) fn report(&self, report: PlatformReport) -> Vec<String> {
-        self.lines(|dispatch, out| {
-            dispatch.platform_reported(report, out);
+        self.lines(|dispatcher| {
+            dispatcher.handle_report(report);
         })
     }
 
-    /// What follows from the host closing its side.
+    /// Gives the lines that follow the end of the host's input.
     pub(crate) fn finish(&self) -> Vec<String> {
-        self.lines(Dispatch::finish)
+        self.lines(Dispatcher::finish)
     }
 
-    /// Whether the host asked for the end.
+    /// Tells whether the host asked for the end.
     pub(crate) fn is_over(&self) -> bool {
-        self.dispatch.is_over()
+        self.dispatcher.is_over()
     }
 
-    fn lines(&self, step: impl FnOnce(&Dispatch, &mut Outbox)) -> Vec<String> {
+    fn lines(&self, step: impl FnOnce(&Dispatcher)) -> Vec<String> {
         if self.is_over() {
             return Vec::new();
         }
-        let mut out = Outbox::default();
-        step(&self.dispatch, &mut out);
-        let text = String::from_utf8_lossy(out.as_bytes());
+        step(&self.dispatcher);
+        let text = String::from_utf8(self.dispatcher.take_output());
+        let text = text.expect("JSON is UTF-8");
         text.lines().map(str::to_owned).collect()
     }
 }

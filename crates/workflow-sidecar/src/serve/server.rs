@@ -10,6 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jsonrpsee::types::Id;
+use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{
@@ -24,13 +26,12 @@ use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
 };
 
-use super::ascii::json_of;
 use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
-use super::outbox::Outbox;
-use super::peer::{Asked, Peer, Shown};
+use super::host_question::{HostQuestion, ShownFile};
 use super::session::Slot;
 use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
+use crate::rpc::{Outbox, OutgoingRequests, success};
 use crate::wire;
 
 /// What lies around the process: where files and time come from.
@@ -98,7 +99,7 @@ pub(super) struct Server {
     deadlines: BTreeSet<(Millis, String)>,
     /// Told when the first deadline is another one.
     deadline_changed: Arc<Notify>,
-    peer: Peer,
+    questions: OutgoingRequests<HostQuestion>,
     /// How many sessions were opened.
     opened: u64,
     requests: u64,
@@ -111,8 +112,6 @@ pub(super) struct Server {
     /// Set when the call in progress is answered later.
     deferred: Option<Deferred>,
     pub(super) outbox: Outbox,
-    /// The answer to the call in progress.
-    pub(super) answer: Outbox,
     /// Whether the host asked for the end.
     pub(super) is_over: bool,
 }
@@ -120,8 +119,7 @@ pub(super) struct Server {
 /// A request that is answered later.
 #[derive(Debug)]
 struct Waiting {
-    /// Its id, as it came.
-    id: String,
+    id: Id<'static>,
     deferred: Deferred,
     /// Ends in the log when the answer is given.
     _span: tracing::Span,
@@ -192,7 +190,7 @@ impl Server {
             sessions: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             deadline_changed,
-            peer: Peer::default(),
+            questions: OutgoingRequests::default(),
             opened: 0,
             requests: 0,
             waiting: HashMap::new(),
@@ -200,7 +198,6 @@ impl Server {
             at_once: None,
             deferred: None,
             outbox: Outbox::default(),
-            answer: Outbox::default(),
             is_over: false,
         }
     }
@@ -291,7 +288,7 @@ impl Server {
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if !self.sessions.contains_key(id) {
             // What a session of this name asked that is gone, nobody waits for.
-            self.peer.forget(id);
+            self.questions.retain(|asked| asked.session != id);
         }
         let mut slot = self.sessions.remove(id).unwrap_or_else(|| {
             let mut session = Session::new(host.abilities, host.seed.of(id));
@@ -324,7 +321,7 @@ impl Server {
     /// Steps a session for the last time and forgets it.
     pub(super) fn close(&mut self, id: &str) -> Effects {
         let output = self.step_session(id, Event::Shutdown);
-        self.peer.forget(id);
+        self.questions.retain(|asked| asked.session != id);
         self.sessions.remove(id);
         self.platform.close_session(id);
         output
@@ -414,13 +411,10 @@ impl Server {
         self.platform.perform(&context, effect)
     }
 
-    /// Handles a report of the platform, unless it is about something that was stopped.
+    /// Handles a report that the platform accepts.
     ///
     /// Gives what happens to the message of a trigger. `None` if no session takes it any more.
     pub(super) fn platform_reported(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
-        if !self.platform.accept(&report) {
-            return None;
-        }
         let PlatformReport { session, event, .. } = report;
         if !self.sessions.contains_key(&session) {
             if let PlatformEvent::CodeRestored { outcome, .. } = event {
@@ -528,19 +522,19 @@ impl Server {
     }
 
     /// The host answered a question of ours, under its id.
-    pub(super) fn answered(&mut self, id: &str, result: Option<&str>) {
-        let Some(Asked {
+    pub(super) fn answered(&mut self, id: &Id<'_>, result: Option<&RawValue>) {
+        let Some(HostQuestion {
             session,
             question,
             has_options,
             shown,
-        }) = self.peer.answered(id)
+        }) = self.questions.take(id)
         else {
-            tracing::warn!(id, "the host answered what was not asked, or not any more");
+            tracing::warn!(%id, "the host answered what was not asked, or not any more");
             return;
         };
         let chosen;
-        let answer = match result {
+        let answer = match result.map(RawValue::get) {
             Some("true") if !has_options => Answer::Confirmed(true),
             Some("false") if !has_options => Answer::Confirmed(false),
             Some("null") => Answer::Dismissed,
@@ -549,7 +543,7 @@ impl Server {
                 chosen.as_deref().map_or(Answer::Dismissed, Answer::Chosen)
             }
             Some(_) | None => {
-                tracing::warn!(id, "the host could not ask: this counts as no answer");
+                tracing::warn!(%id, "the host could not ask: this counts as no answer");
                 Answer::Dismissed
             }
         };
@@ -565,7 +559,7 @@ impl Server {
         self.apply(&session, output.actions);
     }
 
-    fn is_as_shown(&self, session: &str, Shown { path, state }: &Shown) -> bool {
+    fn is_as_shown(&self, session: &str, ShownFile { path, state }: &ShownFile) -> bool {
         self.places(session)
             .is_some_and(|places| self.platform.is_unchanged(path, &places.cwd, state))
     }
@@ -573,7 +567,7 @@ impl Server {
     /// Sends actions that no answer carries.
     pub(super) fn apply(&mut self, session: &str, actions: Vec<Action>) {
         if !actions.is_empty() {
-            self.outbox.notification::<HostApply>(&HostApplyParams {
+            self.outbox.notify::<HostApply>(&HostApplyParams {
                 session_id: session.to_owned(),
                 actions: wire::actions(actions),
             });
@@ -590,11 +584,11 @@ impl Server {
         } = question;
         let show = show.zip(self.places(session));
         // How it stands is looked at first: what changes before it is shown counts as a change.
-        let shown = show.as_ref().map(|(path, places)| Shown {
+        let shown = show.as_ref().map(|(path, places)| ShownFile {
             path: path.clone(),
             state: self.platform.fingerprint(path, &places.cwd),
         });
-        let asked = Asked {
+        let asked = HostQuestion {
             session: session.to_owned(),
             question: id,
             has_options: !options.is_empty(),
@@ -605,13 +599,13 @@ impl Server {
             .join("\n")
             .trim()
             .to_owned();
-        let id = self.peer.ask(asked);
+        let id = self.questions.add(asked);
         if options.is_empty() {
             let params = wire::confirm(session, title, message);
-            self.outbox.request::<UiConfirm>(&id, &params);
+            self.outbox.request::<UiConfirm>(id, &params);
         } else {
             let params = wire::select(session, &title, &message, options);
-            self.outbox.request::<UiSelect>(&id, &params);
+            self.outbox.request::<UiSelect>(id, &params);
         }
     }
 
@@ -639,18 +633,13 @@ impl Server {
             actions,
             ..Effects::default()
         };
-        match deferred.what {
-            Asking::Command => {
-                let result = self.command_result(session, output);
-                self.outbox.result(&id, &result);
-            }
-            Asking::Branch => self.outbox.result(&id, &wire::branch_result(output)),
-            Asking::ToolCall => self.outbox.result(
-                &id,
-                &wire::tool_call_result(output, |reason| json_of(&reason)),
-            ),
-            Asking::Step { .. } => self.outbox.result(&id, &wire::tool_execute_result(output)),
-        }
+        let response = match deferred.what {
+            Asking::Command => success(id, self.command_result(session, output)),
+            Asking::Branch => success(id, wire::branch_result(output)),
+            Asking::ToolCall => success(id, wire::tool_call_result(output)),
+            Asking::Step { .. } => success(id, wire::tool_execute_result(output)),
+        };
+        self.outbox.respond(&response);
     }
 
     /// The call in progress is answered when its request is settled.
@@ -682,10 +671,10 @@ impl Server {
     }
 
     /// Keeps the id under which a call is answered.
-    pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: &str) {
+    pub(super) fn keep_waiting(&mut self, deferred: Deferred, id: Id<'static>) {
         let request = deferred.request;
         let waiting = Waiting {
-            id: id.to_owned(),
+            id,
             deferred,
             _span: tracing::Span::current(),
         };

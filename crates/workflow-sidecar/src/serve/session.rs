@@ -8,8 +8,6 @@ use workflow_core::Session;
 use workflow_core::types::Millis;
 use workflow_protocol::Context;
 
-use super::ascii::Told;
-
 /// A session, and what the host said of it last.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -22,10 +20,6 @@ pub(super) struct Slot {
     pub(super) guarded_told: bool,
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
-    /// What its agent was told last before it started.
-    pub(super) told: Told,
-    /// What its agent was told last of a call that may not run.
-    pub(super) refused: Told,
     /// Its life in the log, and how much of it was work.
     pub(super) span: Span,
 }
@@ -39,8 +33,6 @@ impl Slot {
             is_trusted: true,
             guarded_told: false,
             deadline: None,
-            told: Told::default(),
-            refused: Told::default(),
         }
     }
 

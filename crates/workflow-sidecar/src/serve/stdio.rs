@@ -1,30 +1,29 @@
 //! The sidecar on standard input and output.
+//!
+//! The main thread reads a line, handles it and writes the answer. A second thread waits for deadlines, and others report
+//! on gates and triggers. Who handles an event holds the lock of the output, so that lines are written in the order in
+//! which they were decided.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Stdout, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use workflow_core::effect::TriggerOutcome;
-use workflow_protocol::Dropped;
 
 use super::clock::Alarm;
-use super::dispatch::Dispatch;
-use super::frame::{Frame, Frames};
-use super::outbox::Outbox;
+use super::dispatch::Dispatcher;
 use super::server::Surroundings;
-use crate::log::LINES;
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::record::{Cause, HostLine, Recorder};
+use crate::rpc::{Frame, LineReader};
 
-/// Lines that wait are written at the latest when there are this many bytes of them.
+/// Lines that wait are written at the latest when they have this many bytes.
 const MANY: usize = 64 << 10;
 
-/// Serves the host on standard input and output until either ends, or the host says so.
+/// Serves the host on standard input and output until either ends, or the host asks for the end.
 ///
-/// A line longer than `max_line` bytes is refused and skipped. A host that is gone is no error.
+/// A line longer than `max_line` bytes is refused and skipped. A host that is gone is not an error.
 pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<()> {
-    let is_recorded = recorder.is_some();
     let changed = Arc::new(Notify::new());
     let real = Arc::new(RealPlatform::default());
     let surroundings = match &recorder {
@@ -36,35 +35,26 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         Some(recorder) => recorder.platform(platform),
         None => platform,
     });
-    let dispatch = Arc::new(Dispatch::new(surroundings, Arc::clone(&changed)));
-    let pen = Arc::new(Pen::on_stdout(recorder)?);
-    let alarm = {
-        let (waiting, due, pen) = (
-            Arc::clone(&dispatch),
-            Arc::clone(&dispatch),
-            Arc::clone(&pen),
-        );
-        Alarm::start(
-            changed,
-            move || waiting.due_in(),
-            move || {
-                pen.tick(&due);
-            },
-        )?
-    };
-    {
-        let (dispatch, pen) = (Arc::clone(&dispatch), Arc::clone(&pen));
-        real.listen(move |report| {
-            let mut pen = pen.take();
-            let outcome = pen.platform_reported(report, &dispatch);
-            pen.flush_or_end();
-            outcome
-        });
-    }
-    // Whoever looks at lines themselves gets them whole.
-    let shortens = !is_recorded && !tracing::enabled!(target: LINES, tracing::Level::TRACE);
-    let frames = Frames::new(standard_input()?, max_line, shortens);
-    let served = speak(&dispatch, frames, max_line, &pen);
+    let connection = Arc::new(Connection {
+        dispatcher: Dispatcher::new(surroundings, Arc::clone(&changed)),
+        output: Mutex::new(Output {
+            stdout: io::stdout(),
+            unsent: Vec::new(),
+            recorder,
+        }),
+    });
+    let (waiting, due) = (Arc::clone(&connection), Arc::clone(&connection));
+    let alarm = Alarm::start(
+        changed,
+        move || waiting.dispatcher.due_in(),
+        move || {
+            due.handle_time();
+        },
+    )?;
+    let reported = Arc::clone(&connection);
+    real.listen(move |report| reported.handle_report(&report));
+    let lines = LineReader::new(io::stdin().lock(), max_line);
+    let served = connection.handle_lines(lines, max_line);
     drop(alarm);
     real.finish();
     match served {
@@ -73,275 +63,125 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     }
 }
 
-/// Reads, decides and writes until nothing more comes.
-fn speak(
-    dispatch: &Dispatch,
-    mut frames: Frames<File>,
-    max_line: usize,
-    pen: &Pen,
-) -> io::Result<()> {
-    loop {
-        let frame = frames.next()?;
-        let is_end = frame == Frame::End;
-        let mut pen = pen.take();
-        pen.happen(
-            match frame {
-                Frame::Line(line, dropped) => Event::Host(HostLine::Line(line), dropped),
-                Frame::TooLong => Event::Host(HostLine::TooLong(max_line), Dropped::default()),
-                Frame::End => Event::Host(HostLine::End, Dropped::default()),
-            },
-            dispatch,
-        );
-        if is_end {
-            return pen.flush();
-        }
-        let is_over = dispatch.is_over();
-        // While more lines are there already, their answers are written together.
-        if is_over || !frames.has_next() || pen.outbox.as_bytes().len() > MANY {
-            pen.flush()?;
-        }
-        if is_over {
-            return Ok(());
-        }
-    }
+/// A host, and the sessions it works on.
+struct Connection {
+    dispatcher: Dispatcher,
+    output: Mutex<Output>,
 }
 
-/// The right to decide and to write: only one thread has it at a time.
-struct Pen(Mutex<Writing>);
-
-/// What is decided and not written yet, and where it goes.
-struct Writing {
-    outbox: Outbox,
-    output: File,
+/// The lines that are not written yet, and where they go.
+struct Output {
+    stdout: Stdout,
+    unsent: Vec<u8>,
     recorder: Option<Recorder>,
 }
 
-/// What something follows from.
-#[derive(Debug, Clone, Copy)]
-enum Event<'a> {
-    /// What the host says, and what was taken out of it.
-    Host(HostLine<'a>, Dropped),
-    Time,
-}
-
-impl Event<'_> {
-    fn happen(self, dispatch: &Dispatch, out: &mut Outbox) {
-        match self {
-            Self::Host(HostLine::Line(line), dropped) => dispatch.take(line, dropped, out),
-            Self::Host(HostLine::TooLong(limit), _) => Dispatch::refuse_long_line(limit, out),
-            Self::Host(HostLine::End, _) => dispatch.finish(out),
-            Self::Time => dispatch.tick(out),
-        }
-    }
-}
-
-impl Pen {
-    fn on_stdout(recorder: Option<Recorder>) -> io::Result<Self> {
-        Ok(Self(Mutex::new(Writing {
-            outbox: Outbox::default(),
-            output: standard_output()?,
-            recorder,
-        })))
-    }
-
-    fn take(&self) -> MutexGuard<'_, Writing> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Does what time brings.
-    fn tick(&self, dispatch: &Dispatch) {
-        let mut pen = self.take();
-        pen.happen(Event::Time, dispatch);
-        pen.flush_or_end();
-    }
-}
-
-impl Writing {
-    /// Does what follows from an event.
-    fn happen(&mut self, event: Event<'_>, dispatch: &Dispatch) {
-        self.catch_up(dispatch);
-        let Some(recorder) = &mut self.recorder else {
-            return event.happen(dispatch, &mut self.outbox);
-        };
-        if let Event::Host(line, _) = event {
-            let from = self.outbox.len();
-            let (looks_at_it, denials) = (dispatch.hangs_on_payload(), dispatch.denials());
-            event.happen(dispatch, &mut self.outbox);
-            let depends_on_payload = looks_at_it || dispatch.denials() > denials;
-            let cause = Cause::Host {
-                line,
-                depends_on_payload,
+impl Connection {
+    /// Reads, handles and answers lines until there are no more.
+    fn handle_lines(
+        &self,
+        mut lines: LineReader<impl io::Read>,
+        max_line: usize,
+    ) -> io::Result<()> {
+        loop {
+            let line = match lines.next()? {
+                Frame::Line(line) => HostLine::Line(line),
+                Frame::TooLong => HostLine::TooLong(max_line),
+                Frame::End => HostLine::End,
             };
-            recorder.write(dispatch.now(), cause, &self.outbox.as_bytes()[from..]);
-        }
-    }
-
-    /// While it is recorded, what time brought comes first, as it does where the recording is replayed.
-    fn catch_up(&mut self, dispatch: &Dispatch) {
-        let Some(recorder) = &mut self.recorder else {
-            return;
-        };
-        if dispatch.look_at_clock() {
-            let from = self.outbox.len();
-            dispatch.tick(&mut self.outbox);
-            let followed = &self.outbox.as_bytes()[from..];
-            recorder.write(dispatch.now(), Cause::Time, followed);
-        }
-    }
-
-    /// Handles a report of the platform, and says what happens to the message of a trigger.
-    fn platform_reported(
-        &mut self,
-        report: PlatformReport,
-        dispatch: &Dispatch,
-    ) -> Option<TriggerOutcome> {
-        self.catch_up(dispatch);
-        let Some(recorder) = &mut self.recorder else {
-            return dispatch.platform_reported(report, &mut self.outbox);
-        };
-        let from = self.outbox.len();
-        let outcome = dispatch.platform_reported(report.clone(), &mut self.outbox);
-        let followed = &self.outbox.as_bytes()[from..];
-        // A trigger that is not watched any more has no effect.
-        if report.trigger.is_none() || outcome.is_some() || !followed.is_empty() {
-            recorder.write(dispatch.now(), Cause::Platform(&report), followed);
-        }
-        outcome
-    }
-
-    /// Writes, on another thread than the one that reads.
-    fn flush_or_end(&mut self) {
-        if self.flush().is_err() {
-            // Nobody hears us, and that thread may read for ever.
-            std::process::exit(0);
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if !self.outbox.as_bytes().is_empty() {
-            self.output.write_all(self.outbox.as_bytes())?;
-            self.outbox.clear();
-        }
-        Ok(())
-    }
-}
-
-/// Standard input without the buffer and the lock of [`io::Stdin`].
-#[cfg(unix)]
-fn standard_input() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
-}
-
-/// Standard output without the buffer and the lock of [`io::Stdout`].
-#[cfg(unix)]
-fn standard_output() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
-}
-
-/// Standard input without the buffer and the lock of [`io::Stdin`].
-#[cfg(windows)]
-fn standard_input() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(io::stdin().as_handle().try_clone_to_owned()?.into())
-}
-
-/// Standard output without the buffer and the lock of [`io::Stdout`].
-#[cfg(windows)]
-fn standard_output() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Read;
-
-    use super::*;
-
-    /// Gives what it has in pieces of odd sizes.
-    struct Pieces<'a>(&'a [u8]);
-
-    impl Read for Pieces<'_> {
-        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-            let size = room.len().min(4099).min(self.0.len());
-            self.0.read(&mut room[..size])
-        }
-    }
-
-    /// The answers to lines, by whether long ones are shortened; and whether one was.
-    fn answers(lines: &[u8], shortens: bool) -> (String, bool) {
-        let surroundings = Surroundings::default();
-        let dispatch = Dispatch::new(surroundings, Arc::new(Notify::new()));
-        let mut frames = Frames::new(Pieces(lines), 1 << 20, shortens);
-        let (mut out, mut is_shorter) = (Outbox::default(), false);
-        while let Frame::Line(line, dropped) = frames.next().unwrap() {
-            is_shorter |= dropped != Dropped::default();
-            dispatch.take(line, dropped, &mut out);
-        }
-        let out = String::from_utf8(out.as_bytes().to_vec()).unwrap();
-        (out, is_shorter)
-    }
-
-    /// The beginning of a session, and a call with a list in its parameters.
-    fn lines(method: &str, list: &[u8]) -> Vec<u8> {
-        let begin = br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/nowhere","agentDir":"/nowhere"}}
-{"jsonrpc":"2.0","id":2,"method":"hook/session_start"}
-"#;
-        let call = format!(r#"{{"jsonrpc":"2.0","id":3,"method":"{method}","params":"#);
-        [begin, call.as_bytes(), list, b"\n"].concat()
-    }
-
-    #[test]
-    fn a_long_line_is_answered_as_if_nothing_were_taken_out_of_it() {
-        let message = r#"{"role":"user","content":"Ünd so weiter\n"},"#.repeat(3000);
-        let entry = r#"{"type":"message","message":{"content":"Ünd so weiter"}},"#.repeat(3000);
-        for (method, before, list) in [
-            ("hook/agent_end", r#"{"event":{"messages":["#, &message),
-            ("hook/session_start", r#"{"context":{"branch":["#, &entry),
-        ] {
-            for end in [
-                &br#"{"role":"assistant","stopReason":"stop"}]}}}"#[..],
-                br#"{"type":"custom","customType":"workflow:state","data":{}}]}}}"#,
-                br#"{}],"later":1}}}"#,
-                b"{}]}}",
-                b"{}]}}} {",
-                "{}]},\"Ü\":}}".as_bytes(),
-                "{}]}},\"params\":\"Ü\"}".as_bytes(),
-                "{}]}},\"params\":\"Ü\"".as_bytes(),
-                b"]}}}",
-                b"{\"\xff\"}]}}}",
-                b"{}]},\"\xff\"}}",
-                b"{\"a\":01}]}}}",
-            ] {
-                for part in [list.len(), list.len() / 2] {
-                    let (list, rest) = list.split_at(list.floor_char_boundary(part));
-                    // The second time it breaks off in the middle, and what follows is long too.
-                    let list = [before.as_bytes(), list.as_bytes(), end, rest.as_bytes()].concat();
-                    let lines = lines(method, &list);
-                    let (expected, _) = answers(&lines, false);
-                    let (answered, is_shorter) = answers(&lines, true);
-                    assert_eq!(answered, expected, "{method} {}", end.escape_ascii());
-                    assert!(is_shorter, "{method}");
-                }
+            let is_end = matches!(line, HostLine::End);
+            let mut output = self.output();
+            self.handle_line(line, &mut output);
+            if is_end || self.dispatcher.is_over() {
+                return output.flush();
+            }
+            // The answers to lines that have arrived together are written together.
+            if !lines.has_next() || output.unsent.len() > MANY {
+                output.flush()?;
             }
         }
     }
 
-    #[test]
-    fn a_line_that_is_shortened_may_be_no_longer_than_another() {
-        let list = format!(
-            r#"{{"event":{{"messages":[0{}]}}}}}}"#,
-            ",1".repeat(1 << 19)
-        );
-        for shortens in [true, false] {
-            let lines = lines("hook/agent_end", list.as_bytes());
-            let mut frames = Frames::new(&lines[..], 1 << 20, shortens);
-            frames.next().unwrap();
-            frames.next().unwrap();
-            assert_eq!(frames.next().unwrap(), Frame::TooLong);
-            assert_eq!(frames.next().unwrap(), Frame::End);
+    fn handle_line(&self, line: HostLine<'_>, output: &mut Output) {
+        self.handle_due_time(output);
+        let dispatcher = &self.dispatcher;
+        let is_recorded = output.recorder.is_some();
+        let before = is_recorded.then(|| (dispatcher.hangs_on_payload(), dispatcher.denials()));
+        match line {
+            HostLine::Line(line) => dispatcher.handle_line(line),
+            HostLine::TooLong(limit) => dispatcher.refuse_long_line(limit),
+            HostLine::End => dispatcher.finish(),
+        }
+        let depends_on_payload = before
+            .is_some_and(|(hangs_on_it, denials)| hangs_on_it || dispatcher.denials() > denials);
+        let cause = Cause::Host {
+            line,
+            depends_on_payload,
+        };
+        output.add(&self.dispatcher, Some(cause));
+    }
+
+    /// Handles the deadlines that have come.
+    fn handle_time(&self) {
+        let mut output = self.output();
+        self.handle_due_time(&mut output);
+        // A recording has its own clock, and what was due by that has been handled.
+        if output.recorder.is_none() {
+            self.dispatcher.tick();
+            output.add(&self.dispatcher, None);
+        }
+        output.flush_or_exit();
+    }
+
+    /// Handles what is due before the next event of a recording, as its replay does.
+    fn handle_due_time(&self, output: &mut Output) {
+        if output.recorder.is_some() && self.dispatcher.look_at_clock() {
+            self.dispatcher.tick();
+            output.add(&self.dispatcher, Some(Cause::Time));
+        }
+    }
+
+    /// Handles a report of the platform, and gives what happens to the message of a trigger.
+    fn handle_report(&self, report: &PlatformReport) -> Option<TriggerOutcome> {
+        let mut output = self.output();
+        self.handle_due_time(&mut output);
+        let mut outcome = None;
+        if self.dispatcher.accepts(report) {
+            outcome = self.dispatcher.handle_report(report.clone());
+            output.add(&self.dispatcher, Some(Cause::Platform(report)));
+        }
+        output.flush_or_exit();
+        outcome
+    }
+
+    fn output(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Output {
+    /// Adds the lines that follow from a cause, and records both.
+    fn add(&mut self, dispatcher: &Dispatcher, cause: Option<Cause<'_>>) {
+        let lines = dispatcher.take_output();
+        if let Some(recorder) = &mut self.recorder
+            && let Some(cause) = cause
+        {
+            recorder.write(dispatcher.now(), cause, &lines);
+        }
+        self.unsent.extend_from_slice(&lines);
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let lines = std::mem::take(&mut self.unsent);
+        self.stdout.write_all(&lines)?;
+        self.stdout.flush()
+    }
+
+    /// Writes from a thread other than the one that reads, which may wait for a line forever.
+    fn flush_or_exit(&mut self) {
+        if self.flush().is_err() {
+            // The host is gone.
+            std::process::exit(0);
         }
     }
 }

@@ -1,7 +1,6 @@
-//! What the arguments of a tool's call are called: the one table of the names of fields.
+//! Names of tools and of the fields of their arguments.
 //!
-//! Owns which fields hold paths and globs, and what tools are told by their
-//! names. It must not know rules.
+//! The tables say which fields contain paths and globs, and what a tool does according to its name.
 
 use std::borrow::Cow;
 
@@ -9,13 +8,13 @@ use serde_json::{Map, Value};
 
 use workflow_shell::AccessKind;
 
-/// Fields that hold a path, by their whole name without `_` and `-`, in lower case.
+/// Fields that contain a path, by their whole name in lower case without `_` and `-`.
 #[rustfmt::skip] // Names that belong together.
 const PATHS: &[&str] = &[
     "source", "destination", "dest", "src", "dst", "from", "to", "target", "root", "uri", "notebook", "filepath", "filename", "pathname",
     "output", "outfile", "saveto",
 ];
-/// Fields that hold paths, by the last word of their name: `file_path`, `notebookPath`, `paths`.
+/// Fields that contain paths, by the last word of their name: `file_path`, `notebookPath`, `paths`.
 const PATH_WORDS: &[&str] = &[
     "path",
     "paths",
@@ -30,147 +29,152 @@ const PATH_WORDS: &[&str] = &[
     "folder",
     "folders",
 ];
-/// Fields that hold a glob of the files that a tool looks at.
+/// Fields that contain a glob of the files that a tool reads.
 const GLOBS: &[&str] = &["glob", "globs", "include", "includes"];
-/// Fields that hold the directory in which a line runs.
+/// Fields that contain the working directory of a shell line.
 pub(super) const DIRECTORIES: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory"];
 
-/// The tools that write the file they name.
+/// Tools that write the file they name.
 const WRITING_TOOLS: &[&str] = &["edit", "write", "multiedit", "notebookedit"];
-/// The tools that change no files.
+/// Tools that change no files.
 #[rustfmt::skip] // Names that belong together.
 const READING_TOOLS: &[&str] = &[
     "read", "view", "cat", "grep", "glob", "find", "ls", "list", "search", "fetch", "webfetch", "websearch", "todoread", "todowrite",
     "notebookread", "question", "ask",
 ];
-/// The tools that run a line.
+/// Tools that run a shell line.
 const SHELLS: &[&str] = &["bash", "shell", "sh", "zsh", "terminal"];
-/// Words in the names of tools that change what they name.
+/// Words in the names of tools that change the files they name.
 #[rustfmt::skip] // Names that belong together.
 const WRITING_WORDS: &[&str] = &[
     "write", "edit", "create", "append", "insert", "replace", "patch", "save", "update", "put", "upload", "download", "copy", "touch", "mkdir",
     "truncate", "modify", "apply", "set",
 ];
-/// Words in the names of tools that remove what they name, or move it.
+/// Words in the names of tools that remove or move the files they name.
 const REMOVING_WORDS: &[&str] = &[
     "delete", "remove", "rm", "rmdir", "unlink", "trash", "erase", "purge",
 ];
 const MOVING_WORDS: &[&str] = &["move", "mv", "rename"];
 
-/// How deep arguments are looked into.
-const DEEPEST: usize = 8;
+/// The depth to which arguments are searched.
+const MAX_DEPTH: usize = 8;
 
-/// What a tool does, as far as its name says.
+/// The effect of a tool according to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Does {
+pub(super) enum ToolEffect {
     /// It changes no files.
     Reads,
-    /// It changes what it names in this way.
+    /// It changes the files it names in this way.
     Changes(AccessKind),
-    /// It runs lines.
-    Runs,
-    /// Nobody knows.
+    /// It runs shell lines.
+    RunsShell,
+    /// The name does not say.
     Unknown,
 }
 
-/// What a tool does, as far as its name says.
-pub(super) fn does(tool: &str) -> Does {
-    let name = plain(tool);
+/// Returns the effect of a tool according to its name.
+pub(super) fn tool_effect(tool: &str) -> ToolEffect {
+    let name = normalized(tool);
     let is_one_of = |names: &[&str]| names.contains(&&*name);
     if is_one_of(WRITING_TOOLS) {
-        return Does::Changes(AccessKind::Write);
+        return ToolEffect::Changes(AccessKind::Write);
     }
     if is_one_of(READING_TOOLS) {
-        return Does::Reads;
+        return ToolEffect::Reads;
     }
     if is_one_of(SHELLS) {
-        return Does::Runs;
+        return ToolEffect::RunsShell;
     }
     let words = words(tool);
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&&**word));
     if has(REMOVING_WORDS) {
-        Does::Changes(AccessKind::RemoveTree)
+        ToolEffect::Changes(AccessKind::RemoveTree)
     } else if has(MOVING_WORDS) {
-        Does::Changes(AccessKind::ReplaceTree)
+        ToolEffect::Changes(AccessKind::ReplaceTree)
     } else if has(WRITING_WORDS) {
-        Does::Changes(AccessKind::Write)
+        ToolEffect::Changes(AccessKind::Write)
     } else {
-        Does::Unknown
+        ToolEffect::Unknown
     }
 }
 
-/// Whether it is one of the hosts' tools that write the file they name.
+/// Returns whether a tool is one of the hosts' tools that write the file they name.
 pub(super) fn is_editor(tool: &str) -> bool {
-    WRITING_TOOLS.contains(&&*plain(tool))
+    WRITING_TOOLS.contains(&&*normalized(tool))
 }
 
-/// What a field with a path in it holds.
+/// The content of a field for paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Named<'a> {
+pub(super) enum PathArgument<'a> {
     Path(Cow<'a, str>),
     Glob(&'a str),
-    /// A directory that a line runs in.
+    /// The working directory of a shell line.
     Directory(&'a str),
-    /// It is no text: what the tool makes of it cannot be seen.
-    Unseen,
+    /// A value that is not a text, whose meaning is unknown.
+    Opaque,
 }
 
-/// All paths and globs in a call's arguments, wherever they stand in it.
-pub(super) fn named(fields: &Map<String, Value>) -> Vec<Named<'_>> {
+/// Returns all paths and globs in the arguments of a call, at any depth.
+pub(super) fn path_arguments(fields: &Map<String, Value>) -> Vec<PathArgument<'_>> {
     let mut found = Vec::new();
     in_map(fields, 0, &mut found);
     found
 }
 
-fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Named<'a>>) {
+fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<PathArgument<'a>>) {
     for (key, value) in fields {
-        let name = plain(key);
+        let name = normalized(key);
         let last = words(key).pop().unwrap_or_default();
         if let (true, Some(path)) = (DIRECTORIES.contains(&&*name), value.as_str()) {
-            found.push(Named::Directory(path));
+            found.push(PathArgument::Directory(path));
         } else if PATHS.contains(&&*name) || PATH_WORDS.contains(&&*last) {
             in_path(value, PATH_WORDS.contains(&&*last), depth, found);
         } else if GLOBS.contains(&&*name) {
             let globs = texts(value).into_iter().flatten();
-            found.extend(globs.map(Named::Glob));
+            found.extend(globs.map(PathArgument::Glob));
         } else {
             in_value(value, depth, found);
         }
     }
 }
 
-/// Whether a field of this name holds paths.
-pub(super) fn is_for_paths(key: &str) -> bool {
+/// Returns whether a field of this name contains paths.
+pub(super) fn is_path_field(key: &str) -> bool {
     let last = words(key).pop().unwrap_or_default();
-    PATHS.contains(&&*plain(key)) || PATH_WORDS.contains(&&*last)
+    PATHS.contains(&&*normalized(key)) || PATH_WORDS.contains(&&*last)
 }
 
-/// What stands in a field for paths. `surely` tells that nothing else stands in a field of that name.
-fn in_path<'a>(value: &'a Value, surely: bool, depth: usize, found: &mut Vec<Named<'a>>) {
+/// Collects the content of a field for paths. With `only_paths`, a field of that name contains nothing else.
+fn in_path<'a>(
+    value: &'a Value,
+    only_paths: bool,
+    depth: usize,
+    found: &mut Vec<PathArgument<'a>>,
+) {
     match value {
         Value::String(path) => {
             let of_uri = path_of_uri(path).map(Cow::Owned);
-            found.push(Named::Path(of_uri.unwrap_or(Cow::Borrowed(path))));
+            found.push(PathArgument::Path(of_uri.unwrap_or(Cow::Borrowed(path))));
         }
-        Value::Array(items) if depth < DEEPEST => {
+        Value::Array(items) if depth < MAX_DEPTH => {
             for item in items {
-                in_path(item, surely, depth + 1, found);
+                in_path(item, only_paths, depth + 1, found);
             }
         }
         Value::Null | Value::Bool(_) => {}
-        Value::Number(_) => found.extend(surely.then_some(Named::Unseen)),
+        Value::Number(_) => found.extend(only_paths.then_some(PathArgument::Opaque)),
         Value::Object(_) | Value::Array(_) => in_value(value, depth, found),
     }
 }
 
-/// The path of a `file:` URI.
+/// Returns the path of a `file:` URI.
 fn path_of_uri(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
         return None;
     }
     let path = match rest.strip_prefix("//") {
-        // Behind the name of a machine, which is this one.
+        // After the name of the host, which is this machine.
         Some(rest) if rest.starts_with('~') => rest,
         Some(rest) => &rest[rest.find('/').unwrap_or_default()..],
         None => rest,
@@ -193,9 +197,11 @@ fn path_of_uri(text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<Named<'a>>) {
+fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>>) {
     match value {
-        Value::Object(_) | Value::Array(_) if depth >= DEEPEST => found.push(Named::Unseen),
+        Value::Object(_) | Value::Array(_) if depth >= MAX_DEPTH => {
+            found.push(PathArgument::Opaque)
+        }
         Value::Object(fields) => in_map(fields, depth + 1, found),
         Value::Array(items) => {
             for item in items {
@@ -206,7 +212,7 @@ fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<Named<'a>>) {
     }
 }
 
-/// A text, or a list of texts.
+/// Returns the texts of a value that is a text or a list of texts.
 pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
     match value {
         Value::String(text) => Some(vec![text]),
@@ -215,8 +221,8 @@ pub(super) fn texts(value: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// A name without `_` and `-`, in lower case.
-pub(super) fn plain(name: &str) -> Cow<'_, str> {
+/// Returns a name in lower case without `_` and `-`.
+pub(super) fn normalized(name: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     if name.bytes().all(is_plain) {
         return Cow::Borrowed(name);
@@ -225,14 +231,14 @@ pub(super) fn plain(name: &str) -> Cow<'_, str> {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The words of a name: `old_path`, `oldPath`, `mcp__files__move_file`.
+/// Splits a name into words: `old_path`, `oldPath`, `mcp__files__move_file`.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_lower = false;
     for c in name.chars() {
-        let begins = c.is_uppercase() && was_lower;
+        let starts_word = c.is_uppercase() && was_lower;
         was_lower = c.is_lowercase() || c.is_numeric();
-        if !c.is_alphanumeric() || begins {
+        if !c.is_alphanumeric() || starts_word {
             words.push(String::new());
         }
         if let (true, Some(last)) = (c.is_alphanumeric(), words.last_mut()) {
@@ -253,18 +259,18 @@ mod tests {
         let Value::Object(fields) = value else {
             panic!("it is a map")
         };
-        named(fields)
+        path_arguments(fields)
             .into_iter()
             .map(|named| match named {
-                Named::Path(path) => path.into_owned(),
-                Named::Glob(path) | Named::Directory(path) => path.to_owned(),
-                Named::Unseen => "?".to_owned(),
+                PathArgument::Path(path) => path.into_owned(),
+                PathArgument::Glob(path) | PathArgument::Directory(path) => path.to_owned(),
+                PathArgument::Opaque => "?".to_owned(),
             })
             .collect()
     }
 
     #[test]
-    fn paths_stand_in_fields_of_many_names_and_depths() {
+    fn paths_are_found_in_fields_of_many_names_and_depths() {
         for (value, expected) in [
             (json!({"path": "a"}), vec!["a"]),
             (json!({"file_path": "a", "content": "b"}), vec!["a"]),
@@ -299,22 +305,22 @@ mod tests {
     }
 
     #[test]
-    fn names_of_tools_say_what_they_do() {
-        assert_eq!(does("Edit"), Does::Changes(AccessKind::Write));
-        assert_eq!(does("read"), Does::Reads);
-        assert_eq!(does("bash"), Does::Runs);
+    fn names_of_tools_determine_their_effect() {
+        assert_eq!(tool_effect("Edit"), ToolEffect::Changes(AccessKind::Write));
+        assert_eq!(tool_effect("read"), ToolEffect::Reads);
+        assert_eq!(tool_effect("bash"), ToolEffect::RunsShell);
         assert_eq!(
-            does("mcp__fs__write_file"),
-            Does::Changes(AccessKind::Write)
+            tool_effect("mcp__fs__write_file"),
+            ToolEffect::Changes(AccessKind::Write)
         );
         assert_eq!(
-            does("mcp__fs__moveFile"),
-            Does::Changes(AccessKind::ReplaceTree)
+            tool_effect("mcp__fs__moveFile"),
+            ToolEffect::Changes(AccessKind::ReplaceTree)
         );
         assert_eq!(
-            does("delete_directory"),
-            Does::Changes(AccessKind::RemoveTree)
+            tool_effect("delete_directory"),
+            ToolEffect::Changes(AccessKind::RemoveTree)
         );
-        assert_eq!(does("mcp__x__lookup"), Does::Unknown);
+        assert_eq!(tool_effect("mcp__x__lookup"), ToolEffect::Unknown);
     }
 }

@@ -1,8 +1,8 @@
-//! The rule that no definition has to say: what only a person may answer, no tool of an agent answers.
+//! Built-in rule: no tool of an agent makes a decision that only a person may make.
 //!
-//! Owns what counts as answering: running `workflow-sidecar approve` or `trust`, and writing where the
-//! answers are kept. What is quoted, escaped or written in capitals is the same; a line with nothing of the
-//! names in it is not looked at any further, and neither is a path.
+//! The rule blocks running `workflow-sidecar approve` or `trust`, and writing to the files that store these
+//! decisions. Quotes, escapes and capitals make no difference. Shell lines and paths that contain no part of the
+//! names are not examined further.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -12,29 +12,29 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::call::{Call, Target};
-use super::file_access::Place;
-use super::glob_intersection::{Part, Seen, meet};
+use super::decision::{Denial, Override};
+use super::file_access::AccessedPath;
+use super::glob_intersection::{Evidence, Part, intersects};
 use super::paths::{PathForm, Paths};
-use super::shell_lines::ToldLine;
-use super::{Denial, Lift};
+use super::shell_lines::ShellLine;
 use crate::definition::{Rule, Verdict};
 use workflow_shell::{Analysis, SimpleCommand, Word, Writes, analyze};
 
 const NAME: &str = "workflow-sidecar";
-const ANSWERING: [&str; 2] = ["approve", "trust"];
-/// Where the answers are kept, in a directory of our name.
-const KEPT: [&str; 2] = ["approvals", "trust.json"];
-/// One of these is in every line that answers, or in its directory, once quotes and backslashes are gone.
-const WORDS: [&str; 4] = ["workflow", "sidecar", "approv", "trust"];
-/// Or one of these, which may hide any letter.
-const HIDING: [&str; 4] = ["$'", "*", "?", "["];
-/// Bytes of a text that may still be a path.
-const LONGEST_PATH: usize = 4096;
+const SUBCOMMANDS: [&str; 2] = ["approve", "trust"];
+/// Files with decisions, in a directory with the name of the program.
+const DECISION_FILES: [&str; 2] = ["approvals", "trust.json"];
+/// Each line that decides, or its directory, contains one of these after quotes and backslashes are removed,
+const NAME_PARTS: [&str; 4] = ["workflow", "sidecar", "approv", "trust"];
+/// or one of these, which may stand for any letter.
+const WILDCARDS: [&str; 4] = ["$'", "*", "?", "["];
+/// The longest path, in bytes.
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Programs that run a script by its path.
-const RUN_SCRIPTS: [&str; 4] = ["node", "nodejs", "bun", "deno"];
-/// Programs that run or type what stands in their arguments, in a language that is not read.
-const RUN_TEXT: [&str; 14] = [
+const SCRIPT_RUNNERS: [&str; 4] = ["node", "nodejs", "bun", "deno"];
+/// Programs that run or type their arguments, in a language that is not analyzed.
+const TEXT_RUNNERS: [&str; 14] = [
     "at",
     "expect",
     "node",
@@ -51,10 +51,10 @@ const RUN_TEXT: [&str; 14] = [
     "zellij",
 ];
 
-/// What the rule forbids, as people read it.
+/// What the rule forbids, for display.
 pub(crate) const FORBIDS: &str =
     "running `workflow-sidecar approve` or `trust`, and writing where their answers are kept";
-/// Where the rule comes from, as people read it.
+/// The source of the rule, for display.
 pub(crate) const SOURCE: &str = "built in";
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
@@ -72,11 +72,11 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
 }
 });
 
-/// Why a call may not run that would answer in a person's place.
+/// Returns the denial of a call that would decide in place of a person.
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
-    answers(call).then(|| Denial {
+    decides(call).then(|| Denial {
         level: NAME,
-        lift: Lift::Never,
+        override_by: Override::Never,
         in_workflow: false,
         rule: Some(&RULE),
         allowed: "".into(),
@@ -84,84 +84,93 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     })
 }
 
-fn answers(call: &Call<'_>) -> bool {
-    let Some(fields) = call.opened() else {
-        return answers_unread(call.input_text());
+fn decides(call: &Call<'_>) -> bool {
+    let Some(fields) = call.expanded_fields() else {
+        return decides_unparsed(call.input_text());
     };
-    let leads_there = |target: Target| holds_answers(call.paths, target.iter().flatten());
-    if fields_name_it(fields) && call.named_paths().into_iter().any(leads_there) {
+    let is_decision_file =
+        |target: Target| any_stores_decisions(call.paths, target.iter().flatten());
+    if fields_contain_name(fields) && call.named_paths().into_iter().any(is_decision_file) {
         return true;
     }
-    let told = call.told_lines();
-    // There may be a line that is no text.
-    if told.iter().any(|line| line.text.is_none()) && answers_unread(call.input_text()) {
+    let lines = call.shell_lines();
+    // A line that is not a text may contain anything.
+    if lines.iter().any(|line| line.text.is_none()) && decides_unparsed(call.input_text()) {
         return true;
     }
-    let texts: Vec<&str> = told
+    let texts: Vec<&str> = lines
         .iter()
         .filter_map(|line| line.text.as_deref())
         .collect();
     let text = &texts.join("\n");
-    let bare = bare(text);
-    let runs_there = |line: &ToldLine| is_marked(&self::bare(&line.directory));
-    let is_about_it = is_marked(&bare) || told.iter().any(runs_there);
-    let Some(line) = is_about_it.then(|| call.line()).flatten() else {
+    let bare = without_quotes(text);
+    let runs_there = |line: &ShellLine| may_contain_name(&without_quotes(&line.directory));
+    let is_relevant = may_contain_name(&bare) || lines.iter().any(runs_there);
+    let Some(analysis) = is_relevant.then(|| call.shell_analysis()).flatten() else {
         return false;
     };
-    let touches_answers = || {
-        let mut places = call.places().seen.iter();
-        places.any(|place| may_hold_answers(place, call.paths))
+    let accesses_decisions = || {
+        let mut paths = call.accessed_paths().paths.iter();
+        paths.any(|path| may_store_decisions(path, call.paths))
     };
-    line_answers(line, text, &bare)
-        // What copies or links it names it too.
-        || line.writes.any() && (bare.contains(NAME) || line_names_it(line)) && touches_answers()
+    line_decides(analysis, text, &bare)
+        // A copy or a link contains the name, too.
+        || analysis.writes.any() && (bare.contains(NAME) || accesses_name(analysis)) && accesses_decisions()
 }
 
-fn holds_answers<'f>(paths: &dyn Paths, mut forms: impl Iterator<Item = &'f PathForm>) -> bool {
+fn any_stores_decisions<'f>(
+    paths: &dyn Paths,
+    mut forms: impl Iterator<Item = &'f PathForm>,
+) -> bool {
     forms.any(|form| paths.holds_answers(form))
 }
 
-/// Whether the answers are kept at a place, or at one that its globs may come to.
-fn may_hold_answers(place: &Place, paths: &dyn Paths) -> bool {
-    if holds_answers(paths, place.forms.iter()) {
+/// Returns whether decisions are stored at a path, or at one that its globs may match.
+fn may_store_decisions(path: &AccessedPath, paths: &dyn Paths) -> bool {
+    if any_stores_decisions(paths, path.forms.iter()) {
         return true;
     }
-    let comes_to =
-        |part: &Part, name: &str| meet(&[Part::literal(name)], &[part.folded()], Seen::Nothing);
-    let mut parts = place.tail.iter().enumerate();
+    let may_be = |part: &Part, name: &str| {
+        intersects(
+            &[Part::literal(name)],
+            &[part.to_lowercase()],
+            Evidence::NotNeeded,
+        )
+    };
+    let mut parts = path.tail.iter().enumerate();
     parts.any(|(at, part)| {
-        let says_something = part.says_something();
-        if !(says_something || place.change.writes() && part.is_seen()) || !comes_to(part, NAME) {
+        let has_literal = part.has_literal();
+        if !(has_literal || path.kind.writes() && part.is_known()) || !may_be(part, NAME) {
             return false;
         }
-        let (before, behind) = (&place.tail[..at], place.tail.get(at + 1));
+        let (before, after) = (&path.tail[..at], path.tail.get(at + 1));
         let before: Option<Vec<String>> = before.iter().map(Part::text).collect();
         match before {
-            Some(before) if !place.forms.is_empty() => place.forms.iter().any(|form| {
+            Some(before) if !path.forms.is_empty() => path.forms.iter().any(|form| {
                 let path = format!("{}/{}/{NAME}", form.absolute, before.join("/"));
-                holds_answers(paths, paths.forms(&path).iter())
+                any_stores_decisions(paths, paths.forms(&path).iter())
             }),
-            // Where that is cannot be seen, so its names count.
+            // The directory is unknown, so the names decide.
             _ => {
-                let is_kept = |part: &Part| {
-                    part.says_something() && KEPT.iter().any(|name| comes_to(part, name))
+                let is_decision_file = |part: &Part| {
+                    part.has_literal() && DECISION_FILES.iter().any(|name| may_be(part, name))
                 };
-                says_something && behind.is_some_and(is_kept)
+                has_literal && after.is_some_and(is_decision_file)
             }
         }
     })
 }
 
-fn is_marked(bare: &str) -> bool {
-    let mut marks = WORDS.iter().chain(&HIDING);
-    marks.any(|mark| bare.contains(mark))
+fn may_contain_name(bare: &str) -> bool {
+    let mut parts = NAME_PARTS.iter().chain(&WILDCARDS);
+    parts.any(|part| bare.contains(part))
 }
 
-/// Whether arguments that nothing can be read of, because they are no map or no sound JSON, could answer.
-fn answers_unread(input: &str) -> bool {
+/// Returns whether arguments that are not a map or not valid for serde may decide.
+fn decides_unparsed(input: &str) -> bool {
     strings(input).iter().any(|text| {
-        let bare = bare(text);
-        bare.contains(NAME) || is_marked(&bare) && line_answers(&analyze(text), text, &bare)
+        let bare = without_quotes(text);
+        bare.contains(NAME) || may_contain_name(&bare) && line_decides(&analyze(text), text, &bare)
     })
 }
 
@@ -204,23 +213,23 @@ impl Visitor<'_> for LossyVisitor {
     }
 }
 
-/// Whether a line runs `approve` or `trust`; one that cannot be read in full, whether it speaks of it.
-fn line_answers(line: &Analysis, text: &str, bare: &str) -> bool {
-    let answers = |line: &Analysis| line.commands.iter().any(is_answer);
-    // Names of programs are the same in capitals on some systems.
+/// Returns whether a line runs `approve` or `trust`, or cannot be analyzed and mentions it.
+fn line_decides(analysis: &Analysis, text: &str, bare: &str) -> bool {
+    let decides = |analysis: &Analysis| analysis.commands.iter().any(is_decision);
+    // Some systems ignore the case of program names.
     let lower = text.to_lowercase();
-    answers(line)
-        || lower != text && answers(&analyze(&lower))
-        || is_hidden_answer(line, bare)
-        || is_hidden_answer(line, &lower)
+    decides(analysis)
+        || lower != text && decides(&analyze(&lower))
+        || is_hidden_decision(analysis, bare)
+        || is_hidden_decision(analysis, &lower)
 }
 
-/// A text in small letters, without what a shell takes away from it.
-fn bare(text: &str) -> String {
+/// Returns a text in lower case without quotes and backslashes.
+fn without_quotes(text: &str) -> String {
     let text = text.replace("\\\n", "");
     let kept = text.chars().filter(|c| !matches!(c, '"' | '\'' | '\\'));
     let bare: String = kept.flat_map(char::to_lowercase).collect();
-    // A quotation that may stand for any letters is still one.
+    // An ANSI-C quote may stand for any letters.
     if text.contains("$'") {
         bare + "$'"
     } else {
@@ -228,83 +237,84 @@ fn bare(text: &str) -> String {
     }
 }
 
-/// Whether a field could be a path with the name in it.
-fn fields_name_it(fields: &Map<String, Value>) -> bool {
-    fn names_it(value: &Value) -> bool {
+/// Returns whether a field may be a path that contains the name.
+fn fields_contain_name(fields: &Map<String, Value>) -> bool {
+    fn contains_path(value: &Value) -> bool {
         match value {
-            Value::String(text) => text.len() <= LONGEST_PATH && holds_name(text),
-            Value::Array(items) => items.iter().any(names_it),
-            Value::Object(fields) => fields.values().any(names_it),
+            Value::String(text) => text.len() <= MAX_PATH_BYTES && contains_name(text),
+            Value::Array(items) => items.iter().any(contains_path),
+            Value::Object(fields) => fields.values().any(contains_path),
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
-    fields.values().any(names_it)
+    fields.values().any(contains_path)
 }
 
-/// Whether the name stands in a text, in letters of any case.
-fn holds_name(text: &str) -> bool {
+/// Returns whether a text contains the name, in any case.
+fn contains_name(text: &str) -> bool {
     text.to_ascii_lowercase().contains(NAME)
 }
 
-/// Whether the name stands in what a line touches, or a glob that may come to it.
-fn line_names_it(line: &Analysis) -> bool {
-    let words = line.commands.iter().flat_map(|simple| &simple.words);
-    let touched = line.file_accesses.iter().map(|touch| &*touch.path);
-    let mut named = words.map(Word::shape).chain(touched);
-    line.file_accesses.iter().any(|touch| touch.is_glob) || named.any(holds_name)
+/// Returns whether the name occurs in a line's words or paths, or a glob may match it.
+fn accesses_name(analysis: &Analysis) -> bool {
+    let words = analysis.commands.iter().flat_map(|command| &command.words);
+    let accesses = &analysis.file_accesses;
+    let paths = accesses.iter().map(|access| &*access.path);
+    let mut texts = words.map(Word::shape).chain(paths);
+    accesses.iter().any(|access| access.is_glob) || texts.any(contains_name)
 }
 
-/// Whether a simple command runs `approve` or `trust`.
-fn is_answer(simple: &SimpleCommand) -> bool {
-    let Some((program, arguments)) = simple.words.split_first() else {
+/// Returns whether a simple command runs `approve` or `trust`.
+fn is_decision(command: &SimpleCommand) -> bool {
+    let Some((program, arguments)) = command.words.split_first() else {
         return false;
     };
-    if could_be_ours(program) {
-        return runs_answer(arguments);
+    if may_be_this_program(program) {
+        return runs_subcommand(arguments);
     }
     let Some(name) = program.program().map(str::to_ascii_lowercase) else {
         return false;
     };
-    if RUN_SCRIPTS.contains(&&*name)
-        && let Some(at) = arguments.iter().position(is_ours)
-        && runs_answer(&arguments[at + 1..])
+    if SCRIPT_RUNNERS.contains(&&*name)
+        && let Some(at) = arguments.iter().position(is_this_program)
+        && runs_subcommand(&arguments[at + 1..])
     {
         return true;
     }
     let text = || {
         arguments
             .iter()
-            .map(|word| bare(word.shape()))
+            .map(|word| without_quotes(word.shape()))
             .collect::<Vec<_>>()
             .join(" ")
     };
-    RUN_TEXT.contains(&&*name) && mentions_answer(&text())
+    TEXT_RUNNERS.contains(&&*name) && mentions_decision(&text())
 }
 
-fn is_ours(word: &Word) -> bool {
+fn is_this_program(word: &Word) -> bool {
     word.program()
-        .is_some_and(|name| is_our_name(&name.to_ascii_lowercase()))
+        .is_some_and(|name| is_program_name(&name.to_ascii_lowercase()))
 }
 
-/// The binary, its name on Windows, a script of that name, a package with a version.
-fn is_our_name(name: &str) -> bool {
+/// Returns whether it is the name of the binary, also with an extension or the version of a package.
+fn is_program_name(name: &str) -> bool {
     name.strip_prefix(NAME)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '@']))
 }
 
-/// Whether a program is ours, or one that a pattern or an expansion with something of our name in it may come to.
-fn could_be_ours(program: &Word) -> bool {
+/// Returns whether a program is this one, or a glob or an expansion with a part of its name may become it.
+fn may_be_this_program(program: &Word) -> bool {
     let shape = program.shape().to_ascii_lowercase();
     let name = shape.rsplit('/').next().unwrap_or_default();
     let name = name.split(['.', '@']).next().unwrap_or_default();
     let is_literal = |c: char| c.is_ascii_lowercase();
-    name.contains(is_literal) && fits(name)
+    name.contains(is_literal) && may_become_name(name)
 }
 
-/// Whether a name with patterns and expansions in it can come to our name.
-fn fits(shape: &str) -> bool {
-    // Each bit stands for how many letters of our name have been met.
-    let mut met = 1_u32;
+/// Returns whether a name with globs and expansions may become the name of this program.
+fn may_become_name(shape: &str) -> bool {
+    // Bit n is set if the first n letters of the name may be matched.
+    let mut matched = 1_u32;
     let mut shape = shape.chars();
     while let Some(c) = shape.next() {
         let close = match c {
@@ -315,45 +325,47 @@ fn fits(shape: &str) -> bool {
         if let Some(close) = close {
             shape.by_ref().find(|&c| c == close);
         }
-        met = match c {
-            '\0' | '*' | '{' | '[' => u32::MAX << met.trailing_zeros(),
-            '?' => met << 1,
+        matched = match c {
+            '\0' | '*' | '{' | '[' => u32::MAX << matched.trailing_zeros(),
+            '?' => matched << 1,
             c => {
-                let places = NAME.chars().enumerate().filter(|(_, letter)| *letter == c);
-                places.fold(0, |next, (place, _)| next | (met & 1 << place) << 1)
+                let positions = NAME.chars().enumerate().filter(|(_, letter)| *letter == c);
+                positions.fold(0, |next, (position, _)| {
+                    next | (matched & 1 << position) << 1
+                })
             }
         };
-        if met == 0 {
+        if matched == 0 {
             return false;
         }
     }
-    met & 1 << NAME.len() != 0
+    matched & 1 << NAME.len() != 0
 }
 
-/// Whether the first argument that is no option is `approve` or `trust`, or cannot be seen.
-fn runs_answer(arguments: &[Word]) -> bool {
+/// Returns whether the first operand is `approve` or `trust`, or unknown.
+fn runs_subcommand(arguments: &[Word]) -> bool {
     let subcommand = arguments.iter().find(|word| !word.shape().starts_with('-'));
-    let is_answering = |text: &str| ANSWERING.contains(&&*text.to_ascii_lowercase());
-    subcommand.is_some_and(|word| word.text().is_none_or(is_answering))
+    let decides = |text: &str| SUBCOMMANDS.contains(&&*text.to_ascii_lowercase());
+    subcommand.is_some_and(|word| word.text().is_none_or(decides))
 }
 
-/// Whether a line that cannot be read in full speaks of it.
-fn is_hidden_answer(line: &Analysis, text: &str) -> bool {
-    let is_unread = matches!(line.writes, Writes::Unreadable(_));
-    let names_answers = || {
+/// Returns whether a line that cannot be analyzed mentions a decision.
+fn is_hidden_decision(analysis: &Analysis, text: &str) -> bool {
+    let is_unreadable = matches!(analysis.writes, Writes::Unreadable(_));
+    let mentions_files = || {
         ["workflow-sidecar/approvals", "workflow-sidecar/trust."]
             .iter()
             .any(|part| text.contains(part))
     };
-    is_unread && (mentions_answer(text) || names_answers())
+    is_unreadable && (mentions_decision(text) || mentions_files())
 }
 
-/// Whether a text in small letters names the program, and then what it is to do.
-fn mentions_answer(text: &str) -> bool {
+/// Returns whether a text in lower case contains the name of the program followed by a subcommand that decides.
+fn mentions_decision(text: &str) -> bool {
     let is_in_word = |c: char| c.is_alphanumeric() || "_-./@".contains(c);
     let mut words = text.split(|c| !is_in_word(c));
-    words.any(|word| is_our_name(word.rsplit('/').next().unwrap_or_default()))
-        && words.any(|word| ANSWERING.contains(&word))
+    words.any(|word| is_program_name(word.rsplit('/').next().unwrap_or_default()))
+        && words.any(|word| SUBCOMMANDS.contains(&word))
 }
 
 #[cfg(test)]
@@ -374,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn answering_in_a_persons_place_is_denied() {
+    fn deciding_in_place_of_a_person_is_denied() {
         for line in [
             "workflow-sidecar approve --choice approve",
             "workflow-sidecar trust .",
@@ -423,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_where_answers_are_kept_is_denied() {
+    fn writing_to_stored_decisions_is_denied() {
         for line in [
             "echo x > ~/.pi/agent/workflow-sidecar/approvals/wf-1.json",
             "cd ~/.pi/agent/workflow-sidecar && echo x > trust.json",
@@ -444,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_that_names_the_program_is_not() {
+    fn other_uses_of_the_name_are_allowed() {
         for line in [
             "workflow-sidecar check",
             "workflow-sidecar --version",

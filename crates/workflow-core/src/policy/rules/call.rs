@@ -1,4 +1,4 @@
-//! A tool call, and what can be known of it: read once, and only what a rule asks for.
+//! Tool calls. Their properties are computed once, when a rule needs them.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -6,182 +6,185 @@ use std::cell::OnceCell;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::arguments::{self, Does, Named};
-use super::file_access::{Places, is_too_much, places};
+use super::arguments::{self, PathArgument, ToolEffect};
+use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
 use super::paths::{PathForm, Paths, of_shell};
-use super::shell_lines::{self, ToldLine};
+use super::shell_lines::{self, ShellLine, with_nested_json};
 use crate::diagnostic::shown;
 use workflow_shell::{Analysis, FileWrite, Unreadable, Writes, analyze_in};
 
-/// How many writes of a line are told.
-const MOST_SEEN: usize = 3;
+/// The number of writes of a shell line that are displayed.
+const MAX_SHOWN_WRITES: usize = 3;
 
-/// How many lines of a call are read.
-const MOST_LINES: usize = 200;
+/// The number of shell lines of a call that are analyzed.
+const MAX_SHELL_LINES: usize = 200;
 
-/// A call that an agent asks for.
+/// A tool call of an agent.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The tool's name.
+    /// The name of the tool.
     pub(super) tool: &'a str,
     input: Option<&'a RawValue>,
     pub(super) paths: &'a dyn Paths,
-    read: OnceCell<Option<Map<String, Value>>>,
-    /// The arguments in which texts are opened that hold arguments; `None` where there are none.
-    opened: OnceCell<Option<Map<String, Value>>>,
-    told: OnceCell<Vec<ToldLine>>,
-    line: OnceCell<Option<Analysis>>,
-    places: OnceCell<Places>,
-    written: OnceCell<Vec<Target>>,
+    fields: OnceCell<Option<Map<String, Value>>>,
+    /// The arguments with nested JSON parsed; `None` if there is none.
+    expanded: OnceCell<Option<Map<String, Value>>>,
+    shell_lines: OnceCell<Vec<ShellLine>>,
+    shell_analysis: OnceCell<Option<Analysis>>,
+    accessed_paths: OnceCell<AccessedPaths>,
+    written_paths: OnceCell<Vec<Target>>,
 }
 
-/// Whether something is so.
+/// Whether something is known to be true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     Yes,
     No,
-    /// It cannot be seen, and so counts against the call.
+    /// It cannot be determined, and counts against the call.
     Unknown,
 }
 
 impl From<bool> for Known {
-    fn from(is_so: bool) -> Self {
-        if is_so { Self::Yes } else { Self::No }
+    fn from(is_true: bool) -> Self {
+        if is_true { Self::Yes } else { Self::No }
     }
 }
 
-/// A path of a call, in all its forms; `None` is one that cannot be seen.
+/// A path of a call in all its forms; `None` if unknown.
 pub(super) type Target = Option<Vec<PathForm>>;
 
 impl<'a> Call<'a> {
-    /// A call with its arguments, where the host told them.
+    /// Creates a call with its arguments, if the host sent them.
     #[must_use]
     pub fn new(tool: &'a str, input: Option<&'a RawValue>, paths: &'a dyn Paths) -> Self {
         Self {
             tool,
             input,
             paths,
-            read: OnceCell::new(),
-            opened: OnceCell::new(),
-            told: OnceCell::new(),
-            line: OnceCell::new(),
-            places: OnceCell::new(),
-            written: OnceCell::new(),
+            fields: OnceCell::new(),
+            expanded: OnceCell::new(),
+            shell_lines: OnceCell::new(),
+            shell_analysis: OnceCell::new(),
+            accessed_paths: OnceCell::new(),
+            written_paths: OnceCell::new(),
         }
     }
 
-    /// The tool's name.
+    /// Returns the name of the tool.
     #[must_use]
     pub fn tool(&self) -> &'a str {
         self.tool
     }
 
-    /// The arguments as JSON text; empty if they were not told.
+    /// Returns the arguments as JSON text; empty if they were not sent.
     #[must_use]
     pub fn input_text(&self) -> &'a str {
         self.input.map_or("", RawValue::get)
     }
 
-    /// The arguments; `None` if they were not told, or are no map.
+    /// Returns the arguments; `None` if they were not sent or are not a valid map.
     pub(super) fn fields(&self) -> Option<&Map<String, Value>> {
         let read = || serde_json::from_str(self.input?.get()).ok();
-        self.read.get_or_init(read).as_ref()
+        self.fields.get_or_init(read).as_ref()
     }
 
-    /// The same, with the arguments that stand in a text of them.
-    pub(super) fn opened(&self) -> Option<&Map<String, Value>> {
+    /// Returns the arguments with nested JSON parsed.
+    pub(super) fn expanded_fields(&self) -> Option<&Map<String, Value>> {
         let fields = self.fields()?;
-        let open = || match shell_lines::opened(fields) {
+        let expand = || match with_nested_json(fields) {
             Cow::Borrowed(_) => None,
-            Cow::Owned(opened) => Some(opened),
+            Cow::Owned(expanded) => Some(expanded),
         };
-        Some(self.opened.get_or_init(open).as_ref().unwrap_or(fields))
+        Some(self.expanded.get_or_init(expand).as_ref().unwrap_or(fields))
     }
 
-    /// What its lines for the shell do together, if the call has any.
-    pub(super) fn line(&self) -> Option<&Analysis> {
-        let read = |told: &ToldLine| match &told.text {
-            Some(text) => analyze_in(&told.directory, text),
+    /// Returns the combined analysis of its shell lines, if it has any.
+    pub(super) fn shell_analysis(&self) -> Option<&Analysis> {
+        let analyze = |line: &ShellLine| match &line.text {
+            Some(text) => analyze_in(&line.directory, text),
             None => Analysis::unreadable(Unreadable::Syntax("it is no text".to_owned())),
         };
         let read = || {
-            let told = self.told_lines();
-            if told.len() > MOST_LINES {
+            let lines = self.shell_lines();
+            if lines.len() > MAX_SHELL_LINES {
                 return Some(Analysis::unreadable(Unreadable::TooComplex));
             }
-            told.iter().map(read).reduce(Analysis::and)
+            lines.iter().map(analyze).reduce(Analysis::and)
         };
-        self.line.get_or_init(read).as_ref()
+        self.shell_analysis.get_or_init(read).as_ref()
     }
 
-    /// The lines for the shell, as they are written.
-    pub(super) fn told_lines(&self) -> &[ToldLine] {
+    /// Returns the shell lines as they are written.
+    pub(super) fn shell_lines(&self) -> &[ShellLine] {
         let read = || {
-            let does = arguments::does(self.tool);
-            self.opened()
-                .map_or_else(Vec::new, |fields| shell_lines::lines(fields, does))
+            let effect = arguments::tool_effect(self.tool);
+            self.expanded_fields()
+                .map_or_else(Vec::new, |fields| shell_lines::shell_lines(fields, effect))
         };
-        self.told.get_or_init(read)
+        self.shell_lines.get_or_init(read)
     }
 
-    /// What its arguments name; `None` if they were not told.
-    fn named(&self) -> Option<Vec<Named<'_>>> {
-        self.opened().map(arguments::named)
+    /// Returns the paths and globs in its arguments; `None` if they were not sent.
+    fn path_arguments(&self) -> Option<Vec<PathArgument<'_>>> {
+        self.expanded_fields().map(arguments::path_arguments)
     }
 
-    /// The paths that its arguments name, beside a line and the directory it runs in.
+    /// Returns the paths in its arguments, without those of shell lines and their directories.
     pub(super) fn named_paths(&self) -> Vec<Target> {
-        let named = self.named().unwrap_or_default().into_iter();
+        let named = self.path_arguments().unwrap_or_default().into_iter();
         let paths = named.filter_map(|named| match named {
-            Named::Path(path) => Some(Some(self.paths.forms(&path))),
-            Named::Unseen | Named::Glob(_) | Named::Directory(_) => None,
+            PathArgument::Path(path) => Some(Some(self.paths.forms(&path))),
+            PathArgument::Opaque | PathArgument::Glob(_) | PathArgument::Directory(_) => None,
         });
         paths.collect()
     }
 
-    /// Whether it changes files.
+    /// Returns whether it changes files.
     pub(super) fn writes(&self) -> Known {
-        let line = self.line().map(|line| &line.writes);
+        let line = self.shell_analysis().map(|line| &line.writes);
         match line {
             Some(Writes::Yes(_)) => return Known::Yes,
             Some(Writes::Unreadable(_)) => return Known::Unknown,
             Some(Writes::No) | None => {}
         }
-        match arguments::does(self.tool) {
-            Does::Runs if line.is_none() => Known::Unknown,
-            Does::Changes(_) if self.is_editor() => Known::Yes,
-            Does::Changes(_) => Known::from(self.named().is_none_or(|named| !named.is_empty())),
-            Does::Reads | Does::Runs | Does::Unknown => Known::No,
+        match arguments::tool_effect(self.tool) {
+            ToolEffect::RunsShell if line.is_none() => Known::Unknown,
+            ToolEffect::Changes(_) if self.is_editor() => Known::Yes,
+            ToolEffect::Changes(_) => {
+                Known::from(self.path_arguments().is_none_or(|named| !named.is_empty()))
+            }
+            ToolEffect::Reads | ToolEffect::RunsShell | ToolEffect::Unknown => Known::No,
         }
     }
 
-    /// Whether it changes files, for a rule that allows: a tool that nobody knows may.
-    pub(super) fn surely_writes(&self) -> Known {
-        let is_known = self.line().is_some() || arguments::does(self.tool) == Does::Reads;
+    /// Returns whether it changes files, for a rule that allows: an unknown tool may.
+    pub(super) fn certainly_writes(&self) -> Known {
+        let is_known = self.shell_analysis().is_some()
+            || arguments::tool_effect(self.tool) == ToolEffect::Reads;
         match self.writes() {
             Known::No if !is_known => Known::Unknown,
             known => known,
         }
     }
 
-    /// Whether it is one of the hosts' tools that write the file they name.
+    /// Returns whether it is one of the hosts' tools that write the file they name.
     fn is_editor(&self) -> bool {
         arguments::is_editor(self.tool)
     }
 
-    /// The files that its arguments name, and those that its line writes.
-    pub(super) fn written(&self) -> &[Target] {
-        self.written.get_or_init(|| {
+    /// Returns the files that its arguments name and that its shell lines write.
+    pub(super) fn written_paths(&self) -> &[Target] {
+        self.written_paths.get_or_init(|| {
             let mut all: Vec<Option<Cow<'_, str>>> = Vec::new();
-            let Some(named) = self.named() else {
+            let Some(named) = self.path_arguments() else {
                 return vec![None];
             };
             all.extend(named.into_iter().filter_map(|named| match named {
-                Named::Path(path) => Some(Some(path)),
-                Named::Unseen => Some(None),
-                Named::Glob(_) | Named::Directory(_) => None,
+                PathArgument::Path(path) => Some(Some(path)),
+                PathArgument::Opaque => Some(None),
+                PathArgument::Glob(_) | PathArgument::Directory(_) => None,
             }));
-            match self.line().map(|line| &line.writes) {
+            match self.shell_analysis().map(|line| &line.writes) {
                 Some(Writes::Yes(writes)) => {
                     all.extend(
                         writes
@@ -192,7 +195,7 @@ impl<'a> Call<'a> {
                 Some(Writes::Unreadable(_)) => all.push(None),
                 Some(Writes::No) | None => {}
             }
-            if is_too_much(all.len()) {
+            if is_too_many(all.len()) {
                 return vec![None];
             }
             let forms = |path: Option<Cow<'_, str>>| path.map(|path| self.paths.forms(&path));
@@ -200,29 +203,35 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The places that it touches in any way.
-    pub(super) fn places(&self) -> &Places {
-        self.places.get_or_init(|| match self.named() {
-            None => Places::default(),
-            Some(named) => places(self.line(), &named, arguments::does(self.tool), self.paths),
-        })
+    /// Returns all paths that it accesses.
+    pub(super) fn accessed_paths(&self) -> &AccessedPaths {
+        self.accessed_paths
+            .get_or_init(|| match self.path_arguments() {
+                None => AccessedPaths::default(),
+                Some(named) => accessed_paths(
+                    self.shell_analysis(),
+                    &named,
+                    arguments::tool_effect(self.tool),
+                    self.paths,
+                ),
+            })
     }
 
-    /// Whether it has a line that cannot be read in full.
+    /// Returns whether it has a shell line that cannot be analyzed.
     pub(super) fn is_unreadable(&self) -> bool {
-        let writes = self.line().map(|line| &line.writes);
+        let writes = self.shell_analysis().map(|line| &line.writes);
         matches!(writes, Some(Writes::Unreadable(_)))
     }
 
-    /// What it would write, as people read it.
-    pub(super) fn seen(&self) -> String {
-        match self.line().map(|line| &line.writes) {
+    /// Describes, for display, what its shell lines would write.
+    pub(super) fn write_summary(&self) -> String {
+        match self.shell_analysis().map(|line| &line.writes) {
             Some(Writes::Yes(writes)) => {
                 let shown = |write: &FileWrite| match &write.path {
                     Some(path) => format!("{} ({})", write.operation, shown(path)),
                     None => write.operation.clone(),
                 };
-                let writes: Vec<String> = writes.iter().take(MOST_SEEN).map(shown).collect();
+                let writes: Vec<String> = writes.iter().take(MAX_SHOWN_WRITES).map(shown).collect();
                 format!("It would write: {}.", writes.join(", "))
             }
             Some(Writes::Unreadable(why)) => {

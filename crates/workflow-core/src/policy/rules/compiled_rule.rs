@@ -1,4 +1,4 @@
-//! One rule, compiled, and whether it matches a call.
+//! Compiled rules, matched against calls.
 
 use std::cell::OnceCell;
 
@@ -6,17 +6,17 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::call::{Call, Known, Target};
-use super::file_access::Place;
+use super::file_access::AccessedPath;
 use super::pattern::{Globs, names_match, regex};
 use crate::definition::{Rule, Verdict};
 use workflow_shell::{self as shell, SimpleCommand};
 
-/// A rule whose patterns are compiled when they are first needed.
+/// A rule with patterns that are compiled on first use.
 #[derive(Debug, Clone)]
 pub(super) struct CompiledRule {
     pub(super) rule: Rule,
     path: Globs,
-    /// `None` stands for a pattern that is none: what it would match cannot be seen.
+    /// `None` is an invalid pattern: its matches are unknown.
     input: Vec<(String, OnceCell<Option<Regex>>)>,
 }
 
@@ -37,7 +37,7 @@ impl CompiledRule {
         }
     }
 
-    /// Whether all of its conditions match. What cannot be seen matches a rule that forbids, and none that allows.
+    /// Returns whether all of its conditions match. An unknown condition matches a rule that forbids, but not one that allows.
     pub(super) fn matches(&self, call: &Call<'_>) -> bool {
         if !names_match(&self.rule.tools, call.tool) {
             return false;
@@ -68,7 +68,7 @@ impl CompiledRule {
             return Known::Yes;
         };
         let writes = if self.allows() {
-            call.surely_writes()
+            call.certainly_writes()
         } else {
             call.writes()
         };
@@ -78,81 +78,86 @@ impl CompiledRule {
         }
     }
 
-    /// One of the commands of a line makes it forbidden, all of them must be allowed.
+    /// Matches the commands of a shell line: to forbid, one must match; to allow, all must.
     fn commands_match(&self, call: &Call<'_>) -> Known {
         let patterns = &self.rule.command;
         if patterns.is_empty() {
             return Known::Yes;
         }
-        let Some(line) = call.line() else {
+        let Some(analysis) = call.shell_analysis() else {
             return if call.fields().is_none() {
                 Known::Unknown
             } else {
                 Known::No
             };
         };
-        if let shell::Writes::Unreadable(_) = line.writes {
+        if let shell::Writes::Unreadable(_) = analysis.writes {
             return Known::Unknown;
         }
-        let any = |simple: &SimpleCommand, is_about: fn(&str, &SimpleCommand) -> bool| {
-            patterns.iter().any(|pattern| is_about(pattern, simple))
+        let any = |command: &SimpleCommand, covers: fn(&str, &SimpleCommand) -> bool| {
+            patterns.iter().any(|pattern| covers(pattern, command))
         };
-        let mut commands = line.commands.iter();
+        let mut commands = analysis.commands.iter();
         Known::from(if self.allows() {
-            !line.commands.is_empty() && commands.all(|simple| any(simple, shell::matches_exactly))
+            !analysis.commands.is_empty()
+                && commands.all(|command| any(command, shell::matches_exactly))
         } else {
-            commands.any(|simple| any(simple, shell::matches))
+            commands.any(|command| any(command, shell::matches))
         })
     }
 
-    /// One path makes a call forbidden; to be allowed, it writes somewhere, and only where it may.
+    /// Matches the paths of a call: to forbid, one must match; to allow, it must write, and all written paths must match.
     fn paths_match(&self, call: &Call<'_>) -> Known {
         if self.path.is_empty() {
             return Known::Yes;
         }
         if self.allows() {
-            let targets = call.written();
+            let targets = call.written_paths();
             let fits = |target| self.target_fits(call, target);
             return Known::from(!targets.is_empty() && targets.iter().all(fits));
         }
-        match self.place(call) {
+        match self.matched_path(call) {
             Some(_) => Known::Yes,
-            None if call.places().is_all && self.path.is_sound(call.paths) => Known::No,
+            None if call.accessed_paths().is_complete && self.path.is_valid(call.paths) => {
+                Known::No
+            }
             None => Known::Unknown,
         }
     }
 
-    /// The place for which a rule that forbids is about a call.
-    fn place<'c>(&self, call: &'c Call<'_>) -> Option<&'c Place> {
+    /// Returns the first path of a call that a rule that forbids matches.
+    fn matched_path<'c>(&self, call: &'c Call<'_>) -> Option<&'c AccessedPath> {
         let only_written = self.rule.writes == Some(true);
-        let mut places = call.places().seen.iter();
-        places.find(|place| {
-            (!only_written || place.change.writes())
-                && self.path.touch(place, call.paths) == Some(true)
+        let mut paths = call.accessed_paths().paths.iter();
+        paths.find(|path| {
+            (!only_written || path.kind.writes())
+                && self.path.match_access(path, call.paths) == Some(true)
         })
     }
 
-    /// What is seen of a call for which this rule is about it, as people read it.
+    /// Describes, for display, what the rule found in a call.
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let rule = &self.rule;
-        let of_line = rule.writes == Some(true)
+        let concerns_line = rule.writes == Some(true)
             || call.is_unreadable() && !(rule.command.is_empty() && rule.path.is_empty());
-        let place = (!rule.path.is_empty()).then(|| self.place(call)).flatten();
-        match place.map(Place::seen) {
+        let path = (!rule.path.is_empty())
+            .then(|| self.matched_path(call))
+            .flatten();
+        match path.map(AccessedPath::explanation) {
             Some(seen) if !seen.is_empty() => seen,
-            _ if of_line => call.seen(),
+            _ if concerns_line => call.write_summary(),
             _ => String::new(),
         }
     }
 
-    /// Whether a path is allowed in all of its forms.
+    /// Returns whether a path is allowed in all of its forms.
     fn target_fits(&self, call: &Call<'_>, target: &Target) -> bool {
         let fits = |form| self.path.matches(form, call.paths) == Some(true);
         target.as_ref().is_some_and(|forms| forms.iter().all(fits))
     }
 }
 
-/// Whether a field of the input matches; one that is not there does not.
+/// Returns whether a field of the input matches; a missing one does not.
 fn input_matches(
     call: &Call<'_>,
     field: &str,

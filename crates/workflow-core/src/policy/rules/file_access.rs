@@ -1,38 +1,37 @@
-//! The places that a call touches, resolved once.
+//! Paths that a call accesses, resolved once.
 //!
-//! Owns how what a call names becomes a place: what of it is plain, and where it leads. It must not
-//! know rules.
+//! A path is split into its literal head, which is resolved to the files it leads to, and the parts after that.
 
 use std::collections::{HashMap, HashSet};
 
-use super::arguments::{Does, Named};
+use super::arguments::{PathArgument, ToolEffect};
 use super::glob_intersection::Part;
 use super::paths::{PathForm, Paths, of_shell};
 use crate::diagnostic::shown;
 use workflow_shell::{AccessKind, Analysis, FileAccess, Writes};
 
-/// How many places of one call are looked at.
-const MOST_PLACES: usize = 1000;
+/// The number of paths of one call that are examined.
+const MAX_PATHS: usize = 1000;
 
-/// A place that a call touches.
+/// A path that a call accesses.
 #[derive(Debug)]
-pub(super) struct Place {
-    /// As the call names it.
+pub(super) struct AccessedPath {
+    /// The path as the call names it.
     path: String,
-    /// Where what is plain of it leads; empty where that cannot be seen from the first part on.
+    /// The literal head in all its forms; empty if the first part is unknown.
     pub(super) forms: Vec<PathForm>,
-    /// What stands behind that; empty for a plain path.
+    /// The parts after the head; empty for a literal path.
     pub(super) tail: Vec<Part>,
-    pub(super) change: AccessKind,
+    pub(super) kind: AccessKind,
 }
 
-impl Place {
-    /// How it comes to be about what a rule protects, as people read it; empty where the call names that itself.
-    pub(super) fn seen(&self) -> String {
+impl AccessedPath {
+    /// Explains, for display, why the path may be one that a rule protects; empty if the call names that itself.
+    pub(super) fn explanation(&self) -> String {
         let path = shown(&self.path.replace('\0', "…"));
-        if self.change == AccessKind::WriteWithin {
+        if self.kind == AccessKind::WriteWithin {
             format!("It may write anywhere in `{path}`.")
-        } else if self.change.includes_tree() {
+        } else if self.kind.includes_tree() {
             format!("It takes `{path}` with all that is in it.")
         } else if self.tail.is_empty() {
             String::new()
@@ -42,51 +41,51 @@ impl Place {
     }
 }
 
-/// What a call touches.
+/// All paths that a call accesses.
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    pub(super) seen: Vec<Place>,
-    /// Whether that is all: what is not seen may be anywhere.
-    pub(super) is_all: bool,
+pub(super) struct AccessedPaths {
+    pub(super) paths: Vec<AccessedPath>,
+    /// Whether these are all: an unknown path may be anywhere.
+    pub(super) is_complete: bool,
 }
 
-/// What a line touches, and what the arguments beside it name.
-pub(super) fn places(
+/// Collects the paths of shell lines and of other arguments.
+pub(super) fn accessed_paths(
     line: Option<&Analysis>,
-    named: &[Named<'_>],
-    does: Does,
+    named: &[PathArgument<'_>],
+    tool_effect: ToolEffect,
     paths: &dyn Paths,
-) -> Places {
-    let is_unread = line.is_some_and(|line| matches!(line.writes, Writes::Unreadable(_)));
-    let mut is_all = !is_unread && !named.contains(&Named::Unseen);
-    let change = match does {
-        Does::Changes(change) => change,
-        Does::Reads | Does::Runs | Does::Unknown => AccessKind::Read,
+) -> AccessedPaths {
+    let is_unreadable = line.is_some_and(|line| matches!(line.writes, Writes::Unreadable(_)));
+    let mut is_complete = !is_unreadable && !named.contains(&PathArgument::Opaque);
+    let kind = match tool_effect {
+        ToolEffect::Changes(kind) => kind,
+        ToolEffect::Reads | ToolEffect::RunsShell | ToolEffect::Unknown => AccessKind::Read,
     };
-    let named = named.iter().filter_map(|named| touch(named, change));
+    let named = named.iter().filter_map(|named| file_access(named, kind));
     let of_line = line.into_iter().flat_map(|line| &line.file_accesses);
-    let of_line = of_line.map(|touch| FileAccess {
-        path: of_shell(&touch.path).into_owned(),
-        ..touch.clone()
+    let of_line = of_line.map(|access| FileAccess {
+        path: of_shell(&access.path).into_owned(),
+        ..access.clone()
     });
-    let mut met = HashSet::new();
-    let is_new = |touch: &FileAccess| met.insert(touch.clone());
-    let touches: Vec<FileAccess> = named.chain(of_line).filter(is_new).collect();
-    is_all &= !is_too_much(touches.len());
+    let mut found = HashSet::new();
+    let is_new = |access: &FileAccess| found.insert(access.clone());
+    let accesses: Vec<FileAccess> = named.chain(of_line).filter(is_new).collect();
+    is_complete &= !is_too_many(accesses.len());
     let mut known = HashMap::new();
-    let looked_at = touches.iter().take(MOST_PLACES);
-    let seen = looked_at
-        .map(|touch| place(touch, paths, &mut known))
+    let examined = accesses.iter().take(MAX_PATHS);
+    let paths = examined
+        .map(|access| resolve(access, paths, &mut known))
         .collect();
-    Places { seen, is_all }
+    AccessedPaths { paths, is_complete }
 }
 
-fn touch(named: &Named<'_>, change: AccessKind) -> Option<FileAccess> {
-    let (path, is_pattern, change) = match named {
-        Named::Unseen => return None,
-        Named::Path(path) => (path.to_string(), false, change),
-        Named::Directory(path) => ((*path).to_owned(), false, AccessKind::Read),
-        Named::Glob(glob) => {
+fn file_access(named: &PathArgument<'_>, kind: AccessKind) -> Option<FileAccess> {
+    let (path, is_pattern, kind) = match named {
+        PathArgument::Opaque => return None,
+        PathArgument::Path(path) => (path.to_string(), false, kind),
+        PathArgument::Directory(path) => ((*path).to_owned(), false, AccessKind::Read),
+        PathArgument::Glob(glob) => {
             let anywhere = format!("\0/{}", glob.trim_start_matches('/'));
             (anywhere, true, AccessKind::Read)
         }
@@ -94,38 +93,38 @@ fn touch(named: &Named<'_>, change: AccessKind) -> Option<FileAccess> {
     Some(FileAccess {
         path,
         is_glob: is_pattern,
-        kind: change,
+        kind: kind,
     })
 }
 
-/// Whether what is written is so much that it is not looked at one by one.
-pub(super) fn is_too_much(count: usize) -> bool {
-    count > MOST_PLACES
+/// Returns whether there are more paths than are examined.
+pub(super) fn is_too_many(count: usize) -> bool {
+    count > MAX_PATHS
 }
 
-fn place(
-    touch: &FileAccess,
+fn resolve(
+    access: &FileAccess,
     paths: &dyn Paths,
     known: &mut HashMap<String, Vec<PathForm>>,
-) -> Place {
-    let (head, tail) = split(touch);
+) -> AccessedPath {
+    let (head, tail) = split(access);
     let forms = head.map_or_else(Vec::new, |head| {
         let found = known.entry(head.to_owned());
         found.or_insert_with(|| paths.forms(head)).clone()
     });
-    Place {
-        path: touch.path.clone(),
+    AccessedPath {
+        path: access.path.clone(),
         forms,
         tail,
-        change: touch.kind,
+        kind: access.kind,
     }
 }
 
-/// What of a path is plain, and what stands behind that.
-fn split(touch: &FileAccess) -> (Option<&str>, Vec<Part>) {
-    let path = touch.path.as_str();
+/// Splits a path into its literal head and the parts after it.
+fn split(access: &FileAccess) -> (Option<&str>, Vec<Part>) {
+    let path = access.path.as_str();
     let is_open =
-        |part: &str| part.contains('\0') || touch.is_glob && part.contains(['*', '?', '[']);
+        |part: &str| part.contains('\0') || access.is_glob && part.contains(['*', '?', '[']);
     let mut at = 0;
     let open = path.split('/').find(|part| {
         let is_open = is_open(part);
@@ -135,9 +134,9 @@ fn split(touch: &FileAccess) -> (Option<&str>, Vec<Part>) {
     if open.is_none() {
         return (Some(path), Vec::new());
     }
-    let begins_unknown = at == 0 && path.starts_with('\0');
+    let starts_unknown = at == 0 && path.starts_with('\0');
     let mut tail = Vec::new();
-    if begins_unknown {
+    if starts_unknown {
         tail.push(Part::Unknown);
     }
     for part in path[at..].split('/') {
@@ -146,11 +145,11 @@ fn split(touch: &FileAccess) -> (Option<&str>, Vec<Part>) {
             ".." => match tail.last() {
                 Some(Part::Unknown | Part::Any) => {}
                 Some(Part::One(_)) => drop(tail.pop()),
-                // It leads out of what is plain.
+                // It leaves the literal head.
                 None => return (None, vec![Part::Unknown]),
             },
             part => {
-                let next = if touch.is_glob || part.contains('\0') {
+                let next = if access.is_glob || part.contains('\0') {
                     Part::glob(part, false)
                 } else {
                     Part::literal(part)
@@ -162,5 +161,5 @@ fn split(touch: &FileAccess) -> (Option<&str>, Vec<Part>) {
         }
     }
     let head = if at == 0 { "." } else { &path[..at] };
-    ((!begins_unknown).then_some(head), tail)
+    ((!starts_unknown).then_some(head), tail)
 }

@@ -1,39 +1,38 @@
-//! Whether two patterns of paths have a path in common: that of a rule, and what a shell line names
-//! with globs and variables.
+//! Intersection of two path patterns: that of a rule, and that of a shell line with globs and variables.
 //!
-//! Owns the comparison, part by part. It must not know from where the patterns are seen.
+//! The patterns are compared part by part. Both are relative to the same directory.
 
 /// A part of a path between slashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Any parts, also none.
+    /// Any number of parts.
     Any,
-    /// Any parts, also none, of which only the running shell knows.
+    /// Any number of parts that only the running shell knows.
     Unknown,
     /// One part.
-    One(Vec<Sign>),
+    One(Vec<Symbol>),
 }
 
-/// What stands in a part.
+/// An element of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum Symbol {
     /// This character.
     Is(char),
     /// Any character.
     Any,
-    /// Any characters, also none.
+    /// Any number of characters.
     Many,
-    /// Any characters, also none, of which only the running shell knows.
+    /// Any number of characters that only the running shell knows.
     Unknown,
 }
 
 impl Part {
-    /// A part that is all text.
+    /// Creates a literal part.
     pub(super) fn literal(text: &str) -> Self {
-        Self::One(text.chars().map(Sign::Is).collect())
+        Self::One(text.chars().map(Symbol::Is).collect())
     }
 
-    /// A part of a glob; a backslash makes the next character one that stands for itself where `escapes`.
+    /// Creates a part of a glob. With `escapes`, a backslash makes the next character literal.
     pub(super) fn glob(text: &str, escapes: bool) -> Self {
         if text == "**" {
             return Self::Any;
@@ -41,93 +40,93 @@ impl Part {
         if !text.is_empty() && text.bytes().all(|byte| byte == 0) {
             return Self::Unknown;
         }
-        let mut signs = Vec::new();
+        let mut symbols = Vec::new();
         let mut rest = text.chars();
         while let Some(next) = rest.next() {
-            signs.push(match next {
-                '\\' if escapes => rest.next().map_or(Sign::Is('\\'), Sign::Is),
-                '?' => Sign::Any,
-                '*' => Sign::Many,
-                '\0' => Sign::Unknown,
+            symbols.push(match next {
+                '\\' if escapes => rest.next().map_or(Symbol::Is('\\'), Symbol::Is),
+                '?' => Symbol::Any,
+                '*' => Symbol::Many,
+                '\0' => Symbol::Unknown,
                 '[' => {
                     let class = rest.as_str();
-                    // A `]` that comes first belongs to the class.
+                    // A `]` at the start belongs to the class.
                     let first = class.chars().take_while(|c| "!^".contains(*c)).count() + 1;
                     match class.char_indices().skip(first).find(|(_, c)| *c == ']') {
                         Some((end, _)) => {
                             rest = class[end + 1..].chars();
-                            Sign::Any
+                            Symbol::Any
                         }
-                        None => Sign::Is('['),
+                        None => Symbol::Is('['),
                     }
                 }
-                other => Sign::Is(other),
+                other => Symbol::Is(other),
             });
         }
-        Self::One(signs)
+        Self::One(symbols)
     }
 
     pub(super) fn is_literal(&self) -> bool {
         match self {
             Self::Any | Self::Unknown => false,
-            Self::One(signs) => signs.iter().all(|sign| matches!(sign, Sign::Is(_))),
+            Self::One(symbols) => symbols.iter().all(|symbol| matches!(symbol, Symbol::Is(_))),
         }
     }
 
-    /// The text that a part is, if it is all text.
+    /// Returns the text of a literal part.
     pub(super) fn text(&self) -> Option<String> {
-        let Self::One(signs) = self else {
+        let Self::One(symbols) = self else {
             return None;
         };
-        let letter = |sign: &Sign| match sign {
-            Sign::Is(c) => Some(*c),
-            Sign::Any | Sign::Many | Sign::Unknown => None,
+        let letter = |symbol: &Symbol| match symbol {
+            Symbol::Is(c) => Some(*c),
+            Symbol::Any | Symbol::Many | Symbol::Unknown => None,
         };
-        signs.iter().map(letter).collect()
+        symbols.iter().map(letter).collect()
     }
 
-    /// Whether it is one part of which the call says all that is known.
-    pub(super) fn is_seen(&self) -> bool {
-        matches!(self, Self::One(signs) if !signs.contains(&Sign::Unknown))
+    /// Returns whether it is one part without unknown characters.
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self, Self::One(symbols) if !symbols.contains(&Symbol::Unknown))
     }
 
-    /// Whether something of it is text.
-    pub(super) fn says_something(&self) -> bool {
-        matches!(self, Self::One(signs) if signs.iter().any(|sign| matches!(sign, Sign::Is(_))))
+    /// Returns whether it contains a literal character.
+    pub(super) fn has_literal(&self) -> bool {
+        matches!(self, Self::One(symbols) if symbols.iter().any(|symbol| matches!(symbol, Symbol::Is(_))))
     }
 
-    /// The same part in lower case.
-    pub(super) fn folded(&self) -> Self {
+    /// Returns the part in lower case.
+    pub(super) fn to_lowercase(&self) -> Self {
         match self {
-            Self::One(signs) => {
-                let fold = |sign: &Sign| match sign {
-                    Sign::Is(c) => c.to_lowercase().map(Sign::Is).collect(),
+            Self::One(symbols) => {
+                let fold = |symbol: &Symbol| match symbol {
+                    Symbol::Is(c) => c.to_lowercase().map(Symbol::Is).collect(),
                     other => vec![*other],
                 };
-                Self::One(signs.iter().flat_map(fold).collect())
+                Self::One(symbols.iter().flat_map(fold).collect())
             }
             other => other.clone(),
         }
     }
 }
 
-/// How much of a rule's pattern must be seen in a path.
+/// The part of a rule's pattern that must occur literally in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
-    /// Nothing: what is unknown may be anything.
-    Nothing,
-    /// A part that says something, from this part of the pattern on: what is unknown names nothing by itself.
+pub(super) enum Evidence {
+    /// None: an unknown part may be anything.
+    NotNeeded,
+    /// A part with a literal character, starting with this part: an unknown part alone is not a match.
     From(usize),
 }
 
-/// Whether a path fits both a rule's pattern and what a call names.
-pub(super) fn meet(rule: &[Part], named: &[Part], seen: Seen) -> bool {
-    // Which parts of the pattern may be next, each without and with having seen something.
+/// Returns whether some path matches both a rule's pattern and the pattern that a call names.
+pub(super) fn intersects(rule: &[Part], named: &[Part], evidence: Evidence) -> bool {
+    // The parts of the rule that may be next, each without and with evidence.
     let mut next = vec![[false; 2]; rule.len() + 1];
-    next[0][usize::from(seen == Seen::Nothing)] = true;
+    next[0][usize::from(evidence == Evidence::NotNeeded)] = true;
     skip(rule, &mut next);
     for part in named {
-        next = step(rule, &next, part, seen);
+        next = step(rule, &next, part, evidence);
         skip(rule, &mut next);
         if next.iter().all(|reached| *reached == [false; 2]) {
             return false;
@@ -136,7 +135,7 @@ pub(super) fn meet(rule: &[Part], named: &[Part], seen: Seen) -> bool {
     next[rule.len()][1]
 }
 
-/// What of the rule may also be reached as its `**` stands for nothing.
+/// Adds the parts that follow a `**` that matches nothing.
 fn skip(rule: &[Part], next: &mut [[bool; 2]]) {
     for (at, part) in rule.iter().enumerate() {
         if *part == Part::Any {
@@ -145,10 +144,10 @@ fn skip(rule: &[Part], next: &mut [[bool; 2]]) {
     }
 }
 
-fn step(rule: &[Part], next: &[[bool; 2]], named: &Part, seen: Seen) -> Vec<[bool; 2]> {
+fn step(rule: &[Part], next: &[[bool; 2]], named: &Part, evidence: Evidence) -> Vec<[bool; 2]> {
     let mut reached = vec![[false; 2]; rule.len() + 1];
     if matches!(named, Part::Any | Part::Unknown) {
-        // It stands for any number of the rule's parts.
+        // It matches any number of the rule's parts.
         let mut so_far = [false; 2];
         for (at, here) in next.iter().enumerate() {
             so_far = either(so_far, *here);
@@ -157,19 +156,19 @@ fn step(rule: &[Part], next: &[[bool; 2]], named: &Part, seen: Seen) -> Vec<[boo
         return reached;
     }
     for (at, part) in rule.iter().enumerate() {
-        let [blind, seeing] = next[at];
-        if !blind && !seeing {
+        let [without, with] = next[at];
+        if !without && !with {
             continue;
         }
         if *part == Part::Any {
             reached[at] = either(reached[at], next[at]);
-        } else if parts_meet(part, named) {
-            let shows = match seen {
-                Seen::Nothing => true,
-                Seen::From(first) => at >= first && part.says_something(),
+        } else if parts_intersect(part, named) {
+            let is_evidence = match evidence {
+                Evidence::NotNeeded => true,
+                Evidence::From(first) => at >= first && part.has_literal(),
             };
-            reached[at + 1][0] |= blind && !shows;
-            reached[at + 1][1] |= seeing || blind && shows;
+            reached[at + 1][0] |= without && !is_evidence;
+            reached[at + 1][1] |= with || without && is_evidence;
         }
     }
     reached
@@ -179,37 +178,37 @@ fn either(one: [bool; 2], other: [bool; 2]) -> [bool; 2] {
     [one[0] || other[0], one[1] || other[1]]
 }
 
-fn parts_meet(rule: &Part, named: &Part) -> bool {
+fn parts_intersect(rule: &Part, named: &Part) -> bool {
     let (Part::One(rule_signs), Part::One(named_signs)) = (rule, named) else {
         return true;
     };
     if rule.is_literal() && named.is_literal() {
         return rule_signs == named_signs;
     }
-    // A shell's globs find no hidden files unless they say the dot.
-    let hidden = rule_signs.first() == Some(&Sign::Is('.'));
-    if hidden && matches!(named_signs.first(), Some(Sign::Any | Sign::Many)) {
+    // Globs of a shell match hidden files only with a literal dot.
+    let hidden = rule_signs.first() == Some(&Symbol::Is('.'));
+    if hidden && matches!(named_signs.first(), Some(Symbol::Any | Symbol::Many)) {
         return false;
     }
-    signs_meet(rule_signs, named_signs)
+    symbols_intersect(rule_signs, named_signs)
 }
 
-fn signs_meet(rule: &[Sign], named: &[Sign]) -> bool {
-    // Which sign of `named` may be next.
+fn symbols_intersect(rule: &[Symbol], named: &[Symbol]) -> bool {
+    // The symbols of `named` that may be next.
     let mut next = vec![false; named.len() + 1];
     next[0] = true;
     spread(named, &mut next);
-    for sign in rule {
+    for symbol in rule {
         let mut reached = vec![false; named.len() + 1];
         for (at, _) in next.iter().enumerate().filter(|(_, may)| **may) {
-            match (sign, named.get(at)) {
-                (Sign::Many, _) => reached[at..].fill(true),
-                (_, Some(Sign::Many | Sign::Unknown)) => reached[at] = true,
-                (Sign::Is(one), Some(Sign::Is(other))) => reached[at + 1] |= one == other,
+            match (symbol, named.get(at)) {
+                (Symbol::Many, _) => reached[at..].fill(true),
+                (_, Some(Symbol::Many | Symbol::Unknown)) => reached[at] = true,
+                (Symbol::Is(one), Some(Symbol::Is(other))) => reached[at + 1] |= one == other,
                 (_, Some(_)) => reached[at + 1] = true,
                 (_, None) => {}
             }
-            if *sign == Sign::Many {
+            if *symbol == Symbol::Many {
                 break;
             }
         }
@@ -219,10 +218,10 @@ fn signs_meet(rule: &[Sign], named: &[Sign]) -> bool {
     next[named.len()]
 }
 
-/// What of a text may also be reached as its `*` stands for nothing.
-fn spread(named: &[Sign], next: &mut [bool]) {
-    for (at, sign) in named.iter().enumerate() {
-        if matches!(sign, Sign::Many | Sign::Unknown) && next[at] {
+/// Adds the symbols that follow a `*` that matches nothing.
+fn spread(named: &[Symbol], next: &mut [bool]) {
+    for (at, symbol) in named.iter().enumerate() {
+        if matches!(symbol, Symbol::Many | Symbol::Unknown) && next[at] {
             next[at + 1] = true;
         }
     }
@@ -237,12 +236,12 @@ mod tests {
         parts.collect()
     }
 
-    fn meets(rule: &str, named: &str) -> bool {
-        meet(&parts(rule), &parts(named), Seen::Nothing)
+    fn intersect(rule: &str, named: &str) -> bool {
+        intersects(&parts(rule), &parts(named), Evidence::NotNeeded)
     }
 
     #[test]
-    fn patterns_meet_where_a_path_fits_both() {
+    fn patterns_intersect_if_a_path_matches_both() {
         for (rule, named, expected) in [
             (".env", ".env", true),
             (".env", ".e*", true),
@@ -268,20 +267,21 @@ mod tests {
             ("a/**/z", "**", true),
             ("[ab]", "c", true),
         ] {
-            assert_eq!(meets(rule, named), expected, "{rule} {named}");
+            assert_eq!(intersect(rule, named), expected, "{rule} {named}");
         }
     }
 
     #[test]
-    fn what_is_unknown_names_nothing_by_itself() {
-        let meets = |rule: &str, named: &str| meet(&parts(rule), &parts(named), Seen::From(0));
-        assert!(!meets("**/.env/**", "\0"));
-        assert!(!meets("**/.env/**", "\0/config.json"));
-        assert!(!meets("**/.env/**", "src/\0"));
-        assert!(meets("**/.env/**", "\0/.env"));
-        assert!(meets("**/.env/**", ".e\0"));
-        assert!(meets("src/**", "\0/src/main.rs"));
-        assert!(meets("docs/*.md", "docs/\0"));
-        assert!(!meets("docs/*.md", "\0/b.rs"));
+    fn an_unknown_part_alone_is_not_evidence() {
+        let intersect =
+            |rule: &str, named: &str| intersects(&parts(rule), &parts(named), Evidence::From(0));
+        assert!(!intersect("**/.env/**", "\0"));
+        assert!(!intersect("**/.env/**", "\0/config.json"));
+        assert!(!intersect("**/.env/**", "src/\0"));
+        assert!(intersect("**/.env/**", "\0/.env"));
+        assert!(intersect("**/.env/**", ".e\0"));
+        assert!(intersect("src/**", "\0/src/main.rs"));
+        assert!(intersect("docs/*.md", "docs/\0"));
+        assert!(!intersect("docs/*.md", "\0/b.rs"));
     }
 }

@@ -1,14 +1,15 @@
-//! Decides single tool calls by what every level says: the user's settings, the project's, the workflows
-//! around the phase, the phase.
+//! Rules on tool calls.
 //!
-//! The first rule of a level that matches speaks for the level; where none does, its list. The strictest
-//! level decides, the outer one of equals: an inner level can add, and lift nothing. What cannot be
-//! seen of a call counts against it. One rule of our own stands before all levels.
+//! Every level has rules and a list of tools: the user's settings, the project's settings, the workflows around the phase, the
+//! phase. In each level the first matching rule decides; without one, the list does. The strictest level wins, and of equally strict
+//! ones the outermost: an inner level can add restrictions, but not remove them. Unknown properties of a call count against it. The
+//! built-in rule precedes all levels.
 
 mod arguments;
 pub(crate) mod builtin_rule;
 mod call;
 mod compiled_rule;
+mod decision;
 mod file_access;
 mod glob_intersection;
 mod path_matcher;
@@ -25,29 +26,30 @@ use crate::policy::{STEP_TOOL, ToolGuard};
 
 pub use call::Call;
 use compiled_rule::CompiledRule;
+pub use decision::{Decision, Denial, Override};
 pub use paths::{PathForm, Paths, PlainPaths};
 pub(crate) use pattern::{check_glob, names_match, regex};
 pub(crate) use reason::{in_words, reason};
 
-/// What one level says.
+/// The rules of one level.
 #[derive(Debug, Clone, Copy)]
 pub struct LevelRules<'a> {
-    /// What the level is, as people read it: `the Plan phase`.
+    /// The name of the level, for display: `the Plan phase`.
     pub name: &'a str,
-    /// Whose word it is.
-    pub whose: Whose<'a>,
-    /// Which tools may run at all.
+    /// The source of the rules.
+    pub source: RuleSource<'a>,
+    /// The tools that may run.
     pub tools: Option<&'a ToolAccess>,
     /// Its rules, in order.
     pub rules: &'a [Rule],
 }
 
-/// Who says something about tools.
+/// The source of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose<'a> {
+pub enum RuleSource<'a> {
     /// A settings file.
     Settings(Tier),
-    /// The workflow of this key.
+    /// The workflow with this key.
     Workflow(&'a str),
     /// The phase.
     Phase,
@@ -68,45 +70,8 @@ struct Level {
     rules: Vec<CompiledRule>,
 }
 
-/// What becomes of a call.
-#[derive(Debug)]
-pub enum Decision<'r> {
-    /// It may run.
-    Allowed,
-    /// A person decides.
-    Asked(Denial<'r>),
-    /// It must not run.
-    Blocked(Denial<'r>),
-}
-
-/// Why a call may not simply run.
-#[derive(Debug)]
-pub struct Denial<'r> {
-    /// What the level is.
-    pub level: &'r str,
-    /// Who may have the call run in spite of it.
-    pub lift: Lift,
-    /// Whether the level is a workflow or a phase.
-    pub in_workflow: bool,
-    /// The rule; `None` where the level's list decides.
-    pub rule: Option<&'r Rule>,
-    /// What the level allows instead, as people read it; may be empty.
-    pub allowed: Cow<'r, str>,
-    /// What was seen of the call that the rule asks for, as people read it; may be empty.
-    pub seen: String,
-}
-
-/// Who may have a call run in spite of what denies it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lift {
-    /// A person, who is shown what denies it.
-    Person,
-    /// Nobody.
-    Never,
-}
-
 impl Rules {
-    /// Takes the levels, outer first.
+    /// Compiles the rules of the levels, outer first.
     #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = LevelRules<'a>>) -> Self {
         let levels = levels
@@ -117,45 +82,45 @@ impl Rules {
         }
     }
 
-    /// Whether no level denies a call.
+    /// Returns whether there are no rules, apart from the built-in one.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.levels.is_empty()
     }
 
-    /// Which tools the lists of all levels leave, as people read it; `None` where there is no list.
+    /// Returns the tools that the lists of all levels allow, for display; `None` without a list.
     pub(crate) fn lists(&self) -> Option<String> {
         let lists: Vec<&str> = self
             .levels
             .iter()
-            .filter_map(|level| level.list.leaves())
+            .filter_map(|level| level.list.allowed_tools())
             .collect();
         (!lists.is_empty()).then(|| lists.join("; of these: "))
     }
 
-    /// Whether a decision may hang on what a tool is given, and not on its name alone.
+    /// Returns whether a decision may depend on the input of a tool, not only on its name.
     #[must_use]
-    pub fn look_at_input(&self) -> bool {
+    pub fn depend_on_input(&self) -> bool {
         self.levels.iter().any(|level| !level.rules.is_empty())
     }
 
-    /// What becomes of a call. `workflow_step` may always run.
+    /// Decides on a call. `workflow_step` is always allowed.
     #[must_use]
     pub fn decide(&self, call: &Call<'_>) -> Decision<'_> {
-        let mut decision = Decision::Allowed;
+        let mut decision = Decision::Allow;
         if call.tool == STEP_TOOL {
             return decision;
         }
         if let Some(denial) = builtin_rule::denial(call) {
-            return Decision::Blocked(denial);
+            return Decision::Block(denial);
         }
         for level in &self.levels {
             match level.decide(call) {
-                blocked @ Decision::Blocked(_) => return blocked,
-                asked @ Decision::Asked(_) if matches!(decision, Decision::Allowed) => {
+                blocked @ Decision::Block(_) => return blocked,
+                asked @ Decision::Ask(_) if matches!(decision, Decision::Allow) => {
                     decision = asked;
                 }
-                Decision::Asked(_) | Decision::Allowed => {}
+                Decision::Ask(_) | Decision::Allow => {}
             }
         }
         decision
@@ -163,15 +128,15 @@ impl Rules {
 }
 
 impl Rules {
-    /// All that a person lifts who lets a call run, outer first; nothing if one level does not let a person.
-    pub(crate) fn lifted(&self, call: &Call<'_>) -> Vec<Denial<'_>> {
+    /// Returns the denials that a person overrides by allowing a call, outer first; empty if one of them cannot be overridden.
+    pub(crate) fn overridden(&self, call: &Call<'_>) -> Vec<Denial<'_>> {
         let denials = self
             .levels
             .iter()
             .filter_map(|level| match level.decide(call) {
-                Decision::Allowed => None,
-                // A list is no rule that asks or is asked about.
-                Decision::Asked(denial) | Decision::Blocked(denial) => {
+                Decision::Allow => None,
+                // A list of tools cannot be overridden.
+                Decision::Ask(denial) | Decision::Block(denial) => {
                     Some(denial.rule.is_some().then_some(denial))
                 }
             });
@@ -183,7 +148,7 @@ impl Level {
     fn new(level: LevelRules<'_>) -> Self {
         Self {
             name: level.name.into(),
-            in_workflow: !matches!(level.whose, Whose::Settings(_)),
+            in_workflow: !matches!(level.source, RuleSource::Settings(_)),
             list: ToolGuard::new(level.tools),
             rules: level.rules.iter().map(CompiledRule::new).collect(),
         }
@@ -194,14 +159,14 @@ impl Level {
         if let Some(found) = self.rules.iter().find(|rule| rule.matches(call)) {
             let rule = Some(found);
             return match found.rule.verdict {
-                Verdict::Allow => Decision::Allowed,
-                Verdict::Ask => Decision::Asked(denial(rule, self.allowed(call).into())),
-                Verdict::Block => Decision::Blocked(denial(rule, self.allowed(call).into())),
+                Verdict::Allow => Decision::Allow,
+                Verdict::Ask => Decision::Ask(denial(rule, self.allowed(call).into())),
+                Verdict::Block => Decision::Block(denial(rule, self.allowed(call).into())),
             };
         }
         match self.list.blocks(call.tool) {
-            Some(allowed) => Decision::Blocked(denial(None, allowed.into())),
-            None => Decision::Allowed,
+            Some(allowed) => Decision::Block(denial(None, allowed.into())),
+            None => Decision::Allow,
         }
     }
 
@@ -213,7 +178,7 @@ impl Level {
     ) -> Denial<'r> {
         Denial {
             level: &self.name,
-            lift: Lift::Person,
+            override_by: Override::Person,
             in_workflow: self.in_workflow,
             rule: rule.map(|compiled| &compiled.rule),
             allowed,
@@ -221,7 +186,7 @@ impl Level {
         }
     }
 
-    /// What its rules allow of a call's tool.
+    /// Returns what its rules allow for the tool of a call, for display.
     fn allowed(&self, call: &Call<'_>) -> String {
         let allowing = self
             .rules

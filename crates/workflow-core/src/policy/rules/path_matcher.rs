@@ -1,24 +1,24 @@
-//! How far a pattern of a rule reaches: also into what a call names with globs and variables, and into
-//! directories that are removed or moved with all that is in them.
+//! Patterns of rules, matched against accessed paths: also against paths with globs and variables, and
+//! against directories that are removed or moved as a whole.
 
-use super::file_access::Place;
-use super::glob_intersection::{Part, Seen, Sign, meet};
+use super::file_access::AccessedPath;
+use super::glob_intersection::{Evidence, Part, Symbol, intersects};
 use super::paths::Paths;
-use super::pattern::{Anchored, From};
+use super::pattern::{Anchor, Anchored};
 use workflow_shell::AccessKind;
 
-/// Directories that hold what can be made again: nobody keeps what a rule protects by its name there.
+/// Directories of generated files, in which files that a rule protects by name are not expected.
 #[rustfmt::skip] // Names that belong together.
-const MADE: &[&str] = &[
+const GENERATED_DIRECTORIES: &[&str] = &[
     ".cache", ".eggs", ".git", ".gradle", ".mypy_cache", ".next", ".nuxt", ".nyc_output", ".parcel-cache", ".pytest_cache", ".ruff_cache",
     ".svelte-kit", ".terraform", ".tox", ".turbo", ".venv", ".vite", "__pycache__", "_build", "bower_components", "build", "coverage",
     "dist", "htmlcov", "node_modules", "obj", "out", "output", "target", "temp", "tmp", "venv",
 ];
 
-/// The longest ending of a file's name.
-const LONGEST_ENDING: usize = 5;
+/// The longest extension of a file name.
+const MAX_EXTENSION_BYTES: usize = 5;
 
-/// The directories around which all paths are seen.
+/// The project and the home directory.
 #[derive(Debug, Clone)]
 pub(super) struct Roots(Vec<Vec<Part>>);
 
@@ -33,69 +33,73 @@ impl Roots {
     }
 }
 
-/// A pattern, in parts.
+/// A pattern of a rule.
 #[derive(Debug, Clone)]
-pub(super) struct Reach {
-    from: From,
-    /// Seen from there.
+pub(super) struct PathMatcher {
+    from: Anchor,
+    /// Relative to `from`.
     parts: Option<Vec<Part>>,
-    /// Seen from the root of the file system, each with the number of parts that the pattern does not say.
+    /// Relative to the root of the file system, each with the number of parts that the pattern does not contain.
     absolute: Vec<(Vec<Part>, usize)>,
-    /// Whether it is a name at any depth.
+    /// Whether it matches a name at any depth.
     is_deep: bool,
     is_wide: bool,
 }
 
-/// A place that a call touches, in parts.
-pub(super) struct Reached<'p> {
-    place: &'p Place,
+/// An accessed path, split into parts.
+pub(super) struct PathCandidate<'p> {
+    path: &'p AccessedPath,
     ignores_case: bool,
-    /// The parts behind what is plain of it.
+    /// The parts after the literal ones.
     tail: Vec<Part>,
-    /// Whether something of it is unknown.
+    /// Whether a part is unknown.
     is_unknown: bool,
-    /// Whether it may lead through any directories.
+    /// Whether it may contain any directories.
     leads_anywhere: bool,
 }
 
-impl<'p> Reached<'p> {
-    pub(super) fn new(place: &'p Place, ignores_case: bool) -> Self {
+impl<'p> PathCandidate<'p> {
+    pub(super) fn new(path: &'p AccessedPath, ignores_case: bool) -> Self {
         let fold = |part: &Part| {
             if ignores_case {
-                part.folded()
+                part.to_lowercase()
             } else {
                 part.clone()
             }
         };
-        let is_unknown = place.tail.contains(&Part::Unknown);
+        let is_unknown = path.tail.contains(&Part::Unknown);
         Self {
-            place,
+            path,
             ignores_case,
-            tail: place.tail.iter().map(fold).collect(),
+            tail: path.tail.iter().map(fold).collect(),
             is_unknown,
-            leads_anywhere: is_unknown || place.tail.contains(&Part::Any),
+            leads_anywhere: is_unknown || path.tail.contains(&Part::Any),
         }
     }
 
-    fn behind(&self, path: &str) -> Vec<Part> {
+    fn join(&self, path: &str) -> Vec<Part> {
         let mut all = parts(path, self.ignores_case);
         all.extend(self.tail.iter().cloned());
         all
     }
 }
 
-impl Reach {
+impl PathMatcher {
     pub(super) fn new(pattern: &Anchored, heads: &[(String, usize)], ignores_case: bool) -> Self {
         let glob = |text: &String| {
             let part = Part::glob(text, true);
-            if ignores_case { part.folded() } else { part }
+            if ignores_case {
+                part.to_lowercase()
+            } else {
+                part
+            }
         };
         let own: Vec<Part> = pattern.parts.iter().map(glob).collect();
         let absolute = heads.iter().map(|(head, plain)| {
             let mut all = parts(head, ignores_case);
-            let unsaid = all.len().saturating_sub(*plain);
+            let implied = all.len().saturating_sub(*plain);
             all.extend(own[*plain..].iter().cloned());
-            (all, unsaid)
+            (all, implied)
         });
         Self {
             from: pattern.from,
@@ -106,106 +110,115 @@ impl Reach {
         }
     }
 
-    /// Whether it matches something at a place.
-    pub(super) fn meets(&self, reached: &Reached<'_>, roots: &Roots) -> bool {
-        let change = reached.place.change;
-        if change == AccessKind::WriteWithin && !self.is_wide
-            || change == AccessKind::ReadTree && reached.is_unknown
+    /// Returns whether the pattern matches the path, or something below it that is accessed.
+    pub(super) fn matches(&self, candidate: &PathCandidate<'_>, roots: &Roots) -> bool {
+        let kind = candidate.path.kind;
+        if kind == AccessKind::WriteWithin && !self.is_wide
+            || kind == AccessKind::ReadTree && candidate.is_unknown
         {
             return false;
         }
-        if self.meets_path(reached, false) {
+        if self.matches_path(candidate, false) {
             return true;
         }
-        if !change.includes_tree() {
+        if !kind.includes_tree() {
             return false;
         }
         if self.is_deep {
-            self.is_within(reached, roots)
+            self.may_be_within(candidate, roots)
         } else {
-            self.meets_path(reached, true)
+            self.matches_path(candidate, true)
         }
     }
 
-    /// Whether it matches the place itself, or also something in it.
-    fn meets_path(&self, reached: &Reached<'_>, within: bool) -> bool {
-        let forms = &reached.place.forms;
+    /// Returns whether the pattern matches the path itself, or with `within` something below it.
+    fn matches_path(&self, candidate: &PathCandidate<'_>, within: bool) -> bool {
+        let forms = &candidate.path.forms;
         if forms.is_empty() {
             let parts = self.parts.iter().map(|parts| (parts, 0));
-            let mut all = parts.chain(self.absolute.iter().map(|(parts, unsaid)| (parts, *unsaid)));
-            return all.any(|(parts, unsaid)| {
-                self.meet(parts, unsaid, reached.tail.clone(), reached, within)
+            let mut all = parts.chain(
+                self.absolute
+                    .iter()
+                    .map(|(parts, implied)| (parts, *implied)),
+            );
+            return all.any(|(parts, implied)| {
+                self.intersects(parts, implied, candidate.tail.clone(), candidate, within)
             });
         }
         forms.iter().any(|form| {
-            let from_there = match self.from {
-                From::Root => Some(&form.absolute),
-                From::Home => form.in_home.as_ref(),
-                From::Project => form.in_project.as_ref(),
+            let relative = match self.from {
+                Anchor::Root => Some(&form.absolute),
+                Anchor::Home => form.in_home.as_ref(),
+                Anchor::Project => form.in_project.as_ref(),
             };
-            let from_there = from_there.zip(self.parts.as_ref());
-            from_there.is_some_and(|(path, parts)| {
-                self.meet(parts, 0, reached.behind(path), reached, within)
-            }) || self.absolute.iter().any(|(parts, unsaid)| {
-                self.meet(
+            let relative = relative.zip(self.parts.as_ref());
+            relative.is_some_and(|(path, parts)| {
+                self.intersects(parts, 0, candidate.join(path), candidate, within)
+            }) || self.absolute.iter().any(|(parts, implied)| {
+                self.intersects(
                     parts,
-                    *unsaid,
-                    reached.behind(&form.absolute),
-                    reached,
+                    *implied,
+                    candidate.join(&form.absolute),
+                    candidate,
                     within,
                 )
             })
         })
     }
 
-    fn meet(
+    fn intersects(
         &self,
         rule: &[Part],
-        unsaid: usize,
+        implied: usize,
         mut named: Vec<Part>,
-        reached: &Reached<'_>,
+        candidate: &PathCandidate<'_>,
         within: bool,
     ) -> bool {
-        let seen = if reached.is_unknown && reached.place.change == AccessKind::Read {
-            Seen::From(unsaid)
+        let evidence = if candidate.is_unknown && candidate.path.kind == AccessKind::Read {
+            Evidence::From(implied)
         } else {
-            Seen::Nothing
+            Evidence::NotNeeded
         };
         if within {
             named.push(Part::Any);
         }
         let mut rule = rule.to_vec();
-        // A directory stands for all that is in it, and nobody knows whether this is one.
-        if self.is_wide || !reached.leads_anywhere {
+        // A directory matches everything below it, and this may be one.
+        if self.is_wide || !candidate.leads_anywhere {
             rule.push(Part::Any);
         }
-        meet(&rule, &named, seen)
+        intersects(&rule, &named, evidence)
     }
 
-    /// Whether a name at any depth may lie in a place that is taken as a whole.
-    fn is_within(&self, reached: &Reached<'_>, roots: &Roots) -> bool {
-        let change = reached.place.change;
-        let forms = &reached.place.forms;
+    /// Returns whether a name at any depth may be below a directory that is accessed as a whole.
+    fn may_be_within(&self, candidate: &PathCandidate<'_>, roots: &Roots) -> bool {
+        let kind = candidate.path.kind;
+        let forms = &candidate.path.forms;
         if forms.is_empty() {
-            return self.may_hold(change, &reached.tail);
+            return self.may_contain(kind, &candidate.tail);
         }
         forms.iter().any(|form| {
-            let mut named = reached.behind(&form.absolute);
+            let mut named = candidate.join(&form.absolute);
             named.push(Part::Any);
-            roots.0.iter().any(|root| meet(root, &named, Seen::Nothing))
+            roots
+                .0
+                .iter()
+                .any(|root| intersects(root, &named, Evidence::NotNeeded))
                 || form
                     .in_project
                     .as_ref()
-                    .is_some_and(|path| self.may_hold(change, &reached.behind(path)))
+                    .is_some_and(|path| self.may_contain(kind, &candidate.join(path)))
         })
     }
 
-    /// Whether a directory of the project may hold what it is about.
-    fn may_hold(&self, change: AccessKind, directory: &[Part]) -> bool {
-        match change {
-            AccessKind::WriteWithin => !is_made(directory),
-            AccessKind::RemoveTree => !is_made(directory) && !is_file(directory),
-            AccessKind::ReplaceTree => self.is_wide && !is_made(directory) && !is_file(directory),
+    /// Returns whether a directory of the project may contain a match.
+    fn may_contain(&self, kind: AccessKind, directory: &[Part]) -> bool {
+        match kind {
+            AccessKind::WriteWithin => !is_generated(directory),
+            AccessKind::RemoveTree => !is_generated(directory) && !is_file(directory),
+            AccessKind::ReplaceTree => {
+                self.is_wide && !is_generated(directory) && !is_file(directory)
+            }
             AccessKind::Read | AccessKind::Write | AccessKind::ReadTree => false,
         }
     }
@@ -215,35 +228,35 @@ fn parts(path: &str, ignores_case: bool) -> Vec<Part> {
     let parts = path.split('/').filter(|part| !part.is_empty());
     let literal = parts.map(Part::literal);
     if ignores_case {
-        literal.map(|part| part.folded()).collect()
+        literal.map(|part| part.to_lowercase()).collect()
     } else {
         literal.collect()
     }
 }
 
-fn is_made(directory: &[Part]) -> bool {
+fn is_generated(directory: &[Part]) -> bool {
     let mut names = directory.iter().filter(|part| part.is_literal()).map(text);
-    names.any(|name| MADE.contains(&&*name) || name.ends_with(".egg-info"))
+    names.any(|name| GENERATED_DIRECTORIES.contains(&&*name) || name.ends_with(".egg-info"))
 }
 
-/// Whether the name looks like that of a file.
+/// Returns whether the name looks like that of a file.
 fn is_file(path: &[Part]) -> bool {
     let name = path.last().map(text).unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(start, end)| {
-        let is_ending = (1..=LONGEST_ENDING).contains(&end.len());
+        let is_ending = (1..=MAX_EXTENSION_BYTES).contains(&end.len());
         !start.is_empty() && is_ending && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }
 
 fn text(part: &Part) -> String {
-    let Part::One(signs) = part else {
+    let Part::One(symbols) = part else {
         return String::new();
     };
-    let sign = |sign: &Sign| match sign {
-        Sign::Is(c) => *c,
-        Sign::Any | Sign::Many | Sign::Unknown => '*',
+    let symbol = |symbol: &Symbol| match symbol {
+        Symbol::Is(c) => *c,
+        Symbol::Any | Symbol::Many | Symbol::Unknown => '*',
     };
-    signs.iter().map(sign).collect()
+    symbols.iter().map(symbol).collect()
 }
 
 #[cfg(test)]
@@ -251,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_by_their_endings() {
+    fn files_are_recognized_by_their_extension() {
         let is_file = |path| is_file(&parts(path, false));
         assert!(is_file("src/a.rs"));
         assert!(is_file("x.test.ts"));

@@ -1,23 +1,23 @@
-//! Where a path leads: what rules must know of the world, as a port.
+//! Paths as rules compare them, and the interface to the file system.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Tells where paths lead. The process answers from its file system.
+/// Resolution of paths. The process implements it with its file system.
 pub trait Paths: fmt::Debug {
-    /// The ways to write where a path leads: as it is written, and as it is with links followed.
+    /// Returns the forms of a path: as it is written, and with links resolved.
     fn forms(&self, path: &str) -> Vec<PathForm>;
 
-    /// Whether names that differ only in case are the same file.
+    /// Returns whether names that differ only in case are the same file.
     fn ignores_case(&self) -> bool;
 
-    /// Whether the user's answers are kept there: approvals, and trust.
+    /// Returns whether the user's decisions are stored at the path: approvals and trust.
     fn holds_answers(&self, _form: &PathForm) -> bool {
         false
     }
 }
 
-/// A path of a shell line, for tools of the hosts: to those a leading `@` is no part of the name.
+/// Returns a path of a shell line in the syntax of the hosts' tools, which ignore a leading `@`.
 pub(super) fn of_shell(path: &str) -> Cow<'_, str> {
     if path.starts_with('@') {
         Cow::Owned(format!("./{path}"))
@@ -26,18 +26,18 @@ pub(super) fn of_shell(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// One way to write where a path leads, without `.` and `..`, with `/` between its parts.
+/// A form of a path, without `.` and `..`, with `/` between its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathForm {
-    /// From the root of the file system.
+    /// The path relative to the root of the file system.
     pub absolute: String,
-    /// From the project, if it lies there; the project itself is empty.
+    /// The path relative to the project, if it is inside; empty for the project itself.
     pub in_project: Option<String>,
-    /// From the home directory, if it lies there.
+    /// The path relative to the home directory, if it is inside.
     pub in_home: Option<String>,
 }
 
-/// Paths of a project at `/project` and a home at `/home` in which nothing is a link, with the user's own
+/// Paths without links, with the project at `/project`, the home directory at `/home` and the user's
 /// directory in `.pi/agent`: for tests and dry runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainPaths;

@@ -1,41 +1,41 @@
-//! The patterns of rules, compiled.
+//! Patterns of rules: globs, names with `*`, regular expressions.
 
 use std::cell::OnceCell;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{Regex, RegexBuilder};
 
-use super::file_access::Place;
-use super::path_matcher::{Reach, Reached, Roots};
+use super::file_access::AccessedPath;
+use super::path_matcher::{PathCandidate, PathMatcher, Roots};
 use super::paths::{PathForm, Paths};
 use workflow_shell::expand_braces;
 
-/// Bytes that a compiled regular expression may take.
-const REGEX_SIZE: usize = 1 << 20;
+/// The maximum size of a compiled regular expression, in bytes.
+const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// A pattern that means nothing.
+/// Why a pattern is invalid.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PatternError {
-    /// A glob that is none.
+    /// A syntax error in a glob.
     #[error("{}", .0.kind())]
     Glob(#[from] globset::Error),
-    /// A regular expression that is none, or too large.
+    /// A syntax error in a regular expression, or one that is too large.
     #[error("{0}")]
     Regex(#[from] regex::Error),
-    /// `..` behind a part that is a pattern.
+    /// `..` after a part with wildcards.
     #[error("`..` behind a `*` leads nowhere: write the path without `..`")]
     Climbs,
-    /// Braces that stand for too many texts.
+    /// Braces with too many alternatives.
     #[error("its braces stand for too many paths: make several patterns of it")]
     Braces,
 }
 
-/// Whether a name matches one of a few names in which `*` stands for any characters.
+/// Returns whether a name matches one of several names in which `*` stands for any characters.
 pub(crate) fn names_match(names: &[String], tool: &str) -> bool {
     names.iter().any(|name| wildcard(name, tool))
 }
 
-/// Whether a text matches a pattern in which `*` stands for any characters.
+/// Returns whether a text matches a pattern in which `*` stands for any characters.
 fn wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -58,14 +58,16 @@ fn wildcard(pattern: &str, text: &str) -> bool {
     true
 }
 
-/// A regular expression of a rule.
+/// Compiles a regular expression of a rule.
 pub(crate) fn regex(pattern: &str) -> Result<Regex, PatternError> {
-    Ok(RegexBuilder::new(pattern).size_limit(REGEX_SIZE).build()?)
+    Ok(RegexBuilder::new(pattern)
+        .size_limit(MAX_REGEX_BYTES)
+        .build()?)
 }
 
-/// What the globs of a rule are compared with.
+/// The directory to which a glob is relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
+pub(super) enum Anchor {
     Root,
     Home,
     Project,
@@ -73,7 +75,7 @@ pub(super) enum From {
 
 /// Checks one glob.
 pub(crate) fn check_glob(pattern: &str) -> Result<(), PatternError> {
-    for anchored in anchored(pattern, From::Root)? {
+    for anchored in anchored(pattern, Anchor::Root)? {
         for glob in anchored.globs("") {
             self::glob(&glob, false)?;
         }
@@ -85,31 +87,31 @@ pub(crate) fn check_glob(pattern: &str) -> Result<(), PatternError> {
 #[derive(Debug, Clone)]
 pub(super) struct Globs {
     patterns: Vec<String>,
-    /// Where a bare name is looked for.
-    bare: From,
+    /// The directory to which a bare name is relative.
+    bare: Anchor,
     compiled: OnceCell<Option<Compiled>>,
 }
 
 #[derive(Debug, Clone)]
 struct Compiled {
     sets: [GlobSet; 3],
-    reaches: Vec<Reach>,
+    matchers: Vec<PathMatcher>,
     roots: Roots,
     ignores_case: bool,
 }
 
 impl Globs {
-    /// Globs of a rule that forbids, whose bare names are meant wherever they are.
+    /// Creates the globs of a rule that forbids; bare names match in any directory.
     pub(super) fn anywhere(patterns: &[String]) -> Self {
-        Self::new(patterns, From::Root)
+        Self::new(patterns, Anchor::Root)
     }
 
-    /// Globs of a rule that allows, whose bare names are meant in the project.
+    /// Creates the globs of a rule that allows; bare names match in the project.
     pub(super) fn in_project(patterns: &[String]) -> Self {
-        Self::new(patterns, From::Project)
+        Self::new(patterns, Anchor::Project)
     }
 
-    fn new(patterns: &[String], bare: From) -> Self {
+    fn new(patterns: &[String], bare: Anchor) -> Self {
         Self {
             patterns: patterns.to_vec(),
             bare,
@@ -126,38 +128,38 @@ impl Globs {
         self.compiled.get_or_init(compile).as_ref()
     }
 
-    /// Whether all of them are globs.
-    pub(super) fn is_sound(&self, paths: &dyn Paths) -> bool {
+    /// Returns whether all of them are valid.
+    pub(super) fn is_valid(&self, paths: &dyn Paths) -> bool {
         self.compiled(paths).is_some()
     }
 
-    /// Whether one of them matches; `None` if one of them is no glob.
+    /// Returns whether one of them matches; `None` if one is invalid.
     pub(super) fn matches(&self, form: &PathForm, paths: &dyn Paths) -> Option<bool> {
         Some(self.compiled(paths)?.matches(form))
     }
 
-    /// Whether one of them matches something at a place that a call touches; `None` if one of them is no glob.
-    pub(super) fn touch(&self, place: &Place, paths: &dyn Paths) -> Option<bool> {
+    /// Returns whether one of them matches an accessed path; `None` if one is invalid.
+    pub(super) fn match_access(&self, path: &AccessedPath, paths: &dyn Paths) -> Option<bool> {
         let compiled = self.compiled(paths)?;
-        let is_plain = place.tail.is_empty();
-        if is_plain && place.forms.iter().any(|form| compiled.matches(form)) {
+        let is_literal = path.tail.is_empty();
+        if is_literal && path.forms.iter().any(|form| compiled.matches(form)) {
             return Some(true);
         }
-        if is_plain && !place.change.includes_tree() {
+        if is_literal && !path.kind.includes_tree() {
             return Some(false);
         }
-        let reached = Reached::new(place, compiled.ignores_case);
-        let mut all = compiled.reaches.iter();
-        Some(all.any(|reach| reach.meets(&reached, &compiled.roots)))
+        let candidate = PathCandidate::new(path, compiled.ignores_case);
+        let mut all = compiled.matchers.iter();
+        Some(all.any(|matcher| matcher.matches(&candidate, &compiled.roots)))
     }
 }
 
 impl Compiled {
-    fn new(patterns: &[String], bare: From, paths: &dyn Paths) -> Result<Self, PatternError> {
+    fn new(patterns: &[String], bare: Anchor, paths: &dyn Paths) -> Result<Self, PatternError> {
         let ignores_case = paths.ignores_case();
         let roots = Roots::new(paths, ignores_case);
         let mut builders = [(); 3].map(|()| GlobSetBuilder::new());
-        let mut reaches = Vec::new();
+        let mut matchers = Vec::new();
         for pattern in patterns {
             for anchored in anchored(pattern, bare)? {
                 let heads = anchored.heads(paths);
@@ -166,23 +168,23 @@ impl Compiled {
                         builders[anchored.from as usize].add(glob(&text, ignores_case)?);
                     }
                 }
-                let also = heads.iter().skip(usize::from(anchored.up == 0));
-                for (head, rest) in also {
-                    let behind = Anchored {
+                let others = heads.iter().skip(usize::from(anchored.up == 0));
+                for (head, rest) in others {
+                    let after_head = Anchored {
                         parts: anchored.parts[*rest..].to_vec(),
                         ..anchored.clone()
                     };
-                    for text in behind.globs(&globset::escape(head.trim_start_matches('/'))) {
-                        builders[From::Root as usize].add(glob(&text, ignores_case)?);
+                    for text in after_head.globs(&globset::escape(head.trim_start_matches('/'))) {
+                        builders[Anchor::Root as usize].add(glob(&text, ignores_case)?);
                     }
                 }
-                reaches.push(Reach::new(&anchored, &heads, ignores_case));
+                matchers.push(PathMatcher::new(&anchored, &heads, ignores_case));
             }
         }
         let [root, home, project] = builders;
         Ok(Self {
             sets: [root.build()?, home.build()?, project.build()?],
-            reaches,
+            matchers,
             roots,
             ignores_case,
         })
@@ -205,36 +207,36 @@ fn glob(text: &str, ignores_case: bool) -> Result<Glob, PatternError> {
         .build()?)
 }
 
-/// One thing that a pattern stands for, without `.`, `..` and braces.
+/// One alternative of a pattern, without `.`, `..` and braces.
 ///
-/// `/x` is from the root, `~/x` from the home directory, `a/b`, `./x` and `../x` from the project; a
-/// pattern without a `/` in it, or only at its end, is a name at any depth of what `bare` says.
+/// `/x` is relative to the root, `~/x` to the home directory, `a/b`, `./x` and `../x` to the project. A
+/// pattern without `/`, or with `/` only at its end, is a name at any depth below the directory for bare names.
 #[derive(Debug, Clone)]
 pub(super) struct Anchored {
-    pub(super) from: From,
-    /// How many directories above that it begins.
+    pub(super) from: Anchor,
+    /// The number of directories above `from` at which it starts.
     pub(super) up: usize,
     pub(super) parts: Vec<String>,
-    /// Whether it may be about a directory, as far as it says: not about a file of one name.
+    /// Whether it may match a directory: it does not end in the name of a file.
     pub(super) is_wide: bool,
 }
 
-fn anchored(pattern: &str, bare: From) -> Result<Vec<Anchored>, PatternError> {
+fn anchored(pattern: &str, bare: Anchor) -> Result<Vec<Anchored>, PatternError> {
     let all = expand_braces(pattern, str::to_owned).ok_or(PatternError::Braces)?;
     all.iter().map(|text| Anchored::new(text, bare)).collect()
 }
 
 impl Anchored {
-    fn new(text: &str, bare: From) -> Result<Self, PatternError> {
+    fn new(text: &str, bare: Anchor) -> Result<Self, PatternError> {
         let first = text.split('/').next().unwrap_or_default();
         let is_name = !text.trim_end_matches('/').contains('/');
         let from = match first {
-            "" => From::Root,
-            "~" => From::Home,
-            "." | ".." => From::Project,
+            "" => Anchor::Root,
+            "~" => Anchor::Home,
+            "." | ".." => Anchor::Project,
             "**" => bare,
             _ if is_name => bare,
-            _ => From::Project,
+            _ => Anchor::Project,
         };
         let said = text.split('/').skip(usize::from(first == "~"));
         let deep = is_name && !matches!(first, "" | "~" | "." | ".." | "**");
@@ -258,12 +260,12 @@ impl Anchored {
         Ok(Self {
             is_wide: is_directory || !parts.last().is_some_and(is_file),
             from,
-            up: if from == From::Root { 0 } else { up },
+            up: if from == Anchor::Root { 0 } else { up },
             parts: parts.into_iter().map(str::to_owned).collect(),
         })
     }
 
-    /// The globs behind a directory: a directory stands for all that is in it.
+    /// Returns the globs below a directory; a directory includes everything below it.
     fn globs(&self, directory: &str) -> Vec<String> {
         let head = (!directory.is_empty()).then_some(directory);
         let parts = head
@@ -276,13 +278,13 @@ impl Anchored {
         vec![format!("{itself}/**"), itself]
     }
 
-    /// Where what is plain of it leads, and behind how many parts that is.
+    /// Returns the paths to which its literal head leads, and the number of parts of the head.
     fn heads(&self, paths: &dyn Paths) -> Vec<(String, usize)> {
         let plain = self.parts.iter().take_while(|part| is_plain(part)).count();
         let start = match self.from {
-            From::Root => "/",
-            From::Home => "~/",
-            From::Project => "./",
+            Anchor::Root => "/",
+            Anchor::Home => "~/",
+            Anchor::Project => "./",
         };
         let head = format!(
             "{start}{}{}",
@@ -299,7 +301,7 @@ impl Anchored {
     }
 }
 
-/// Whether a part of a glob stands for itself alone.
+/// Returns whether a part of a glob has no wildcards.
 fn is_plain(part: &str) -> bool {
     !part.contains(['*', '?', '[', '\\'])
 }
@@ -360,19 +362,19 @@ mod tests {
     }
 
     #[test]
-    fn dots_in_a_pattern_are_worked_out_or_refused() {
+    fn dots_in_a_pattern_are_resolved_or_rejected() {
         assert!(matches("docs/../src/**", "src/a"));
         assert!(matches("./a/./b", "a/b"));
         assert!(matches("../beside/*", "../beside/a"));
         assert!(matches(".", "a"));
         assert!(matches("~", "~/a"));
-        let refused = check_glob("src/*/../x").expect_err("it leads nowhere");
+        let refused = check_glob("src/*/../x").expect_err("it is invalid");
         assert!(refused.to_string().contains("write the path without"));
         assert!(check_glob(&"{a,b}".repeat(9)).is_err());
     }
 
     #[test]
-    fn what_is_allowed_by_a_bare_name_lies_in_the_project() {
+    fn a_rule_that_allows_applies_bare_names_to_the_project() {
         let globs = Globs::in_project(&["*.md".to_owned()]);
         let matches = |path| globs.matches(&PlainPaths.forms(path)[0], &PlainPaths);
         assert_eq!(matches("docs/a.md"), Some(true));
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_stands_for_itself_and_all_in_it() {
+    fn a_directory_includes_everything_below_it() {
         assert!(matches(".git/**", ".git"));
         assert!(matches(".git/**", ".git/config"));
         assert!(matches("docs", "docs/a.md"));

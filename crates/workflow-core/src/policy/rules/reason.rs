@@ -1,11 +1,11 @@
-//! What an agent is told of a call that may not run: the rule, what is allowed, and how to go on.
+//! Messages to the agent about a blocked call: the rule, what is allowed, and how to continue.
 
 use std::fmt::Write;
 
-use super::Denial;
+use super::decision::Denial;
 use crate::definition::Rule;
 
-/// The reason, for an agent in this phase or in none.
+/// Formats the message about a denial, for an agent in this phase or in none.
 pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> String {
     let Denial {
         level,
@@ -40,7 +40,7 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
     text
 }
 
-/// A rule as a sentence's part: `` `write` to `.env` ``.
+/// Describes a rule as part of a sentence: `` `write` to `.env` ``.
 pub(crate) fn in_words(rule: &Rule) -> String {
     let list = |items: &[String]| {
         let quoted: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();

@@ -1,94 +1,99 @@
-//! Which lines for the shell a call has, wherever they stand in its arguments.
+//! Shell lines in the arguments of a call.
 //!
-//! Owns the names of the fields that hold lines, and what stands beside them: arguments, the directory, the
-//! language. Tools that run other tools hold the arguments of those as a map, or as a text that is JSON. It must
-//! not know rules.
+//! The tables name the fields that contain lines, and those that belong to a line: arguments, directory, language.
+//! Tools that run other tools contain their arguments as a map, or as a text that is JSON.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::arguments::{DIRECTORIES, Does, is_for_paths, plain, texts};
+use super::arguments::{DIRECTORIES, ToolEffect, is_path_field, normalized, texts};
 
-/// Fields that hold a line for the shell, or a program with its arguments as a list.
+/// Fields that contain a shell line, or a program with its arguments as a list.
 const LINES: &[&str] = &["command", "cmd", "commands", "shellcommand"];
-/// Fields that do where none of those stands beside them, the first that is there.
+/// Fields that contain a script if none of those is present; the first one counts.
 const SCRIPTS: &[&str] = &["script", "code", "shell"];
-/// Fields that tell the language of a script.
+/// Fields that contain the language of a script.
 const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter"];
-/// Fields that hold the arguments of the program in another field, or of a tool.
+/// Fields that contain the arguments of the program in another field, or of a tool.
 const ARGUMENTS: &[&str] = &["args", "argv", "arguments"];
-/// More fields that hold the arguments of tools, or their calls.
+/// Further fields that contain the arguments of tools, or their calls.
 #[rustfmt::skip] // Names that belong together.
-const PACKED: &[&str] = &[
+const NESTED_CALLS: &[&str] = &[
     "input", "params", "parameters", "payload", "request", "requests", "toolinput", "toolargs", "toolarguments", "call", "calls", "toolcalls",
     "tooluses", "invocations", "steps", "actions", "operations", "tasks",
 ];
-/// A line, as a call has it.
+/// A shell line of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ToldLine {
-    /// `None` is one that is no text.
+pub(super) struct ShellLine {
+    /// `None` if the line is not a text.
     pub(super) text: Option<String>,
-    /// The directory in which it runs; empty for the session's own.
+    /// The directory in which it runs; empty for that of the session.
     pub(super) directory: String,
 }
 
-/// All lines of a call. Those of one map stand one below the other.
-pub(super) fn lines(fields: &Map<String, Value>, does: Does) -> Vec<ToldLine> {
+/// Returns all shell lines of a call. Those of one map are joined by line breaks.
+pub(super) fn shell_lines(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Vec<ShellLine> {
     let mut found = Vec::new();
-    in_map(fields, "", does, &mut found);
+    in_map(fields, "", tool_effect, &mut found);
     found
 }
 
-fn in_map(fields: &Map<String, Value>, outer: &str, does: Does, found: &mut Vec<ToldLine>) {
+fn in_map(
+    fields: &Map<String, Value>,
+    outer: &str,
+    tool_effect: ToolEffect,
+    found: &mut Vec<ShellLine>,
+) {
     let directory = values(fields, DIRECTORIES).find_map(|(_, value)| value.as_str());
     let directory = directory.unwrap_or(outer);
-    let told = if values(fields, LINES).next().is_some() {
+    let text = if values(fields, LINES).next().is_some() {
         Some(line(fields))
     } else {
-        script(fields, does)
+        script(fields, tool_effect)
     };
-    // What tells arguments and cannot be read may hold a line.
-    let is_lost = || values(fields, ARGUMENTS).any(|(_, value)| is_packed(value));
-    let told = told.or_else(|| is_lost().then_some(None));
-    found.extend(told.map(|text| ToldLine {
+    // Arguments that cannot be parsed may contain a line.
+    let is_unparsed = || values(fields, ARGUMENTS).any(|(_, value)| looks_like_json(value));
+    let text = text.or_else(|| is_unparsed().then_some(None));
+    found.extend(text.map(|text| ShellLine {
         text,
         directory: directory.to_owned(),
     }));
     for value in fields.values() {
-        in_value(value, directory, does, found);
+        in_value(value, directory, tool_effect, found);
     }
 }
 
-fn in_value(value: &Value, directory: &str, does: Does, found: &mut Vec<ToldLine>) {
+fn in_value(value: &Value, directory: &str, tool_effect: ToolEffect, found: &mut Vec<ShellLine>) {
     match value {
-        Value::Object(fields) => in_map(fields, directory, does, found),
+        Value::Object(fields) => in_map(fields, directory, tool_effect, found),
         Value::Array(items) => {
             for item in items {
-                in_value(item, directory, does, found);
+                in_value(item, directory, tool_effect, found);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// The fields of these names that hold something.
+/// Returns the fields with these names that are not null.
 fn values<'f>(
     fields: &'f Map<String, Value>,
     names: &'static [&str],
 ) -> impl Iterator<Item = (&'f String, &'f Value)> {
-    let is_meant = |key: &str, value: &Value| !value.is_null() && names.contains(&&*plain(key));
+    let has_value =
+        |key: &str, value: &Value| !value.is_null() && names.contains(&&*normalized(key));
     let all = fields.iter();
-    all.filter(move |(key, value)| is_meant(key, value))
+    all.filter(move |(key, value)| has_value(key, value))
 }
 
-/// The lines of one map; `None` if they are no text.
+/// Returns the lines of one map; `None` if they are not text.
 fn line(fields: &Map<String, Value>) -> Option<String> {
     let mut lines = Vec::new();
     for (key, value) in values(fields, LINES) {
         let words = texts(value)?;
         match value {
-            Value::Array(_) if plain(key) != "commands" => lines.push(quoted(words)),
+            Value::Array(_) if normalized(key) != "commands" => lines.push(quoted(words)),
             _ => lines.extend(words.into_iter().map(str::to_owned)),
         }
     }
@@ -104,19 +109,16 @@ fn line(fields: &Map<String, Value>) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// The script of one map, as a line that runs it.
-#[expect(
-    clippy::option_option,
-    reason = "there is none, or one that is no text"
-)]
-fn script(fields: &Map<String, Value>, does: Does) -> Option<Option<String>> {
-    // Beside a path it is what comes to stand in the file.
-    let is_content = matches!(does, Does::Changes(_) | Does::Reads)
-        && fields.keys().any(|key| is_for_paths(key));
+/// Returns the script of one map as a line that runs it.
+#[expect(clippy::option_option, reason = "no script, or one that is not a text")]
+fn script(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Option<Option<String>> {
+    // Together with a path, it is the content of the file.
+    let is_content = matches!(tool_effect, ToolEffect::Changes(_) | ToolEffect::Reads)
+        && fields.keys().any(|key| is_path_field(key));
     if is_content {
         return None;
     }
-    let find = |name: &&str| fields.iter().find(|(key, _)| plain(key) == **name);
+    let find = |name: &&str| fields.iter().find(|(key, _)| normalized(key) == **name);
     let text = SCRIPTS.iter().find_map(|name| {
         let (_, value) = find(name)?;
         Some(texts(value)?.join("\n"))
@@ -133,63 +135,63 @@ fn script(fields: &Map<String, Value>, does: Does) -> Option<Option<String>> {
     Some(Some(format!("{runs} {}", quoted(vec![&text]))))
 }
 
-/// The same arguments, with the texts opened that hold arguments as JSON.
-pub(super) fn opened(fields: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
-    fn holds_packed(value: &Value) -> bool {
+/// Returns the arguments with texts parsed that contain arguments as JSON.
+pub(super) fn with_nested_json(fields: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
+    fn contains_json(value: &Value) -> bool {
         match value {
             Value::Object(fields) => fields.iter().any(|(key, value)| {
-                is_packed(value) && may_be_packed(&plain(key)) || holds_packed(value)
+                looks_like_json(value) && may_contain_json(&normalized(key)) || contains_json(value)
             }),
-            Value::Array(items) => items.iter().any(holds_packed),
+            Value::Array(items) => items.iter().any(contains_json),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
         }
     }
-    let is_held = |(key, value): (&String, &Value)| {
-        is_packed(value) && may_be_packed(&plain(key)) || holds_packed(value)
+    let has_json = |(key, value): (&String, &Value)| {
+        looks_like_json(value) && may_contain_json(&normalized(key)) || contains_json(value)
     };
-    if fields.iter().any(is_held) {
+    if fields.iter().any(has_json) {
         let mut fields = fields.clone();
-        open_map(&mut fields);
+        parse_in_map(&mut fields);
         Cow::Owned(fields)
     } else {
         Cow::Borrowed(fields)
     }
 }
 
-fn may_be_packed(field: &str) -> bool {
-    ARGUMENTS.contains(&field) || PACKED.contains(&field)
+fn may_contain_json(field: &str) -> bool {
+    ARGUMENTS.contains(&field) || NESTED_CALLS.contains(&field)
 }
 
-/// Whether a value may be a text that is JSON.
-fn is_packed(value: &Value) -> bool {
+/// Returns whether a value may be a text that is JSON.
+fn looks_like_json(value: &Value) -> bool {
     let text = value.as_str();
     text.is_some_and(|text| text.trim_start().starts_with(['{', '[']))
 }
 
-fn open_map(fields: &mut Map<String, Value>) {
-    // To a program, they are words.
+fn parse_in_map(fields: &mut Map<String, Value>) {
+    // For a program, arguments are words.
     let is_program = values(fields, LINES).next().is_some();
     for (key, value) in fields.iter_mut() {
-        let name = plain(key);
-        let opens = may_be_packed(&name) && !(is_program && ARGUMENTS.contains(&&*name));
-        if let (true, Some(text)) = (opens && is_packed(value), value.as_str())
+        let name = normalized(key);
+        let may_parse = may_contain_json(&name) && !(is_program && ARGUMENTS.contains(&&*name));
+        if let (true, Some(text)) = (may_parse && looks_like_json(value), value.as_str())
             && let Ok(read) = serde_json::from_str(text)
         {
             *value = read;
         }
-        open_value(value);
+        parse_in_value(value);
     }
 }
 
-fn open_value(value: &mut Value) {
+fn parse_in_value(value: &mut Value) {
     match value {
-        Value::Object(fields) => open_map(fields),
-        Value::Array(items) => items.iter_mut().for_each(open_value),
+        Value::Object(fields) => parse_in_map(fields),
+        Value::Array(items) => items.iter_mut().for_each(parse_in_value),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// Words as a line in which each stands for itself.
+/// Returns words as a line, quoted where necessary.
 fn quoted(words: Vec<&str>) -> String {
     let quote = |word: &str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
@@ -209,18 +211,18 @@ mod tests {
     use super::*;
     use workflow_shell::AccessKind;
 
-    /// The lines with their directories; `?` is one that is no text.
-    fn told(value: &Value, does: Does) -> Vec<(String, String)> {
+    /// Returns the lines with their directories; `?` is a line that is not a text.
+    fn found(value: &Value, tool_effect: ToolEffect) -> Vec<(String, String)> {
         let Value::Object(fields) = value else {
             panic!("it is a map")
         };
-        let all = lines(&opened(fields), does).into_iter();
-        let text = |line: ToldLine| (line.text.unwrap_or_else(|| "?".to_owned()), line.directory);
+        let all = shell_lines(&with_nested_json(fields), tool_effect).into_iter();
+        let text = |line: ShellLine| (line.text.unwrap_or_else(|| "?".to_owned()), line.directory);
         all.map(text).collect()
     }
 
     fn texts_of(value: &Value) -> Vec<String> {
-        let all = told(value, Does::Unknown).into_iter();
+        let all = found(value, ToolEffect::Unknown).into_iter();
         all.map(|(text, _)| text).collect()
     }
 
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_calls_within_a_call_are_found() {
+    fn lines_of_nested_calls_are_found() {
         let packed = json!({"command": "rm x", "cwd": "d"}).to_string();
         let twice = json!({ "arguments": packed }).to_string();
         for value in [
@@ -263,7 +265,7 @@ mod tests {
             json!({"cwd": "d", "steps": [{"command": "rm x"}]}),
         ] {
             let expected = [("rm x".to_owned(), "d".to_owned())];
-            assert_eq!(told(&value, Does::Unknown), expected, "{value}");
+            assert_eq!(found(&value, ToolEffect::Unknown), expected, "{value}");
         }
         let many = json!({"calls": [{"command": "a"}, {"input": {"command": "b"}}]});
         assert_eq!(texts_of(&many), ["a", "b"]);
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_lines_unless_they_are_what_a_file_holds() {
+    fn scripts_are_lines_unless_they_are_the_content_of_a_file() {
         for (value, expected) in [
             (json!({"script": "rm x"}), vec!["rm x"]),
             (json!({"code": "rm x", "language": "bash"}), vec!["rm x"]),
@@ -290,7 +292,7 @@ mod tests {
             assert_eq!(texts_of(&value), expected, "{value}");
         }
         let content = json!({"path": "a.rs", "code": "fn main() {}"});
-        assert!(told(&content, Does::Changes(AccessKind::Write)).is_empty());
-        assert_eq!(told(&content, Does::Unknown).len(), 1);
+        assert!(found(&content, ToolEffect::Changes(AccessKind::Write)).is_empty());
+        assert_eq!(found(&content, ToolEffect::Unknown).len(), 1);
     }
 }

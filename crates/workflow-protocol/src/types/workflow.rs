@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ts_rs::TS;
 
-use crate::answer::answer;
-use crate::session::session_bound;
+use super::answer::answer;
+use super::session::session_bound;
 
 session_bound! {
     /// The session whose workflows are asked for.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::Action;
+use super::action::Action;
 
 /// Declares parameters of a call to the host: the fields given and `sessionId`.
 macro_rules! to_host {

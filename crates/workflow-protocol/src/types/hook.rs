@@ -4,17 +4,17 @@
 //! forwards what it has, what the sidecar does not know is passed over without being built, and a member of a wrong
 //! type counts as left out unless nothing can be decided without it. Must not know what is decided.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use ts_rs::TS;
 
-use crate::answer::answer;
-use crate::lenient;
-use crate::session::session_bound;
-use crate::{Messages, Text, WorkflowState};
+use super::answer::answer;
+use super::messages::Messages;
+use super::session::session_bound;
+use super::state::WorkflowState;
+use crate::read::Text;
+use crate::read::lenient;
 
 session_bound! {
     /// The session has started, moved, shrunk or is about to end.
@@ -52,14 +52,14 @@ session_bound! {
     /// The agent wants to run a tool.
     pub struct ToolCallParams<'a> {
         /// The call.
-        #[serde(borrow, deserialize_with = "lenient::needed_event")]
+        #[serde(borrow, deserialize_with = "lenient::required_event")]
         pub event: ToolCallEvent<'a>,
     }
 
     /// A tool has run.
     pub struct ToolResultParams<'a> {
         /// The call and its result.
-        #[serde(borrow, deserialize_with = "lenient::needed_event")]
+        #[serde(borrow, deserialize_with = "lenient::required_event")]
         pub event: ToolResultEvent<'a>,
     }
 
@@ -125,7 +125,7 @@ events! {
     #[derive(Default)]
     pub struct TurnEvent {
         /// Which turn of the run it is, from 0.
-        #[serde(default, deserialize_with = "lenient::plain")]
+        #[serde(default, deserialize_with = "lenient::scalar")]
         pub turn_index: Option<u64>,
     }
 
@@ -160,7 +160,7 @@ events! {
         #[ts(optional, type = "unknown")]
         pub content: Option<&'a RawValue>,
         /// Whether the call failed.
-        #[serde(default, deserialize_with = "lenient::plain")]
+        #[serde(default, deserialize_with = "lenient::scalar")]
         pub is_error: Option<bool>,
     }
 
@@ -185,7 +185,7 @@ events! {
     #[derive(Default)]
     pub struct BranchEvent {
         /// The turn that becomes the last one.
-        #[serde(default, deserialize_with = "lenient::plain")]
+        #[serde(default, deserialize_with = "lenient::scalar")]
         pub target_turn_index: Option<u64>,
     }
 }
@@ -246,11 +246,8 @@ answer! {
 pub struct Inject {
     /// The message's type: `workflow:context`.
     pub custom_type: String,
-    // As JSON already: it is long, and told again and again.
     /// The text.
-    #[schemars(with = "String")]
-    #[ts(type = "string")]
-    pub content: Arc<RawValue>,
+    pub content: String,
     /// Whether the user sees it.
     pub display: bool,
 }
@@ -261,11 +258,8 @@ pub struct Inject {
 #[derive(Debug, Clone, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
-    // As JSON already: an agent that tries again is told it again.
     /// What the agent is told.
-    #[schemars(with = "String")]
-    #[ts(type = "string")]
-    pub reason: Arc<RawValue>,
+    pub reason: String,
     /// Who decided.
     pub kind: BlockKind,
 }

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use ts_rs::TS;
 
-use crate::Text;
-use crate::answer::answer;
-use crate::session::session_bound;
+use super::answer::answer;
+use super::session::session_bound;
+use crate::read::Text;
 
 /// What the host says of itself.
 #[derive(Debug, Deserialize, JsonSchema, TS)]

@@ -1,17 +1,17 @@
-//! The session's branch as the host ships it.
+//! The entries of the session's branch.
 //!
-//! Owns what is kept of it: our own entries, in order, their data still as text. Everything else is passed over in one
-//! walk, so that a branch of a hundred megabytes costs no memory beyond its line. Must not know what the entries mean.
+//! Only the sidecar's entries are kept, in order, their data as text. The others are skipped one by one, so that a
+//! branch of a hundred megabytes costs no memory beyond its line.
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::Deserializer;
 use serde_json::value::RawValue;
 
-use crate::Text;
-use crate::lenient::{Lenient, MaybeText, Reader, described_as_array};
+use crate::read::Text;
+use crate::read::lenient::{self, described_as_array};
 
-/// What the types of our own entries start with.
-const OURS: &str = "workflow:";
+/// The prefix of the types of the sidecar's entries.
+const PREFIX: &str = "workflow:";
 
 /// Our entries on the session's branch, oldest first.
 #[derive(Debug, Default)]
@@ -33,81 +33,46 @@ pub struct BranchEntry<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Branch<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Entries)
-    }
-}
-
-/// Walks the entries once.
-struct Entries;
-
-impl<'de> Visitor<'de> for Entries {
-    type Value = Branch<'de>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an array of session entries")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Branch<'de>, A::Error> {
         let mut branch = Branch::default();
-        while let Some(entry) = array.next_element_seed(Lenient(Entry))? {
-            match entry {
-                Found::Ours(entry) => branch.entries.push(entry),
-                Found::Foreign => {}
-                Found::Malformed => branch.malformed += 1,
-            }
-        }
+        lenient::for_each_element(deserializer, "an array of session entries", |element| {
+            branch.add(element);
+        })?;
         Ok(branch)
     }
 }
 
-/// What one element of the branch turned out to be.
-pub(crate) enum Found<'a> {
-    Ours(BranchEntry<'a>),
-    Foreign,
-    Malformed,
-}
-
-/// Reads one element of the branch.
-pub(crate) struct Entry;
-
-/// The fields of an entry that matter here.
+/// The members of an entry that are read.
 #[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "camelCase")]
-enum Field {
-    Type,
-    CustomType,
-    Data,
-    #[serde(other)]
-    Other,
+#[serde(rename_all = "camelCase")]
+struct Entry<'a> {
+    #[serde(borrow, default, rename = "type", deserialize_with = "lenient::text")]
+    kind: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    custom_type: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "lenient::raw")]
+    data: Option<&'a RawValue>,
 }
 
-impl<'de> Reader<'de> for Entry {
-    type Value = Found<'de>;
-
-    fn nothing(self) -> Found<'de> {
-        Found::Malformed
-    }
-
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Found<'de>, A::Error> {
-        let (mut kind, mut custom_type, mut data) = (None, None, None);
-        while let Some(field) = object.next_key::<Field>()? {
-            match field {
-                Field::Type => kind = object.next_value::<MaybeText<'de>>()?.0,
-                Field::CustomType => custom_type = object.next_value::<MaybeText<'de>>()?.0,
-                Field::Data => data = Some(object.next_value::<&'de RawValue>()?),
-                Field::Other => {
-                    object.next_value::<IgnoredAny>()?;
-                }
+impl<'a> Branch<'a> {
+    /// Adds an element of the branch if it is one of the sidecar's entries, and counts it if it is not an entry.
+    fn add(&mut self, element: &'a RawValue) {
+        let Some(Entry {
+            kind,
+            custom_type,
+            data,
+        }) = lenient::object(element)
+        else {
+            self.malformed += 1;
+            return;
+        };
+        match (kind.as_deref(), custom_type) {
+            // A host that stores the action's members without pi's `type` means the same.
+            (None | Some("custom"), Some(custom_type)) if custom_type.starts_with(PREFIX) => {
+                self.entries.push(BranchEntry { custom_type, data });
             }
+            (None, _) | (Some("custom"), None) => self.malformed += 1,
+            (Some(_), _) => {}
         }
-        Ok(match (kind.as_deref(), custom_type) {
-            // A host that stores what an action says, without pi's `type`, means the same.
-            (None | Some("custom"), Some(custom_type)) if custom_type.starts_with(OURS) => {
-                Found::Ours(BranchEntry { custom_type, data })
-            }
-            (None, _) | (Some("custom"), None) => Found::Malformed,
-            (Some(_), _) => Found::Foreign,
-        })
     }
 }
 
@@ -152,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_skipped_and_counted() {
+    fn elements_that_are_not_entries_are_skipped_and_counted() {
         let branch = read(
             r#"[null, 1, -1, 0.5, true, "workflow:state", ["custom"], {}, {"type":7}, {"type":"custom"},
                 {"type":"custom","customType":["workflow:state"],"data":{}},
@@ -163,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_that_is_no_array_is_refused() {
+    fn a_branch_that_is_not_an_array_is_refused() {
         for branch in ["{}", "7", r#""workflow:state""#] {
             assert!(
                 serde_json::from_str::<Branch<'_>>(branch).is_err(),

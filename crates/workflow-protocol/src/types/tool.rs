@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use ts_rs::TS;
 
-use crate::Text;
-use crate::answer::answer;
-use crate::session::session_bound;
+use super::answer::answer;
+use super::session::session_bound;
+use crate::read::Text;
 
 session_bound! {
     /// The tool that the agent calls.

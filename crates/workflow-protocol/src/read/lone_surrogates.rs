@@ -1,27 +1,26 @@
-//! Halves of characters.
+//! Lone surrogates in JSON text.
 //!
-//! JSON can write one half of a character that takes two escapes (`"\ud83d"`), and JavaScript does so when it cuts a
-//! string in the middle of an emoji. No Rust string holds it. Owns what it is read as: U+FFFD.
+//! JSON can write one half of a surrogate pair (`"\ud83d"`), and JavaScript does so when it cuts a string in the middle
+//! of an emoji. A Rust string cannot hold it.
 
-/// JSON text in which U+FFFD takes the place of every half of a character.
+/// Replaces every lone surrogate of a JSON text by U+FFFD.
 ///
 /// The text has been read as JSON before: its escapes are well formed.
-#[cold]
 pub(crate) fn replaced(json: &str) -> String {
     let mut whole = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
-        let (length, is_half) = measure(escape);
+        let (length, is_lone) = measure(escape);
         let (escape, after) = escape.split_at(length);
         whole.push_str(before);
-        whole.push_str(if is_half { "\\ufffd" } else { escape });
+        whole.push_str(if is_lone { "\\ufffd" } else { escape });
         rest = after;
     }
     whole + rest
 }
 
-/// How many bytes the escape takes that the text starts with, and whether it is half a character.
+/// Measures the escape at the start of the text: its length in bytes, and whether it is a lone surrogate.
 fn measure(text: &str) -> (usize, bool) {
     match unit(text) {
         Some(0xD800..=0xDBFF) if matches!(unit(&text[6..]), Some(0xDC00..=0xDFFF)) => (12, false),
@@ -31,7 +30,7 @@ fn measure(text: &str) -> (usize, bool) {
     }
 }
 
-/// The number in the escape `\u` and four digits that the text starts with.
+/// The code unit of the escape `\u` and four digits that the text starts with.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_halves_are_replaced() {
+    fn only_lone_surrogates_are_replaced() {
         for (json, expected) in [
             (r#""""#, r#""""#),
             (r#""é😀\n\\\"\u00e9""#, r#""é😀\n\\\"\u00e9""#),

@@ -6,7 +6,7 @@
 macro_rules! answer {
     ($($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* })*) => {$(
         $(#[$meta])*
-        #[derive(Debug, Default, serde::Serialize, schemars::JsonSchema, ts_rs::TS)]
+        #[derive(Debug, Clone, Default, serde::Serialize, schemars::JsonSchema, ts_rs::TS)]
         #[serde(rename_all = "camelCase")]
         #[ts(optional_fields)]
         pub struct $name {
@@ -14,11 +14,11 @@ macro_rules! answer {
             /// What the host has to do, in this order.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             #[ts(optional, as = "Option<_>")]
-            pub actions: Vec<$crate::Action>,
+            pub actions: Vec<$crate::types::Action>,
             /// What is wrong with the definitions, or was noticed on the way.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             #[ts(optional, as = "Option<_>")]
-            pub diagnostics: Vec<$crate::Diagnostic>,
+            pub diagnostics: Vec<$crate::types::Diagnostic>,
         }
     )*};
 }

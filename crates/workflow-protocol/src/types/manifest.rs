@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use ts_rs::TS;
 
-use crate::answer::answer;
+use super::answer::answer;
 
 answer! {
     /// What the host has to forward, register and show.

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ts_rs::TS;
 
-use crate::Text;
-use crate::answer::answer;
-use crate::session::session_bound;
+use super::answer::answer;
+use super::session::session_bound;
+use crate::read::Text;
 
 session_bound! {
     /// The command that the user gave.

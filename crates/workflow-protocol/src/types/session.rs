@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use ts_rs::TS;
 
-use crate::{Branch, Text};
+use super::branch::Branch;
+use crate::read::Text;
 
 /// What the host knows of the session at the time of a call.
 #[derive(Debug, Default, Deserialize, JsonSchema, TS)]
@@ -24,7 +25,7 @@ pub struct Context<'a> {
     /// is read, and no command that does not come from the user's own definitions is run or asked about.
     pub project_trusted: Option<bool>,
     /// The file the session is stored in, or null if it is stored nowhere.
-    #[serde(borrow, default, deserialize_with = "crate::lenient::text")]
+    #[serde(borrow, default, deserialize_with = "crate::read::lenient::text")]
     pub session_file: Option<Text<'a>>,
     /// The session's entries from the root to the leaf.
     #[serde(borrow)]
@@ -51,20 +52,20 @@ macro_rules! session_bound {
             /// Which session the call belongs to; a host with one session leaves it out.
             #[serde(borrow, default)]
             #[ts(optional, as = "Option<String>")]
-            pub session_id: $crate::Text<'a>,
+            pub session_id: $crate::read::Text<'a>,
             /// What the host knows of the session.
-            #[serde(borrow, default, deserialize_with = "crate::lenient::or_default")]
+            #[serde(borrow, default, deserialize_with = "crate::read::lenient::or_default")]
             #[ts(optional, as = "Option<_>")]
-            pub context: $crate::Context<'a>,
+            pub context: $crate::types::Context<'a>,
             $($fields)*
         }
 
-        impl<'a> $crate::SessionBound<'a> for $name<'a> {
+        impl<'a> $crate::types::SessionBound<'a> for $name<'a> {
             fn session_id(&self) -> &str {
                 &self.session_id
             }
 
-            fn context(&self) -> &$crate::Context<'a> {
+            fn context(&self) -> &$crate::types::Context<'a> {
                 &self.context
             }
         }

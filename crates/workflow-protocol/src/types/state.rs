@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::answer::answer;
-use crate::session::session_bound;
+use super::answer::answer;
+use super::session::session_bound;
 
 /// The data of a `workflow:state` entry.
 ///

@@ -1,0 +1,219 @@
+//! The messages of an agent's run, as `agent_end` brings them.
+//!
+//! Only the end of the last assistant message is kept. The messages are read one by one, so that a long list costs no
+//! memory beyond its line. No message is ever an error: a hook must not be lost because of a message that looks odd.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use serde_json::value::RawValue;
+
+use crate::read::Text;
+use crate::read::lenient::{self, described_as_array};
+
+/// How many characters of the last text are kept.
+const TAIL_CHARS: usize = 200;
+
+/// What is kept of the messages of a run.
+#[derive(Debug, Default)]
+pub struct Messages<'a> {
+    /// How the last message of the assistant ended, if there was one.
+    pub last_assistant: Option<LastAssistant<'a>>,
+}
+
+/// How the last message of the assistant ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastAssistant<'a> {
+    /// Why it stopped: `stop`, `length`, `toolUse`, `error`, `aborted`, or what else the host says.
+    pub stop_reason: Option<Text<'a>>,
+    /// The end of its last text, at most 200 characters.
+    pub text_tail: String,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Messages<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let messages = <&RawValue>::deserialize(deserializer)?;
+        let mut last = None;
+        for_each_element(messages, |message| {
+            let message: Option<Message<'_>> = lenient::object(message);
+            if let Some(message) = message
+                && message.role.as_deref() == Some("assistant")
+            {
+                last = Some(message);
+            }
+        })
+        .map_err(D::Error::custom)?;
+        Ok(Messages {
+            last_assistant: last.map(Message::ending),
+        })
+    }
+}
+
+/// Visits the elements of an array; any other value has none.
+fn for_each_element<'a>(
+    list: &'a RawValue,
+    visit: impl FnMut(&'a RawValue),
+) -> serde_json::Result<()> {
+    if !list.get().starts_with('[') {
+        return Ok(());
+    }
+    let mut reader = serde_json::Deserializer::from_str(list.get());
+    lenient::for_each_element(&mut reader, "an array", visit)
+}
+
+/// The members of a message that are read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message<'a> {
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    role: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "lenient::text")]
+    stop_reason: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "lenient::raw")]
+    content: Option<&'a RawValue>,
+}
+
+impl<'a> Message<'a> {
+    fn ending(self) -> LastAssistant<'a> {
+        let last_text = self.content.and_then(last_text);
+        LastAssistant {
+            stop_reason: self.stop_reason,
+            text_tail: last_text.as_deref().map(tail).unwrap_or_default(),
+        }
+    }
+}
+
+/// The last text of a message's content, which is a text or a list of blocks.
+fn last_text(content: &RawValue) -> Option<Text<'_>> {
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow, default, rename = "type", deserialize_with = "lenient::text")]
+        kind: Option<Text<'a>>,
+        #[serde(borrow, default, deserialize_with = "lenient::raw")]
+        text: Option<&'a RawValue>,
+    }
+
+    let mut last = Some(content);
+    if !content.get().starts_with('"') {
+        last = None;
+        for_each_element(content, |block| {
+            let block: Option<Block<'_>> = lenient::object(block);
+            if let Some(block) = block
+                && block.kind.as_deref() == Some("text")
+            {
+                last = block.text.or(last);
+            }
+        })
+        .expect("a raw value has been read as JSON");
+    }
+    // A text block whose text is not a string counts as an empty text.
+    lenient::text(last?).expect("a raw value can be read as JSON")
+}
+
+/// The last [`TAIL_CHARS`] characters of a text.
+fn tail(text: &str) -> String {
+    let start = text.char_indices().rev().nth(TAIL_CHARS - 1);
+    text[start.map_or(0, |(start, _)| start)..].to_owned()
+}
+
+described_as_array!(Messages);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is kept of these messages.
+    fn last(messages: &str) -> Option<LastAssistant<'_>> {
+        serde_json::from_str::<Messages<'_>>(messages)
+            .expect("no messages are ever an error")
+            .last_assistant
+    }
+
+    fn ending<'a>(stop_reason: Option<&'a str>, text_tail: &str) -> LastAssistant<'a> {
+        LastAssistant {
+            stop_reason: stop_reason.map(Text::from),
+            text_tail: text_tail.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_last_message_of_the_assistant_counts() {
+        let messages = r#"[
+            {"role":"user","content":"Do it","stopReason":"odd"},
+            {"role":"assistant","content":[{"type":"text","text":"First"}],"stopReason":"toolUse"},
+            {"role":"toolResult","content":[{"type":"text","text":"ok"}]},
+            {"stopReason":"stop","content":[{"type":"thinking","thinking":"hm"},{"text":"Which one?","type":"text"}],"role":"assistant"},
+            {"role":"user","content":"later"}
+        ]"#;
+        assert_eq!(last(messages), Some(ending(Some("stop"), "Which one?")));
+    }
+
+    #[test]
+    fn odd_messages_are_passed_over() {
+        for messages in [
+            "null",
+            "7",
+            "-7",
+            "1.5",
+            "true",
+            r#""text""#,
+            r#"{"role":"assistant","content":"a"}"#,
+            "[]",
+        ] {
+            assert_eq!(last(messages), None, "{messages}");
+        }
+        let messages = r#"[null, 1, -1, 0.5, "assistant", [{"role":"assistant"}], {"role":7}, {"role":null}, {}]"#;
+        assert_eq!(last(messages), None);
+    }
+
+    #[test]
+    fn an_odd_field_of_the_assistant_is_nothing() {
+        let cases = [
+            (r#"[{"role":"assistant"}]"#, ending(None, "")),
+            (
+                r#"[{"role":"assistant","stopReason":7,"content":null}]"#,
+                ending(None, ""),
+            ),
+            (
+                r#"[{"role":"assistant","stopReason":{"a":[1]},"content":{"type":"text"}}]"#,
+                ending(None, ""),
+            ),
+            (
+                r#"[{"role":"assistant","content":"Shall I?"}]"#,
+                ending(None, "Shall I?"),
+            ),
+            (
+                r#"[{"role":"assistant","content":["a",1,null,{"type":"text"},{"type":7,"text":"b"}]}]"#,
+                ending(None, ""),
+            ),
+            (
+                r#"[{"role":"assistant","content":[{"type":"text","text":7}]}]"#,
+                ending(None, ""),
+            ),
+            (
+                r#"[{"ro\u006ce":"assi\u0073tant","stopReason":"a\u0062orted"}]"#,
+                ending(Some("aborted"), ""),
+            ),
+        ];
+        for (messages, expected) in cases {
+            assert_eq!(last(messages), Some(expected), "{messages}");
+        }
+    }
+
+    #[test]
+    fn only_the_end_of_a_text_is_kept() {
+        for (word, times) in [
+            ("word ", 20_000),
+            ("\\n\\u00e9 ", 20_000),
+            ("x", 20_000),
+            ("é", 300),
+        ] {
+            let messages = format!(
+                r#"[{{"role":"assistant","content":"{}Ok?"}}]"#,
+                word.repeat(times)
+            );
+            let tail = last(&messages).expect("an assistant").text_tail;
+            assert_eq!(tail.chars().count(), TAIL_CHARS, "{word}");
+            assert!(tail.ends_with("Ok?"), "{word}");
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! A line as a JSON-RPC message.
+
+use jsonrpsee::MethodResponse;
+use jsonrpsee::types::Id;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use workflow_protocol::{Error, Kind, Text};
+
+use super::outgoing_requests::is_outgoing;
+use super::response::failure;
+
+/// A message of the host.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    Request(Id<'a>, Call<'a>),
+    /// A call that is never answered.
+    Notification(Call<'a>),
+    /// An answer to a request of the sidecar. The result is missing if it is an error, the id if it cannot be an id.
+    Response {
+        id: Option<Id<'a>>,
+        result: Option<&'a RawValue>,
+    },
+}
+
+/// A method and its parameters.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) method: Text<'a>,
+    pub(crate) params: Option<&'a RawValue>,
+}
+
+impl<'a> Message<'a> {
+    /// Parses a line.
+    pub(crate) fn parse(line: &'a [u8]) -> Result<Self, Refusal<'a>> {
+        let line =
+            std::str::from_utf8(line).map_err(|error| Invalid::NotUtf8(error.valid_up_to() + 1))?;
+        match line.trim_ascii_start().as_bytes().first() {
+            Some(b'{') => {
+                let envelope: Envelope<'a> =
+                    serde_json::from_str(line).map_err(|error| Invalid::from_json(line, &error))?;
+                envelope.into_message()
+            }
+            first => {
+                serde_json::from_str::<IgnoredAny>(line)
+                    .map_err(|error| Invalid::from_json(line, &error))?;
+                let is_array = first == Some(&b'[');
+                Err(if is_array {
+                    Invalid::Batch
+                } else {
+                    Invalid::NotAnObject
+                }
+                .into())
+            }
+        }
+    }
+}
+
+/// The members of a message. A member that is null is not missing.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
+}
+
+impl<'a> Envelope<'a> {
+    fn into_message(self) -> Result<Message<'a>, Refusal<'a>> {
+        let id = self.id.and_then(parse_id);
+        if self.is_response(id.as_ref()) {
+            let result = self.result.filter(|_| self.error.is_none());
+            return Ok(Message::Response { id, result });
+        }
+        let method = match self.call_method() {
+            Ok(method) => method,
+            Err(reason) => return Err(Refusal { id, reason }),
+        };
+        let call = Call {
+            method,
+            params: self.params,
+        };
+        Ok(match id {
+            Some(id) => Message::Request(id, call),
+            None => Message::Notification(call),
+        })
+    }
+
+    /// Tells whether the message answers a request of the sidecar. One with the id of such a request and neither a
+    /// result nor an error is the only answer that will come.
+    fn is_response(&self, id: Option<&Id<'_>>) -> bool {
+        let is_answer = self.result.is_some() || self.error.is_some();
+        self.method.is_none() && (is_answer || id.is_some_and(is_outgoing))
+    }
+
+    /// Checks the members of a call and gives its method.
+    fn call_method(&self) -> Result<Text<'a>, Invalid> {
+        if self.jsonrpc.and_then(text).as_deref() != Some("2.0") {
+            return Err(Invalid::Version);
+        }
+        if self.id.is_some_and(|id| parse_id(id).is_none()) {
+            return Err(Invalid::Id);
+        }
+        self.method.and_then(text).ok_or(Invalid::Method)
+    }
+}
+
+/// The string or whole number from 0 that an id is.
+fn parse_id(json: &RawValue) -> Option<Id<'_>> {
+    let id: Id<'_> = serde_json::from_str(json.get()).ok()?;
+    (id != Id::Null).then_some(id)
+}
+
+/// The text of a JSON value, if it is a string.
+pub(crate) fn text(json: &RawValue) -> Option<Text<'_>> {
+    serde_json::from_str(json.get()).ok()
+}
+
+/// A line that is not a message, and the id of the request that it would have been.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refusal<'a> {
+    id: Option<Id<'a>>,
+    reason: Invalid,
+}
+
+impl Refusal<'_> {
+    /// The response that refuses the line.
+    pub(crate) fn into_response(self) -> MethodResponse {
+        let kind = match self.reason {
+            Invalid::NotUtf8(_) | Invalid::NotJson(_) | Invalid::Cut => Kind::ParseError,
+            Invalid::Batch
+            | Invalid::NotAnObject
+            | Invalid::MemberTwice
+            | Invalid::Version
+            | Invalid::Id
+            | Invalid::Method => Kind::InvalidRequest,
+        };
+        let error = Error::new(kind, self.reason.to_string());
+        failure(self.id.unwrap_or(Id::Null), &error)
+    }
+}
+
+impl From<Invalid> for Refusal<'_> {
+    fn from(reason: Invalid) -> Self {
+        Self { id: None, reason }
+    }
+}
+
+/// Why a line is not a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum Invalid {
+    #[error("the line is not UTF-8 from byte {0} on")]
+    NotUtf8(usize),
+    /// Counted in characters from 1.
+    #[error("the line is not JSON: see column {0}")]
+    NotJson(usize),
+    #[error("the line is not JSON: it ends too early")]
+    Cut,
+    #[error("batches are not taken: send one message a line")]
+    Batch,
+    #[error("a message is a JSON object")]
+    NotAnObject,
+    #[error("a member of the message stands there twice")]
+    MemberTwice,
+    #[error("`jsonrpc` must be \"2.0\"")]
+    Version,
+    #[error("`id` must be a string or a whole number from 0")]
+    Id,
+    #[error("`method` is missing or not a string")]
+    Method,
+}
+
+impl Invalid {
+    /// Why a line could not be read as JSON, or as the members of a message, none of which may come twice.
+    fn from_json(line: &str, error: &serde_json::Error) -> Self {
+        if error.is_data() {
+            Self::MemberTwice
+        } else if error.is_eof() {
+            Self::Cut
+        } else {
+            Self::NotJson(column(line, error))
+        }
+    }
+}
+
+/// Where a line stops being JSON, in characters from 1. The library counts lines, and bytes in them.
+fn column(line: &str, error: &serde_json::Error) -> usize {
+    let lines_before = line
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1));
+    let before: usize = lines_before.map(str::len).sum();
+    let at = before + error.column().saturating_sub(1);
+    1 + line
+        .char_indices()
+        .take_while(|(start, _)| *start < at)
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(line: &str) -> (Option<Id<'_>>, Invalid) {
+        match Message::parse(line.as_bytes()) {
+            Err(Refusal { id, reason }) => (id, reason),
+            Ok(message) => panic!("{line} is {message:?}"),
+        }
+    }
+
+    #[test]
+    fn an_id_is_a_string_or_a_whole_number_from_0() {
+        for (json, expected) in [
+            ("0", Id::Number(0)),
+            ("18446744073709551615", Id::Number(u64::MAX)),
+            (r#""a\u0062\n""#, Id::Str("ab\n".into())),
+            ("\"\"", Id::Str("".into())),
+        ] {
+            let line = format!(r#"{{"id": {json} ,"method":"m","jsonrpc":"2.0"}}"#);
+            match Message::parse(line.as_bytes()) {
+                Ok(Message::Request(id, _)) => assert_eq!(id, expected),
+                other => panic!("{line} is {other:?}"),
+            }
+        }
+        for json in [
+            "null",
+            "-1",
+            "-0",
+            "1.0",
+            "1.50",
+            "1e3",
+            "18446744073709551616",
+            "true",
+            "{}",
+            "[1]",
+            r#""\ud83d""#,
+        ] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{json},"method":"m"}}"#);
+            assert_eq!(refused(&line), (None, Invalid::Id), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_call_without_an_id_is_a_notification() {
+        let line = r#"{"jsonrpc":"2.0","method":"a\u002fb","params":{"x":[1]},"later":{"id":1}}"#;
+        let Ok(Message::Notification(call)) = Message::parse(line.as_bytes()) else {
+            panic!("it is a notification");
+        };
+        assert_eq!(&*call.method, "a/b");
+        assert_eq!(call.params.map(RawValue::get), Some(r#"{"x":[1]}"#));
+    }
+
+    #[test]
+    fn a_result_of_null_is_a_result() {
+        for (line, expected) in [
+            (
+                r#"{"jsonrpc":"2.0","id":"s1","result":null}"#,
+                (Some("s1"), Some("null")),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"s1","error":{"code":1,"message":""}}"#,
+                (Some("s1"), None),
+            ),
+            (r#"{"jsonrpc":"2.0","id":"s1"}"#, (Some("s1"), None)),
+            (
+                r#"{"jsonrpc":"2.0","id":{},"error":null,"result":true}"#,
+                (None, None),
+            ),
+        ] {
+            let Ok(Message::Response { id, result }) = Message::parse(line.as_bytes()) else {
+                panic!("{line} is a response");
+            };
+            let id = id.as_ref().and_then(|id| id.as_str());
+            assert_eq!((id, result.map(RawValue::get)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_not_a_message_says_why() {
+        for line in ["", " ", "{", "[1,", "{\"a"] {
+            assert_eq!(refused(line), (None, Invalid::Cut), "{line}");
+        }
+        for (line, column) in [
+            ("x", 1),
+            ("{\"a\":}", 6),
+            ("{\"ä\":}", 6),
+            ("{} {}", 4),
+            ("\u{feff}{}", 1),
+            ("{\n}x", 4),
+        ] {
+            assert_eq!(refused(line), (None, Invalid::NotJson(column)), "{line}");
+        }
+        for line in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#] {
+            assert_eq!(refused(line), (None, Invalid::Batch), "{line}");
+        }
+        for line in ["1", "-1", "0.5", "1e999", "\"x\"", "null", "true"] {
+            assert_eq!(refused(line), (None, Invalid::NotAnObject), "{line}");
+        }
+        let refusal = Message::parse(b"{\"\xc3\"}").unwrap_err();
+        assert_eq!(refusal.reason, Invalid::NotUtf8(3));
+    }
+
+    #[test]
+    fn a_malformed_request_is_refused_under_its_id() {
+        let seven = || Some(Id::Number(7));
+        assert_eq!(refused("{}"), (None, Invalid::Version));
+        assert_eq!(
+            refused(r#"{"id":7,"method":"m"}"#),
+            (seven(), Invalid::Version)
+        );
+        assert_eq!(
+            refused(r#"{"jsonrpc":2.0,"id":7,"method":"m"}"#),
+            (seven(), Invalid::Version)
+        );
+        assert_eq!(
+            refused(r#"{"jsonrpc":"2.0","id":7}"#),
+            (seven(), Invalid::Method)
+        );
+        assert_eq!(
+            refused(r#"{"jsonrpc":"2.0","id":"a","method":7}"#),
+            (Some(Id::Str("a".into())), Invalid::Method)
+        );
+        assert_eq!(
+            refused(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}"#),
+            (None, Invalid::MemberTwice)
+        );
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let deep = "[".repeat(200_000);
+        assert_eq!(refused(&deep), (None, Invalid::Cut));
+        let closed = format!("{deep}{}", "]".repeat(200_000));
+        assert_eq!(refused(&closed), (None, Invalid::Batch));
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{closed},"x":{closed}}}"#);
+        assert!(matches!(
+            Message::parse(line.as_bytes()),
+            Ok(Message::Request(Id::Number(1), _))
+        ));
+    }
+}

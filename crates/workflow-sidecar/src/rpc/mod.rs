@@ -1,0 +1,16 @@
+//! JSON-RPC 2.0, a message a line.
+
+mod framing;
+mod message;
+mod outbox;
+mod outgoing_requests;
+mod response;
+mod router;
+
+pub use framing::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
+pub(crate) use framing::{Frame, LineReader};
+pub(crate) use message::{Call, Message, text};
+pub(crate) use outbox::Outbox;
+pub(crate) use outgoing_requests::OutgoingRequests;
+pub(crate) use response::{failure, success};
+pub(crate) use router::{Router, Service};

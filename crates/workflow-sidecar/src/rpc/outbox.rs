@@ -1,0 +1,81 @@
+//! The lines to write.
+
+use std::borrow::Cow;
+
+use jsonrpsee::MethodResponse;
+use jsonrpsee::types::{Id, Notification, Request};
+use serde::Serialize;
+use serde_json::value::to_raw_value;
+use workflow_protocol::HostMethod;
+
+/// The reason why nothing that is written fails to be JSON.
+const IS_JSON: &str = "the protocol's types have string keys only, so they are always JSON";
+
+/// Lines to write, each with its end.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox(Vec<u8>);
+
+impl Outbox {
+    /// Adds the response to a request.
+    pub(crate) fn respond(&mut self, response: &MethodResponse) {
+        self.push(response.as_json());
+    }
+
+    /// Adds a request to the host.
+    pub(crate) fn request<M: HostMethod>(&mut self, id: Id<'_>, params: &M::Params) {
+        let params = to_raw_value(params).expect(IS_JSON);
+        self.push(&Request::borrowed(M::NAME, Some(&params), id));
+    }
+
+    /// Adds a notification to the host.
+    pub(crate) fn notify<M: HostMethod>(&mut self, params: &M::Params) {
+        self.push(&Notification::new(Cow::Borrowed(M::NAME), params));
+    }
+
+    /// Takes all lines out.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.0)
+    }
+
+    fn push(&mut self, message: &(impl Serialize + ?Sized)) {
+        serde_json::to_writer(&mut self.0, message).expect(IS_JSON);
+        self.0.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use workflow_protocol::method::{HostApply, UiConfirm};
+    use workflow_protocol::{ConfirmParams, HostApplyParams};
+
+    use super::*;
+    use crate::rpc::response::success;
+
+    #[test]
+    fn each_message_is_a_line() {
+        let mut outbox = Outbox::default();
+        outbox.respond(&success(Id::Number(7), "ä⏳"));
+        outbox.request::<UiConfirm>(
+            Id::Str("s1".into()),
+            &ConfirmParams {
+                session_id: String::new(),
+                title: "Sure?".to_owned(),
+                message: "a\nb".to_owned(),
+            },
+        );
+        outbox.notify::<HostApply>(&HostApplyParams {
+            session_id: "a".to_owned(),
+            actions: Vec::new(),
+        });
+        let lines = String::from_utf8(outbox.take()).unwrap();
+        assert_eq!(
+            lines.lines().collect::<Vec<_>>(),
+            [
+                r#"{"jsonrpc":"2.0","id":7,"result":"ä⏳"}"#,
+                r#"{"jsonrpc":"2.0","id":"s1","method":"ui/confirm","params":{"title":"Sure?","message":"a\nb"}}"#,
+                r#"{"jsonrpc":"2.0","method":"host/apply","params":{"sessionId":"a","actions":[]}}"#,
+            ]
+        );
+        assert!(outbox.take().is_empty());
+    }
+}
