@@ -8,8 +8,8 @@
 //!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
 //! ```
 //!
-//! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. The rest must not
-//! know of sessions, methods or lines.
+//! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. The
+//! other modules must not know of sessions, methods or lines.
 
 pub(crate) mod approvals;
 mod atomic_write;

@@ -40,7 +40,7 @@ pub(crate) struct RealPlatform {
     numbers: AtomicU64,
     /// The threads that restore code.
     restores: Mutex<Vec<JoinHandle<()>>>,
-    /// The directories whose code is being restored: nothing found there meanwhile is right.
+    /// The directories in which code is being restored: their files are in no defined state.
     restoring: Arc<Mutex<Vec<PathBuf>>>,
 }
 
@@ -417,4 +417,64 @@ fn progress_text(progress: &gates::Progress) -> String {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use workflow_core::Session;
+    use workflow_core::session::Abilities;
+
+    use super::*;
+
+    #[test]
+    fn code_that_is_being_restored_is_neither_recorded_nor_restored_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let session = Session::new(Abilities::default(), 7);
+        let context = SessionContext {
+            id: "s",
+            session: &session,
+            project: Project {
+                agent_dir: directory.path(),
+                cwd: directory.path(),
+            },
+            is_trusted: true,
+        };
+        let platform = RealPlatform::default();
+        let record = || platform.record_checkpoint(&context.project);
+        let restore = || {
+            let snapshot = Snapshot {
+                reference: None,
+                head: "0".repeat(40),
+            };
+            platform.restore_code(&context, RestoreId(1), snapshot)
+        };
+        let being_restored = SnapshotError::Failed(BEING_RESTORED.to_owned());
+        lock(&platform.restoring).push(directory.path().to_path_buf());
+        assert_eq!(record(), Err(being_restored));
+        let again = restore().unwrap();
+        assert_eq!(again.problem.as_deref(), Some(BEING_RESTORED));
+        lock(&platform.restoring).clear();
+        // The listener blocks, so that the thread of the restore is still there.
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let wait = Mutex::new(wait);
+        let (reported, reports) = std::sync::mpsc::channel();
+        platform.listen(move |report| {
+            reported.send(report.event).unwrap();
+            let _ = lock(&wait).recv();
+            None
+        });
+        assert_eq!(restore(), None);
+        let event = reports.recv().unwrap();
+        assert!(
+            matches!(event, PlatformEvent::CodeRestored { .. }),
+            "{event:?}"
+        );
+        assert_eq!(
+            record(),
+            Err(SnapshotError::NoRepository),
+            "the restore is over as soon as that is reported"
+        );
+        go_on.send(()).unwrap();
+        platform.finish();
+    }
 }

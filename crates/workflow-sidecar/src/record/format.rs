@@ -439,7 +439,10 @@ mod tests {
                 "{\"definitions\":7}",
                 "t.jsonl:1: `definitions` is the name",
             ),
-            ("{\"result\":{},\"in\":{}}", "t.jsonl:1: a line has one of"),
+            (
+                "{\"result\":{\"excerpt\":\"a\"},\"in\":{}}",
+                "t.jsonl:1: a line has one of",
+            ),
             ("{\"result\":{\"a\":1}}", "t.jsonl:1: `result` is what"),
             ("{\"result\":7}", "t.jsonl:1: `result` is what"),
             ("{\"event\":{}}", "t.jsonl:1: `event` is what"),
