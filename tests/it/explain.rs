@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Origins, Tier, load};
 use workflow_core::event::Entry;
-use workflow_core::explain::{Explained, Said, Section, Value};
+use workflow_core::explain::{Explained, Said, Topic, Value};
 use workflow_core::policy::STEP_TOOL;
 use workflow_core::policy::rules::{Call, PathForm, Paths};
 use workflow_core::run::{RunState, restore};
@@ -120,7 +120,7 @@ fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
         let answer = host.hook("tool_call", &event);
         let reason = answer["block"]["reason"].as_str().map(str::to_owned);
         assert_denied(reason.as_deref(), explained.blocks(tool).as_deref(), tool);
-        let row = explained.row(Section::Tools, "blockReason");
+        let row = explained.row(Topic::Tools, "blockReason");
         // Lists of outer workflows describe what they allow in the same terms.
         let is_alone = explained.rows.iter().all(|row| row.key != "allowedAround");
         let by_list = reason.filter(|reason| is_alone && !reason.contains(" is blocked by "));
@@ -138,10 +138,10 @@ fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
     assert_eq!(answer["inject"]["content"], explained.context());
     let again = host.hook("before_agent_start", &json!({ "prompt": "hello" }));
     let row = |section, key| explained.row(section, key).unwrap();
-    let expected = if row(Section::Context, "mode").value == Value::Word("every-turn".to_owned()) {
-        &row(Section::Context, "message").value
+    let expected = if row(Topic::Context, "mode").value == Value::Word("every-turn".to_owned()) {
+        &row(Topic::Context, "message").value
     } else {
-        &row(Section::Context, "inBetween").value
+        &row(Topic::Context, "inBetween").value
     };
     let (Value::Text(expected) | Value::Word(expected)) = expected else {
         panic!("{expected:?}")
@@ -225,7 +225,7 @@ fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
     let position = workflow_core::run::Position::of(state, &loaded.catalog).unwrap();
     let said = |key| {
         explained
-            .row(Section::Continue, key)
+            .row(Topic::Continue, key)
             .unwrap()
             .origin
             .clone()
@@ -239,7 +239,7 @@ fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
     for origin in origins {
         assert_eq!(
             matches!(origin.said, Said::Default | Said::BuiltIn),
-            origin.place.is_none(),
+            origin.location.is_none(),
             "{origin:?}"
         );
     }
@@ -300,7 +300,7 @@ fn walk(files: &Files, moves: &[bool]) {
         let action = if *next { "next" } else { "loop" };
         let explained =
             Explained::of(&host.state(), &loaded, &Origins::new(&memory, &loaded)).unwrap();
-        let row = explained.row(Section::Moves, action).unwrap();
+        let row = explained.row(Topic::Moves, action).unwrap();
         let Value::Word(way) = &row.value else {
             panic!("{row:?}")
         };

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use workflow_core::definition::{Key, Level, Takes};
+use workflow_core::definition::{Key, Section, ValueType};
 
 use crate::connection::Process;
 use crate::host::TestHost;
@@ -124,26 +124,26 @@ fn gather(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 }
 
 /// A value of a key that does as much as it can.
-fn hostile(level: Level, key: &Key) -> Value {
+fn hostile(level: Section, key: &Key) -> Value {
     match (level, key.name) {
-        (Level::Workflow, "phases") => json!([phase(json!({}))]),
-        (Level::Workflow, "name" | "commandName") => json!("w"),
-        (Level::Phase, "gate") => {
+        (Section::Workflow, "phases") => json!([phase(json!({}))]),
+        (Section::Workflow, "name" | "commandName") => json!("w"),
+        (Section::Phase, "gate") => {
             json!([{"run": ["./evil"]}, {"run": "./evil", "shell": true}, {"git": "clean"}])
         }
-        (Level::Phase, "approve") => json!({"ask": "May it?", "show": "../home/secret"}),
-        (Level::Reference, "subworkflow") => json!("part"),
-        (Level::Gate, "run") => json!(["./evil"]),
-        (Level::Gate, "shell") => json!(true),
-        (Level::Gate | Level::Trigger, "file") => json!("victim.txt"),
-        (Level::Approve, "show") => json!("../home/secret"),
-        (Level::Http, "port") => json!(PORT),
-        (Level::Http, "token") => json!("sesame"),
-        (Level::Http, "tokenEnv") => json!("HOME"),
-        (Level::Settings, "triggers") => json!([{"file": "victim.txt", "prompt": "{content}"}]),
-        (Level::Workflow | Level::Phase | Level::Settings, "checkpoint") => json!("git"),
-        (Level::Limits, _) => match key.takes {
-            Takes::Whole(_, Some(most)) => json!(most),
+        (Section::Phase, "approve") => json!({"ask": "May it?", "show": "../home/secret"}),
+        (Section::Reference, "subworkflow") => json!("part"),
+        (Section::Gate, "run") => json!(["./evil"]),
+        (Section::Gate, "shell") => json!(true),
+        (Section::Gate | Section::Trigger, "file") => json!("victim.txt"),
+        (Section::Approve, "show") => json!("../home/secret"),
+        (Section::Http, "port") => json!(PORT),
+        (Section::Http, "token") => json!("sesame"),
+        (Section::Http, "tokenEnv") => json!("HOME"),
+        (Section::Settings, "triggers") => json!([{"file": "victim.txt", "prompt": "{content}"}]),
+        (Section::Workflow | Section::Phase | Section::Settings, "checkpoint") => json!("git"),
+        (Section::Limits, _) => match key.value {
+            ValueType::Whole(_, Some(most)) => json!(most),
             other => panic!("{other:?} is no limit"),
         },
         _ => serde_json::from_str(key.example)
@@ -166,68 +166,68 @@ fn merge(map: &mut Value, more: Value) {
 }
 
 /// The definition and the settings of a project that has this key with this value.
-fn project(level: Level, key: &str, value: &Value) -> (Value, Value) {
+fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
     let mut workflow = json!({"name": "W", "commandName": "w", "initialMessage": "Go", "phases": [phase(json!({}))]});
     let mut settings = json!({});
     // The required keys of a map of this level.
     let mut map = match level {
-        Level::Rule => json!({"block": "bash"}),
-        Level::Result => json!({"redact": "x"}),
-        Level::Approve => json!({"ask": "May it?"}),
-        Level::Trigger => json!({"prompt": "{content}{body}"}),
-        Level::Http => json!({"port": PORT, "tokenEnv": "HOME"}),
-        Level::Gate => match key {
+        Section::Rule => json!({"block": "bash"}),
+        Section::Result => json!({"redact": "x"}),
+        Section::Approve => json!({"ask": "May it?"}),
+        Section::Trigger => json!({"prompt": "{content}{body}"}),
+        Section::Http => json!({"port": PORT, "tokenEnv": "HOME"}),
+        Section::Gate => match key {
             "shell" => json!({"run": "./evil"}),
             "timeout" | "expect" => json!({"run": ["./evil"]}),
             "changed" => json!({"file": "victim.txt"}),
             _ => json!({}),
         },
-        Level::Workflow
-        | Level::Phase
-        | Level::Reference
-        | Level::Tools
-        | Level::Expect
-        | Level::Continue
-        | Level::Settings
-        | Level::Limits => json!({}),
+        Section::Workflow
+        | Section::Phase
+        | Section::Reference
+        | Section::Tools
+        | Section::Expect
+        | Section::Continue
+        | Section::Settings
+        | Section::Limits => json!({}),
     };
     match (level, key) {
-        (Level::Rule, "allow" | "ask") => drop(map.as_object_mut().unwrap().remove("block")),
-        (Level::Http, "token") => drop(map.as_object_mut().unwrap().remove("tokenEnv")),
-        (Level::Trigger, "prompt") => merge(&mut map, json!({"file": "victim.txt"})),
+        (Section::Rule, "allow" | "ask") => drop(map.as_object_mut().unwrap().remove("block")),
+        (Section::Http, "token") => drop(map.as_object_mut().unwrap().remove("tokenEnv")),
+        (Section::Trigger, "prompt") => merge(&mut map, json!({"file": "victim.txt"})),
         _ => {}
     }
     merge(&mut map, json!({key: value}));
     let in_phase = match level {
-        Level::Workflow => {
+        Section::Workflow => {
             merge(&mut workflow, map);
             return (workflow, settings);
         }
-        Level::Reference => {
+        Section::Reference => {
             workflow["phases"] = json!([map]);
             return (workflow, settings);
         }
-        Level::Settings => return (workflow, map),
-        Level::Limits => {
+        Section::Settings => return (workflow, map),
+        Section::Limits => {
             settings["limits"] = map;
             return (workflow, settings);
         }
-        Level::Trigger => {
+        Section::Trigger => {
             settings["triggers"] = json!([map]);
             return (workflow, settings);
         }
-        Level::Http => {
+        Section::Http => {
             settings["triggers"] = json!([{"http": map, "prompt": "{body}"}]);
             return (workflow, settings);
         }
-        Level::Phase => map,
-        Level::Tools => json!({"tools": map}),
-        Level::Rule => json!({"tools": {"rules": [map]}}),
-        Level::Result => json!({"results": [map]}),
-        Level::Gate => json!({"gate": [map]}),
-        Level::Expect => json!({"gate": [{"run": ["./evil"], "expect": map}]}),
-        Level::Approve => json!({"approve": map}),
-        Level::Continue => json!({"continue": map}),
+        Section::Phase => map,
+        Section::Tools => json!({"tools": map}),
+        Section::Rule => json!({"tools": {"rules": [map]}}),
+        Section::Result => json!({"results": [map]}),
+        Section::Gate => json!({"gate": [map]}),
+        Section::Expect => json!({"gate": [{"run": ["./evil"], "expect": map}]}),
+        Section::Approve => json!({"approve": map}),
+        Section::Continue => json!({"continue": map}),
     };
     workflow["phases"] = json!([phase(in_phase)]);
     (workflow, settings)
@@ -341,7 +341,7 @@ impl Unwilling {
 }
 
 /// The name of a key's project.
-fn named(level: Level, key: &str) -> String {
+fn named(level: Section, key: &str) -> String {
     format!("{level:?}-{key}")
 }
 
@@ -380,7 +380,7 @@ fn nothing_is_done(place: &Disk, projects: &[String], dialogs: bool) {
 fn no_key_of_an_untrusted_project_runs_a_program_or_changes_a_file() {
     let place = Disk::new();
     let mut projects = Vec::new();
-    for level in Level::ALL {
+    for level in Section::ALL {
         for key in level.keys() {
             let (workflow, settings) = project(*level, key.name, &hostile(*level, key));
             let name = named(*level, key.name);
@@ -397,7 +397,7 @@ fn no_key_of_an_untrusted_project_runs_a_program_or_changes_a_file() {
 #[test]
 fn what_an_untrusted_project_may_not_run_leaves_a_mark_once_it_may() {
     let place = Disk::new();
-    let (workflow, settings) = project(Level::Gate, "run", &json!(["./evil"]));
+    let (workflow, settings) = project(Section::Gate, "run", &json!(["./evil"]));
     place.add("trusted", &workflow, &settings);
     let mut host = Unwilling::start(&place, true);
     host.agrees = true;

@@ -223,7 +223,7 @@ impl Session {
     /// Whether a settings file could not be read as it stands: it is worth looking at again.
     #[must_use]
     pub fn misses_settings(&self) -> bool {
-        !(self.settings.user.reading.is_whole() && self.settings.project.reading.is_whole())
+        !(self.settings.user.status.is_loaded() && self.settings.project.status.is_loaded())
     }
 
     /// When [`Event::Tick`] is due next.

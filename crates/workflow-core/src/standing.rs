@@ -60,7 +60,7 @@ const LONGEST_TOOL: usize = 1 << 10;
 #[derive(Debug, Clone)]
 struct Blocked {
     tool: String,
-    /// RuleSource list it was, whether that is in the workflow, and what it allows: a level's name may be another's.
+    /// The source of the list, whether that is in the workflow, and what it allows: a level's name may be another's.
     level: String,
     in_workflow: bool,
     allowed: String,

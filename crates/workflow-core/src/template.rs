@@ -1,8 +1,8 @@
 //! `{variable}` templates: one pass, values are not scanned again.
 
-/// Where a template is used, and so which variables it knows.
+/// The use of a template, which decides its variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum TemplateKind {
     /// `initialMessage`.
     InitialMessage,
     /// Phase instructions, `roleInstruction` and `advanceReminder`.
@@ -17,8 +17,8 @@ pub enum Place {
     Trigger,
 }
 
-impl Place {
-    /// The variables a template in this place may use.
+impl TemplateKind {
+    /// The variables of a template of this kind.
     #[must_use]
     pub fn variables(self) -> &'static [&'static str] {
         match self {

@@ -3,6 +3,11 @@
 //! A case is laid out as on a disk: `agent/workflows/<key>/…`, `agent/workflow-sidecar.json5` and
 //! `project/.pi/workflows/<key>/…`. Its name says the behaviour.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test reads files, and the environment says if it writes them"
+)]
 #![expect(
     clippy::unwrap_used,
     reason = "a case that cannot be read fails the test"
@@ -122,7 +127,7 @@ fn invalid_directories_say_all_that_is_wrong() {
         assert!(!loaded.diagnostics.is_empty(), "{name}");
         for found in &loaded.diagnostics {
             let cured = found.help.as_ref().is_some_and(|help| !help.is_empty());
-            assert!(cured && found.place.is_some(), "{name}: {found:?}");
+            assert!(cured && found.location.is_some(), "{name}: {found:?}");
         }
         let text = format!("{}\n\n{}", outcome(&loaded).join("\n"), rendered(&loaded));
         insta::with_settings!({ snapshot_suffix => name, prepend_module_to_snapshot => false }, {

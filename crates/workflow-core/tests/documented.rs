@@ -2,13 +2,19 @@
 //!
 //! `UPDATE=1` writes the tables.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test reads files, and the environment says if it writes them"
+)]
+
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use workflow_core::definition::{Level, MemoryFiles, Takes, Tier, Without, load};
+use workflow_core::definition::{MemoryFiles, Section, Tier, load, table};
 use workflow_core::diagnostic::{Code, render};
-use workflow_core::template::Place;
+use workflow_core::template::TemplateKind;
 
 fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/DEFINITIONS.md")
@@ -91,7 +97,7 @@ fn the_mistake_looks_as_shown() {
 
 fn codes() -> String {
     Code::ALL.iter().fold(String::new(), |mut rows, code| {
-        writeln!(rows, "| {code} | {} | {} |", code.summary(), code.cure())
+        writeln!(rows, "| {code} | {} | {} |", code.summary(), code.help())
             .expect("a text can be written to");
         rows
     })
@@ -99,15 +105,18 @@ fn codes() -> String {
 
 fn variables() -> String {
     let places = [
-        ("`initialMessage`", Place::InitialMessage),
+        ("`initialMessage`", TemplateKind::InitialMessage),
         (
             "instructions, `roleInstruction`, `advanceReminder`",
-            Place::Context,
+            TemplateKind::Context,
         ),
-        ("`blockReasonTemplate`", Place::BlockReason),
-        ("`completionMessage`, `cancelledMessage`", Place::Completion),
-        ("`notDoneReminder`", Place::NotDone),
-        ("`prompt` of a trigger", Place::Trigger),
+        ("`blockReasonTemplate`", TemplateKind::BlockReason),
+        (
+            "`completionMessage`, `cancelledMessage`",
+            TemplateKind::Completion,
+        ),
+        ("`notDoneReminder`", TemplateKind::NotDone),
+        ("`prompt` of a trigger", TemplateKind::Trigger),
     ];
     places
         .iter()
@@ -121,54 +130,6 @@ fn variables() -> String {
                 .expect("a text can be written to");
             rows
         })
-}
-
-/// What a key takes, in words.
-fn taken(takes: Takes) -> String {
-    match takes {
-        Takes::Text | Takes::Filled => "text".to_owned(),
-        Takes::CommandName => "`a-z A-Z 0-9 _ -`".to_owned(),
-        Takes::Template(_) => "template".to_owned(),
-        Takes::Flag => "true or false".to_owned(),
-        Takes::OneOf(words) => {
-            let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-            words.join(", ")
-        }
-        Takes::Whole(from, None) => format!("whole number from {from}"),
-        Takes::Whole(from, Some(to)) => format!("whole number, {from} to {to}"),
-        Takes::Bound => "whole number, `unlimited`".to_owned(),
-        Takes::Texts | Takes::ToolNames | Takes::Choices => "list of texts".to_owned(),
-        Takes::Phases => "list".to_owned(),
-        Takes::Map(_) | Takes::Tools => "map".to_owned(),
-        Takes::ListOf(_) => "list of maps".to_owned(),
-        Takes::ToolPatterns => "tool, or list of tools".to_owned(),
-        Takes::Patterns => "text, or list of texts".to_owned(),
-        Takes::Fields => "map of texts".to_owned(),
-        Takes::CommandLine => "list of texts, or text".to_owned(),
-        Takes::Duration => "seconds, `30s`, `10m`, `1h`".to_owned(),
-        Takes::ExitCode => "0 to 255, `nonzero`".to_owned(),
-        Takes::WaitOr(_) => "`wait`, or a map".to_owned(),
-    }
-}
-
-fn default(without: Without) -> String {
-    match without {
-        Without::Required | Without::RequiredToStart => "required".to_owned(),
-        Without::Text(text) if text.contains(' ') => format!("`{text:?}`"),
-        Without::Text(text) => format!("`{text}`"),
-        Without::Number(number) => number.to_string(),
-        Without::True => "true".to_owned(),
-        Without::Said(words) => words.to_owned(),
-    }
-}
-
-fn keys(level: Level) -> String {
-    level.keys().iter().fold(String::new(), |mut rows, key| {
-        let (name, takes, without) = (key.name, taken(key.takes), default(key.without));
-        writeln!(rows, "| `{name}` | {takes} | {without} | {} |", key.about)
-            .expect("a text can be written to");
-        rows
-    })
 }
 
 /// The page with the rows of the table after a marker replaced; its two header lines stay.
@@ -192,19 +153,19 @@ fn the_tables_are_those_of_the_code() {
     for (marker, rows) in [
         ("codes", codes()),
         ("variables", variables()),
-        ("keys of a workflow", keys(Level::Workflow)),
-        ("keys of a phase", keys(Level::Phase)),
-        ("keys of tools", keys(Level::Tools)),
-        ("keys of a rule", keys(Level::Rule)),
-        ("keys of a result", keys(Level::Result)),
-        ("keys of a gate", keys(Level::Gate)),
-        ("keys of expect", keys(Level::Expect)),
-        ("keys of approve", keys(Level::Approve)),
-        ("keys of a trigger", keys(Level::Trigger)),
-        ("keys of http", keys(Level::Http)),
-        ("keys of continue", keys(Level::Continue)),
-        ("keys of settings", keys(Level::Settings)),
-        ("keys of limits", keys(Level::Limits)),
+        ("keys of a workflow", table(Section::Workflow)),
+        ("keys of a phase", table(Section::Phase)),
+        ("keys of tools", table(Section::Tools)),
+        ("keys of a rule", table(Section::Rule)),
+        ("keys of a result", table(Section::Result)),
+        ("keys of a gate", table(Section::Gate)),
+        ("keys of expect", table(Section::Expect)),
+        ("keys of approve", table(Section::Approve)),
+        ("keys of a trigger", table(Section::Trigger)),
+        ("keys of http", table(Section::Http)),
+        ("keys of continue", table(Section::Continue)),
+        ("keys of settings", table(Section::Settings)),
+        ("keys of limits", table(Section::Limits)),
     ] {
         expected = with_table(&expected, marker, &rows);
     }

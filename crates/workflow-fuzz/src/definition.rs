@@ -65,7 +65,11 @@ fn can_be_shown(found: &Diagnostic) {
         let hidden = |c: char| c.is_control() && c != '\n';
         assert!(!text.contains(hidden), "{text:?}");
     }
-    if let Some(region) = found.place.as_ref().and_then(|place| place.region.as_ref()) {
+    if let Some(region) = found
+        .location
+        .as_ref()
+        .and_then(|place| place.region.as_ref())
+    {
         let excerpt = &region.excerpt;
         assert!(excerpt.text.get(excerpt.start..excerpt.end).is_some());
         assert!(region.line >= 1 && region.column >= 1);

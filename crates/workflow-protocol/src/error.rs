@@ -89,9 +89,9 @@ kinds! {
 pub struct Error {
     /// Why the call was refused.
     pub kind: Kind,
-    /// What happened, in one sentence for a person.
+    /// A sentence for a person.
     pub message: String,
-    /// Where in the parameters, for [`Kind::InvalidParams`].
+    /// The path in the parameters, for [`Kind::InvalidParams`].
     pub path: Option<String>,
 }
 
@@ -105,7 +105,7 @@ impl Error {
         }
     }
 
-    /// What goes into `error.data`.
+    /// The content of `error.data`.
     #[must_use]
     pub fn data(&self) -> ErrorData {
         ErrorData {

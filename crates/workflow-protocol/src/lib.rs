@@ -1,11 +1,11 @@
-//! The wire contract between a host and the sidecar, declared once.
+//! The messages between a host and the sidecar, declared once.
 //!
-//! Owns the names, the shapes and the errors of protocol version 1, and what is generated from them: JSON Schema,
-//! `OpenRPC`, TypeScript and the table in `protocol/README.md`. Must not know the engine, the transport or JSON-RPC's
-//! envelope: a line is somebody else's business, `params` and `result` are ours.
+//! The crate has the names, types and errors of protocol version 1, and generates JSON Schema, `OpenRPC`, TypeScript and
+//! the tables in `protocol/README.md` from them. It declares `params` and `result`; the envelope of JSON-RPC belongs to
+//! the transport.
 //!
-//! A method is a row of [`for_each_method!`]. From the row come a type that implements [`Method`], an entry of
-//! [`METHODS`] and a function of [`Handlers`], so that a row nobody handles does not compile.
+//! A method is a row of [`for_each_method!`]. The row declares a type that implements [`Method`], an entry of [`METHODS`]
+//! and a function of [`Handlers`], so that a row without a handler does not compile.
 //!
 //! ```
 //! use workflow_protocol::{Method, method};

@@ -1,7 +1,4 @@
-//! The methods: a row each, everything else follows from the rows.
-//!
-//! Owns both tables, the traits a row implements and [`Handlers`], which has a function a row. Must not know how a call
-//! is transported or when it is answered.
+//! The method tables, and the traits that are declared from them.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -26,7 +23,7 @@ use crate::types::{
 pub trait Method {
     /// The method's name on the wire.
     const NAME: &'static str;
-    /// What it is for, in one or two sentences.
+    /// Its purpose, in one or two sentences.
     const SUMMARY: &'static str;
     /// Its parameters, borrowed from the line.
     type Params<'a>: Deserialize<'a>;
@@ -48,17 +45,17 @@ pub trait Method {
 pub trait HostMethod {
     /// The method's name on the wire.
     const NAME: &'static str;
-    /// What it is for, in one or two sentences.
+    /// Its purpose, in one or two sentences.
     const SUMMARY: &'static str;
-    /// Whether it is answered.
+    /// Whether it is a request or a notification.
     const KIND: MethodKind;
     /// Its parameters.
     type Params: Serialize;
-    /// What the host answers; nothing for a notification.
+    /// The host's answer; `()` for a notification.
     type Result: DeserializeOwned;
 }
 
-/// Whether a call is answered.
+/// The two kinds of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MethodKind {
     /// It has an id and is answered exactly once.
@@ -67,7 +64,7 @@ pub enum MethodKind {
     Notification,
 }
 
-/// Who calls a method.
+/// The caller of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// The host calls the sidecar.
@@ -76,24 +73,24 @@ pub enum Direction {
     ToHost,
 }
 
-/// A row of the contract, for whoever walks them.
+/// A row of a method table.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodInfo {
     /// The method's name on the wire.
     pub name: &'static str,
-    /// What it is for, in one or two sentences.
+    /// Its purpose, in one or two sentences.
     pub summary: &'static str,
-    /// Who calls it.
+    /// Its caller.
     pub direction: Direction,
-    /// Whether it is answered.
+    /// Whether it is a request or a notification.
     pub kind: MethodKind,
     /// Its parameters.
     pub params: TypeInfo,
-    /// Its result; nothing for a notification.
+    /// Its result; `()` for a notification.
     pub result: TypeInfo,
 }
 
-/// How a type of the contract describes itself.
+/// The descriptions of a type of the protocol.
 #[derive(Debug, Clone, Copy)]
 pub struct TypeInfo {
     /// Its JSON Schema, as a reference into the generator's definitions.
@@ -111,7 +108,7 @@ impl TypeInfo {
     }
 }
 
-/// Gives the rows of the host's calls to a macro, so that nobody has to list them again.
+/// Passes the rows of the host's calls to a macro.
 ///
 /// A row is `/// summary`, `Row: handler = "name" (Params) -> Result;`. The types named in it have to be in scope only
 /// where the callback uses them; the parameters' type takes a lifetime.
@@ -178,7 +175,7 @@ macro_rules! for_each_method {
     };
 }
 
-/// Declares what follows from the host's rows.
+/// Declares a type, a handler and a table entry for each row of the host's calls.
 macro_rules! to_sidecar {
     ($($(#[doc = $summary:literal])+ $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
         $(
@@ -198,12 +195,11 @@ macro_rules! to_sidecar {
             }
         )*
 
-        /// Answers the host's calls: a function a row.
+        /// The handlers of the host's calls, a function for each row.
         ///
-        /// When an answer is there is the implementer's business: `Answer<R>` may be a result, or one that comes once a
-        /// person has been asked.
+        /// `Answer<R>` may be a result, or one that comes later, when a person has answered a question.
         pub trait Handlers {
-            /// What a call is answered with, now or later.
+            /// The answer to a call, now or later.
             type Answer<R>;
 
             $(
@@ -226,7 +222,7 @@ macro_rules! to_sidecar {
 
 for_each_method!(to_sidecar);
 
-/// Declares what follows from the sidecar's rows.
+/// Declares a type and a table entry for each row of the sidecar's calls.
 macro_rules! to_host {
     ($($(#[doc = $summary:literal])+ $row:ident: $kind:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
         $(

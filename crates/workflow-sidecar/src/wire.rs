@@ -77,7 +77,7 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic]) -> Vec<protocol::Diagnosti
 }
 
 fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
-    let place = diagnostic.place.as_ref();
+    let place = diagnostic.location.as_ref();
     protocol::Diagnostic {
         code: diagnostic.code.as_str().to_owned(),
         severity: match diagnostic.severity {
@@ -87,8 +87,8 @@ fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
         },
         message: diagnostic.message.clone(),
         file: place.map(|place| place.file.to_string()),
-        line: place.and_then(workflow_core::diagnostic::Place::line),
-        column: place.and_then(workflow_core::diagnostic::Place::column),
+        line: place.and_then(workflow_core::diagnostic::Location::line),
+        column: place.and_then(workflow_core::diagnostic::Location::column),
         workflow: diagnostic.workflow.clone(),
         help: diagnostic.help.clone(),
     }

@@ -1,7 +1,8 @@
-//! What the files say: loading workflow directories into a [`Catalog`].
+//! Definitions of workflows: loading directories into a [`Catalog`].
 //!
-//! Bytes become a tree with source spans, the tree becomes meaning and *all* diagnostics, the tiers
-//! are merged, references are resolved. Nothing here reads a file: the [`Files`] port does.
+//! `syntax/` reads bytes into a tree with source spans, `schema/` declares the keys and reads their values, `load/` checks
+//! keys against each other, merges the user's and the project's workflows and resolves references. The result is plain
+//! data, `model/`, and *all* diagnostics. Nothing here reads a file: the [`Files`] port does.
 //!
 //! ```
 //! use workflow_core::definition::{MemoryFiles, Tier, load};
@@ -19,47 +20,21 @@
 //! assert_eq!(loaded.catalog.get("fix").unwrap().phases.len(), 1);
 //! ```
 
-mod closed;
-mod continue_rule;
-mod directory;
-mod document;
-mod files;
-mod findings;
-mod frontmatter;
-mod gate;
-mod gates;
-mod graph;
-mod json5;
-mod keys;
-mod language;
 mod load;
 mod model;
-mod node;
-mod origins;
-mod phase;
-mod references;
-mod rules;
-mod settings;
-mod source;
-mod tiers;
-mod tokens;
-mod tool_rules;
-mod triggers;
-mod values;
-mod workflow;
-mod yaml;
+mod schema;
+mod syntax;
 
-pub use document::document;
-pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, SETTINGS_FILE, TierEntry};
-pub use gates::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck};
-pub use keys::nearest;
-pub use language::{Key, Level, Takes, Without};
-pub use load::{Listing, Loaded, Outcome, load};
-pub use model::{
-    Bound, Catalog, ContextMode, ContinueRule, Limits, OnLimit, OnStop, Phase, PhaseEntry,
-    Settings, Show, Templates, Tier, ToolAccess, Workflow,
+pub use load::{
+    EntryOrigin, FilePath, FileProblem, Files, KeyPlaces, Listing, Loaded, MemoryFiles, Origins,
+    Outcome, PathProblem, SettingsOrigin, TierEntry, TierSettings, WorkflowOrigin, document, load,
 };
-pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};
-pub use rules::{Guards, Reading, ResultKind, ResultRule, Rule, Verdict};
-pub use settings::TierSettings;
-pub use triggers::{Checkpoint, Token, Trigger, TriggerOn};
+pub use model::{
+    Approval, Bound, Catalog, Check, Checkpoint, ContextMode, ContinueRule, ExpectedExit,
+    FileCheck, Gate, GitCheck, Guards, Limits, OnLimit, OnStop, Phase, PhaseEntry, ResultKind,
+    ResultRule, Rule, RunCheck, SETTINGS_FILE, Settings, SettingsStatus, Show, Templates, Tier,
+    Token, ToolAccess, Trigger, TriggerOn, Verdict, Workflow,
+};
+pub use schema::json_schema::SchemaFile;
+pub use schema::tables::table;
+pub use schema::{Default, Key, Section, ValueType, nearest};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Declares the enum, its numbers, summaries and cures, a row a code.
+/// Declares the enum, its numbers, summaries and help, a row a code.
 macro_rules! codes {
-    ($($(#[doc = $summary:literal])+ $name:ident = $number:literal, $cure:literal;)+) => {
+    ($($(#[doc = $summary:literal])+ $name:ident = $number:literal, $help:literal;)+) => {
         /// What kind of mistake a diagnostic is about. A code keeps its number for good.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -27,10 +27,10 @@ macro_rules! codes {
                 match self { $(Self::$name => concat!($($summary),+).trim_ascii()),+ }
             }
 
-            /// What cures it, where nobody knows better.
+            /// The help for it, where nothing better is known.
             #[must_use]
-            pub fn cure(self) -> &'static str {
-                match self { $(Self::$name => $cure),+ }
+            pub fn help(self) -> &'static str {
+                match self { $(Self::$name => $help),+ }
             }
 
             /// Its name, in one word.

@@ -2,7 +2,7 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use super::{Diagnostic, Place, Region, Severity};
+use super::{Diagnostic, Location, Region, Severity};
 
 /// The diagnostic as a few lines of text, without a newline at the end.
 #[must_use]
@@ -28,12 +28,12 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'_>> {
     let group = Group::with_title(title);
     let help = diagnostic.help.as_deref();
     let below = help.map(|help| Level::HELP.message(help));
-    match &diagnostic.place {
+    match &diagnostic.location {
         None => vec![group.elements(below)],
-        Some(Place { file, region: None }) => {
+        Some(Location { file, region: None }) => {
             vec![group.element(Origin::path(&**file)).elements(below)]
         }
-        Some(Place {
+        Some(Location {
             file,
             region: Some(region),
         }) => {
@@ -91,7 +91,7 @@ mod tests {
             Severity::Error,
             "unknown key `whitlist`: a guard must not be dropped",
         )
-        .at(Place {
+        .at(Location {
             file: ".pi/workflows/bugfix/reproduce.md".into(),
             region: Some(region),
         })
@@ -113,9 +113,9 @@ mod tests {
     fn a_cut_line_keeps_its_real_column() {
         let mut diagnostic = misspelt();
         if let Some(region) = diagnostic
-            .place
+            .location
             .as_mut()
-            .and_then(|place| place.region.as_mut())
+            .and_then(|location| location.region.as_mut())
         {
             region.column = 3001;
             region.excerpt.text = "…whitlist: [read…".into();
@@ -135,13 +135,13 @@ mod tests {
     #[test]
     fn a_file_without_a_region_and_no_place_at_all() {
         let mut diagnostic = misspelt();
-        diagnostic.place = Some(Place::file("a/workflow.yaml"));
+        diagnostic.location = Some(Location::file("a/workflow.yaml"));
         insta::assert_snapshot!(render(&diagnostic, false), @r"
         error[WF012]: unknown key `whitlist`: a guard must not be dropped
         --> a/workflow.yaml
          = help: did you mean `whitelist`?
         ");
-        diagnostic.place = None;
+        diagnostic.location = None;
         insta::assert_snapshot!(render(&diagnostic, false), @r"
         error[WF012]: unknown key `whitlist`: a guard must not be dropped
          |

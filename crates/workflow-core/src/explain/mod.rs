@@ -1,12 +1,12 @@
-//! What holds at a place of a workflow, and who says so.
+//! Explanations: the values that apply in a phase, and the origin of each.
 //!
-//! The values are the engine's own: they come from what a session goes by where it stands, so that
-//! what is explained cannot differ from what is served. This adds where each of them is written. Must not
-//! know how it is shown.
+//! The values are those that a session uses in that phase, so that
+//! an explanation cannot differ from the decisions. This adds the origin of each. It does not
+//! know the output formats.
 //!
 //! ```
 //! use workflow_core::definition::{MemoryFiles, Origins, Tier, load};
-//! use workflow_core::explain::{Explained, places};
+//! use workflow_core::explain::{Explained, phase_tree};
 //!
 //! let files = MemoryFiles::new().with(Tier::Project, "fix/workflow.yaml", r#"
 //! name: Fix
@@ -16,23 +16,23 @@
 //! "#);
 //! let loaded = load(&files);
 //! let workflow = loaded.catalog.get("fix").unwrap();
-//! let places = places(workflow, &loaded.catalog);
-//! let look = places.find("look").unwrap().state().unwrap();
+//! let tree = phase_tree(workflow, &loaded.catalog);
+//! let look = tree.find("look").unwrap().state().unwrap();
 //! let explained = Explained::of(&look, &loaded, &Origins::new(&files, &loaded)).unwrap();
 //! assert_eq!(explained.blocks("read"), None);
 //! assert!(explained.blocks("edit").unwrap().contains("during the Look phase"));
 //! ```
 
-mod here;
-mod names;
-mod places;
+mod not_found;
+mod origin_lookup;
+mod phase_tree;
 mod row;
-mod rows;
-mod turns;
+mod turn_values;
+mod values;
 
-pub use names::NotFound;
-pub use places::{Place, Places, What, places};
-pub use row::{Origin, Row, Said, Section, Value};
+pub use not_found::NotFound;
+pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
+pub use row::{Origin, Row, Said, Topic, Value};
 
 use crate::command::initial_message;
 use crate::definition::{Loaded, Origins, Workflow};
@@ -40,9 +40,9 @@ use crate::policy::Continue;
 use crate::policy::rules::{Call, PlainPaths};
 use crate::run::{Position, RunState, Stale};
 use crate::standing::Standing;
-use here::Here;
+use origin_lookup::OriginLookup;
 
-/// What holds where a run stands.
+/// The values that apply in the phase of a run.
 #[derive(Debug)]
 pub struct Explained {
     standing: Standing,
@@ -52,12 +52,12 @@ pub struct Explained {
 }
 
 impl Explained {
-    /// Works out what holds where a run stands, or says why the run does not fit its definitions.
+    /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
         let standing = Standing::of(state, &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
-        let here = Here::new(state, loaded, &position, &standing, origins);
-        let rows = rows::of_phase(&here);
+        let lookup = OriginLookup::new(state, loaded, &position, &standing, origins);
+        let rows = values::of_phase(&lookup);
         let initial_message =
             initial_message(position.root(), &loaded.catalog, &state.task_description);
         Ok(Self {
@@ -86,7 +86,7 @@ impl Explained {
         self.standing.context.in_full().to_string()
     }
 
-    /// Whether this is what an agent is told that stopped early.
+    /// Returns true if this is the reminder for an agent that stopped early.
     #[must_use]
     pub fn is_reminder(&self, text: &str) -> bool {
         self.standing
@@ -95,7 +95,7 @@ impl Explained {
             .any(|reminder| reminder == text)
     }
 
-    /// What the agent was told when the run started.
+    /// The first message to the agent.
     #[must_use]
     pub fn initial_message(&self) -> &str {
         &self.initial_message
@@ -127,18 +127,18 @@ impl Explained {
 
     /// The row of a key.
     #[must_use]
-    pub fn row(&self, section: Section, key: &str) -> Option<&Row> {
+    pub fn row(&self, topic: Topic, key: &str) -> Option<&Row> {
         self.rows
             .iter()
-            .find(|row| row.section == section && row.key == key)
+            .find(|row| row.topic == topic && row.key == key)
     }
 }
 
-/// What a workflow says that holds in every phase of a run of it.
+/// The values of a workflow that apply in every phase of it.
 #[must_use]
 pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -> Vec<Row> {
-    let places = places(workflow, &loaded.catalog);
-    let first = places.phases().next().and_then(Place::state);
+    let tree = phase_tree(workflow, &loaded.catalog);
+    let first = tree.phases().next().and_then(PhaseNode::state);
     let Some(state) = first else {
         return Vec::new();
     };
@@ -147,6 +147,6 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let (Ok(standing), Ok(position)) = (standing, position) else {
         return Vec::new();
     };
-    let here = Here::new(&state, loaded, &position, &standing, origins);
-    rows::of_workflow(&here)
+    let lookup = OriginLookup::new(&state, loaded, &position, &standing, origins);
+    values::of_workflow(&lookup)
 }

@@ -1,24 +1,25 @@
-//! One value that holds, and who says so.
+//! One value of a phase, and its origin.
 
 use crate::definition::Tier;
 use crate::diagnostic;
+use crate::policy::rules::RuleSource;
 
-/// A value that holds at a place.
+/// A value that applies in a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What it is about.
-    pub section: Section,
-    /// Its name in that section; a key of the definition where it is one.
+    /// Its topic.
+    pub topic: Topic,
+    /// Its name in that topic; a key of the definition where it is one.
     pub key: &'static str,
     /// The value.
     pub value: Value,
-    /// Who says so; `None` where it follows from the other values.
+    /// Its origin; `None` where it follows from the other values.
     pub origin: Option<Origin>,
 }
 
-/// What values are about, in the order in which they are read.
+/// The topics of values, in reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Section {
+pub enum Topic {
     /// How a run starts.
     Start,
     /// The phase itself.
@@ -37,7 +38,7 @@ pub enum Section {
     End,
 }
 
-impl Section {
+impl Topic {
     /// All of them, in order.
     pub const ALL: [Self; 8] = [
         Self::Start,
@@ -100,21 +101,21 @@ pub enum Value {
     Part(String),
 }
 
-/// Who says something, and where.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// Who says it.
+    /// The kind of origin.
     pub said: Said,
-    /// Where it is written; `None` for defaults, and for files that cannot be read any more.
-    pub place: Option<diagnostic::Place>,
+    /// Its location; `None` for defaults, and for files that cannot be read any more.
+    pub location: Option<diagnostic::Location>,
 }
 
-/// Who says something.
+/// The kind of an origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
-    /// Nobody: it is so unless something else is said.
+    /// A default.
     Default,
-    /// Nobody: it is so whatever is said.
+    /// A built-in value that nothing changes.
     BuiltIn,
     /// A settings file.
     Settings(Tier),
@@ -139,12 +140,24 @@ impl Said {
 }
 
 impl Origin {
-    /// Nobody says anything else.
+    /// The origin of a rule, a gate or a trigger, whose location is known as `file:line`.
+    pub(super) fn at(whose: RuleSource<'_>, source: &str) -> Self {
+        Self {
+            said: match whose {
+                RuleSource::Settings(tier) => Said::Settings(tier),
+                RuleSource::Workflow(key) => Said::Workflow(key.to_owned()),
+                RuleSource::Phase => Said::Phase,
+            },
+            location: (!source.is_empty()).then(|| diagnostic::Location::file(source)),
+        }
+    }
+
+    /// The origin of a default.
     #[must_use]
     pub fn default_value() -> Self {
         Self {
             said: Said::Default,
-            place: None,
+            location: None,
         }
     }
 }

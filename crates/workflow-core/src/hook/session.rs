@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Session;
 use crate::checkpoint::Checkpoints;
 use crate::context::Told;
-use crate::definition::{Catalog, Loaded, Reading, Settings};
+use crate::definition::{Catalog, Loaded, Settings, SettingsStatus};
 use crate::diagnostic::{Code, Diagnostic, Severity, visible};
 use crate::effect::{Action, Effect, Effects};
 use crate::event::Entry;
@@ -128,10 +128,10 @@ impl Session {
         let mut told = in_short(&out.diagnostics);
         let Settings { user, project, .. } = &self.settings;
         for (whose, guards) in [("your", user), ("the project's", project)] {
-            let meanwhile = match guards.reading {
-                Reading::Whole => continue,
-                Reading::Earlier => "what it said before holds",
-                Reading::Never => "what cannot be read of it counts as forbidden",
+            let meanwhile = match guards.status {
+                SettingsStatus::Loaded => continue,
+                SettingsStatus::LastKnownGood => "what it said before holds",
+                SettingsStatus::Unreadable => "what cannot be read of it counts as forbidden",
             };
             let _ = write!(
                 told,

@@ -3,4 +3,4 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod origins;
-mod places;
+mod phase_tree;

@@ -1,7 +1,7 @@
 //! Who says a value, and in which line, whatever the file is written in.
 
 use workflow_core::definition::{Loaded, MemoryFiles, Origins, Tier, load};
-use workflow_core::explain::{Explained, Origin, Said, Section, Value, everywhere, places};
+use workflow_core::explain::{Explained, Origin, Said, Topic, Value, everywhere, phase_tree};
 
 const WORKFLOW: &str = "\
 name: Fix
@@ -57,12 +57,12 @@ fn files() -> MemoryFiles {
 }
 
 /// `who file:line`, of a value at a place.
-fn origin_in(files: &MemoryFiles, place: &str, section: Section, key: &str) -> (Value, String) {
+fn origin_in(files: &MemoryFiles, place: &str, section: Topic, key: &str) -> (Value, String) {
     let loaded = load(files);
     let origins = Origins::new(files, &loaded);
     let fix = loaded.catalog.get("fix").expect("it is sound");
-    let places = places(fix, &loaded.catalog);
-    let state = places.find(place).unwrap().state().unwrap();
+    let tree = phase_tree(fix, &loaded.catalog);
+    let state = tree.find(place).unwrap().state().unwrap();
     let explained = Explained::of(&state, &loaded, &origins).unwrap();
     let row = explained.row(section, key).expect("there is such a row");
     (row.value.clone(), told(row.origin.as_ref()))
@@ -79,7 +79,7 @@ fn told(origin: Option<&Origin>) -> String {
         Said::Workflow(key) => format!("workflow {key}"),
         Said::Phase => "phase".to_owned(),
     };
-    match &origin.place {
+    match &origin.location {
         Some(place) => match place.line() {
             Some(line) => format!("{said} {}:{line}", place.file),
             // That of a guard is one text.
@@ -89,7 +89,7 @@ fn told(origin: Option<&Origin>) -> String {
     }
 }
 
-fn origin(place: &str, section: Section, key: &str) -> String {
+fn origin(place: &str, section: Topic, key: &str) -> String {
     origin_in(&files(), place, section, key).1
 }
 
@@ -97,43 +97,37 @@ fn origin(place: &str, section: Section, key: &str) -> String {
 fn a_phase_file_says_it_in_its_frontmatter_and_its_body() {
     let at = |section, key| origin("look", section, key);
     let file = ".pi/workflows/fix/look.md";
-    assert_eq!(at(Section::Phase, "id"), format!("phase {file}:2"));
-    assert_eq!(at(Section::Tools, "allowed"), format!("phase {file}:6"));
-    assert_eq!(
-        at(Section::Continue, "countdown"),
-        format!("phase {file}:8")
-    );
-    assert_eq!(
-        at(Section::Phase, "instructions"),
-        format!("phase {file}:12")
-    );
+    assert_eq!(at(Topic::Phase, "id"), format!("phase {file}:2"));
+    assert_eq!(at(Topic::Tools, "allowed"), format!("phase {file}:6"));
+    assert_eq!(at(Topic::Continue, "countdown"), format!("phase {file}:8"));
+    assert_eq!(at(Topic::Phase, "instructions"), format!("phase {file}:12"));
     // A map under `continue` says that this level goes on; it has no line of its own.
-    assert_eq!(at(Section::Continue, "wait"), format!("phase {file}:7"));
-    assert_eq!(at(Section::Phase, "availableProfiles"), "default");
+    assert_eq!(at(Topic::Continue, "wait"), format!("phase {file}:7"));
+    assert_eq!(at(Topic::Phase, "availableProfiles"), "default");
 }
 
 #[test]
 fn a_phase_written_out_in_the_workflow_says_it_there() {
     let file = ".pi/workflows/fix/workflow.yaml";
     assert_eq!(
-        origin("mend", Section::Tools, "blocked"),
+        origin("mend", Topic::Tools, "blocked"),
         format!("phase {file}:14")
     );
     assert_eq!(
-        origin("mend", Section::Phase, "instructions"),
+        origin("mend", Topic::Phase, "instructions"),
         format!("phase {file}:13")
     );
     assert_eq!(
-        origin("mend", Section::Continue, "max"),
+        origin("mend", Topic::Continue, "max"),
         format!("workflow fix {file}:6")
     );
     assert_eq!(
-        origin("mend", Section::Continue, "reminder"),
+        origin("mend", Topic::Continue, "reminder"),
         format!("workflow fix {file}:4")
     );
-    assert_eq!(origin("mend", Section::Continue, "maxStale"), "default");
+    assert_eq!(origin("mend", Topic::Continue, "maxStale"), "default");
     assert_eq!(
-        origin("look", Section::Moves, "next"),
+        origin("look", Topic::Moves, "next"),
         format!("workflow fix {file}:10")
     );
 }
@@ -142,22 +136,19 @@ fn a_phase_written_out_in_the_workflow_says_it_there() {
 fn a_workflow_in_json5_has_its_lines_too() {
     let file = "~/.pi/agent/workflows/check/workflow.json5";
     let at = |section, key| origin("check/run", section, key);
-    assert_eq!(at(Section::Tools, "allowed"), format!("phase {file}:7"));
-    assert_eq!(at(Section::Continue, "wait"), format!("phase {file}:8"));
+    assert_eq!(at(Topic::Tools, "allowed"), format!("phase {file}:7"));
+    assert_eq!(at(Topic::Continue, "wait"), format!("phase {file}:8"));
     assert_eq!(
-        at(Section::Continue, "onError"),
+        at(Topic::Continue, "onError"),
         format!("workflow check {file}:4")
     );
-    assert_eq!(
-        at(Section::Moves, "loop"),
-        format!("workflow check {file}:3")
-    );
+    assert_eq!(at(Topic::Moves, "loop"), format!("workflow check {file}:3"));
     // The scope around says what the inner ones do not.
     assert_eq!(
-        at(Section::Continue, "max"),
+        at(Topic::Continue, "max"),
         "workflow fix .pi/workflows/fix/workflow.yaml:6"
     );
-    assert_eq!(at(Section::Context, "mode"), "default");
+    assert_eq!(at(Topic::Context, "mode"), "default");
 }
 
 #[test]
@@ -166,30 +157,30 @@ fn of_two_settings_files_the_one_that_wins_is_named() {
         .with_settings(Tier::Global, "{\n  continue: {\n    onLimit: 'cancel',\n    onError: 'pause' },\n  context: 'every-turn'}")
         .with_settings(Tier::Project, "{\n  continue: { onLimit: 'park', onQuestion: 'what' } }");
     let at = |section, key| origin_in(&files, "mend", section, key);
-    let (value, origin) = at(Section::Continue, "onLimit");
+    let (value, origin) = at(Topic::Continue, "onLimit");
     assert_eq!(value, Value::Word("park".to_owned()));
     assert_eq!(origin, "Project settings .pi/workflow-sidecar.json5:2");
     assert_eq!(
-        at(Section::Continue, "onError").1,
+        at(Topic::Continue, "onError").1,
         "Global settings ~/.pi/agent/workflow-sidecar.json5:4"
     );
     assert_eq!(
-        at(Section::Context, "mode").1,
+        at(Topic::Context, "mode").1,
         "Global settings ~/.pi/agent/workflow-sidecar.json5:5"
     );
     // What a file says and means nothing is not said.
-    assert_eq!(at(Section::Continue, "onQuestion").1, "default");
+    assert_eq!(at(Topic::Continue, "onQuestion").1, "default");
 }
 
 #[test]
 fn without_a_bound_the_others_are_off_because_of_it() {
     let workflow = WORKFLOW.replace("max: 5", "max: unlimited");
     let files = files().with(Tier::Project, "fix/workflow.yaml", workflow);
-    let (value, origin) = origin_in(&files, "mend", Section::Continue, "maxStale");
+    let (value, origin) = origin_in(&files, "mend", Topic::Continue, "maxStale");
     assert_eq!(value, Value::Word("unlimited".to_owned()));
     assert_eq!(origin, "workflow fix .pi/workflows/fix/workflow.yaml:6");
     assert!(
-        origin_in(&files, "mend", Section::Continue, "onError")
+        origin_in(&files, "mend", Topic::Continue, "onError")
             .1
             .ends_with("workflow.yaml:6")
     );
@@ -227,10 +218,10 @@ fn files_that_are_gone_leave_who_said_it() {
     let loaded: Loaded = load(&files());
     let gone = MemoryFiles::new();
     let origins = Origins::new(&gone, &loaded);
-    let places = places(loaded.catalog.get("fix").unwrap(), &loaded.catalog);
-    let state = places.find("look").unwrap().state().unwrap();
+    let tree = phase_tree(loaded.catalog.get("fix").unwrap(), &loaded.catalog);
+    let state = tree.find("look").unwrap().state().unwrap();
     let explained = Explained::of(&state, &loaded, &origins).unwrap();
-    let row = explained.row(Section::Tools, "allowed").unwrap();
+    let row = explained.row(Topic::Tools, "allowed").unwrap();
     assert_eq!(told(row.origin.as_ref()), "phase");
 }
 
@@ -250,7 +241,7 @@ fn what_holds_around_turns_names_its_lines() {
             "fix/look.md",
             LOOK.replace("emoji: l\n", "emoji: l\ncheckpoint: off\n"),
         );
-    let kept = |place| origin_in(&files, place, Section::Turns, "checkpoint");
+    let kept = |place| origin_in(&files, place, Topic::Turns, "checkpoint");
     let word = |text: &str| Value::Word(text.to_owned());
     assert_eq!(
         kept("look"),
@@ -263,7 +254,7 @@ fn what_holds_around_turns_names_its_lines() {
     let fix = loaded.catalog.get("fix").unwrap();
     let around: Vec<(Value, String)> = everywhere(fix, &loaded, &origins)
         .into_iter()
-        .filter(|row| row.section == Section::Turns)
+        .filter(|row| row.topic == Topic::Turns)
         .map(|row| (row.value, told(row.origin.as_ref())))
         .collect();
     assert_eq!(around[0], (word("git"), settings));

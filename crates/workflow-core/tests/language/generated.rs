@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use workflow_core::definition::{Bound, Level, MemoryFiles, OnLimit, OnStop, Tier, Without, load};
+use workflow_core::definition::{
+    Bound, Default, MemoryFiles, OnLimit, OnStop, SchemaFile, Section, Tier, load,
+};
 use workflow_core::policy::Continue;
 
-use crate::schema::File;
-
-fn on_disk(file: File) -> PathBuf {
+fn on_disk(file: SchemaFile) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(file.path())
@@ -16,7 +16,7 @@ fn on_disk(file: File) -> PathBuf {
 
 #[test]
 fn generated_schemas_are_up_to_date() {
-    for file in File::ALL {
+    for file in SchemaFile::ALL {
         let expected = format!("{:#}\n", file.schema());
         if env::var_os("UPDATE").is_some() {
             fs::write(on_disk(file), expected).unwrap();
@@ -29,16 +29,16 @@ fn generated_schemas_are_up_to_date() {
 
 #[test]
 fn schemas_are_draft_7() {
-    for file in File::ALL {
+    for file in SchemaFile::ALL {
         jsonschema::draft7::meta::validate(&file.schema()).unwrap();
     }
 }
 
 #[test]
 fn every_row_has_what_a_reader_needs() {
-    for level in Level::ALL {
-        for key in level.keys() {
-            assert!(key.about.ends_with('.'), "{}", key.name);
+    for section in Section::ALL {
+        for key in section.keys() {
+            assert!(key.summary.ends_with('.'), "{}", key.name);
             assert!(
                 serde_json::from_str::<serde_json::Value>(key.example).is_ok(),
                 "{}",
@@ -50,8 +50,8 @@ fn every_row_has_what_a_reader_needs() {
 
 #[test]
 fn the_examples_of_the_rows_make_a_sound_workflow() {
-    let of = |level: Level, left_out: &[&str]| {
-        let keys = level.keys().iter();
+    let of = |section: Section, left_out: &[&str]| {
+        let keys = section.keys().iter();
         let rows = keys.filter(|key| !left_out.contains(&key.name));
         let rows: Vec<String> = rows
             .map(|key| format!("{:?}: {}", key.name, key.example))
@@ -60,17 +60,17 @@ fn the_examples_of_the_rows_make_a_sound_workflow() {
     };
     let phases = format!(
         "\"phases\": [{}, {}]",
-        of(Level::Phase, &[]),
-        of(Level::Reference, &[])
+        of(Section::Phase, &[]),
+        of(Section::Reference, &[])
     );
-    // Without `show`: the example hides the workflow.
+    // Default `show`: the example hides the workflow.
     let workflow =
-        of(Level::Workflow, &["phases", "show"]).replacen('{', &format!("{{{phases}, "), 1);
+        of(Section::Workflow, &["phases", "show"]).replacen('{', &format!("{{{phases}, "), 1);
     let other = "{name: 'R', show: 'workflows', phases: ['read.md']}";
-    let phase = of(Level::Phase, &["instructions"]);
+    let phase = of(Section::Phase, &["instructions"]);
     let loaded = load(
         &MemoryFiles::new()
-            .with_settings(Tier::Project, of(Level::Settings, &[]))
+            .with_settings(Tier::Project, of(Section::Settings, &[]))
             .with(Tier::Project, "all/workflow.json5", workflow)
             .with(Tier::Project, "review/workflow.json5", other)
             .with(
@@ -86,26 +86,26 @@ fn the_examples_of_the_rows_make_a_sound_workflow() {
 #[test]
 fn what_holds_without_a_word_is_what_the_engine_does() {
     let default = |name: &str| {
-        let row = Level::Continue.keys().iter().find(|key| key.name == name);
-        row.unwrap().without
+        let row = Section::Continue.keys().iter().find(|key| key.name == name);
+        row.unwrap().default
     };
     let standing = Continue::of(std::iter::empty());
     let times = |bound| match bound {
-        Bound::Times(times) => Without::Number(times),
-        Bound::Unlimited => Without::Text("unlimited"),
+        Bound::Times(times) => Default::Number(times),
+        Bound::Unlimited => Default::Text("unlimited"),
     };
     let on_stop = |on_stop| match on_stop {
-        OnStop::Pause => Without::Text("pause"),
-        OnStop::Continue => Without::Text("continue"),
+        OnStop::Pause => Default::Text("pause"),
+        OnStop::Continue => Default::Text("continue"),
     };
     let on_limit = match standing.on_limit {
-        OnLimit::Park => Without::Text("park"),
-        OnLimit::Cancel => Without::Text("cancel"),
+        OnLimit::Park => Default::Text("park"),
+        OnLimit::Cancel => Default::Text("cancel"),
     };
     assert_eq!(default("max"), times(standing.max));
     assert_eq!(default("maxStale"), times(standing.max_stale));
     assert_eq!(default("onError"), on_stop(standing.on_error));
     assert_eq!(default("onQuestion"), on_stop(standing.on_question));
     assert_eq!(default("onLimit"), on_limit);
-    assert_eq!(default("countdown"), Without::Number(standing.countdown));
+    assert_eq!(default("countdown"), Default::Number(standing.countdown));
 }

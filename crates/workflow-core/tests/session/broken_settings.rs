@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json, value::to_raw_value};
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, MemoryFiles, Reading, Tier, TierEntry, TierSettings, load,
+    FilePath, FileProblem, Files, MemoryFiles, SettingsStatus, Tier, TierEntry, TierSettings, load,
 };
 use workflow_core::event::Event;
 
@@ -87,7 +87,7 @@ fn settings_of_which_nothing_can_be_read_let_no_tool_run() {
     ] {
         let mut world = under(settings);
         assert!(is_closed(&mut world), "{}", settings.escape_ascii());
-        assert_eq!(world.settings.project.reading, Reading::Never);
+        assert_eq!(world.settings.project.status, SettingsStatus::Unreadable);
         world.command("w the task");
         assert!(is_closed(&mut world), "{}", settings.escape_ascii());
         assert!(line(&world.tool("status"), "tool").contains("N-w"));
@@ -233,11 +233,14 @@ fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
     };
     let sound = of("{tools: {blacklist: ['bash']}, continue: 'wait'}");
     let mut broken = of("{tools: {");
-    assert!(sound.tiers.iter().all(TierSettings::is_whole));
-    assert!(!broken.tiers[1].is_whole());
-    broken.hold_to(Tier::Project, sound.tiers[1].clone());
+    assert!(sound.tiers.iter().all(TierSettings::is_loaded));
+    assert!(!broken.tiers[1].is_loaded());
+    broken.keep_last_known_good(Tier::Project, sound.tiers[1].clone());
     assert_eq!(broken.settings.project.tools, sound.settings.project.tools);
-    assert_eq!(broken.settings.project.reading, Reading::Earlier);
+    assert_eq!(
+        broken.settings.project.status,
+        SettingsStatus::LastKnownGood
+    );
     assert_eq!(broken.settings.user, sound.settings.user);
     assert_eq!(broken.settings.auto_continue, sound.settings.auto_continue);
     assert_eq!(broken.settings.context, sound.settings.context);

@@ -407,7 +407,7 @@ proptest! {
         };
         let strictest = (0..5).map(alone).max();
         prop_assert_eq!(Some(all), strictest, "no level undoes another");
-        // RuleSource word it is makes no difference to what it forbids.
+        // The source of the rule makes no difference to what it forbids.
         let mut moved = levels.clone();
         moved.rotate_left(shift);
         prop_assert_eq!(in_a_session(&moved, &call), all, "in any order");

@@ -1,7 +1,6 @@
 //! The layout of a TypeScript declaration.
 //!
-//! Owns line breaks and indentation: ts-rs puts a declaration without comments on one line, and around comments breaks
-//! it anywhere. Must not know what is declared.
+//! ts-rs puts a declaration without comments on one line, and breaks lines anywhere around comments.
 
 use std::fmt::Write;
 

@@ -47,7 +47,7 @@ impl Default for Declarations {
 
 impl TypeVisitor for Declarations {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
-        // Only what ts-rs would give a file of its own is declared; the rest is written in place.
+        // Only a type that ts-rs would put into its own file is declared; any other is written in place.
         if T::output_path().is_some() {
             let name = T::ident(&self.config);
             if let Some((known, _)) = self.by_name.get(&name) {

@@ -1,7 +1,6 @@
-//! What is generated from the rows: schemas, the `OpenRPC` document, TypeScript and the contract's tables.
+//! The files that are generated from the method table: schemas, the `OpenRPC` document, TypeScript and tables.
 //!
-//! Owns the text of the generated files. Must not know the file system: a test compares the text with what is on disk,
-//! and `scripts/gen` has that test write it.
+//! A test compares the text with the files, and `scripts/gen` has that test write them.
 
 mod openrpc;
 mod schema;
@@ -15,9 +14,9 @@ pub use tables::in_readme;
 /// A generated file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedFile {
-    /// Where it belongs, from the repository's root.
+    /// Its path from the repository's root.
     pub path: &'static str,
-    /// What it holds.
+    /// Its content.
     pub text: String,
 }
 

@@ -1,6 +1,4 @@
-//! The `OpenRPC` document.
-//!
-//! Owns its layout. Both directions are in it; a tag says which side calls.
+//! The `OpenRPC` document. It has both directions; a tag says which side calls.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +7,7 @@ use crate::error::Kind;
 use crate::method::{Direction, MethodKind};
 use crate::version::PROTOCOL_VERSION;
 
-/// Where the definitions are.
+/// The path of the definitions.
 const SCHEMAS: &str = "/components/schemas";
 
 /// The document.
@@ -52,7 +50,7 @@ fn method(described: &Described, contract: &Contract) -> Value {
         "paramStructure": "by-name",
         "params": params(described, contract),
     });
-    // OpenRPC's word for a notification: a method without a result.
+    // A method without a result is a notification in OpenRPC.
     if described.method.kind == MethodKind::Request {
         method["result"] = json!({ "name": "result", "schema": described.result });
     }

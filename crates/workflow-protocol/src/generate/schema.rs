@@ -1,6 +1,6 @@
-//! JSON Schema of the contract's types, draft 2020-12.
+//! JSON Schema of the protocol's types, draft 2020-12.
 //!
-//! Owns how a type is seen: parameters as their reader sees them, results as their writer does.
+//! Parameters are described as their reader accepts them, results as their writer makes them.
 
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -55,12 +55,12 @@ impl Contract {
     }
 }
 
-/// How the sidecar sees what it reads: a member with a default may be left out.
+/// The description of what the sidecar reads: a member with a default may be left out.
 fn reader(definitions_path: &'static str) -> SchemaSettings {
     plain(definitions_path).for_deserialize()
 }
 
-/// How the sidecar sees what it writes: a member that it leaves out is never null.
+/// The description of what the sidecar writes: a member that it leaves out is never null.
 fn writer(definitions_path: &'static str) -> SchemaSettings {
     plain(definitions_path)
         .for_serialize()
@@ -112,7 +112,7 @@ fn plain_optionals(schema: &mut Schema) {
     }
 }
 
-/// Whether a list of names, if it is one, has this name.
+/// Tells whether a JSON value is a list of names with this name.
 pub(super) fn contains(names: &Value, name: &str) -> bool {
     names
         .as_array()

@@ -1,6 +1,4 @@
-//! The contract's tables, for `protocol/README.md`.
-//!
-//! Owns the rows and where they go. The prose around them is written by hand.
+//! The tables in `protocol/README.md`. The prose around them is written by hand.
 
 use std::fmt::Write;
 
@@ -11,7 +9,7 @@ use super::schema::{Contract, Described, contains};
 use crate::error::Kind;
 use crate::method::{Direction, MethodKind};
 
-/// What stands in an empty cell.
+/// The text of an empty cell.
 const NOTHING: &str = "–";
 
 /// The README with its generated parts brought up to date.
@@ -52,10 +50,10 @@ fn replaced(text: &str, name: &str, table: &str) -> Result<String, String> {
     ))
 }
 
-/// What every session-bound call carries.
+/// The members of every call that belongs to a session.
 const IN_EVERY_CALL: &[&str] = &["sessionId", "context"];
 
-/// What every result may carry.
+/// The members of every result.
 const IN_EVERY_RESULT: &[&str] = &["actions", "diagnostics"];
 
 fn methods(contract: &Contract, direction: Direction) -> String {

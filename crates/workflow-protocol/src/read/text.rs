@@ -26,12 +26,13 @@ impl<'a> Text<'a> {
         if let Ok(text) = serde_json::from_str::<&str>(json) {
             return Ok(Self::from(text));
         }
-        if !json.starts_with('"') {
-            return serde_json::from_str(json).map(|text| Self(Cow::Owned(text)));
-        }
-        serde_json::from_str(json)
-            .or_else(|_| serde_json::from_str(&lone_surrogates::replaced(json)))
-            .map(|text| Self(Cow::Owned(text)))
+        let text = match serde_json::from_str(json) {
+            Err(_) if json.starts_with('"') => {
+                serde_json::from_str(&lone_surrogates::replaced(json))?
+            }
+            text => text?,
+        };
+        Ok(Self(Cow::Owned(text)))
     }
 
     /// The text.

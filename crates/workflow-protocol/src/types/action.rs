@@ -1,7 +1,6 @@
-//! What the host has to do.
+//! Actions: what a host is asked to do.
 //!
-//! Owns the shapes of actions. They come in the order in which they have to be applied: state as an entry first, then
-//! what announces it. Must not know why they are asked for.
+//! They come in the order in which they have to be applied: state as an entry first, then its announcement.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,6 +1,6 @@
-//! What every result object may carry.
+//! The members that every result has.
 //!
-//! Owns the macro that puts `actions` and `diagnostics` into a result, each left out when empty.
+//! The macro adds `actions` and `diagnostics` to a result, each left out when empty.
 
 /// Declares results: the fields given, `actions` and `diagnostics`.
 macro_rules! answer {

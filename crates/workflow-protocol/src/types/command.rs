@@ -1,4 +1,4 @@
-//! Running and completing a command of the manifest.
+//! Running and completing commands of the manifest.
 
 use schemars::JsonSchema;
 use serde::Serialize;

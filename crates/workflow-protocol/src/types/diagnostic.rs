@@ -1,6 +1,4 @@
-//! What is wrong with a definition, or was noticed on the way.
-//!
-//! Owns the shape on the wire. The codes are the engine's.
+//! Diagnostics of definitions and runs. The codes are defined by the engine.
 
 use schemars::JsonSchema;
 use serde::Serialize;

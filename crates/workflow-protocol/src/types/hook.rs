@@ -1,8 +1,7 @@
-//! The hooks: what the host forwards and what it does with the answer.
+//! Parameters and results of the hooks.
 //!
-//! Owns the parameters and results of `hook/*`. The parameters are strict, the event inside them is not: a host
-//! forwards what it has, what the sidecar does not know is passed over without being built, and a member of a wrong
-//! type counts as left out unless nothing can be decided without it. Must not know what is decided.
+//! The parameters are strict, the event inside them is lenient: a host forwards what it has, unknown members are skipped,
+//! and a member of a wrong type counts as left out unless no decision is possible without it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

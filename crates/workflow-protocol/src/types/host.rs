@@ -1,6 +1,4 @@
-//! What the sidecar asks of the host while a session goes on.
-//!
-//! Owns the parameters and results of the rows in the other direction. Must not know how long an answer may take.
+//! Parameters and results of the calls to the host.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,4 @@
-//! The beginning, the end and the time of a connection.
-//!
-//! Owns the parameters of `initialize`, `shutdown` and `clock/advance`.
+//! Parameters of `initialize`, `shutdown` and `clock/advance`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

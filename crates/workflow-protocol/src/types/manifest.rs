@@ -1,7 +1,6 @@
-//! What the sidecar asks of the host, once, as the answer to `initialize`.
+//! The manifest, the answer to `initialize`.
 //!
-//! Owns the shape of the manifest: a host that interprets it needs no knowledge of workflows. Must not know which
-//! hooks, tools and texts there are.
+//! A host that interprets it needs no knowledge of workflows.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,7 +1,7 @@
-//! What every session-bound call carries.
+//! `sessionId` and `context`, the members of every call that belongs to a session.
 //!
-//! Owns `sessionId` and `context`, and the macro that puts them into the parameters of a call: serde cannot flatten a
-//! struct into one that refuses unknown fields, and each call must refuse them.
+//! The macro adds them to the parameters of a call, because serde cannot flatten a struct into one that refuses unknown
+//! fields, and each call must refuse them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,6 +1,4 @@
-//! Where a session stands: the stored entry and the resolved view.
-//!
-//! Owns the shape of `workflow:state` on the wire (state-management: "Persistence") and of `session/state`.
+//! The stored state of a run, and the view of `session/state`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

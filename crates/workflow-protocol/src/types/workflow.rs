@@ -1,4 +1,4 @@
-//! The workflows that the sidecar found.
+//! The list of workflows.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -14,7 +14,7 @@ pub(crate) fn annotation(found: &Diagnostic) -> String {
         Severity::Info => "notice",
     };
     let mut properties = String::new();
-    if let Some(place) = &found.place {
+    if let Some(place) = &found.location {
         let file = in_repository(&place.file).unwrap_or_else(|| place.file.to_string());
         write!(properties, "file={},", property(&visible(&file)))
             .expect("a text can be written to");
@@ -49,7 +49,7 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use workflow_core::diagnostic::{Code, Place};
+    use workflow_core::diagnostic::{Code, Location};
 
     use super::*;
 
@@ -57,12 +57,12 @@ mod tests {
     fn what_would_end_a_property_or_the_line_is_escaped() {
         let found = Diagnostic::new(Code::Syntax, Severity::Error, "100%: a, b")
             .with_help("look\r\nhere")
-            .at(Place::file("/a,b:c%/workflow.yaml"));
+            .at(Location::file("/a,b:c%/workflow.yaml"));
         assert_eq!(
             annotation(&found),
             "::error file=/a%2Cb%3Ac%25/workflow.yaml,title=WF009::100%25: a, b%0Alook%0D%0Ahere"
         );
-        let found = found.at(Place::file("/\u{9b}2J\u{202e}"));
+        let found = found.at(Location::file("/\u{9b}2J\u{202e}"));
         assert!(annotation(&found).starts_with("::error file=/\\u{9b}2J\\u{202e},"));
     }
 }

@@ -143,7 +143,7 @@ impl Empty {
 
 /// The same diagnostic, with its file named from where the person is.
 fn nearby(mut found: Diagnostic, here: &Path) -> Diagnostic {
-    if let Some(place) = &mut found.place {
+    if let Some(place) = &mut found.location {
         place.file = nearer(Path::new(&*place.file), here)
             .display()
             .to_string()
@@ -161,7 +161,7 @@ fn is_about(found: &Diagnostic, target: &Target, files: &Located) -> bool {
         None => Tier::Global,
         Some(_) => Tier::Project,
     };
-    let Some(place) = &found.place else {
+    let Some(place) = &found.location else {
         return false;
     };
     let file = files.full(&place.file);

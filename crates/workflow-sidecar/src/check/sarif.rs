@@ -1,7 +1,7 @@
 //! Diagnostics as a SARIF 2.1.0 log, which code scanning services read.
 
 use serde_json::{Value, json};
-use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
+use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
 use super::{in_repository, whole};
 
@@ -31,7 +31,7 @@ fn rule(code: Code) -> Value {
         "id": code.as_str(),
         "name": code.name(),
         "shortDescription": {"text": code.summary()},
-        "help": {"text": code.cure()},
+        "help": {"text": code.help()},
     })
 }
 
@@ -52,7 +52,7 @@ fn result(found: &Diagnostic) -> Value {
         "level": level,
         "message": {"text": message},
     });
-    if let Some(place) = &found.place {
+    if let Some(place) = &found.location {
         result["locations"] = json!([{"physicalLocation": location(place)}]);
     }
     if let Some(workflow) = &found.workflow {
@@ -61,7 +61,7 @@ fn result(found: &Diagnostic) -> Value {
     result
 }
 
-fn location(place: &Place) -> Value {
+fn location(place: &Location) -> Value {
     let artifact = match in_repository(&place.file) {
         Some(inside) => json!({"uri": encoded(&inside), "uriBaseId": "%SRCROOT%"}),
         None => json!({"uri": format!("file://{}", encoded(&whole(&place.file)))}),
@@ -97,7 +97,7 @@ mod tests {
     fn the_log_holds_only_what_the_standard_knows() {
         let found = [
             Diagnostic::new(Code::Syntax, Severity::Error, "not valid")
-                .at(Place::file(".pi/workflows/w/workflow.yaml"))
+                .at(Location::file(".pi/workflows/w/workflow.yaml"))
                 .about("w"),
             Diagnostic::new(Code::EntrySkipped, Severity::Warning, "skipped"),
         ];

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
+use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
 /// Names of a directory of workflows that nothing looks into.
 const DIRECTORIES: [&str; 2] = ["workflow", "Workflows"];
@@ -78,7 +78,7 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
             let stray = Diagnostic::new(Code::EntrySkipped, Severity::Info, message);
             found.push(
                 stray
-                    .at(Place::file(&shown(&path)))
+                    .at(Location::file(&shown(&path)))
                     .with_help("name it under `phases`, or remove it"),
             );
         }
@@ -89,7 +89,7 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
 
 fn unread(path: &Path, message: &str, cure: &str) -> Diagnostic {
     Diagnostic::new(Code::MisnamedDefinition, Severity::Warning, message)
-        .at(Place::file(&shown(path)))
+        .at(Location::file(&shown(path)))
         .with_help(cure)
 }
 

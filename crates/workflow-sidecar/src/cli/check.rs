@@ -149,7 +149,7 @@ impl<'a> From<&'a Report> for Checked<'a> {
 
 impl<'a> From<&'a Diagnostic> for Found<'a> {
     fn from(found: &'a Diagnostic) -> Self {
-        let place = found.place.as_ref();
+        let place = found.location.as_ref();
         let region = place.and_then(|place| place.region.as_ref());
         Self {
             code: found.code.as_str(),

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::{Loaded, Origins, Workflow, load};
-use workflow_core::diagnostic::{Place as FilePlace, shown, visible};
+use workflow_core::diagnostic::{Location, shown, visible};
 use workflow_core::explain::{
-    Explained, Origin, Place, Places, Row, Said, Section, Value, What, everywhere, places,
+    Explained, NodeKind, Origin, PhaseNode, PhaseTree, Row, Said, Topic, Value, everywhere,
+    phase_tree,
 };
 
 use super::format::{ASIDE, Format, TITLE, block, count, json};
@@ -45,16 +46,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let loaded = load(&disk);
     let origins = Origins::new(&disk, &loaded);
     let workflow = named::workflow(&loaded, &arguments.workflow)?;
-    let places = places(workflow, &loaded.catalog);
+    let tree = phase_tree(workflow, &loaded.catalog);
     let explaining = Explaining {
         workflow,
-        places: &places,
+        tree: &tree,
         loaded: &loaded,
         origins: &origins,
     };
     match &arguments.phase {
         None => explaining.outline(arguments.format)?,
-        Some(phase) => explaining.phase(places.find(phase)?, arguments.format)?,
+        Some(phase) => explaining.phase(tree.find(phase)?, arguments.format)?,
     }
     Ok(Outcome::Well)
 }
@@ -62,18 +63,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 /// A workflow being explained.
 struct Explaining<'a> {
     workflow: &'a Workflow,
-    places: &'a Places<'a>,
+    tree: &'a PhaseTree<'a>,
     loaded: &'a Loaded,
     origins: &'a Origins<'a>,
 }
 
 impl Explaining<'_> {
     /// What holds at a place; a catalog's places all fit.
-    fn explained(&self, place: &Place<'_>) -> Option<Explained> {
+    fn explained(&self, place: &PhaseNode<'_>) -> Option<Explained> {
         Explained::of(&place.state()?, self.loaded, self.origins).ok()
     }
 
-    fn phase(&self, place: &Place<'_>, format: Format) -> anyhow::Result<()> {
+    fn phase(&self, place: &PhaseNode<'_>, format: Format) -> anyhow::Result<()> {
         let Some(explained) = self.explained(place) else {
             return Ok(());
         };
@@ -102,8 +103,8 @@ impl Explaining<'_> {
     fn outline(&self, format: Format) -> anyhow::Result<()> {
         let rows = everywhere(self.workflow, self.loaded, self.origins);
         let lines: Vec<Line<'_>> = self
-            .places
-            .places
+            .tree
+            .nodes
             .iter()
             .map(|place| self.line(place))
             .collect();
@@ -111,7 +112,7 @@ impl Explaining<'_> {
             return json(&WorkflowForPrograms {
                 workflow: &self.workflow.key,
                 places: &lines,
-                cut: self.places.cut,
+                cut: self.tree.cut,
                 sections: Sections(&rows),
             });
         }
@@ -141,30 +142,30 @@ impl Explaining<'_> {
             let gap = " ".repeat(width - label.width() + 2);
             writeln!(out, "  {label}{gap}{}", line.summary())?;
         }
-        if self.places.cut {
+        if self.tree.cut {
             writeln!(out, "  … and more, which are not looked at")?;
         }
         Ok(())
     }
 
-    fn line<'a>(&self, place: &'a Place<'a>) -> Line<'a> {
+    fn line<'a>(&self, place: &'a PhaseNode<'a>) -> Line<'a> {
         let explained = self.explained(place);
         let row = |section, key| Some(explained.as_ref()?.row(section, key)?.value.clone());
         Line {
             place,
-            allowed: row(Section::Tools, "allowed"),
-            blocked: row(Section::Tools, "blocked"),
+            allowed: row(Topic::Tools, "allowed"),
+            blocked: row(Topic::Tools, "blocked"),
             waits: explained
                 .as_ref()
                 .is_some_and(|explained| explained.auto_continue().wait),
-            max: row(Section::Continue, "max"),
+            max: row(Topic::Continue, "max"),
         }
     }
 }
 
 /// A place of the outline.
 struct Line<'a> {
-    place: &'a Place<'a>,
+    place: &'a PhaseNode<'a>,
     allowed: Option<Value>,
     blocked: Option<Value>,
     waits: bool,
@@ -173,15 +174,15 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn label(&self) -> String {
-        match self.place.what {
-            What::Phase(phase) => format!("{} {}", shown(&phase.emoji), shown(&phase.name)),
-            What::Subworkflow(workflow) => shown(&workflow.name),
+        match self.place.kind {
+            NodeKind::Phase(phase) => format!("{} {}", shown(&phase.emoji), shown(&phase.name)),
+            NodeKind::Subworkflow(workflow) => shown(&workflow.name),
         }
     }
 
     /// Tools and pushing, in a few words.
     fn summary(&self) -> String {
-        if let What::Subworkflow(workflow) = self.place.what {
+        if let NodeKind::Subworkflow(workflow) = self.place.kind {
             let again = if workflow.loopable {
                 "loopable"
             } else {
@@ -207,17 +208,17 @@ impl Line<'_> {
 
     /// How many rules of its own the phase has besides its list.
     fn rules(&self) -> String {
-        match self.place.what {
-            What::Phase(phase) if !phase.rules.is_empty() => {
+        match self.place.kind {
+            NodeKind::Phase(phase) if !phase.rules.is_empty() => {
                 format!(", {}", count(phase.rules.len(), "rule"))
             }
-            What::Phase(_) | What::Subworkflow(_) => String::new(),
+            NodeKind::Phase(_) | NodeKind::Subworkflow(_) => String::new(),
         }
     }
 
     /// What stands between the phase and the next one.
     fn way_out(&self) -> Option<&'static str> {
-        let What::Phase(phase) = self.place.what else {
+        let NodeKind::Phase(phase) = self.place.kind else {
             return None;
         };
         match (phase.gate.is_empty(), phase.approve.is_some()) {
@@ -257,8 +258,8 @@ fn few(names: &[String]) -> String {
 
 /// Rows for people, section by section.
 fn sections(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
-    for section in Section::ALL {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.section == section).collect();
+    for section in Topic::ALL {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.topic == section).collect();
         if rows.is_empty() {
             continue;
         }
@@ -311,7 +312,7 @@ fn inline(value: &Value) -> String {
 
 /// Who says something, and in which line.
 fn from(origin: &Origin) -> String {
-    match (&origin.place, &origin.said) {
+    match (&origin.location, &origin.said) {
         (Some(place), _) => match place.line() {
             Some(line) => format!("{}:{line}", place.file),
             None => place.file.to_string(),
@@ -347,7 +348,7 @@ struct WorkflowForPrograms<'a> {
 /// Rows as maps: of sections, of keys, of the value and who says it.
 struct Sections<'a>(&'a [Row]);
 
-struct OneSection<'a>(&'a [Row], Section);
+struct OneSection<'a>(&'a [Row], Topic);
 
 struct OneRow<'a>(&'a Row);
 
@@ -356,8 +357,8 @@ struct OneValue<'a>(&'a Value);
 impl Serialize for Sections<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for section in Section::ALL {
-            if self.0.iter().any(|row| row.section == section) {
+        for section in Topic::ALL {
+            if self.0.iter().any(|row| row.topic == section) {
                 map.serialize_entry(section.name(), &OneSection(self.0, section))?;
             }
         }
@@ -367,7 +368,7 @@ impl Serialize for Sections<'_> {
 
 impl Serialize for OneSection<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rows = self.0.iter().filter(|row| row.section == self.1);
+        let rows = self.0.iter().filter(|row| row.topic == self.1);
         let mut map = serializer.serialize_map(None)?;
         let mut listed: Vec<&str> = Vec::new();
         for row in rows.clone() {
@@ -396,7 +397,7 @@ const REPEATED: [&str; 7] = [
 ];
 
 /// The file and the line of a place; that of a guard is one text.
-fn file_and_line(place: &FilePlace) -> (&str, Option<u32>) {
+fn file_and_line(place: &Location) -> (&str, Option<u32>) {
     let written = place.file.rsplit_once(':');
     let guards = written.and_then(|(file, line)| Some((file, line.parse().ok()?)));
     match (place.line(), guards) {
@@ -414,7 +415,7 @@ impl Serialize for OneRow<'_> {
             if let Said::Settings(tier) = origin.said {
                 map.serialize_entry("tier", &tier)?;
             }
-            if let Some(place) = &origin.place {
+            if let Some(place) = &origin.location {
                 let (file, line) = file_and_line(place);
                 map.serialize_entry("file", file)?;
                 if let Some(line) = line {
@@ -442,12 +443,12 @@ impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("path", &self.place.name)?;
-        match self.place.what {
-            What::Subworkflow(workflow) => {
+        match self.place.kind {
+            NodeKind::Subworkflow(workflow) => {
                 map.serialize_entry("subworkflow", &workflow.key)?;
                 map.serialize_entry("loopable", &workflow.loopable)?;
             }
-            What::Phase(phase) => {
+            NodeKind::Phase(phase) => {
                 map.serialize_entry("id", &phase.id)?;
                 map.serialize_entry("name", &phase.name)?;
                 map.serialize_entry("emoji", &phase.emoji)?;

@@ -2,19 +2,19 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// How long a line may be unless `--max-line` says otherwise.
+/// The limit for a line in bytes, unless `--max-line` gives another.
 pub const DEFAULT_MAX_LINE: usize = 64 << 20;
 
-/// How long a line may be at all.
+/// The highest limit that `--max-line` may give.
 pub const HIGHEST_MAX_LINE: usize = 1 << 30;
 
-/// How many bytes are read from the stream at once, and kept for lines.
+/// The size of the buffer, and the capacity that is kept for lines, in bytes.
 const BUFFER: usize = 64 << 10;
 
 /// The mark that some programs put before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What the stream holds next.
+/// The next part of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Frame<'a> {
     /// A line, without its end.

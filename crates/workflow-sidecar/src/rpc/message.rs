@@ -158,7 +158,7 @@ impl From<Invalid> for Refusal<'_> {
     }
 }
 
-/// Why a line is not a message.
+/// The reason for a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 enum Invalid {
     #[error("the line is not UTF-8 from byte {0} on")]
@@ -183,7 +183,7 @@ enum Invalid {
 }
 
 impl Invalid {
-    /// Why a line could not be read as JSON, or as the members of a message, none of which may come twice.
+    /// The reason in an error of `serde_json`. The only error in the data is a member that comes twice.
     fn from_json(line: &str, error: &serde_json::Error) -> Self {
         if error.is_data() {
             Self::MemberTwice
@@ -195,7 +195,7 @@ impl Invalid {
     }
 }
 
-/// Where a line stops being JSON, in characters from 1. The library counts lines, and bytes in them.
+/// The column of an error in characters, from 1. The library counts lines, and bytes in them.
 fn column(line: &str, error: &serde_json::Error) -> usize {
     let lines_before = line
         .split_inclusive('\n')

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use workflow_core::definition::{Loaded, Tier, TierSettings, load};
-use workflow_core::diagnostic::{Code, Diagnostic, Place, Severity};
+use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
 use super::observed::{Observations, Observed};
 use crate::platform::disk::{Disk, user_agent_dir};
@@ -73,7 +73,7 @@ pub(super) struct Definitions {
     settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
 
-/// RuleSource project is looked into.
+/// The project of a session, and the directory of the user.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProjectOf<'a> {
     /// A session's.
@@ -130,10 +130,10 @@ impl Definitions {
         ] {
             let key = (tier, directory);
             let now = &loaded.tiers[tier as usize];
-            if now.is_whole() {
+            if now.is_loaded() {
                 self.settings.insert(key, now.clone());
             } else if let Some(before) = self.settings.get(&key) {
-                Arc::make_mut(loaded).hold_to(tier, before.clone());
+                Arc::make_mut(loaded).keep_last_known_good(tier, before.clone());
             }
         }
     }
@@ -143,14 +143,13 @@ impl Definitions {
 pub(crate) fn no_project(cwd: &Path) -> Diagnostic {
     let message = "the project is not a directory: only your own workflows are read";
     Diagnostic::new(Code::Unreadable, Severity::Warning, message)
-        .at(Place::file(&cwd.display().to_string()))
+        .at(Location::file(&cwd.display().to_string()))
         .with_help("name a directory in `cwd`")
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::time::{Duration, SystemTime};
 
     use super::*;
 
@@ -177,7 +176,10 @@ mod tests {
     }
 
     /// Makes the files look as if they had been written long ago.
+    #[cfg(unix)]
     fn age(project: &Path) {
+        use std::time::{Duration, SystemTime};
+
         let long_ago = SystemTime::now() - Duration::from_secs(3600);
         let root = project.join(".pi/workflows");
         for path in [".", "w", "w/workflow.yaml", "w/a.md"] {
@@ -187,6 +189,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn a_load_is_shared_until_a_file_changes() {
         let project = tempfile::tempdir().unwrap();
         write(project.path(), "One");

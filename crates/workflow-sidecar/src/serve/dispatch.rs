@@ -126,7 +126,7 @@ impl Dispatcher {
         self.server().outbox.take()
     }
 
-    /// Looks at a clock that is held, and tells whether something is due before anything else happens.
+    /// Reads the clock of a recording, and tells whether something is due before anything else happens.
     pub(super) fn look_at_clock(&self) -> bool {
         self.server().look_at_clock()
     }
@@ -147,7 +147,7 @@ impl Dispatcher {
         sessions.map(|slot| slot.session.denials()).sum()
     }
 
-    /// The time of the last event, by a clock that is held or virtual.
+    /// The time of the last event, by the clock of a recording or a virtual one.
     pub(super) fn now(&self) -> Millis {
         self.server().clock.now()
     }

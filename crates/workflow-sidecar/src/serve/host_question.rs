@@ -7,7 +7,7 @@ use workflow_core::types::QuestionId;
 pub(super) struct HostQuestion {
     pub(super) session: String,
     pub(super) question: QuestionId,
-    /// Whether it is answered with one of a few options, or with yes or no.
+    /// False if it is answered with yes or no.
     pub(super) has_options: bool,
     /// The file that was shown with it.
     pub(super) shown: Option<ShownFile>,

@@ -1,7 +1,6 @@
-//! The manifest: what a host forwards, registers and shows for us.
+//! The manifest: the hooks, tools, commands and messages that a host forwards, registers and shows.
 //!
-//! Owns its texts. A host that interprets it needs no knowledge of workflows, so that a new tool
-//! or message type needs no new host.
+//! A host that interprets it needs no knowledge of workflows, so that a new tool or message type needs no new host.
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -40,10 +39,10 @@ const HOOKS: &[(&str, &[&str])] = &[
     ("branch", &["targetTurnIndex"]),
 ];
 
-/// The hooks that restore a run, and what they need to know of the session.
+/// The hooks that restore a run, and need more of the session's context.
 const RESTORING: &[&str] = &["session_start", "session_tree", "session_switch"];
 
-/// What the answer to `initialize` says.
+/// The answer to `initialize`.
 pub(super) fn manifest() -> Manifest {
     Manifest {
         protocol_version: PROTOCOL_VERSION,

@@ -5,7 +5,7 @@
 use serde_json::json;
 use serde_json::value::to_raw_value;
 use workflow_core::definition::{Loaded, Origins, ResultRule};
-use workflow_core::explain::{Explained, Origin, Row, Section, Value};
+use workflow_core::explain::{Explained, Origin, Row, Topic, Value};
 use workflow_core::policy::results::Results;
 use workflow_core::run::{Position, RunState};
 
@@ -29,7 +29,7 @@ impl<'a> Guards<'a> {
             _ => false,
         };
         let rows = explained.rows.iter();
-        let mut rows = rows.filter(|row| row.section == Section::Tools);
+        let mut rows = rows.filter(|row| row.topic == Topic::Tools);
         let found = rows.find(|row| blocks(row))?;
         line(found.origin.as_ref()).filter(|_| explained.blocks(tool).as_deref() == Some(reason))
     }
@@ -46,7 +46,7 @@ impl<'a> Guards<'a> {
     /// The setting that records checkpoints.
     pub(crate) fn checkpoint(&self, state: Option<&RunState>) -> Option<String> {
         if let Some(explained) = state.and_then(|state| self.explained(state)) {
-            return line(explained.row(Section::Turns, "checkpoint")?.origin.as_ref());
+            return line(explained.row(Topic::Turns, "checkpoint")?.origin.as_ref());
         }
         let mut files = self.origins.settings().iter();
         let file = files.find(|file| file.said.checkpoint.is_some())?;
@@ -98,6 +98,6 @@ impl<'a> Guards<'a> {
 }
 
 fn line(origin: Option<&Origin>) -> Option<String> {
-    let place = origin?.place.as_ref()?;
+    let place = origin?.location.as_ref()?;
     Some(format!("{}:{}", place.file, place.line()?))
 }

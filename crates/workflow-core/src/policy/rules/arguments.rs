@@ -200,7 +200,7 @@ fn path_of_uri(text: &str) -> Option<String> {
 fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>>) {
     match value {
         Value::Object(_) | Value::Array(_) if depth >= MAX_DEPTH => {
-            found.push(PathArgument::Opaque)
+            found.push(PathArgument::Opaque);
         }
         Value::Object(fields) => in_map(fields, depth + 1, found),
         Value::Array(items) => {

@@ -93,7 +93,7 @@ fn file_access(named: &PathArgument<'_>, kind: AccessKind) -> Option<FileAccess>
     Some(FileAccess {
         path,
         is_glob: is_pattern,
-        kind: kind,
+        kind,
     })
 }
 

@@ -1,0 +1,46 @@
+//! Reads `continue`, which means the same in a workflow, a phase and the settings.
+
+use crate::definition::model::ContinueRule;
+use crate::definition::schema::keys::{auto_continue, workflow};
+use crate::definition::schema::{Key, MapReader, Section, wrong_type};
+use crate::definition::syntax::{Kind, Map, Reader};
+use crate::diagnostic::{Code, Finding, shown};
+
+/// Reads `continue`. It is a guard: whatever is wrong is an error.
+pub(super) fn read_continue(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> ContinueRule {
+    let Some(entry) = keys.entry(key) else {
+        return ContinueRule::default();
+    };
+    let span = entry.value.span;
+    let finding = match entry.value.kind {
+        Kind::Map(rule) => return read_rule(keys.reader, rule),
+        Kind::Text(text) if text == "wait" => {
+            return ContinueRule {
+                wait: Some(true),
+                ..ContinueRule::default()
+            };
+        }
+        Kind::Text(text) => {
+            let message = format!("`continue` must be `wait` or a map, not `{}`", shown(&text));
+            Finding::error(Code::InvalidValue, span, message)
+        }
+        kind => wrong_type(key, "`wait` or a map", &kind, span),
+    };
+    // The example of a map, also where the section's own is a word.
+    keys.report(finding.help(workflow::CONTINUE.for_example()));
+    ContinueRule::default()
+}
+
+fn read_rule(reader: &mut Reader<'_>, rule: Map<'_>) -> ContinueRule {
+    let mut keys = MapReader::new(reader, Section::Continue, rule, None);
+    ContinueRule {
+        // A map says how to go on, and so that this level does.
+        wait: Some(false),
+        max: keys.get(&auto_continue::MAX),
+        max_stale: keys.get(&auto_continue::MAX_STALE),
+        on_error: keys.get(&auto_continue::ON_ERROR),
+        on_question: keys.get(&auto_continue::ON_QUESTION),
+        on_limit: keys.get(&auto_continue::ON_LIMIT),
+        countdown: keys.get(&auto_continue::COUNTDOWN),
+    }
+}

@@ -1,0 +1,423 @@
+//! Reads one workflow directory: its definition and its phase files.
+
+use std::collections::HashSet;
+
+use super::files::{FilePath, FileProblem, Files};
+use super::phase::{ReadPhase, read_phase};
+use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
+use crate::definition::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
+use crate::definition::schema::Text;
+use crate::definition::syntax::frontmatter::{self, NoFrontmatter, Parts};
+use crate::definition::syntax::{
+    Findings, Kind, Map, Node, Reader, Source, Span, TreeLimits, json5, raise, yaml,
+};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
+
+/// A workflow that was found, sound or not.
+pub(super) struct Found {
+    /// The path of its definition, as it is shown.
+    pub(super) source: String,
+    /// Its summary, as far as it could be read.
+    pub(super) summary: Summary,
+    /// The workflow, if nothing is wrong with it.
+    pub(super) draft: Option<Draft>,
+}
+
+/// The data of a listing, from a workflow that may be broken.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Summary {
+    pub(super) name: String,
+    pub(super) command_name: String,
+    pub(super) show: Show,
+    pub(super) phases: usize,
+}
+
+/// A sound workflow whose references are still to be checked.
+pub(super) struct Draft {
+    pub(super) workflow: Workflow,
+    /// Its source.
+    pub(super) tier: Tier,
+    /// The definition.
+    pub(super) file: Source,
+    /// The location of its command name.
+    pub(super) command_name: Option<Span>,
+    /// The index in `phases` of each reference, and its location.
+    pub(super) references: Vec<(usize, Option<Span>)>,
+}
+
+/// The content of a definition and its phase files.
+struct Contents {
+    summary: Summary,
+    /// With its phases, as far as they are sound.
+    workflow: Workflow,
+    command_name: Option<Span>,
+    references: Vec<(usize, Option<Span>)>,
+}
+
+/// The formats a definition may have.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Format {
+    Yaml,
+    Json5,
+}
+
+const YAML_NAME: &str = "workflow.yaml";
+const JSON5_NAME: &str = "workflow.json5";
+/// Names that people give a definition and that nothing reads.
+const MISNAMED: &[&str] = &["workflow.yml", "workflow.json"];
+
+const WORKFLOW_CONTENT: &str = "`name`, `commandName`, `initialMessage` and `phases`";
+const PHASE_CONTENT: &str = "`id`, `name` and `emoji`";
+
+/// The limit on values of one file, including those that aliases repeat.
+const MOST_VALUES: usize = 250_000;
+
+/// A workflow directory about to be read.
+pub(super) struct Directory<'a> {
+    pub(super) files: &'a dyn Files,
+    pub(super) tier: Tier,
+    pub(super) key: &'a str,
+    pub(super) limits: &'a Limits,
+}
+
+impl Directory<'_> {
+    /// Reads the directory; `None` if there is no definition in it.
+    pub(super) fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
+        let yaml = self.bytes(YAML_NAME);
+        let json5 = self.bytes(JSON5_NAME);
+        let (format, name, bytes) = match (yaml, json5) {
+            (Err(FileProblem::Missing), Err(FileProblem::Missing)) => {
+                diagnostics.extend(self.misnamed());
+                return None;
+            }
+            // Where nothing more may be read, it is not known whether there is a second one.
+            (yaml @ Err(FileProblem::TooMuch { .. }), _)
+            | (yaml, Err(FileProblem::Missing | FileProblem::TooMuch { .. })) => {
+                (Format::Yaml, YAML_NAME, yaml)
+            }
+            (Err(FileProblem::Missing), json5) => (Format::Json5, JSON5_NAME, json5),
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => {
+                diagnostics.push(self.two_definitions());
+                return Some(self.left_out(YAML_NAME));
+            }
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(problem) => {
+                diagnostics.push(self.unreadable(name, &problem));
+                return Some(self.left_out(name));
+            }
+        };
+        let source = Source::new(&self.shown(name), bytes);
+        let mut findings = Findings::about(Some(self.key), &source, shown_of(diagnostics.len()));
+        let contents = self.read_definition(&source, format, &mut findings);
+        let is_sound = !findings.broken();
+        diagnostics.extend(findings.finish());
+        let mut found = Found {
+            source: source.file().to_owned(),
+            summary: Summary::default(),
+            draft: None,
+        };
+        if let Some(contents) = contents {
+            found.summary = contents.summary;
+            found.draft = is_sound.then_some(Draft {
+                workflow: contents.workflow,
+                tier: self.tier,
+                file: source,
+                command_name: contents.command_name,
+                references: contents.references,
+            });
+        }
+        Some(found)
+    }
+
+    fn bytes(&self, name: &str) -> Result<Vec<u8>, FileProblem> {
+        let path = FilePath::definition(self.tier, self.key, name);
+        self.files.read(&path, self.limits.max_file_bytes)
+    }
+
+    fn shown(&self, name: &str) -> String {
+        let path = FilePath::definition(self.tier, self.key, name);
+        self.files.shown(&path)
+    }
+
+    fn left_out(&self, name: &str) -> Found {
+        Found {
+            source: self.shown(name),
+            summary: Summary::default(),
+            draft: None,
+        }
+    }
+
+    fn misnamed(&self) -> Option<Diagnostic> {
+        let name = MISNAMED.iter().find(|name| self.bytes(name).is_ok())?;
+        let diagnostic = Diagnostic::new(
+            Code::MisnamedDefinition,
+            Severity::Warning,
+            format!("`{name}` is not read"),
+        );
+        Some(
+            diagnostic
+                .at(Location::file(&self.shown(name)))
+                .about(self.key),
+        )
+    }
+
+    fn two_definitions(&self) -> Diagnostic {
+        let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
+        Diagnostic::new(Code::TwoDefinitions, Severity::Error, message)
+            .at(Location::file(&self.shown(JSON5_NAME)))
+            .about(self.key)
+    }
+
+    fn unreadable(&self, name: &str, problem: &FileProblem) -> Diagnostic {
+        let message = format!("`{name}` {problem}");
+        let diagnostic = Diagnostic::new(code_of(problem), Severity::Error, message)
+            .at(Location::file(&self.shown(name)))
+            .about(self.key);
+        match problem {
+            FileProblem::TooMuch { .. } => diagnostic.with_help(raise("maxTotalBytes")),
+            _ => diagnostic,
+        }
+    }
+
+    fn read_definition(
+        &self,
+        source: &Source,
+        format: Format,
+        findings: &mut Findings,
+    ) -> Option<Contents> {
+        let reader = &mut Reader { source, findings };
+        let node = self.parse(source, format);
+        let (map, span) = read_map(reader, "the definition", WORKFLOW_CONTENT, node)?;
+        let read = read_workflow(reader, self.key, map, span, self.limits);
+        Some(self.read_phases(reader, read))
+    }
+
+    /// The definition of a workflow that was loaded.
+    pub(super) fn source(&self) -> Option<(Format, Source)> {
+        let formats = [(Format::Yaml, YAML_NAME), (Format::Json5, JSON5_NAME)];
+        formats.into_iter().find_map(|(format, name)| {
+            let bytes = self.bytes(name).ok()?;
+            Some((format, Source::new(&self.shown(name), bytes)))
+        })
+    }
+
+    /// Parses a definition.
+    pub(super) fn parse<'s>(
+        &self,
+        source: &'s Source,
+        format: Format,
+    ) -> Result<Node<'s>, Finding> {
+        match format {
+            Format::Yaml => yaml::parse(source.text(), 0, self.tree_limits()),
+            Format::Json5 => json5::parse(source.text(), self.tree_limits()),
+        }
+    }
+
+    pub(super) fn tree_limits(&self) -> TreeLimits {
+        TreeLimits {
+            depth: self.limits.max_depth as usize,
+            size: MOST_VALUES,
+        }
+    }
+
+    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> Contents {
+        let mut contents = Contents {
+            summary: Summary {
+                name: read.workflow.name.clone(),
+                command_name: read.workflow.command_name.clone(),
+                show: read.workflow.show,
+                phases: read.entries.len(),
+            },
+            workflow: read.workflow,
+            command_name: read.command_name_span,
+            references: Vec::new(),
+        };
+        let phases = &mut contents.workflow.phases;
+        let mut ids = HashSet::new();
+        for entry in read.entries {
+            let phase = match entry {
+                ReadEntry::Subworkflow(target) => {
+                    contents.references.push((phases.len(), target.span));
+                    Some(PhaseEntry::Subworkflow(target.value))
+                }
+                ReadEntry::Inline(map, span) => {
+                    let start = map.first_key().or(span);
+                    let phase = read_phase(reader, map, start, None);
+                    unique(reader, &mut ids, phase).map(PhaseEntry::Phase)
+                }
+                ReadEntry::File(path) => self
+                    .read_phase_file(reader, &mut ids, &path)
+                    .map(PhaseEntry::Phase),
+            };
+            phases.extend(phase);
+        }
+        contents
+    }
+
+    fn read_phase_file(
+        &self,
+        reader: &mut Reader<'_>,
+        ids: &mut HashSet<String>,
+        entry: &Text,
+    ) -> Option<Phase> {
+        let source = match self.open_phase_file(entry) {
+            Ok(source) => source,
+            Err(finding) => {
+                reader.report(finding);
+                return None;
+            }
+        };
+        let reader = &mut Reader {
+            source: &source,
+            findings: reader.findings,
+        };
+        let phase = read_phase_source(reader, self.tree_limits());
+        unique(reader, ids, phase)
+    }
+
+    pub(super) fn open_phase_file(&self, entry: &Text) -> Result<Source, Finding> {
+        let name = || shown(&entry.value);
+        let path = FilePath::in_workflow(self.tier, self.key, &entry.value).map_err(|problem| {
+            let message = format!("the path `{}` {problem}", name());
+            Finding::error(Code::PathRefused, entry.span, message)
+        })?;
+        match self.files.read(&path, self.limits.max_file_bytes) {
+            Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
+            Err(problem) => {
+                let message = format!("the phase file `{}` {problem}", name());
+                let finding = Finding::error(code_of(&problem), entry.span, message);
+                Err(match problem {
+                    FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),
+                    _ => finding,
+                })
+            }
+        }
+    }
+}
+
+/// How many diagnostics of the next workflow are shown, after so many of others.
+fn shown_of(before: usize) -> usize {
+    const MANY: usize = 2000;
+    if before < MANY { Findings::SHOWN } else { 1 }
+}
+
+fn code_of(problem: &FileProblem) -> Code {
+    match problem {
+        FileProblem::Missing => Code::MissingFile,
+        FileProblem::Escapes => Code::PathRefused,
+        FileProblem::TooLarge { .. } => Code::FileTooLarge,
+        FileProblem::TooMuch { .. } => Code::OverLimit,
+        FileProblem::NotAFile | FileProblem::NameNotUtf8 | FileProblem::Unreadable(_) => {
+            Code::Unreadable
+        }
+    }
+}
+
+/// Takes a phase whose id no phase before it has.
+fn unique(
+    reader: &mut Reader<'_>,
+    ids: &mut HashSet<String>,
+    read: Option<ReadPhase>,
+) -> Option<Phase> {
+    let ReadPhase { phase, id_span } = read?;
+    if !ids.insert(phase.id.clone()) {
+        let message = format!("duplicate phase id `{}`", shown(&phase.id));
+        reader.report(Finding::error(Code::DuplicatePhaseId, id_span, message));
+        return None;
+    }
+    Some(phase)
+}
+
+fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<ReadPhase> {
+    let text = reader.source.text();
+    let parts = match frontmatter::split(text) {
+        Ok(parts) => parts,
+        Err(problem) => {
+            reader.report(no_frontmatter(problem));
+            return None;
+        }
+    };
+    let node = parse_frontmatter(&parts, limits);
+    let map = match node {
+        // As the host: no text between the lines is an empty map.
+        Ok(Node {
+            kind: Kind::Null, ..
+        }) => Map::default(),
+        node => read_map(reader, "the frontmatter", PHASE_CONTENT, node)?.0,
+    };
+    let body = Text {
+        value: parts.body.to_owned(),
+        span: Some(body_span(&parts)),
+    };
+    read_phase(reader, map, Some(frontmatter::opening()), Some(body))
+}
+
+/// Parses the frontmatter of a phase file.
+pub(super) fn parse_frontmatter<'s>(
+    parts: &Parts<'s>,
+    limits: TreeLimits,
+) -> Result<Node<'s>, Finding> {
+    yaml::parse(parts.yaml, parts.yaml_start, limits)
+}
+
+/// The location of a phase file's instructions.
+pub(super) fn body_span(parts: &Parts<'_>) -> Span {
+    Span::new(parts.body_start, parts.body_start + parts.body.len())
+}
+
+fn no_frontmatter(problem: NoFrontmatter) -> Finding {
+    let (message, help) = match problem {
+        NoFrontmatter::NotOpened => (
+            "a phase file must start with frontmatter",
+            "start it with a `---` line, `id`, `name`, `emoji`, and a `---` line",
+        ),
+        NoFrontmatter::NotClosed => (
+            "the frontmatter does not end",
+            "end it with a `---` line of its own",
+        ),
+    };
+    Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
+}
+
+/// The map a file must be, without duplicate keys, and where it is. `what` names it, `content` its keys.
+pub(super) fn read_map<'s>(
+    reader: &mut Reader<'_>,
+    what: &str,
+    content: &str,
+    node: Result<Node<'s>, Finding>,
+) -> Option<(Map<'s>, Option<Span>)> {
+    if let Some(span) = reader.source.not_utf8() {
+        let message = "the file is not UTF-8: what cannot be read is replaced";
+        reader.report(Finding::warning(Code::NotUtf8, Some(span), message));
+    }
+    let mut node = match node {
+        Ok(node) => node,
+        Err(finding) => {
+            reader.report(finding);
+            return None;
+        }
+    };
+    let mut dropped = Vec::new();
+    node.drop_duplicates(&mut dropped);
+    for (key, span) in dropped {
+        let message = format!("the key `{}` is there twice", shown(&key));
+        reader.report(Finding::error(Code::DuplicateKey, span, message));
+    }
+    match node.kind {
+        Kind::Map(map) => Some((map, node.span)),
+        Kind::Null => {
+            let message = format!("{what} is empty");
+            let finding = Finding::error(Code::MissingKey, node.span, message);
+            reader.report(finding.help(format!("write {content}")));
+            None
+        }
+        kind => {
+            let message = format!("{what} must be a map, not {}", kind.words());
+            let finding = Finding::error(Code::WrongType, node.span, message);
+            reader.report(finding.help(format!("write {content}")));
+            None
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Files of the language as plain JSON, as a schema sees them.
+
+use serde_json::{Map, Number, Value};
+
+use crate::definition::model::Limits;
+use crate::definition::syntax::{Kind, Node, Source, TreeLimits, frontmatter, json5, yaml};
+
+/// The content of a file as JSON: of a Markdown file its frontmatter, of a duplicate key
+/// the first. `None` is a text with a syntax error.
+#[must_use]
+pub fn document(file_name: &str, bytes: &[u8]) -> Option<Value> {
+    let source = Source::new(file_name, bytes.to_vec());
+    let limits = TreeLimits {
+        depth: Limits::DEFAULT.max_depth as usize,
+        size: Limits::DEFAULT.max_file_bytes as usize,
+    };
+    let extension = file_name.rsplit_once('.').map(|(_, extension)| extension);
+    let node = match extension {
+        Some("yaml") => yaml::parse(source.text(), 0, limits).ok()?,
+        Some("json5") => json5::parse(source.text(), limits).ok()?,
+        _ => {
+            let parts = frontmatter::split(source.text()).ok()?;
+            let node = yaml::parse(parts.yaml, parts.yaml_start, limits).ok()?;
+            if node.kind == Kind::Null {
+                return Some(Value::Object(Map::new()));
+            }
+            node
+        }
+    };
+    Some(value(node))
+}
+
+fn value(node: Node<'_>) -> Value {
+    match node.kind {
+        Kind::Null => Value::Null,
+        Kind::Bool(flag) => Value::Bool(flag),
+        // JSON has no infinity and no NaN: they are no number.
+        Kind::Number(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
+        Kind::Text(text) => Value::String(text.into_owned()),
+        Kind::List(items) => items.into_iter().map(value).collect(),
+        Kind::Map(map) => {
+            let mut object = Map::new();
+            for entry in map.entries {
+                let key = entry.key.into_owned();
+                object.entry(key).or_insert_with(|| value(entry.value));
+            }
+            Value::Object(object)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Replacements for guards of a settings file that cannot be read: all tools are blocked, all results withheld.
+//!
+//! Only the file itself can be read and changed, with the user's consent, for it has to be corrected.
+
+use crate::definition::model::{ResultRule, Rule, Verdict};
+
+/// The tools with which a file is looked at and corrected, as pi names them.
+const CORRECTING: [&str; 3] = ["read", "edit", "write"];
+
+/// The rules that replace those of a file, which cannot be read at `source`.
+pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
+    let rule = |verdict, tools: &[&str], path: &[&str], reason: String| Rule {
+        verdict,
+        tools: tools.iter().map(ToString::to_string).collect(),
+        path: path.iter().map(ToString::to_string).collect(),
+        command: Vec::new(),
+        writes: None,
+        input: Vec::new(),
+        reason: Some(reason),
+        source: source.to_owned(),
+    };
+    let correct = format!("{why}, and the user must agree to how it is corrected");
+    let block = format!(
+        "{why}, so that no tool runs until the file is corrected. Tell the user, who is asked about a call of {} on \
+         that file",
+        CORRECTING.map(|tool| format!("`{tool}`")).join(", ")
+    );
+    [
+        rule(Verdict::Ask, &CORRECTING, &[&literal(file)], correct),
+        rule(Verdict::Block, &["*"], &[], block),
+    ]
+}
+
+/// A path as a pattern that is about nothing else.
+fn literal(path: &str) -> String {
+    let mut pattern = String::new();
+    for c in path.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
+}
+
+/// The entry that replaces the `results` of a file.
+pub(super) fn results(source: String) -> ResultRule {
+    ResultRule {
+        tools: vec!["*".to_owned()],
+        on: None,
+        redact: Vec::new(),
+        with: None,
+        max_chars: None,
+        append: None,
+        unread: true,
+        source,
+    }
+}

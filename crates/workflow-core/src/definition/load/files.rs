@@ -1,0 +1,361 @@
+//! The port through which definitions are read, and the paths that a definition may name.
+//!
+//! One function yields the path that is checked and opened (B25 to B28), in two steps that the types
+//! hold together. Step one is here and pure: [`FilePath`] has no constructor that accepts a path
+//! leaving its root. Step two is the implementation's: it opens the real path of a `FilePath`, and
+//! only if that lies in the real root or in the real directory of the workflow itself.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use crate::definition::model::{SETTINGS_FILE, Tier};
+
+/// The files of definitions and settings: on a disk, or in memory.
+pub trait Files {
+    /// The entries of a tier's workflows directory, in byte order of their names.
+    ///
+    /// A tier without a workflows directory has no entries. Plain files are not entries; a link to a
+    /// directory is one like any other.
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem>;
+
+    /// The bytes of a file, at most `max_bytes` of them.
+    ///
+    /// Only regular files are read. The file must really lie in the root of its tier, or in the
+    /// directory of its own workflow, wherever links lead.
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem>;
+
+    /// The path of a file as it is shown to people.
+    fn shown(&self, path: &FilePath) -> String;
+}
+
+/// An entry of a workflows directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TierEntry {
+    /// A directory, which may be a workflow's. Its name is the workflow's key.
+    Directory(String),
+    /// Something that looks like a directory and cannot be used.
+    Skipped {
+        /// Its name, as far as it can be shown.
+        name: String,
+        /// Why it is skipped.
+        problem: FileProblem,
+    },
+}
+
+/// Why a file or directory cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FileProblem {
+    /// There is no such file.
+    #[error("does not exist")]
+    Missing,
+    /// A link leads out of the workflows directory.
+    #[error("leads out of the workflows directory")]
+    Escapes,
+    /// It is a directory, a pipe or a device.
+    #[error("is not a regular file")]
+    NotAFile,
+    /// It has more bytes than asked for.
+    #[error("is larger than {limit} bytes")]
+    TooLarge {
+        /// The number of bytes asked for.
+        limit: u32,
+    },
+    /// All files together exceed the limit.
+    #[error("is not read: all files together have more than {limit} bytes")]
+    TooMuch {
+        /// The number of bytes that may be read.
+        limit: u32,
+    },
+    /// Its name is not UTF-8.
+    #[error("has a name that is not UTF-8")]
+    NameNotUtf8,
+    /// The system refuses.
+    #[error("cannot be read: {0}")]
+    Unreadable(
+        /// The system's reason.
+        String,
+    ),
+}
+
+/// Why a path in a definition is refused before any file is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PathProblem {
+    /// It names no file.
+    #[error("names no file")]
+    Empty,
+    /// It does not start at the workflow's directory.
+    #[error("is absolute")]
+    Absolute,
+    /// It leads out of the workflows directory.
+    #[error("leads out of the workflows directory")]
+    Escapes,
+    /// It has a character that means different things on different systems.
+    #[error("has a character that is not allowed in a path")]
+    Character,
+}
+
+/// A file under a root that it cannot leave by its spelling.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FilePath {
+    tier: Tier,
+    /// The workflow's directory; `None` is the settings file.
+    directory: Option<String>,
+    /// From the root, with `/` between its parts.
+    relative: String,
+}
+
+impl FilePath {
+    /// The settings file of a tier; its root contains the workflows directory.
+    #[must_use]
+    pub fn settings(tier: Tier) -> Self {
+        Self {
+            tier,
+            directory: None,
+            relative: SETTINGS_FILE.to_owned(),
+        }
+    }
+
+    /// A tier's workflows directory.
+    #[must_use]
+    pub fn workflows(tier: Tier) -> Self {
+        Self::entry(tier, "")
+    }
+
+    /// An entry of a tier's workflows directory.
+    #[must_use]
+    pub fn entry(tier: Tier, name: &str) -> Self {
+        Self {
+            tier,
+            directory: Some(name.to_owned()),
+            relative: name.to_owned(),
+        }
+    }
+
+    /// A file right in a workflow's directory, by a name that means nothing else.
+    #[must_use]
+    pub fn definition(tier: Tier, directory: &str, name: &str) -> Self {
+        Self {
+            tier,
+            directory: Some(directory.to_owned()),
+            relative: [directory, "/", name].concat(),
+        }
+    }
+
+    /// A file named as an entry of a workflow names it: relative to the workflow's directory, under the tier's root.
+    pub fn in_workflow(tier: Tier, directory: &str, entry: &str) -> Result<Self, PathProblem> {
+        let entry_parts = entry_parts(entry)?;
+        if !entry.contains('/') && !matches!(entry, "." | "..") {
+            return Ok(Self::definition(tier, directory, entry));
+        }
+        let mut parts = vec![directory];
+        for part in entry_parts {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop().ok_or(PathProblem::Escapes)?;
+                }
+                part => parts.push(part),
+            }
+        }
+        // What is left must name something in the root; `..` may have used up even the directory.
+        if parts.is_empty() {
+            return Err(PathProblem::Escapes);
+        }
+        Ok(Self {
+            tier,
+            directory: Some(directory.to_owned()),
+            relative: parts.join("/"),
+        })
+    }
+
+    /// The tier whose root the path starts at.
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// The workflow's directory in the workflows directory; `None` is the settings file.
+    #[must_use]
+    pub fn directory(&self) -> Option<&str> {
+        self.directory.as_deref()
+    }
+
+    /// The path from the root, with `/` between its parts and without `.` and `..`.
+    #[must_use]
+    pub fn relative(&self) -> &str {
+        &self.relative
+    }
+}
+
+/// The parts of a path in a definition, if it means the same on every system.
+fn entry_parts(entry: &str) -> Result<std::str::Split<'_, char>, PathProblem> {
+    let drive = entry.as_bytes().get(1) == Some(&b':') && entry.as_bytes()[0].is_ascii_alphabetic();
+    if entry.starts_with(['/', '\\']) || drive {
+        return Err(PathProblem::Absolute);
+    }
+    if entry.contains(['\\', '\0']) {
+        return Err(PathProblem::Character);
+    }
+    if entry.is_empty() || entry.ends_with('/') {
+        return Err(PathProblem::Empty);
+    }
+    Ok(entry.split('/'))
+}
+
+/// Files of which no more is read than allowed, all together.
+pub(super) struct Metered<'f> {
+    files: &'f dyn Files,
+    limit: u32,
+    /// The bytes that may still be read; `None` after a file exceeded them.
+    left: Cell<Option<u32>>,
+}
+
+impl<'f> Metered<'f> {
+    pub(super) fn new(files: &'f dyn Files, limit: u32) -> Self {
+        Self {
+            files,
+            limit,
+            left: Cell::new(Some(limit)),
+        }
+    }
+}
+
+impl Files for Metered<'_> {
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
+        self.files.entries(tier)
+    }
+
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        let too_much = FileProblem::TooMuch { limit: self.limit };
+        let Some(left) = self.left.get() else {
+            return Err(too_much);
+        };
+        let bytes = self.files.read(path, max_bytes)?;
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        self.left.set(left.checked_sub(length));
+        if self.left.get().is_some() {
+            Ok(bytes)
+        } else {
+            Err(too_much)
+        }
+    }
+
+    fn shown(&self, path: &FilePath) -> String {
+        self.files.shown(path)
+    }
+}
+
+/// Definitions in memory, for tests and for replaying a session.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryFiles {
+    files: BTreeMap<(Tier, String), Vec<u8>>,
+    settings: BTreeMap<Tier, Vec<u8>>,
+}
+
+impl MemoryFiles {
+    /// No files at all.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same files and one more, named from the workflows directory: `bugfix/workflow.yaml`.
+    #[must_use]
+    pub fn with(mut self, tier: Tier, path: &str, content: impl Into<Vec<u8>>) -> Self {
+        self.files.insert((tier, path.to_owned()), content.into());
+        self
+    }
+
+    /// The same files and a settings file.
+    #[must_use]
+    pub fn with_settings(mut self, tier: Tier, content: impl Into<Vec<u8>>) -> Self {
+        self.settings.insert(tier, content.into());
+        self
+    }
+}
+
+impl Files for MemoryFiles {
+    fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
+        let mut names: Vec<&str> = self
+            .files
+            .keys()
+            .filter(|(of, _)| *of == tier)
+            .filter_map(|(_, path)| path.split_once('/').map(|(directory, _)| directory))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        Ok(names
+            .into_iter()
+            .map(|name| TierEntry::Directory(name.to_owned()))
+            .collect())
+    }
+
+    fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
+        let bytes = match path.directory() {
+            None => self.settings.get(&path.tier()),
+            Some(_) => self.files.get(&(path.tier(), path.relative().to_owned())),
+        };
+        let bytes = bytes.ok_or(FileProblem::Missing)?;
+        if bytes.len() > max_bytes as usize {
+            return Err(FileProblem::TooLarge { limit: max_bytes });
+        }
+        Ok(bytes.clone())
+    }
+
+    fn shown(&self, path: &FilePath) -> String {
+        let root = match path.tier() {
+            Tier::Global => "~/.pi/agent",
+            Tier::Project => ".pi",
+        };
+        match path.directory() {
+            None => format!("{root}/{}", path.relative()),
+            Some(_) => format!("{root}/workflows/{}", path.relative()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relative(entry: &str) -> Result<String, PathProblem> {
+        FilePath::in_workflow(Tier::Project, "w", entry).map(|path| path.relative)
+    }
+
+    #[test]
+    fn a_path_may_lie_anywhere_under_the_root() {
+        assert_eq!(relative("a.md").unwrap(), "w/a.md");
+        assert_eq!(relative("./sub//a.md").unwrap(), "w/sub/a.md");
+        assert_eq!(relative("../_shared/a.md").unwrap(), "_shared/a.md");
+        assert_eq!(relative("../a.md").unwrap(), "a.md");
+        assert_eq!(relative("x/../../w/a.md").unwrap(), "w/a.md");
+    }
+
+    #[test]
+    fn a_path_out_of_the_root_is_refused() {
+        assert_eq!(relative("../../a.md"), Err(PathProblem::Escapes));
+        assert_eq!(relative("../.."), Err(PathProblem::Escapes));
+        assert_eq!(relative(".."), Err(PathProblem::Escapes));
+        assert_eq!(relative("../../w/a.md"), Err(PathProblem::Escapes));
+    }
+
+    #[test]
+    fn an_absolute_path_is_refused_even_inside_the_root() {
+        assert_eq!(
+            relative("/../../../../root/w/a.md"),
+            Err(PathProblem::Absolute)
+        );
+        assert_eq!(relative("/w/a.md"), Err(PathProblem::Absolute));
+        assert_eq!(relative("C:/w/a.md"), Err(PathProblem::Absolute));
+        assert_eq!(relative("c:a.md"), Err(PathProblem::Absolute));
+        assert_eq!(relative("\\\\server\\a.md"), Err(PathProblem::Absolute));
+    }
+
+    #[test]
+    fn a_path_must_mean_the_same_everywhere_and_name_a_file() {
+        assert_eq!(relative("..\\..\\a.md"), Err(PathProblem::Character));
+        assert_eq!(relative("a\0.md"), Err(PathProblem::Character));
+        assert_eq!(relative(""), Err(PathProblem::Empty));
+        assert_eq!(relative("sub/"), Err(PathProblem::Empty));
+    }
+}

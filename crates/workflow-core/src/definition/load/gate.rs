@@ -1,0 +1,175 @@
+//! Reads `gate` and `approve`. Both are guards: whatever is wrong is an error.
+
+use crate::definition::model::{
+    Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck,
+};
+use crate::definition::schema::keys::{approve, expect, gate, phase};
+use crate::definition::schema::{Field, MapReader, Section, listed, texts, wrong_type};
+use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
+use crate::diagnostic::{Code, Finding, shown};
+use crate::white_space::trim;
+
+/// The seconds that a command may take by default.
+const DEFAULT_TIMEOUT: u32 = 10 * 60;
+
+/// Reads `gate`.
+pub(super) fn read_gate(keys: &mut MapReader<'_, '_, '_>) -> Vec<Gate> {
+    keys.list(&phase::GATE, read_check).all
+}
+
+fn read_check(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Gate> {
+    let mut keys = MapReader::new(reader, Section::Gate, map, span);
+    let span = keys.start;
+    let known = Section::Gate.alternatives();
+    let mut kinds = known.iter().copied().filter(|kind| keys.has(kind));
+    let (kind, more) = (kinds.next(), kinds.next());
+    let Some(kind) = kind else {
+        let message = format!(
+            "a check of `gate` needs one of {}",
+            listed(known.iter().copied())
+        );
+        let finding = Finding::error(Code::MissingKey, span, message);
+        keys.report(finding.help("say what is looked at"));
+        return None;
+    };
+    if let Some(more) = more {
+        let message = format!("a check of `gate` has only one of `{kind}` and `{more}`");
+        let finding = Finding::error(Code::BothLists, span, message);
+        keys.report(finding.help("make a check of each"));
+    }
+    let run = read_run(&mut keys, kind == "run");
+    let path = keys.get(&gate::FILE);
+    let changed = keys.field(&gate::CHANGED);
+    check_companion(&mut keys, "changed", &changed, kind == "file");
+    let git = keys.get(&gate::GIT);
+    let commit = keys.get(&gate::COMMIT);
+    let check = match kind {
+        "run" => Check::Run(run?),
+        "file" => Check::File(FileCheck {
+            path: path?.value,
+            changed: changed.value(),
+        }),
+        "git" => Check::Git(GitCheck::from(git?)),
+        _ => Check::Git(GitCheck::from(commit?)),
+    };
+    Some(Gate {
+        check,
+        source: keys.reader.file_and_line(span),
+    })
+}
+
+fn read_run(keys: &mut MapReader<'_, '_, '_>, is_run: bool) -> Option<RunCheck> {
+    let command = keys.entry(&gate::RUN);
+    let shell = keys.field(&gate::SHELL);
+    check_companion(keys, "shell", &shell, is_run);
+    let timeout = keys.field(&gate::TIMEOUT);
+    check_companion(keys, "timeout", &timeout, is_run);
+    let timeout = match timeout {
+        Field::Absent | Field::NoValue => Some(DEFAULT_TIMEOUT),
+        timeout => timeout.value(),
+    };
+    let expected = keys.map(&gate::EXPECT);
+    check_companion(keys, "expect", &expected, is_run);
+    let (exit, stdout) = read_expect(keys.reader, expected);
+    let shell = shell.value().unwrap_or(false);
+    Some(RunCheck {
+        command: read_command(keys.reader, &command?, shell)?,
+        shell,
+        timeout: timeout?,
+        exit,
+        stdout,
+    })
+}
+
+/// Reports a key that has a meaning only beside another.
+fn check_companion<T>(
+    keys: &mut MapReader<'_, '_, '_>,
+    key: &str,
+    field: &Field<T>,
+    has_meaning: bool,
+) {
+    let (Field::Wrong { key_span, .. } | Field::Value { key_span, .. }) = *field else {
+        return;
+    };
+    let companions = Section::Gate.companions().iter();
+    let Some((_, beside)) = companions
+        .filter(|_| !has_meaning)
+        .find(|(name, _)| *name == key)
+    else {
+        return;
+    };
+    let message = format!("`{key}` belongs to a check with `{beside}`");
+    let finding = Finding::error(Code::InvalidValue, key_span, message);
+    keys.report(finding.help(format!("put it beside `{beside}`, or remove it")));
+}
+
+fn read_command(reader: &mut Reader<'_>, entry: &Entry<'_>, shell: bool) -> Option<Vec<String>> {
+    let span = entry.value.span;
+    match &entry.value.kind {
+        Kind::Text(line) if shell && !trim(line).is_empty() => Some(vec![line.to_string()]),
+        Kind::Text(line) if !shell => {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let message = "`run` must be a list: the program and its arguments";
+            let finding = Finding::error(Code::WrongType, span, message);
+            let list = shown(&words.join(", "));
+            reader.report(finding.help(format!("write `run: [{list}]`, or add `shell: true`")));
+            None
+        }
+        Kind::List(_) if !shell => {
+            let words = texts(reader, &gate::RUN, &entry.value)?;
+            if words.first().is_none_or(|program| trim(program).is_empty()) {
+                let finding = Finding::error(Code::MissingKey, span, "`run` names no program");
+                reader.report(finding.help("write `run: [cargo, test]`"));
+                return None;
+            }
+            Some(words)
+        }
+        kind => {
+            let expected = if shell {
+                "a line for the shell"
+            } else {
+                "a list of texts"
+            };
+            reader.report(wrong_type(&gate::RUN, expected, kind, span));
+            None
+        }
+    }
+}
+
+fn read_expect(
+    reader: &mut Reader<'_>,
+    expected: Field<Map<'_>>,
+) -> (ExpectedExit, Option<String>) {
+    let success = ExpectedExit::Code(0);
+    let Some(map) = expected.value() else {
+        return (success, None);
+    };
+    let mut keys = MapReader::new(reader, Section::Expect, map, None);
+    let exit = keys.get(&expect::EXIT).unwrap_or(success);
+    (exit, keys.get(&expect::STDOUT).map(|text| text.value))
+}
+
+/// Reads `approve`.
+pub(super) fn read_approval(keys: &mut MapReader<'_, '_, '_>) -> Option<Approval> {
+    let Field::Value {
+        key_span,
+        span,
+        value: map,
+    } = keys.map(&phase::APPROVE)
+    else {
+        return None;
+    };
+    let mut keys = MapReader::new(keys.reader, Section::Approve, map, span);
+    let ask = keys.get(&approve::ASK);
+    let choices = match keys.field(&approve::CHOICES) {
+        Field::Absent | Field::NoValue => Some(["approve", "revise"].map(str::to_owned).to_vec()),
+        choices => choices.value(),
+    };
+    let show = keys.get(&approve::SHOW).map(|text| text.value);
+    Some(Approval {
+        ask: ask?.value,
+        choices: choices?,
+        show,
+        source: keys.reader.file_and_line(key_span),
+    })
+}

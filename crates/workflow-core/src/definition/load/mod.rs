@@ -1,0 +1,341 @@
+//! Loads everything there is: settings, both tiers, references. Never stops at the first mistake.
+
+mod auto_continue;
+mod directories;
+mod directory;
+mod document;
+mod fail_closed;
+mod files;
+mod gate;
+mod origins;
+mod phase;
+mod references;
+mod settings;
+mod tools;
+mod triggers;
+mod workflow;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+pub use document::document;
+pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, TierEntry};
+pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};
+pub use settings::TierSettings;
+
+use super::model::{Catalog, Limits, Settings, Show, Tier};
+use super::syntax::{Findings, Node, Reader, Source, TreeLimits, json5};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, visible};
+use directories::load_tier;
+use directory::{Draft, Found, Summary, read_map};
+use files::Metered;
+use references::settle;
+use settings::{merged, read_settings};
+
+/// The loaded files, and all that is wrong with them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Loaded {
+    /// The workflows that can run.
+    pub catalog: Arc<Catalog>,
+    /// Every workflow that was found, global ones first, in byte order of their keys.
+    pub index: Vec<Listing>,
+    /// The settings in force.
+    pub settings: Settings,
+    /// Their parts: the user's settings and the project's.
+    pub tiers: [TierSettings; 2],
+    /// Everything that is wrong: settings, then workflow by workflow, then their references.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Replaces settings that cannot be read any more by those that were loaded last.
+    pub fn keep_last_known_good(&mut self, tier: Tier, before: TierSettings) {
+        self.tiers[tier as usize] = before.last_known_good();
+        let limits = self.settings.limits;
+        self.settings = Settings {
+            // By these it has been loaded.
+            limits,
+            ..merged(&self.tiers)
+        };
+    }
+
+    /// The errors of the workflows that were left out and that a person would start by this name:
+    /// their command name, or their key where that could not be read.
+    pub fn problems_of(&self, name: &str) -> impl Iterator<Item = &Diagnostic> {
+        let left_out = self
+            .index
+            .iter()
+            .filter(|listing| listing.outcome == Outcome::LeftOut)
+            .filter(|listing| listing.command_name == name || listing.key == name);
+        let keys: Vec<&str> = left_out.map(|listing| &*listing.key).collect();
+        self.diagnostics.iter().filter(move |found| {
+            let about = found.workflow.as_deref();
+            found.severity == Severity::Error && about.is_some_and(|key| keys.contains(&key))
+        })
+    }
+}
+
+/// A workflow that was found, in the catalog or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// Its directory's name.
+    pub key: String,
+    /// Its source.
+    pub tier: Tier,
+    /// The path of its definition, as it is shown.
+    pub source: String,
+    /// Its name; empty if it could not be read.
+    pub name: String,
+    /// Its command name; empty if it has none or it could not be read.
+    pub command_name: String,
+    /// Its visibility.
+    pub show: Show,
+    /// The number of its phase entries.
+    pub phases: usize,
+    /// True if it replaces a workflow of the user with the same key.
+    pub shadows: bool,
+    /// The outcome of loading it.
+    pub outcome: Outcome,
+}
+
+/// The outcome of loading a workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is in the catalog.
+    Loaded,
+    /// The project's workflow of the same key takes its place.
+    Shadowed,
+    /// Something is wrong with it, or with what it refers to.
+    LeftOut,
+}
+
+/// Loads settings and workflows.
+///
+/// Each tier is read and validated alone; then the tiers are merged, so that a broken override does
+/// not hide a sound global workflow (B24); then references are resolved over what is left.
+#[must_use]
+pub fn load(files: &dyn Files) -> Loaded {
+    let mut diagnostics = Vec::new();
+    let tiers = [Tier::Global, Tier::Project]
+        .map(|tier| load_settings_of(files, tier, &mut diagnostics).unwrap_or_default());
+    let settings = merged(&tiers);
+    let files = Metered::new(files, settings.limits.max_total_bytes);
+    let [global, project] = [Tier::Global, Tier::Project]
+        .map(|tier| load_tier(&files, tier, &settings.limits, &mut diagnostics));
+    let mut index = listings(&global, &project);
+    let drafts = merge(global, project, &mut diagnostics);
+    let max_nesting = settings.limits.max_nesting;
+    let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
+    duplicate_commands(&drafts, &mut diagnostics);
+    let workflows = drafts.into_iter().map(|draft| draft.workflow);
+    Loaded {
+        catalog: Arc::new(Catalog::new(workflows.collect())),
+        index,
+        settings,
+        tiers,
+        diagnostics,
+    }
+}
+
+/// Loads the settings file of a source; `None` if there is none.
+pub(super) fn load_settings_of(
+    files: &dyn Files,
+    tier: Tier,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<TierSettings> {
+    let limits = Limits::default();
+    let path = FilePath::settings(tier);
+    let bytes = match files.read(&path, limits.max_file_bytes) {
+        Ok(bytes) => bytes,
+        Err(FileProblem::Missing) => return None,
+        Err(problem) => {
+            let message = format!("the settings file {problem}");
+            let location = Location::file(&files.shown(&path));
+            let diagnostic =
+                Diagnostic::new(Code::Unreadable, Severity::Error, message).at(location);
+            let diagnostic = match problem {
+                FileProblem::TooLarge { .. } => diagnostic.with_help("make it smaller"),
+                _ => diagnostic,
+            };
+            let closed = TierSettings::fail_closed(&visible(&files.shown(&path)), &diagnostic);
+            diagnostics.push(diagnostic);
+            return Some(closed);
+        }
+    };
+    let source = Source::new(&files.shown(&path), bytes);
+    let mut findings = Findings::about(None, &source, Findings::SHOWN);
+    let node = parse_settings(&source);
+    let reader = &mut Reader {
+        source: &source,
+        findings: &mut findings,
+    };
+    let settings = read_map(reader, "the settings file", "`{}`, or remove it", node)
+        .map(|(map, _)| read_settings(reader, map, tier));
+    let found = findings.finish();
+    let closed = found
+        .iter()
+        .find(|found| leaves_nothing(found) || settings.is_none())
+        .map(|found| TierSettings::fail_closed(source.file(), found));
+    diagnostics.extend(found);
+    closed.or(settings)
+}
+
+/// Returns true if a mistake makes the whole file unreliable.
+fn leaves_nothing(found: &Diagnostic) -> bool {
+    matches!(found.code, Code::NotUtf8 | Code::DuplicateKey)
+}
+
+/// Parses a settings file.
+pub(super) fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
+    let limits = Limits::default();
+    let tree_limits = TreeLimits {
+        depth: limits.max_depth as usize,
+        size: limits.max_file_bytes as usize,
+    };
+    json5::parse(source.text(), tree_limits)
+}
+
+fn listings(global: &[(String, Found)], project: &[(String, Found)]) -> Vec<Listing> {
+    let global_keys: HashSet<&str> = global.iter().map(|(key, _)| &**key).collect();
+    let of_tier = |tier, found: &[(String, Found)]| -> Vec<Listing> {
+        found
+            .iter()
+            .map(|(key, found)| {
+                let shadows = tier == Tier::Project && global_keys.contains(&**key);
+                listing(tier, key, found, shadows)
+            })
+            .collect()
+    };
+    let mut index = of_tier(Tier::Global, global);
+    index.extend(of_tier(Tier::Project, project));
+    index
+}
+
+/// The listing of a workflow before overrides are known.
+fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
+    let Summary {
+        name,
+        command_name,
+        show,
+        phases,
+    } = found.summary.clone();
+    let sound = found.draft.is_some();
+    Listing {
+        key: key.to_owned(),
+        tier,
+        source: found.source.clone(),
+        name,
+        command_name,
+        show,
+        phases,
+        shadows: shadows && sound,
+        outcome: if sound {
+            Outcome::Shadowed
+        } else {
+            Outcome::LeftOut
+        },
+    }
+}
+
+/// The sound workflows of both tiers: global keys first, an override at the position of the overridden one.
+fn merge(
+    global: Vec<(String, Found)>,
+    project: Vec<(String, Found)>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Draft> {
+    let mut overrides = BTreeMap::new();
+    let mut broken = HashMap::new();
+    for (key, found) in project {
+        match found.draft {
+            Some(draft) => drop(overrides.insert(key, draft)),
+            None => drop(broken.insert(key, found.source)),
+        }
+    }
+    let mut merged = Vec::new();
+    for (key, found) in global {
+        let Some(draft) = found.draft else { continue };
+        if let Some(file) = broken.get(&key) {
+            diagnostics.push(override_left_out(&key, file));
+        }
+        merged.push(overrides.remove(&key).unwrap_or(draft));
+    }
+    merged.extend(overrides.into_values());
+    merged
+}
+
+fn override_left_out(key: &str, file: &str) -> Diagnostic {
+    let message = format!(
+        "the project's workflow \"{}\" is broken: the global one is used",
+        shown(key)
+    );
+    Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message)
+        .at(Location::file(file))
+        .about(key)
+}
+
+/// The drafts whose references are sound; notes the outcome of each in the index.
+fn resolve(
+    drafts: Vec<Draft>,
+    index: &mut [Listing],
+    max_nesting: u32,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Draft> {
+    let found: BTreeSet<&str> = index.iter().map(|listing| &*listing.key).collect();
+    let settled = settle(&drafts, &found, max_nesting);
+    diagnostics.extend(settled.diagnostics);
+
+    let standing: HashMap<(&str, Tier), Outcome> = drafts
+        .iter()
+        .zip(&settled.kept)
+        .map(|(draft, &kept)| {
+            let standing = if kept {
+                Outcome::Loaded
+            } else {
+                Outcome::LeftOut
+            };
+            ((&*draft.workflow.key, draft.tier), standing)
+        })
+        .collect();
+    for listing in index {
+        if let Some(&standing) = standing.get(&(&*listing.key, listing.tier)) {
+            listing.outcome = standing;
+        }
+    }
+    drafts
+        .into_iter()
+        .zip(settled.kept)
+        .filter_map(|(draft, kept)| kept.then_some(draft))
+        .collect()
+}
+
+/// Two workflows with one command name: it starts the first visible one (B32).
+fn duplicate_commands(drafts: &[Draft], diagnostics: &mut Vec<Diagnostic>) {
+    let visible = |draft: &&Draft| draft.workflow.show == Show::User;
+    let hidden = |draft: &&Draft| draft.workflow.show == Show::Workflows;
+    let mut started: HashMap<&str, &Draft> = HashMap::new();
+    for draft in drafts
+        .iter()
+        .filter(visible)
+        .chain(drafts.iter().filter(hidden))
+    {
+        let command = &*draft.workflow.command_name;
+        if command.is_empty() {
+            continue;
+        }
+        let first = *started.entry(command).or_insert(draft);
+        if first.workflow.key == draft.workflow.key {
+            continue;
+        }
+        let message = format!(
+            "Duplicate commandName \"{}\" in workflows \"{}\" and \"{}\". The first one found will be used.",
+            shown(command),
+            shown(&first.workflow.key),
+            shown(&draft.workflow.key)
+        );
+        diagnostics.push(
+            Diagnostic::new(Code::DuplicateCommandName, Severity::Warning, message)
+                .at(draft.file.location(draft.command_name))
+                .about(&draft.workflow.key),
+        );
+    }
+}

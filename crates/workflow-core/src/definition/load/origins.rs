@@ -1,0 +1,218 @@
+//! The locations of the keys of definitions and settings.
+//!
+//! A served catalog keeps no places: whoever wants to know reads the files once more, through the same
+//! parser. Files that have changed or gone since are left out. It knows no meaning of a key.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::rc::Rc;
+
+use super::directory::{Directory, body_span, parse_frontmatter};
+use super::files::{FilePath, Files};
+use super::{Loaded, Outcome, load_settings_of, parse_settings};
+use crate::definition::model::{Limits, Settings, Tier};
+use crate::definition::schema::Text;
+use crate::definition::syntax::{Kind, Map, Node, Source, frontmatter};
+use crate::diagnostic::Location;
+
+/// The files that definitions were loaded from, to look up the locations of keys.
+pub struct Origins<'f> {
+    files: &'f dyn Files,
+    tiers: BTreeMap<String, Tier>,
+    limits: Limits,
+    settings: Vec<SettingsOrigin>,
+    /// The workflows that were asked for.
+    read: RefCell<HashMap<String, Option<Rc<WorkflowOrigin>>>>,
+}
+
+/// The content of one settings file, and the locations of its keys.
+#[derive(Debug)]
+pub struct SettingsOrigin {
+    /// Its source.
+    pub tier: Tier,
+    /// Its settings, but for its limits.
+    pub said: Settings,
+    /// The locations of its keys.
+    pub keys: KeyPlaces,
+}
+
+/// The locations of a workflow's keys.
+#[derive(Debug)]
+pub struct WorkflowOrigin {
+    /// Which directory it comes from.
+    pub tier: Tier,
+    /// The keys of its definition.
+    pub keys: KeyPlaces,
+    /// Its phase entries, in order.
+    pub entries: Vec<EntryOrigin>,
+}
+
+/// The location of one phase entry.
+#[derive(Debug, Default)]
+pub struct EntryOrigin {
+    /// The entry in the definition.
+    pub entry: Option<Location>,
+    /// The keys of the phase: in its own file, or in the definition.
+    pub keys: KeyPlaces,
+}
+
+/// The locations of the keys of one map, and of the maps in it.
+#[derive(Debug, Default)]
+pub struct KeyPlaces(BTreeMap<(String, Option<String>), Location>);
+
+impl KeyPlaces {
+    /// The location of a key. `["continue", "max"]` is a key of a map in the map; where it is not written out,
+    /// the place is that of the key around it.
+    #[must_use]
+    pub fn of(&self, key: &[&str]) -> Option<&Location> {
+        let (outer, inner) = (key.first()?, key.get(1));
+        let location = |inner: Option<&&str>| {
+            let inner = inner.map(|&inner| inner.to_owned());
+            self.0.get(&((*outer).to_owned(), inner))
+        };
+        location(inner).or_else(|| location(None))
+    }
+
+    fn new(source: &Source, map: &Map<'_>) -> Self {
+        let mut places = BTreeMap::new();
+        for entry in &map.entries {
+            let key = entry.key.clone().into_owned();
+            match &entry.value.kind {
+                // A key without a value is taken as absent.
+                Kind::Null => continue,
+                Kind::Map(inner) => {
+                    for inner in inner
+                        .entries
+                        .iter()
+                        .filter(|inner| inner.value.kind != Kind::Null)
+                    {
+                        let name = inner.key.clone().into_owned();
+                        places.insert((key.clone(), Some(name)), source.location(inner.key_span));
+                    }
+                }
+                Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => {}
+            }
+            places.insert((key, None), source.location(entry.key_span));
+        }
+        Self(places)
+    }
+}
+
+impl<'f> Origins<'f> {
+    /// The origins of what was loaded from these files.
+    #[must_use]
+    pub fn new(files: &'f dyn Files, loaded: &Loaded) -> Self {
+        let in_force = loaded.index.iter();
+        let in_force = in_force.filter(|listing| listing.outcome == Outcome::Loaded);
+        Self {
+            files,
+            tiers: in_force
+                .map(|listing| (listing.key.clone(), listing.tier))
+                .collect(),
+            limits: loaded.settings.limits,
+            settings: [Tier::Project, Tier::Global]
+                .into_iter()
+                .filter_map(|tier| settings_origin(files, tier))
+                .collect(),
+            read: RefCell::default(),
+        }
+    }
+
+    /// The settings files there are, the one that wins first.
+    #[must_use]
+    pub fn settings(&self) -> &[SettingsOrigin] {
+        &self.settings
+    }
+
+    /// The origin of a workflow of the catalog; `None` if its files cannot be read any more.
+    #[must_use]
+    pub fn workflow(&self, key: &str) -> Option<Rc<WorkflowOrigin>> {
+        if let Some(read) = self.read.borrow().get(key) {
+            return read.clone();
+        }
+        let read = self.read_workflow(key).map(Rc::new);
+        self.read.borrow_mut().insert(key.to_owned(), read.clone());
+        read
+    }
+
+    fn read_workflow(&self, key: &str) -> Option<WorkflowOrigin> {
+        let tier = *self.tiers.get(key)?;
+        let directory = Directory {
+            files: self.files,
+            tier,
+            key,
+            limits: &self.limits,
+        };
+        let (format, source) = directory.source()?;
+        let map = map_of(directory.parse(&source, format).ok()?)?;
+        let entries = map.entries.iter().find(|entry| entry.key == "phases");
+        let entries = match entries.map(|entry| &entry.value.kind) {
+            Some(Kind::List(items)) => items.iter(),
+            _ => [].iter(),
+        };
+        Some(WorkflowOrigin {
+            tier,
+            entries: entries
+                .map(|item| entry_origin(&directory, &source, item))
+                .collect(),
+            keys: KeyPlaces::new(&source, &map),
+        })
+    }
+}
+
+impl fmt::Debug for Origins<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Origins")
+            .field("tiers", &self.tiers)
+            .finish_non_exhaustive()
+    }
+}
+
+fn settings_origin(files: &dyn Files, tier: Tier) -> Option<SettingsOrigin> {
+    let settings = load_settings_of(files, tier, &mut Vec::new())?.into_settings();
+    let path = FilePath::settings(tier);
+    let bytes = files.read(&path, Limits::default().max_file_bytes).ok()?;
+    let source = Source::new(&files.shown(&path), bytes);
+    let map = map_of(parse_settings(&source).ok()?)?;
+    Some(SettingsOrigin {
+        tier,
+        said: settings,
+        keys: KeyPlaces::new(&source, &map),
+    })
+}
+
+fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> EntryOrigin {
+    let keys = match &item.kind {
+        Kind::Map(map) => KeyPlaces::new(source, map),
+        Kind::Text(path) => {
+            let path = Text {
+                value: path.clone().into_owned(),
+                span: item.span,
+            };
+            phase_file_keys(directory, &path).unwrap_or_default()
+        }
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) => KeyPlaces::default(),
+    };
+    EntryOrigin {
+        entry: item.span.map(|span| source.location(Some(span))),
+        keys,
+    }
+}
+
+fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyPlaces> {
+    let source = directory.open_phase_file(path).ok()?;
+    let parts = frontmatter::split(source.text()).ok()?;
+    let map = map_of(parse_frontmatter(&parts, directory.tree_limits()).ok()?)?;
+    let mut keys = KeyPlaces::new(&source, &map);
+    let body = source.location(Some(body_span(&parts)));
+    keys.0.insert(("instructions".to_owned(), None), body);
+    Some(keys)
+}
+
+fn map_of(node: Node<'_>) -> Option<Map<'_>> {
+    match node.kind {
+        Kind::Map(map) => Some(map),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => None,
+    }
+}

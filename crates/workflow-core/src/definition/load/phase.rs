@@ -1,0 +1,76 @@
+//! Reads a phase: from a phase file, or from a map in the definition itself.
+
+use super::auto_continue::read_continue;
+use super::gate::{read_approval, read_gate};
+use super::tools::{read_results, read_tools};
+use crate::definition::model::Phase;
+use crate::definition::schema::keys::phase;
+use crate::definition::schema::{MapReader, Section, Text, check_template};
+use crate::definition::syntax::{Map, Reader, Span};
+use crate::diagnostic::{Code, Finding};
+use crate::template::TemplateKind;
+
+/// A phase, and the location of its id.
+pub(super) struct ReadPhase {
+    pub(super) phase: Phase,
+    pub(super) id_span: Option<Span>,
+}
+
+/// Reads a phase's map. `body` are the instructions of a phase file; without one they are a key.
+pub(super) fn read_phase(
+    reader: &mut Reader<'_>,
+    map: Map<'_>,
+    start: Option<Span>,
+    body: Option<Text>,
+) -> Option<ReadPhase> {
+    let mut keys = MapReader::new(reader, Section::Phase, map, None);
+    keys.start = start;
+    let id = keys.get(&phase::ID);
+    let name = keys.get(&phase::NAME);
+    let emoji = keys.get(&phase::EMOJI);
+    let instructions = read_instructions(&mut keys, body);
+    let tools = read_tools(&mut keys, &phase::TOOLS);
+    let results = read_results(&mut keys, &phase::RESULTS);
+    let gate = read_gate(&mut keys);
+    let approve = read_approval(&mut keys);
+    let checkpoint = keys.get(&phase::CHECKPOINT);
+    let available_profiles = keys.get(&phase::AVAILABLE_PROFILES);
+    let auto_continue = read_continue(&mut keys, &phase::CONTINUE);
+
+    let id = id?;
+    Some(ReadPhase {
+        id_span: id.span,
+        phase: Phase {
+            id: id.value,
+            name: name?.value,
+            emoji: emoji?.value,
+            instructions: instructions?.value,
+            tools: tools.access,
+            available_profiles,
+            auto_continue,
+            rules: tools.rules,
+            results,
+            gate,
+            approve,
+            checkpoint,
+        },
+    })
+}
+
+fn read_instructions(keys: &mut MapReader<'_, '_, '_>, body: Option<Text>) -> Option<Text> {
+    let Some(text) = body else {
+        return keys.get(&phase::INSTRUCTIONS);
+    };
+    if let Some(entry) = keys.take(&phase::INSTRUCTIONS.key) {
+        let message = "`instructions` in the frontmatter is not read";
+        let finding = Finding::warning(Code::UnknownKey, entry.key_span, message);
+        keys.report(finding.help("the instructions are what follows the frontmatter"));
+    }
+    if text.value.is_empty() {
+        let message = "there are no instructions after the frontmatter";
+        keys.report(Finding::error(Code::NoInstructions, text.span, message));
+        return None;
+    }
+    check_template(keys.reader, TemplateKind::Context, &text.value, text.span);
+    Some(text)
+}

@@ -1,0 +1,299 @@
+//! Resolves subworkflow references: cycles, broken references, nesting.
+//!
+//! Works on indexes and edges, never on the text of a message (B08), and walks no links while it
+//! changes them (B09). After it, every reference leads to a workflow that is left, and none leads back.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+
+use super::directory::Draft;
+use crate::definition::model::PhaseEntry;
+use crate::definition::model::graph::{contains_itself, levels, strongly_connected};
+use crate::definition::schema::nearest;
+use crate::diagnostic::{Code, Diagnostic, Severity, Span, shown};
+
+/// The drafts that are kept, and the reasons why others are not.
+pub(super) struct Settled {
+    /// True for each draft that is kept.
+    pub(super) kept: Vec<bool>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Checks the references of all workflows against each other.
+///
+/// `found` are the keys of all directories with a definition: a reference to one of them that is not
+/// among the drafts leads to a workflow that was left out for its own errors.
+pub(super) fn settle(drafts: &[Draft], found: &BTreeSet<&str>, max_nesting: u32) -> Settled {
+    let graph = Graph::new(drafts);
+    let mut settling = Settling {
+        kept: vec![true; drafts.len()],
+        diagnostics: Vec::new(),
+        suggestions_left: 20,
+        drafts,
+        found,
+        graph,
+    };
+    let groups = strongly_connected(&settling.graph.targets);
+    settling.leave_out_cycles(&groups);
+    settling.leave_out_broken();
+    // The groups come targets first, and those left are single workflows.
+    let order: Vec<usize> = groups.into_iter().flatten().collect();
+    settling.leave_out_deep(&order, max_nesting);
+    Settled {
+        kept: settling.kept,
+        diagnostics: settling.diagnostics,
+    }
+}
+
+/// A reference, its target and its location.
+struct Reference<'d> {
+    key: &'d str,
+    target: Option<usize>,
+    span: Option<Span>,
+}
+
+struct Graph<'d> {
+    references: Vec<Vec<Reference<'d>>>,
+    /// The workflows each one refers to.
+    targets: Vec<Vec<usize>>,
+    /// The workflows that refer to each one.
+    referrers: Vec<Vec<usize>>,
+}
+
+impl<'d> Graph<'d> {
+    fn new(drafts: &'d [Draft]) -> Self {
+        let by_key: HashMap<&str, usize> = drafts
+            .iter()
+            .enumerate()
+            .map(|(at, draft)| (&*draft.workflow.key, at))
+            .collect();
+        let references: Vec<Vec<Reference<'d>>> = drafts
+            .iter()
+            .map(|draft| references_of(draft, &by_key))
+            .collect();
+        let targets: Vec<Vec<usize>> = references
+            .iter()
+            .map(|of| of.iter().filter_map(|reference| reference.target).collect())
+            .collect();
+        let mut referrers = vec![Vec::new(); drafts.len()];
+        for (from, targets) in targets.iter().enumerate() {
+            for &target in targets {
+                referrers[target].push(from);
+            }
+        }
+        Self {
+            references,
+            targets,
+            referrers,
+        }
+    }
+}
+
+fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Reference<'d>> {
+    let keyed =
+        draft
+            .references
+            .iter()
+            .filter_map(|&(at, span)| match &draft.workflow.phases[at] {
+                PhaseEntry::Subworkflow(key) => Some((&**key, span)),
+                PhaseEntry::Phase(_) => None,
+            });
+    keyed
+        .map(|(key, span)| Reference {
+            key,
+            target: by_key.get(key).copied(),
+            span,
+        })
+        .collect()
+}
+
+struct Settling<'d> {
+    kept: Vec<bool>,
+    diagnostics: Vec<Diagnostic>,
+    /// Each suggestion compares a key with all others.
+    suggestions_left: usize,
+    drafts: &'d [Draft],
+    found: &'d BTreeSet<&'d str>,
+    graph: Graph<'d>,
+}
+
+impl Settling<'_> {
+    fn key(&self, at: usize) -> &str {
+        &self.drafts[at].workflow.key
+    }
+
+    fn error(
+        &mut self,
+        code: Code,
+        at: usize,
+        span: Option<Span>,
+        message: String,
+    ) -> &mut Diagnostic {
+        let diagnostic = Diagnostic::new(code, Severity::Error, message)
+            .at(self.drafts[at].file.location(span))
+            .about(self.key(at));
+        self.diagnostics.push(diagnostic);
+        let last = self.diagnostics.len() - 1;
+        &mut self.diagnostics[last]
+    }
+
+    /// Leaves out every workflow that contains itself, directly or through others.
+    fn leave_out_cycles(&mut self, groups: &[Vec<usize>]) {
+        let mut cycles: Vec<Vec<usize>> = groups
+            .iter()
+            .filter(|group| contains_itself(group, &self.graph.targets))
+            .cloned()
+            .collect();
+        for cycle in &mut cycles {
+            cycle.sort_unstable();
+        }
+        cycles.sort_unstable();
+        for cycle in cycles {
+            self.leave_out_cycle(&cycle);
+        }
+    }
+
+    fn leave_out_cycle(&mut self, members: &[usize]) {
+        let first = members[0];
+        let inside: HashSet<usize> = members.iter().copied().collect();
+        for &member in members {
+            self.kept[member] = false;
+            let references = &self.graph.references[member];
+            let span = references
+                .iter()
+                .find(|reference| {
+                    reference
+                        .target
+                        .is_some_and(|target| inside.contains(&target))
+                })
+                .and_then(|reference| reference.span);
+            let (key, first_key) = (shown(self.key(member)), shown(self.key(first)));
+            let message = if member == first {
+                let round = self.round(first, &inside);
+                format!("Cycle detected: {round}. Skipping workflow \"{key}\".")
+            } else {
+                format!("Workflow \"{key}\" is in a cycle with \"{first_key}\". Skipping.")
+            };
+            self.error(Code::Cycle, member, span, message);
+        }
+    }
+
+    /// A shortest way from a workflow back to itself, in words.
+    fn round(&self, start: usize, inside: &HashSet<usize>) -> String {
+        const NAMED: usize = 8;
+        let mut came_from: HashMap<usize, usize> = HashMap::new();
+        let mut queue = VecDeque::from([start]);
+        'search: while let Some(at) = queue.pop_front() {
+            for &target in &self.graph.targets[at] {
+                if target == start {
+                    came_from.insert(start, at);
+                    break 'search;
+                }
+                if inside.contains(&target) && !came_from.contains_key(&target) {
+                    came_from.insert(target, at);
+                    queue.push_back(target);
+                }
+            }
+        }
+        let mut way = vec![start];
+        let mut at = start;
+        while let Some(&before) = came_from.get(&at).filter(|&&before| before != start) {
+            way.push(before);
+            at = before;
+        }
+        way.push(start);
+        way.reverse();
+        let mut names: Vec<String> = way.iter().map(|&at| shown(self.key(at))).collect();
+        if names.len() > NAMED {
+            names.splice(NAMED - 2..names.len() - 1, ["…".to_owned()]);
+        }
+        names.join(" → ")
+    }
+
+    /// Leaves out workflows with broken references, then those that refer to them, and so on (B10, B50).
+    fn leave_out_broken(&mut self) {
+        let mut round: BTreeSet<usize> = (0..self.drafts.len()).collect();
+        while !round.is_empty() {
+            let broken: Vec<usize> = round
+                .into_iter()
+                .filter(|&at| self.kept[at] && self.is_broken(at))
+                .collect();
+            for &at in &broken {
+                self.report_broken(at);
+            }
+            for &at in &broken {
+                self.kept[at] = false;
+            }
+            round = broken
+                .iter()
+                .flat_map(|&at| self.graph.referrers[at].iter().copied())
+                .collect();
+        }
+    }
+
+    fn leads_nowhere(&self, reference: &Reference<'_>) -> bool {
+        reference.target.is_none_or(|target| !self.kept[target])
+    }
+
+    fn is_broken(&self, at: usize) -> bool {
+        let references = &self.graph.references[at];
+        references
+            .iter()
+            .any(|reference| self.leads_nowhere(reference))
+    }
+
+    fn report_broken(&mut self, at: usize) {
+        let mut named = HashSet::new();
+        let broken: Vec<(&str, Option<Span>)> = self.graph.references[at]
+            .iter()
+            .filter(|reference| self.leads_nowhere(reference) && named.insert(reference.key))
+            .map(|reference| (reference.key, reference.span))
+            .collect();
+        for (target, span) in broken {
+            let message = format!(
+                "Workflow \"{}\" references non-existent subworkflow \"{}\". Skipping.",
+                shown(self.key(at)),
+                shown(target)
+            );
+            let help = self.help_for(target);
+            let diagnostic = self.error(Code::BrokenReference, at, span, message);
+            diagnostic.help = help.or(diagnostic.help.take());
+        }
+    }
+
+    fn help_for(&mut self, target: &str) -> Option<String> {
+        if self.found.contains(target) {
+            return Some("it was left out for its own errors: correct those".into());
+        }
+        if target.contains('/') {
+            return Some(
+                "name a directory of the workflows directory: none further down is looked for"
+                    .into(),
+            );
+        }
+        self.suggestions_left = self.suggestions_left.checked_sub(1)?;
+        let near = nearest(target, self.found.iter().copied())?;
+        Some(format!("did you mean `{}`?", shown(near)))
+    }
+
+    /// Leaves out workflows with more levels of subworkflows than allowed. `order` has targets first.
+    fn leave_out_deep(&mut self, order: &[usize], max_nesting: u32) {
+        let levels = levels(&self.graph.targets, order);
+        let deep: Vec<usize> = (0..levels.len())
+            .filter(|&at| self.kept[at] && levels[at] > max_nesting)
+            .collect();
+        for at in deep {
+            self.kept[at] = false;
+            let references = &self.graph.references[at];
+            let deepest = references
+                .iter()
+                .max_by_key(|reference| reference.target.map(|target| levels[target]));
+            let span = deepest.and_then(|reference| reference.span);
+            let message = format!(
+                "Workflow \"{}\" has {} levels of subworkflows: at most {max_nesting} are allowed. Skipping.",
+                shown(self.key(at)),
+                levels[at]
+            );
+            self.error(Code::NestedTooDeep, at, span, message);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Reads the settings files: `continue`, `context`, `checkpoint`, `limits`, where the project's wins, key by key;
+//! `tools`, `results` and `triggers`, where both apply.
+//!
+//! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.
+
+use super::auto_continue::read_continue;
+use super::fail_closed;
+use super::tools::{ReadTools, read_results, read_tools};
+use super::triggers::read_triggers;
+use crate::definition::model::{Guards, Limits, Settings, SettingsStatus, Tier};
+use crate::definition::schema::keys::{limits, settings};
+use crate::definition::schema::{MapReader, Section, lost_guards};
+use crate::definition::syntax::{Map, Reader};
+use crate::diagnostic::Diagnostic;
+
+/// The content of one settings file. A limit that it does not name is absent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TierSettings {
+    settings: Settings,
+    limits: LimitsGiven,
+    guards: Guards,
+}
+
+impl TierSettings {
+    /// The replacement for a file that cannot be read, for this reason: everything is forbidden.
+    pub(super) fn fail_closed(file: &str, why: &Diagnostic) -> Self {
+        let location = why.location.as_ref();
+        let source = match location.and_then(crate::diagnostic::Location::line) {
+            Some(line) => format!("{file}:{line}"),
+            None => file.to_owned(),
+        };
+        Self {
+            guards: Guards {
+                rules: fail_closed::rules(file, &source, &why.message).to_vec(),
+                status: SettingsStatus::Unreadable,
+                ..Guards::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The settings of the file, but for its limits.
+    pub(super) fn into_settings(self) -> Settings {
+        self.settings
+    }
+
+    /// Returns true if all of its guards were loaded, or there is no file.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        self.guards.status.is_loaded()
+    }
+
+    /// The same settings, for a file that cannot be read any more.
+    #[must_use]
+    pub fn last_known_good(mut self) -> Self {
+        self.guards.status = SettingsStatus::LastKnownGood;
+        self
+    }
+}
+
+/// The limits that a file names, in the order of [`Section::Limits`]' keys.
+type LimitsGiven = [Option<u32>; 6];
+
+/// Reads the map of a settings file.
+pub(super) fn read_settings(reader: &mut Reader<'_>, map: Map<'_>, tier: Tier) -> TierSettings {
+    let lost: Vec<_> = lost_guards(Section::Settings, &map).collect();
+    let mut keys = MapReader::new(reader, Section::Settings, map, None);
+    keys.get(&settings::SCHEMA);
+    let auto_continue = read_continue(&mut keys, &settings::CONTINUE);
+    let context = keys.get(&settings::CONTEXT);
+    let limits = read_limits(&mut keys);
+    let mut tools = read_tools(&mut keys, &settings::TOOLS);
+    let mut results = read_results(&mut keys, &settings::RESULTS);
+    for (guard, span) in lost {
+        if guard == "results" {
+            results.push(fail_closed::results(keys.reader.file_and_line(span)));
+        } else if tools.status.is_loaded() {
+            tools.fail_closed(keys.reader, span);
+        }
+    }
+    let ReadTools {
+        access,
+        rules,
+        mut status,
+    } = tools;
+    if results.iter().any(|rule| rule.unread) {
+        status = SettingsStatus::Unreadable;
+    }
+    TierSettings {
+        settings: Settings {
+            auto_continue,
+            context,
+            limits: Limits::default(),
+            checkpoint: keys.get(&settings::CHECKPOINT),
+            triggers: read_triggers(&mut keys, tier),
+            ..Settings::default()
+        },
+        limits,
+        guards: Guards {
+            tools: access,
+            rules,
+            results,
+            status,
+        },
+    }
+}
+
+/// The settings in force.
+pub(super) fn merged([global, project]: &[TierSettings; 2]) -> Settings {
+    let (outer, inner) = (&global.settings, &project.settings);
+    let mut limits = Limits::default();
+    for given in [global.limits, project.limits] {
+        for (limit, given) in limits_mut(&mut limits).into_iter().zip(given) {
+            *limit = given.unwrap_or(*limit);
+        }
+    }
+    Settings {
+        auto_continue: inner.auto_continue.within(&outer.auto_continue),
+        context: inner.context.or(outer.context),
+        limits,
+        user: global.guards.clone(),
+        project: project.guards.clone(),
+        checkpoint: inner.checkpoint.or(outer.checkpoint),
+        triggers: [&*outer.triggers, &*inner.triggers].concat(),
+    }
+}
+
+fn read_limits(keys: &mut MapReader<'_, '_, '_>) -> LimitsGiven {
+    let Some(map) = keys.map(&settings::LIMITS).value() else {
+        return LimitsGiven::default();
+    };
+    let mut keys = MapReader::new(keys.reader, Section::Limits, map, None);
+    [
+        limits::MAX_FILE_BYTES,
+        limits::MAX_TOTAL_BYTES,
+        limits::MAX_DEPTH,
+        limits::MAX_PHASES,
+        limits::MAX_WORKFLOWS,
+        limits::MAX_NESTING,
+    ]
+    .map(|limit| keys.get(&limit))
+}
+
+/// The limits in the order of [`Section::Limits`]' keys.
+fn limits_mut(limits: &mut Limits) -> [&mut u32; 6] {
+    let Limits {
+        max_file_bytes,
+        max_total_bytes,
+        max_depth,
+        max_phases,
+        max_workflows,
+        max_nesting,
+    } = limits;
+    [
+        max_file_bytes,
+        max_total_bytes,
+        max_depth,
+        max_phases,
+        max_workflows,
+        max_nesting,
+    ]
+}

@@ -1,0 +1,185 @@
+//! Reads a workflow's map: everything but its phase files.
+
+use super::auto_continue::read_continue;
+use super::tools::{read_results, read_tools};
+use crate::definition::model::{Limits, Show, Templates, Workflow};
+use crate::definition::schema::keys::{reference, workflow};
+use crate::definition::schema::{Field, MapReader, Section, Text, nearest, wrong_type};
+use crate::definition::syntax::{Entry, Kind, Map, Node, Reader, Span, raise};
+use crate::diagnostic::{Code, Finding, shown};
+
+/// A workflow whose phases are still to be read.
+pub(super) struct ReadWorkflow<'s> {
+    /// The workflow as far as it is sound; `phases` is empty.
+    pub(super) workflow: Workflow,
+    /// The location of its command name.
+    pub(super) command_name_span: Option<Span>,
+    /// The entries of `phases`.
+    pub(super) entries: Vec<ReadEntry<'s>>,
+}
+
+/// An entry of `phases`.
+pub(super) enum ReadEntry<'s> {
+    /// A phase file.
+    File(Text),
+    /// A phase inside the definition.
+    Inline(Map<'s>, Option<Span>),
+    /// A reference to another workflow.
+    Subworkflow(Text),
+}
+
+/// Reads the map of a definition. What is not sound is reported, and left at its default.
+pub(super) fn read_workflow<'s>(
+    reader: &mut Reader<'_>,
+    key: &str,
+    map: Map<'s>,
+    span: Option<Span>,
+    limits: &Limits,
+) -> ReadWorkflow<'s> {
+    let mut keys = MapReader::new(reader, Section::Workflow, map, span);
+    keys.get(&workflow::SCHEMA);
+    let name = keys.get(&workflow::NAME);
+    let show = keys.field(&workflow::SHOW);
+    // Under a `show` that is wrong it is not known if they are required.
+    let is_started = match &show {
+        Field::Wrong { .. } => false,
+        Field::Value { value, .. } => *value == Show::User,
+        Field::Absent | Field::NoValue => true,
+    };
+    let (command_name, initial_message) = if is_started {
+        (
+            keys.get(&workflow::COMMAND_NAME.required()),
+            keys.get(&workflow::INITIAL_MESSAGE.required()),
+        )
+    } else {
+        (
+            keys.get(&workflow::COMMAND_NAME),
+            keys.get(&workflow::INITIAL_MESSAGE),
+        )
+    };
+    let show = show.value().unwrap_or_default();
+    if show == Show::User {
+        check_command_name(keys.reader, command_name.as_ref());
+    }
+    let tools = read_tools(&mut keys, &workflow::TOOLS);
+    let command_name_span = command_name.as_ref().and_then(|text| text.span);
+    let owned = |text: Option<Text>| text.map(|text| text.value);
+    let workflow = Workflow {
+        key: key.to_owned(),
+        name: owned(name).unwrap_or_default(),
+        command_name: owned(command_name).unwrap_or_default(),
+        initial_message: owned(initial_message).unwrap_or_default(),
+        show,
+        loopable: keys.get(&workflow::LOOPABLE).unwrap_or(true),
+        session_name_prefix: owned(keys.get(&workflow::SESSION_NAME_PREFIX_KEY)),
+        session_name_max_length: keys.get(&workflow::SESSION_NAME_MAX_LENGTH_KEY),
+        templates: Templates {
+            role_instruction: owned(keys.get(&workflow::ROLE_INSTRUCTION)),
+            advance_reminder: owned(keys.get(&workflow::ADVANCE_REMINDER)),
+            block_reason_template: owned(keys.get(&workflow::BLOCK_REASON_TEMPLATE)),
+            completion_message: owned(keys.get(&workflow::COMPLETION_MESSAGE)),
+            cancelled_message: owned(keys.get(&workflow::CANCELLED_MESSAGE)),
+            not_done_reminder: owned(keys.get(&workflow::NOT_DONE_REMINDER)),
+        },
+        auto_continue: read_continue(&mut keys, &workflow::CONTINUE),
+        context: keys.get(&workflow::CONTEXT),
+        phases: Vec::new(),
+        tools: tools.access,
+        rules: tools.rules,
+        results: read_results(&mut keys, &workflow::RESULTS),
+        checkpoint: keys.get(&workflow::CHECKPOINT),
+    };
+    ReadWorkflow {
+        workflow,
+        command_name_span,
+        entries: read_entries(&mut keys, limits),
+    }
+}
+
+/// Checks a command name. Only a visible workflow is started by it.
+fn check_command_name(reader: &mut Reader<'_>, name: Option<&Text>) {
+    let Some(name) = name else {
+        return;
+    };
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if !name.value.bytes().all(allowed) {
+        let message = format!("`commandName` cannot be `{}`", shown(&name.value));
+        let finding = Finding::error(Code::InvalidValue, name.span, message);
+        reader.report(finding.help("only the letters a to z and A to Z, digits, `_` and `-`"));
+    }
+}
+
+fn read_entries<'s>(keys: &mut MapReader<'_, '_, 's>, limits: &Limits) -> Vec<ReadEntry<'s>> {
+    let key = &workflow::PHASES;
+    let Some(entry) = keys.entry(key) else {
+        let finding = Finding::error(Code::MissingKey, keys.start, "`phases` is missing");
+        keys.report(finding.help(key.for_example()));
+        return Vec::new();
+    };
+    let span = entry.value.span;
+    let Kind::List(items) = entry.value.kind else {
+        keys.report(wrong_type(key, "a list", &entry.value.kind, span));
+        return Vec::new();
+    };
+    if items.is_empty() {
+        let finding = Finding::error(Code::MissingKey, span, "`phases` is empty");
+        keys.report(finding.help(key.for_example()));
+    }
+    let most = limits.max_phases as usize;
+    if let Some(first) = items.get(most) {
+        let message = format!("more than {most} phases");
+        let finding = Finding::error(Code::OverLimit, first.span, message);
+        keys.report(finding.help(raise("maxPhases")));
+        return Vec::new();
+    }
+    items
+        .into_iter()
+        .filter_map(|item| read_entry(keys.reader, item))
+        .collect()
+}
+
+fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'s>> {
+    let span = item.span;
+    match item.kind {
+        Kind::Text(value) => Some(ReadEntry::File(Text {
+            value: value.into_owned(),
+            span,
+        })),
+        Kind::Map(map)
+            if map
+                .entries
+                .iter()
+                .any(|entry| entry.key == reference::SUBWORKFLOW.key.name) =>
+        {
+            let mut keys = MapReader::new(reader, Section::Reference, map, span);
+            keys.get(&reference::SUBWORKFLOW)
+                .map(ReadEntry::Subworkflow)
+        }
+        Kind::Map(map) => match nearly_reference(&map) {
+            Some(entry) => {
+                let message = format!("unknown key `{}` in a reference", shown(&entry.key));
+                let finding = Finding::error(Code::UnknownKey, entry.key_span, message);
+                reader.report(finding.help("did you mean `subworkflow`?"));
+                None
+            }
+            None => Some(ReadEntry::Inline(map, span)),
+        },
+        kind => {
+            let message = format!(
+                "an entry of `phases` must be a file name, `{{subworkflow: key}}` or a phase, not {}",
+                kind.words()
+            );
+            let finding = Finding::error(Code::WrongType, span, message);
+            reader.report(finding.help(workflow::PHASES.for_example()));
+            None
+        }
+    }
+}
+
+/// The only key of a map, if it is `subworkflow` misspelt.
+fn nearly_reference<'m, 's>(map: &'m Map<'s>) -> Option<&'m Entry<'s>> {
+    let [entry] = &*map.entries else {
+        return None;
+    };
+    nearest(&entry.key, [reference::SUBWORKFLOW.key.name]).map(|_| entry)
+}

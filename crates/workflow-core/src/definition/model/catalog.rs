@@ -1,0 +1,114 @@
+//! The workflows that can run.
+
+use std::collections::BTreeMap;
+
+use super::graph::{contains_itself, levels, strongly_connected};
+use super::settings::Limits;
+use super::workflow::{PhaseEntry, Show, Workflow};
+
+/// The workflows that can run, in order: global keys first, an override keeps the global's place.
+///
+/// Every reference in a catalog leads to a workflow of the catalog, and no workflow contains itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Catalog {
+    workflows: Vec<Workflow>,
+    by_key: BTreeMap<String, usize>,
+}
+
+impl Catalog {
+    /// Takes workflows whose references are known to be sound; the last of equal keys wins.
+    #[must_use]
+    pub fn new(workflows: Vec<Workflow>) -> Self {
+        let by_key = workflows
+            .iter()
+            .enumerate()
+            .map(|(at, workflow)| (workflow.key.clone(), at))
+            .collect();
+        Self { workflows, by_key }
+    }
+
+    /// The catalog of workflows from elsewhere, if they fulfil the conditions of a catalog.
+    #[must_use]
+    pub fn checked(workflows: Vec<Workflow>) -> Option<Self> {
+        let catalog = Self::new(workflows);
+        let targets: Option<Vec<Vec<usize>>> = catalog
+            .iter()
+            .map(|workflow| catalog.targets_of(workflow))
+            .collect();
+        let (targets, unique) = (targets?, catalog.by_key.len() == catalog.workflows.len());
+        let groups = strongly_connected(&targets);
+        let cyclic = groups.iter().any(|group| contains_itself(group, &targets));
+        let order: Vec<usize> = groups.into_iter().flatten().collect();
+        let too_deep = levels(&targets, &order)
+            .into_iter()
+            .any(|levels| levels > Limits::HIGHEST.max_nesting);
+        (unique && !cyclic && !too_deep).then_some(catalog)
+    }
+
+    /// The workflows that a workflow refers to; `None` if one is not here, or it has no phases.
+    fn targets_of(&self, workflow: &Workflow) -> Option<Vec<usize>> {
+        if workflow.phases.is_empty() {
+            return None;
+        }
+        let keys = workflow.phases.iter().filter_map(|entry| match entry {
+            PhaseEntry::Phase(_) => None,
+            PhaseEntry::Subworkflow(key) => Some(key),
+        });
+        keys.map(|key| self.by_key.get(key).copied()).collect()
+    }
+
+    /// The workflow of this key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Workflow> {
+        self.by_key.get(key).map(|&at| &self.workflows[at])
+    }
+
+    /// All workflows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Workflow> {
+        self.workflows.iter()
+    }
+
+    /// The workflows a person can start, in order.
+    pub fn startable(&self) -> impl Iterator<Item = &Workflow> {
+        self.iter().filter(|workflow| workflow.show == Show::User)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Phase;
+    use super::*;
+
+    fn workflow(key: &str, references: &[&str]) -> Workflow {
+        Workflow {
+            key: key.to_owned(),
+            name: key.to_owned(),
+            show: Show::Workflows,
+            loopable: true,
+            phases: references
+                .iter()
+                .map(|key| PhaseEntry::Subworkflow((*key).to_owned()))
+                .chain([PhaseEntry::Phase(Phase {
+                    id: "p".to_owned(),
+                    name: "P".to_owned(),
+                    emoji: "p".to_owned(),
+                    instructions: "Do it.".to_owned(),
+                    ..Phase::default()
+                })])
+                .collect(),
+            ..Workflow::default()
+        }
+    }
+
+    #[test]
+    fn a_checked_catalog_holds_what_it_promises() {
+        assert!(Catalog::checked(vec![workflow("a", &["b"]), workflow("b", &[])]).is_some());
+        assert!(Catalog::checked(vec![workflow("a", &["b"])]).is_none());
+        assert!(Catalog::checked(vec![workflow("a", &["a"])]).is_none());
+        assert!(Catalog::checked(vec![workflow("a", &["b"]), workflow("b", &["a"])]).is_none());
+        assert!(Catalog::checked(vec![workflow("a", &[]), workflow("a", &[])]).is_none());
+        let mut empty = workflow("a", &[]);
+        empty.phases.clear();
+        assert!(Catalog::checked(vec![empty]).is_none());
+    }
+}

@@ -1,0 +1,149 @@
+//! Gates and approvals: the conditions for leaving a phase.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{shown, visible};
+
+/// One check of a phase's gate. `next` leaves the phase only when all have passed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Gate {
+    /// Its subject.
+    pub check: Check,
+    /// Its location, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// The subject of a check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Check {
+    /// A command is run.
+    Run(RunCheck),
+    /// A file is looked at.
+    File(FileCheck),
+    /// The repository is looked at.
+    Git(GitCheck),
+}
+
+/// A command and its expected result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCheck {
+    /// The program and its arguments; with `shell`, one line for the shell.
+    pub command: Vec<String>,
+    /// True if the shell reads the line.
+    #[serde(default)]
+    pub shell: bool,
+    /// Seconds until it is ended.
+    pub timeout: u32,
+    /// The expected exit code.
+    pub exit: ExpectedExit,
+    /// A regular expression that its output must match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<String>,
+}
+
+impl RunCheck {
+    /// The command as one would type it, in one line without control characters, cut when it is long.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        shown(&self.typed())
+    }
+
+    /// The same in full, however long it is: for whoever must know all of it.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        visible(&self.typed())
+    }
+
+    fn typed(&self) -> String {
+        if self.shell {
+            return self.command.join(" ");
+        }
+        let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
+        words.join(" ")
+    }
+}
+
+impl Check {
+    /// The check as people read it, on one line.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        self.called(shown)
+    }
+
+    /// The name of the check; `fit` prepares the parts that come from its definition.
+    pub fn called(&self, fit: impl Fn(&str) -> String) -> String {
+        match self {
+            Self::Run(run) => fit(&run.typed()),
+            Self::File(FileCheck { path, changed }) => {
+                let path = fit(path);
+                match changed {
+                    None => format!("file {path}"),
+                    Some(true) => format!("file {path} changed"),
+                    Some(false) => format!("file {path} unchanged"),
+                }
+            }
+            Self::Git(GitCheck::Clean) => "git clean".to_owned(),
+            Self::Git(GitCheck::NewCommit) => "git new commit".to_owned(),
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,^".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// An expected exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExpectedExit {
+    /// This one.
+    Code(i32),
+    /// Any but 0.
+    Nonzero,
+}
+
+/// A file that must be there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileCheck {
+    /// Its path, from the working directory.
+    pub path: String,
+    /// If given, its content must differ from that at the start of the phase, or must not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<bool>,
+}
+
+/// The expected state of the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum GitCheck {
+    /// Nothing is changed that is not committed.
+    Clean,
+    /// There is a commit that was not there when the phase was entered.
+    NewCommit,
+}
+
+/// The approval of a person that `next` needs after the gate has passed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approval {
+    /// The question.
+    pub ask: String,
+    /// The possible answers; the first one approves.
+    pub choices: Vec<String>,
+    /// A file that is shown with the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show: Option<String>,
+    /// Its location, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}

@@ -1,0 +1,156 @@
+//! Rules on single tool calls and on their results. Every level has the same: the user's settings, the project's, a
+//! workflow, a phase.
+
+use serde::{Deserialize, Serialize};
+
+/// The guards of a settings file. They apply in every phase, and outside of phases.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Guards {
+    /// Which tools may run at all; `None` is all of them.
+    pub tools: Option<ToolAccess>,
+    /// Rules on single calls.
+    pub rules: Vec<Rule>,
+    /// Rules on results.
+    pub results: Vec<ResultRule>,
+    /// How they were obtained.
+    #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
+    pub status: SettingsStatus,
+}
+
+/// How the guards of a settings file were obtained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum SettingsStatus {
+    /// All of them were loaded, or there is no file.
+    #[default]
+    #[serde(rename = "whole")]
+    Loaded,
+    /// The file cannot be read now: these are the guards that were loaded last.
+    #[serde(rename = "earlier")]
+    LastKnownGood,
+    /// The file cannot be read, and was never loaded: what is missing counts as forbidden.
+    #[serde(rename = "never")]
+    Unreadable,
+}
+
+impl SettingsStatus {
+    /// Returns true if the guards are those of the file as it is.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        *self == Self::Loaded
+    }
+}
+
+/// Which tools a phase allows. `workflow_step` is always allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolAccess {
+    /// All but these.
+    Blacklist(Vec<String>),
+    /// Only these.
+    Whitelist(Vec<String>),
+}
+
+/// A rule on single tool calls: it matches a call that all of its conditions match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rule {
+    /// Its effect on a matching call.
+    pub verdict: Verdict,
+    /// The tools it is about: names, with `*` for any characters.
+    pub tools: Vec<String>,
+    /// Globs, one of which the call's path must match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<String>,
+    /// Patterns, one of which a simple command of the call's shell line must match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// If given, the call's shell line must write files, or must not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<bool>,
+    /// Regular expressions that fields of the input must match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input: Vec<(String, String)>,
+    /// Why, as the agent and people read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Its location, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+/// The effect of a rule on a matching call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The call may run, as far as this level is concerned.
+    Allow,
+    /// A person decides.
+    Ask,
+    /// The call must not run.
+    Block,
+}
+
+/// A change of tool results before the model reads them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultRule {
+    /// The tools it is about: names, with `*` for any characters.
+    pub tools: Vec<String>,
+    /// Which results it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<ResultKind>,
+    /// Regular expressions; their matches are replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redact: Vec<String>,
+    /// The replacement for redacted text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<String>,
+    /// Characters that are kept of a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_chars: Option<u32>,
+    /// The text that is appended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub append: Option<String>,
+    /// True if `redact` cannot be read: then all text is withheld.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unread: bool,
+    /// Its location, as `file:line`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+}
+
+impl ResultRule {
+    /// Its effect, as people read it.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let mut does = Vec::new();
+        if self.unread {
+            does.push("withhold, as what to redact cannot be read".to_owned());
+        } else if !self.redact.is_empty() {
+            does.push(format!("redact `{}`", self.redact.join("`, `")));
+        }
+        if let Some(most) = self.max_chars {
+            does.push(format!("keep {most} characters"));
+        }
+        if let Some(text) = &self.append {
+            does.push(format!("append \"{text}\""));
+        }
+        let on = match self.on {
+            None => "",
+            Some(ResultKind::Error) => " that failed",
+            Some(ResultKind::Ok) => " that went well",
+        };
+        format!("`{}`{on}: {}", self.tools.join("`, `"), does.join(", "))
+    }
+}
+
+/// A kind of result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResultKind {
+    /// The tool failed.
+    Error,
+    /// The call succeeded.
+    Ok,
+}

@@ -1,0 +1,13 @@
+//! The two directories that definitions come from.
+
+use serde::{Deserialize, Serialize};
+
+/// Which directory a definition comes from; the project's wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// `<agent directory>/workflows`.
+    Global,
+    /// `<cwd>/.pi/workflows`.
+    Project,
+}

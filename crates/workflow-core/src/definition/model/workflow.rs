@@ -1,0 +1,131 @@
+//! Workflows and phases.
+
+use serde::{Deserialize, Serialize};
+
+use super::auto_continue::ContinueRule;
+use super::gate::{Approval, Gate};
+use super::rules::{ResultRule, Rule, ToolAccess};
+use super::settings::ContextMode;
+use super::trigger::Checkpoint;
+
+/// A workflow: its name, its templates and its phase entries in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Workflow {
+    /// The directory name, which subworkflow references and path segments use.
+    pub key: String,
+    /// The name shown to people.
+    pub name: String,
+    /// First argument of `/workflow`; empty for an internal workflow without one.
+    pub command_name: String,
+    /// Sent to the agent when a run starts; empty for an internal workflow without one.
+    pub initial_message: String,
+    /// Its visibility.
+    pub show: Show,
+    /// True if `loop` may restart this scope.
+    pub loopable: bool,
+    /// The text before the description in the session's name.
+    pub session_name_prefix: Option<String>,
+    /// UTF-16 units of the description kept in the session's name.
+    pub session_name_max_length: Option<u32>,
+    /// The texts this workflow puts in place of the defaults.
+    pub templates: Templates,
+    /// Its auto-continue, as far as given.
+    #[serde(default, rename = "continue")]
+    pub auto_continue: ContinueRule,
+    /// The frequency of the context message in full, if given.
+    pub context: Option<ContextMode>,
+    /// Which tools may run in all of its phases; `None` is all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolAccess>,
+    /// Rules on single calls in all of its phases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// Rules on results in all of its phases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ResultRule>,
+    /// The checkpoint of each turn, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
+    /// The phase entries, at least one.
+    pub phases: Vec<PhaseEntry>,
+}
+
+/// The visibility of a workflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Show {
+    /// Listed, and started with `/workflow`.
+    #[default]
+    User,
+    /// Only a part of other workflows.
+    Workflows,
+}
+
+/// The texts with which a workflow may replace the defaults.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Templates {
+    /// Opens the context message.
+    pub role_instruction: Option<String>,
+    /// Closes the context message.
+    pub advance_reminder: Option<String>,
+    /// The reason a blocked tool call gets.
+    pub block_reason_template: Option<String>,
+    /// Announces a completed run (and a cancelled one without `cancelledMessage`).
+    pub completion_message: Option<String>,
+    /// Announces a cancelled run.
+    pub cancelled_message: Option<String>,
+    /// Sent to the agent that stopped early.
+    pub not_done_reminder: Option<String>,
+}
+
+/// One entry of a workflow's phases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all entries are phases: a box would cost each of them more than it saves"
+)]
+pub enum PhaseEntry {
+    /// A phase of this workflow.
+    Phase(Phase),
+    /// The key of the workflow that runs here as a subworkflow.
+    Subworkflow(String),
+}
+
+/// A phase: its instructions and its tools.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Phase {
+    /// Unique in its workflow.
+    pub id: String,
+    /// The name shown to people.
+    pub name: String,
+    /// Shown before the name in the status line.
+    pub emoji: String,
+    /// The instructions for the agent.
+    pub instructions: String,
+    /// Which tools it may use; `None` is all of them.
+    pub tools: Option<ToolAccess>,
+    /// Subagent profiles named in the context message.
+    pub available_profiles: Option<Vec<String>>,
+    /// Its auto-continue, as far as given.
+    #[serde(default, rename = "continue")]
+    pub auto_continue: ContinueRule,
+    /// Rules on single calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// Rules on results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ResultRule>,
+    /// The checks that must pass before `next` leaves the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gate: Vec<Gate>,
+    /// The approval that `next` needs to leave the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approve: Option<Approval>,
+    /// The checkpoint of each turn, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
+}

@@ -1,0 +1,44 @@
+//! Names that resemble each other.
+
+/// The edit distance of two names, if it is not more than allowed. Lengths alone rule out most.
+pub(super) fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) > allowed {
+        return None;
+    }
+    Some(strsim::osa_distance(a, b)).filter(|&distance| distance <= allowed)
+}
+
+/// A key without the differences of spellings: `white-list`, `white_list` and `whiteList` are one.
+pub(super) fn plain(key: &str) -> String {
+    key.chars()
+        .filter(|c| !matches!(c, '-' | '_' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Longer names are no misspelling of ours, and comparing them costs.
+pub(super) const LONGEST_COMPARED: usize = 40;
+
+/// The known name that an unknown one most likely means.
+#[must_use]
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if name.len() > LONGEST_COMPARED {
+        return None;
+    }
+    let plain_name = plain(name);
+    known
+        .into_iter()
+        .filter_map(|known| {
+            let allowed = (known.len() / 3).max(1);
+            let distance = distance(&plain_name, &plain(known), allowed)?;
+            Some((distance, known))
+        })
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, known)| known)
+}
+
+/// Names as a list for a message.
+pub(in crate::definition) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,164 @@
+//! Globs, patterns of commands and regular expressions.
+
+use super::key::Key;
+use super::values::{Partial, Text, read_filled, wrong_type};
+use crate::definition::syntax::{Kind, Node, Reader, Span};
+use crate::diagnostic::{Code, Finding, shown};
+use crate::policy::rules::{check_glob, regex};
+use crate::white_space::trim;
+
+/// Checks a pattern.
+type Check = fn(&str) -> Result<(), String>;
+
+pub(super) fn read_globs(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<Vec<String>> {
+    read_patterns(reader, key, node, |glob| {
+        check_glob(glob).map_err(|error| error.to_string())
+    })
+}
+
+pub(super) fn read_commands(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<Vec<String>> {
+    read_patterns(reader, key, node, |_| Ok(()))
+}
+
+pub(super) fn read_regexes(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<Vec<String>> {
+    read_patterns(reader, key, node, check_regex)
+}
+
+pub(super) fn read_regex(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
+    let text = read_filled(reader, key, node)?;
+    if let Some(finding) = invalid(&text.value, text.span, check_regex) {
+        reader.report(finding);
+        return None;
+    }
+    Some(text)
+}
+
+/// A map of patterns by the names of fields. Some of them may be wrong.
+pub(super) fn read_fields(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<Partial<(String, String)>> {
+    let Kind::Map(fields) = &node.kind else {
+        reader.report(wrong_type(key, "a map of patterns", &node.kind, node.span));
+        return None;
+    };
+    if fields.entries.is_empty() {
+        let message = format!("`{}` names no field", key.name);
+        reader.report(Finding::error(Code::MissingKey, node.span, message));
+        return None;
+    }
+    let mut read = Partial::default();
+    for field in &fields.entries {
+        let (name, span) = (&field.key, field.value.span);
+        let checked = match &field.value.kind {
+            Kind::Text(pattern) => match invalid(pattern, span, check_regex) {
+                None => Ok((name.to_string(), pattern.to_string())),
+                Some(finding) => Err(finding),
+            },
+            kind => {
+                let message = format!("`{}` must be text, not {}", shown(name), kind.words());
+                Err(Finding::error(Code::WrongType, span, message))
+            }
+        };
+        read.add(reader, checked);
+    }
+    Some(read)
+}
+
+/// A text or a list of texts, all of which are valid.
+fn read_patterns(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+    check: Check,
+) -> Option<Vec<String>> {
+    let wrong = |text: &str, span| invalid(text, span, check);
+    let read = some_or_all(reader, key, node, wrong)?;
+    read.is_sound.then_some(read.all)
+}
+
+/// The valid ones of a text or a list of texts.
+pub(super) fn some_or_all(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+    wrong: impl Fn(&str, Option<Span>) -> Option<Finding>,
+) -> Option<Partial<String>> {
+    let items = match &node.kind {
+        Kind::List(items) => &**items,
+        Kind::Text(_) => std::slice::from_ref(node),
+        kind => {
+            reader.report(wrong_type(key, "text or a list of texts", kind, node.span));
+            return None;
+        }
+    };
+    if items.is_empty() {
+        let message = format!("`{}` is empty", key.name);
+        let finding = Finding::error(Code::MissingKey, node.span, message);
+        reader.report(finding.help("name at least one"));
+        return None;
+    }
+    let mut read = Partial::default();
+    for item in items {
+        let checked = match &item.kind {
+            Kind::Text(text) => match wrong(text, item.span) {
+                None => Ok(text.to_string()),
+                Some(finding) => Err(finding),
+            },
+            kind => {
+                let message = format!(
+                    "an entry of `{}` must be text, not {}",
+                    key.name,
+                    kind.words()
+                );
+                Err(Finding::error(Code::WrongType, item.span, message))
+            }
+        };
+        read.add(reader, checked);
+    }
+    Some(read)
+}
+
+/// The finding about a pattern that is invalid.
+fn invalid(
+    text: &str,
+    span: Option<Span>,
+    check: fn(&str) -> Result<(), String>,
+) -> Option<Finding> {
+    if trim(text).is_empty() {
+        return Some(Finding::error(
+            Code::InvalidValue,
+            span,
+            "an empty pattern matches nothing",
+        ));
+    }
+    let error = check(text).err()?;
+    let message = format!("`{}` is no pattern: {}", shown(text), one_line(&error));
+    Some(
+        Finding::error(Code::Pattern, span, message)
+            .help("a rule that cannot match must not be dropped"),
+    )
+}
+
+/// The last line of an error: those of regular expressions draw a picture above it.
+fn one_line(error: &str) -> String {
+    let last = error.lines().last().unwrap_or_default();
+    shown(last.trim_start_matches("error: "))
+}
+
+fn check_regex(pattern: &str) -> Result<(), String> {
+    regex(pattern).map(drop).map_err(|error| error.to_string())
+}

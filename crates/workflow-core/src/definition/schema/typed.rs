@@ -1,0 +1,203 @@
+//! Keys with the readers of their values. A constructor is the one place where a type and its reader meet.
+
+use super::key::{Default, Hint, Key, ValueType};
+use super::patterns::{read_commands, read_fields, read_globs, read_regex, read_regexes};
+use super::tool_names::{read_tool_names, read_tool_patterns};
+use super::values::{
+    Partial, Text, Words, read_bound, read_choices, read_duration, read_exit_code, read_filled,
+    read_flag, read_limit, read_seconds, read_template, read_text, read_whole, read_word, texts,
+};
+use crate::definition::model::{Bound, ExpectedExit};
+use crate::definition::syntax::{Node, Reader};
+use crate::template::TemplateKind;
+
+/// A key whose value can be read without a look at other keys.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::definition) struct Typed<T: 'static> {
+    pub(in crate::definition) key: Key,
+    pub(super) read: Read<T>,
+}
+
+/// Reads a value, and reports what is wrong with it.
+pub(super) type Read<T> = fn(&mut Reader<'_>, &Key, &Node<'_>) -> Option<T>;
+
+impl<T> Typed<T> {
+    const fn new(
+        name: &'static str,
+        value: ValueType,
+        summary: &'static str,
+        read: Read<T>,
+    ) -> Self {
+        let key = Key::new(name, value, summary);
+        Self { key, read }
+    }
+
+    pub(super) const fn row(self) -> Key {
+        self.key
+    }
+
+    pub(super) const fn default(self, default: Default) -> Self {
+        let key = self.key.default(default);
+        Self { key, ..self }
+    }
+
+    pub(super) const fn example(self, json: &'static str) -> Self {
+        let key = self.key.example(json);
+        Self { key, ..self }
+    }
+
+    pub(super) const fn guard(self) -> Self {
+        let key = self.key.guard();
+        Self { key, ..self }
+    }
+
+    pub(in crate::definition) const fn required(self) -> Self {
+        let key = self.key.required();
+        Self { key, ..self }
+    }
+
+    pub(super) const fn strict(self) -> Self {
+        let key = self.key.strict();
+        Self { key, ..self }
+    }
+
+    pub(super) const fn never_dropped(self) -> Self {
+        let key = self.key.never_dropped();
+        Self { key, ..self }
+    }
+
+    pub(super) const fn never_empty(self) -> Self {
+        let key = self.key.never_empty();
+        Self { key, ..self }
+    }
+
+    pub(super) const fn hint(self, hint: Hint) -> Self {
+        let key = self.key.hint(hint);
+        Self { key, ..self }
+    }
+}
+
+impl Typed<Text> {
+    pub(super) const fn text(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Text, summary, read_text)
+    }
+
+    pub(super) const fn filled(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::FilledText, summary, read_filled)
+    }
+
+    pub(super) const fn regex(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::FilledText, summary, read_regex)
+    }
+
+    pub(super) const fn command_name(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::CommandName, summary, read_text)
+    }
+
+    pub(super) const fn template(
+        name: &'static str,
+        place: TemplateKind,
+        summary: &'static str,
+    ) -> Self {
+        Self::new(name, ValueType::Template(place), summary, read_template)
+    }
+}
+
+impl Typed<bool> {
+    pub(super) const fn flag(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Flag, summary, read_flag)
+    }
+}
+
+impl<T: Words> Typed<T> {
+    pub(super) const fn one_of(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::OneOf(T::WORDS), summary, read_word)
+    }
+}
+
+impl Typed<u32> {
+    pub(super) const fn whole(
+        name: &'static str,
+        from: u32,
+        to: Option<u32>,
+        summary: &'static str,
+    ) -> Self {
+        Self::new(name, ValueType::Whole(from, to), summary, read_whole)
+    }
+
+    pub(super) const fn seconds(name: &'static str, to: u32, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Whole(0, Some(to)), summary, read_seconds)
+    }
+
+    /// A limit, of which more than the highest means the highest.
+    pub(super) const fn limit(
+        name: &'static str,
+        summary: &'static str,
+        default: u32,
+        highest: u32,
+    ) -> Self {
+        Self::new(
+            name,
+            ValueType::Whole(1, Some(highest)),
+            summary,
+            read_limit,
+        )
+        .default(Default::Number(default))
+        .never_empty()
+        .example("64")
+    }
+
+    pub(super) const fn duration(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Duration, summary, read_duration)
+    }
+}
+
+impl Typed<Bound> {
+    pub(super) const fn bound(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Bound, summary, read_bound)
+    }
+}
+
+impl Typed<ExpectedExit> {
+    pub(super) const fn exit_code(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::ExitCode, summary, read_exit_code)
+    }
+}
+
+impl Typed<Vec<String>> {
+    pub(super) const fn texts(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Texts, summary, texts)
+    }
+
+    pub(super) const fn tool_names(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::ToolNames, summary, read_tool_names)
+    }
+
+    pub(super) const fn choices(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Choices, summary, read_choices)
+    }
+
+    pub(super) const fn globs(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Patterns, summary, read_globs)
+    }
+
+    pub(super) const fn commands(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Patterns, summary, read_commands)
+    }
+
+    pub(super) const fn regexes(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Patterns, summary, read_regexes)
+    }
+}
+
+impl Typed<Partial<String>> {
+    pub(super) const fn tool_patterns(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::ToolPatterns, summary, read_tool_patterns)
+    }
+}
+
+impl Typed<Partial<(String, String)>> {
+    pub(super) const fn fields(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Fields, summary, read_fields)
+    }
+}

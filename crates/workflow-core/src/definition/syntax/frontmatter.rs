@@ -1,0 +1,99 @@
+//! Splits a phase file into frontmatter and body, by the host's rules.
+//!
+//! The host: line breaks become `\n` (done by [`Source`](super::source::Source)); the frontmatter opens
+//! with `---` at offset 0, its text starts after the character that follows, and it ends at the first
+//! `\n---`, whatever comes after that on the line. The body is trimmed as JavaScript trims.
+
+use crate::diagnostic::Span;
+use crate::white_space::{is_white_space, trim};
+
+/// The two parts of a phase file.
+#[derive(Debug, PartialEq)]
+pub(in crate::definition) struct Parts<'s> {
+    /// The YAML text.
+    pub(in crate::definition) yaml: &'s str,
+    /// Its offset.
+    pub(in crate::definition) yaml_start: usize,
+    /// The instructions, trimmed.
+    pub(in crate::definition) body: &'s str,
+    /// Their offset.
+    pub(in crate::definition) body_start: usize,
+}
+
+/// The reason why a file has no frontmatter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::definition) enum NoFrontmatter {
+    /// It does not start with `---`.
+    NotOpened,
+    /// No line starts with `---` after the first.
+    NotClosed,
+}
+
+/// Splits a text whose line breaks are `\n`.
+pub(in crate::definition) fn split(text: &str) -> Result<Parts<'_>, NoFrontmatter> {
+    let opened = text.strip_prefix("---").ok_or(NoFrontmatter::NotOpened)?;
+    let end = 3 + opened.find("\n---").ok_or(NoFrontmatter::NotClosed)?;
+    let after_opening = opened.chars().next().map_or(3, |c| 3 + c.len_utf8());
+    let yaml_start = after_opening.min(end);
+    let after_closing = end + "\n---".len();
+    let untrimmed = &text[after_closing..];
+    let body_start =
+        after_closing + untrimmed.len() - untrimmed.trim_start_matches(is_white_space).len();
+    Ok(Parts {
+        yaml: &text[yaml_start..end],
+        yaml_start,
+        body: trim(untrimmed),
+        body_start,
+    })
+}
+
+/// The opening of the frontmatter, for findings about missing keys.
+pub(in crate::definition) fn opening() -> Span {
+    Span::new(0, 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, yaml: &str, body: &str) {
+        let parts = split(text).unwrap();
+        assert_eq!((parts.yaml, parts.body), (yaml, body));
+        assert!(text[parts.yaml_start..].starts_with(yaml));
+        assert!(text[parts.body_start..].starts_with(body));
+    }
+
+    #[test]
+    fn frontmatter_ends_at_the_first_line_that_starts_with_three_dashes() {
+        check("---\nid: a\n---\nbody\n", "id: a", "body");
+        check("---\nid: a\n----\nbody", "id: a", "-\nbody");
+        check("---\nid: a\n--- words\nbody", "id: a", "words\nbody");
+        check("---\nx: |\n  a\n ---\n---\n", "x: |\n  a\n ---", "");
+    }
+
+    #[test]
+    fn the_character_after_the_opening_dashes_is_dropped() {
+        check("----\nid: a\n---\n", "\nid: a", "");
+        check("---é\nid: a\n---\n", "\nid: a", "");
+    }
+
+    #[test]
+    fn frontmatter_may_be_empty() {
+        check("---\n---\nbody", "", "body");
+        check("---\n\n---\nbody", "", "body");
+    }
+
+    #[test]
+    fn a_file_may_have_none() {
+        assert_eq!(split("body"), Err(NoFrontmatter::NotOpened));
+        assert_eq!(split("\n---\n---\n"), Err(NoFrontmatter::NotOpened));
+        assert_eq!(split("---\nid: a\n"), Err(NoFrontmatter::NotClosed));
+        assert_eq!(split("---"), Err(NoFrontmatter::NotClosed));
+    }
+
+    #[test]
+    fn the_body_is_trimmed_as_javascript_trims() {
+        check("---\na: 1\n---\n\u{feff}\u{a0}\n b \u{3000}", "a: 1", "b");
+        check("---\na: 1\n---\n\u{200b}b\u{85}", "a: 1", "\u{200b}b\u{85}");
+    }
+}

@@ -1,0 +1,141 @@
+//! The tree of values with spans that both formats are read into.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::diagnostic::{Code, Finding, Span};
+
+/// A value and its location.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::definition) struct Node<'s> {
+    pub(in crate::definition) kind: Kind<'s>,
+    /// `None` where a format's positions could not be matched: then only the file is known.
+    pub(in crate::definition) span: Option<Span>,
+}
+
+/// The kind of a value.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::definition) enum Kind<'s> {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(Cow<'s, str>),
+    List(Vec<Node<'s>>),
+    Map(Map<'s>),
+}
+
+impl Kind<'_> {
+    /// Its name in messages.
+    pub(in crate::definition) fn words(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Bool(_) => "true or false",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a map",
+        }
+    }
+}
+
+/// Entries in their order in the text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(in crate::definition) struct Map<'s> {
+    pub(in crate::definition) entries: Vec<Entry<'s>>,
+}
+
+/// A key and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::definition) struct Entry<'s> {
+    pub(in crate::definition) key: Cow<'s, str>,
+    pub(in crate::definition) key_span: Option<Span>,
+    pub(in crate::definition) value: Node<'s>,
+}
+
+impl<'s> Map<'s> {
+    /// Takes the entry of a key out of the map.
+    pub(in crate::definition) fn take(&mut self, key: &str) -> Option<Entry<'s>> {
+        let at = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.swap_remove(at))
+    }
+
+    fn has_unique_keys(&self) -> bool {
+        let keys = self.entries.iter().map(|entry| &*entry.key);
+        if self.entries.len() > 16 {
+            return keys.collect::<HashSet<_>>().len() == self.entries.len();
+        }
+        // Comparing a few beats hashing them.
+        keys.enumerate()
+            .all(|(at, key)| self.entries[..at].iter().all(|before| before.key != key))
+    }
+
+    fn keep_first_of_each(&mut self, dropped: &mut Vec<(String, Option<Span>)>) {
+        let mut seen = HashSet::with_capacity(self.entries.len());
+        self.entries.retain(|entry| {
+            let first = seen.insert(entry.key.clone());
+            if !first {
+                dropped.push((entry.key.clone().into_owned(), entry.key_span));
+            }
+            first
+        });
+    }
+
+    /// The location of the map's first key, for findings about missing keys.
+    pub(in crate::definition) fn first_key(&self) -> Option<Span> {
+        self.entries.first().and_then(|entry| entry.key_span)
+    }
+}
+
+impl Node<'_> {
+    /// Drops every entry with a key that came before it in the same map, and notes it.
+    pub(in crate::definition) fn drop_duplicates(
+        &mut self,
+        dropped: &mut Vec<(String, Option<Span>)>,
+    ) {
+        match &mut self.kind {
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => {}
+            Kind::List(items) => {
+                for item in items {
+                    item.drop_duplicates(dropped);
+                }
+            }
+            Kind::Map(map) => {
+                if !map.has_unique_keys() {
+                    map.keep_first_of_each(dropped);
+                }
+                for entry in &mut map.entries {
+                    entry.value.drop_duplicates(dropped);
+                }
+            }
+        }
+    }
+}
+
+/// The help for a definition that is over a limit.
+pub(in crate::definition) fn raise(limit: &str) -> String {
+    format!("make it smaller, or raise `limits.{limit}` in the settings")
+}
+
+/// The limits of a tree. The number of nodes bounds the cost of aliases and of long lists of nothing.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::definition) struct TreeLimits {
+    /// Levels of maps and lists inside each other.
+    pub(in crate::definition) depth: usize,
+    /// Values, keys and bytes copied by aliases, together.
+    pub(in crate::definition) size: usize,
+}
+
+impl TreeLimits {
+    pub(in crate::definition) fn too_deep(self, span: Option<Span>) -> Finding {
+        let message = format!("more than {} levels of maps and lists", self.depth);
+        Finding::error(Code::OverLimit, span, message).help(raise("maxDepth"))
+    }
+
+    pub(in crate::definition) fn too_large(self, span: Option<Span>) -> Finding {
+        let message = format!(
+            "more than {} values, counting what aliases repeat",
+            self.size
+        );
+        Finding::error(Code::OverLimit, span, message).help("make it smaller")
+    }
+}

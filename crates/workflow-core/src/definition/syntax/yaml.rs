@@ -1,0 +1,317 @@
+//! YAML 1.2 core schema into a [`Node`] tree. The only file that knows the YAML library.
+//!
+//! The library gives events with byte spans; the tree, the core schema and what aliases may cost are
+//! decided here, so that a definition means what npm `yaml` makes of it and every duplicate key is found.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
+
+use super::node::{Entry, Kind, Map, Node, TreeLimits};
+use crate::diagnostic::{Code, Finding, Span};
+use hint::{Hint, hint};
+
+/// Reads one document. `offset` is where `text` starts in its source.
+pub(in crate::definition) fn parse(
+    text: &str,
+    offset: usize,
+    limits: TreeLimits,
+) -> Result<Node<'_>, Finding> {
+    let mut options = granit_parser::Options::default();
+    // The composer counts first; these only bound what the scanner keeps.
+    options.flow_nesting_limit = limits.depth + 1;
+    options.block_nesting_limit = limits.depth + 1;
+
+    let mut composer = Composer {
+        text,
+        offset,
+        limits,
+        size: 0,
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        root: None,
+    };
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| composer.syntax_error(&error))?;
+        composer.take(event, span)?;
+    }
+    let end = text.len() + offset;
+    Ok(composer.root.unwrap_or(Node {
+        kind: Kind::Null,
+        span: Some(Span::new(end, end)),
+    }))
+}
+
+struct Composer<'s> {
+    text: &'s str,
+    offset: usize,
+    limits: TreeLimits,
+    size: usize,
+    /// The maps and lists that are not finished, outermost first.
+    open: Vec<Open<'s>>,
+    anchors: HashMap<usize, Node<'s>>,
+    root: Option<Node<'s>>,
+}
+
+/// A map or list whose end has not come yet.
+struct Open<'s> {
+    start: Option<Span>,
+    anchor: usize,
+    items: Items<'s>,
+}
+
+enum Items<'s> {
+    List(Vec<Node<'s>>),
+    /// The entries, and the key whose value comes next.
+    Map(Map<'s>, Option<(Cow<'s, str>, Option<Span>)>),
+}
+
+impl<'s> Composer<'s> {
+    fn take(&mut self, event: Event<'s>, at: granit_parser::Span) -> Result<(), Finding> {
+        let span = self.span(at);
+        match event {
+            Event::DocumentStart(_, version) => self.start_document(version, span)?,
+            Event::Scalar(value, style, anchor, tag) => {
+                self.count(1, span)?;
+                let kind = scalar(value, style, tag.as_deref());
+                self.add(Node { kind, span }, anchor);
+            }
+            Event::SequenceStart(_, anchor, _) => {
+                self.open(Items::List(Vec::new()), anchor, span)?;
+            }
+            Event::MappingStart(_, anchor, _) => {
+                self.open(Items::Map(Map::default(), None), anchor, span)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(span),
+            Event::Alias(anchor) => self.add_copy(anchor, span)?,
+            // Nothing of the value: the stream's frame, comments, and what is not switched on.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn start_document(
+        &mut self,
+        version: Option<granit_parser::YamlVersion>,
+        span: Option<Span>,
+    ) -> Result<(), Finding> {
+        if self.root.is_some() {
+            let message = "a second YAML document: a definition is one document";
+            return Err(Finding::error(Code::Syntax, span, message)
+                .help("remove the `---` line and what follows it"));
+        }
+        match version {
+            Some(version) if (version.major, version.minor) != (1, 2) => {
+                let message = format!("YAML {}.{} is not read", version.major, version.minor);
+                Err(Finding::error(Code::Syntax, span, message)
+                    .help("remove the `%YAML` line: definitions are YAML 1.2"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn open(
+        &mut self,
+        items: Items<'s>,
+        anchor: usize,
+        start: Option<Span>,
+    ) -> Result<(), Finding> {
+        self.count(1, start)?;
+        if self.open.len() >= self.limits.depth {
+            return Err(self.limits.too_deep(start));
+        }
+        self.open.push(Open {
+            start,
+            anchor,
+            items,
+        });
+        Ok(())
+    }
+
+    fn close(&mut self, end: Option<Span>) {
+        let Some(open) = self.open.pop() else { return };
+        let span = match (open.start, end) {
+            (Some(start), Some(end)) => Some(self.without_tail(start.start, end.end)),
+            _ => None,
+        };
+        let kind = match open.items {
+            Items::List(items) => Kind::List(items),
+            Items::Map(map, _) => Kind::Map(map),
+        };
+        self.add(Node { kind, span }, open.anchor);
+    }
+
+    /// A block map or list ends where the next token starts: drop the white space before that.
+    fn without_tail(&self, start: usize, end: usize) -> Span {
+        let text = self.text.get(start - self.offset..end - self.offset);
+        Span::new(
+            start,
+            text.map_or(end, |text| start + text.trim_end().len()),
+        )
+    }
+
+    /// Adds a finished value: to the innermost open map or list, or at the root.
+    fn add(&mut self, node: Node<'s>, anchor: usize) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.open.last_mut().map(|open| &mut open.items) {
+            None => self.root = Some(node),
+            Some(Items::List(items)) => items.push(node),
+            Some(Items::Map(map, key)) => match key.take() {
+                None => *key = Some((key_text(self.text, self.offset, &node), node.span)),
+                Some((key, key_span)) => map.entries.push(Entry {
+                    key,
+                    key_span,
+                    value: node,
+                }),
+            },
+        }
+    }
+
+    fn add_copy(&mut self, anchor: usize, span: Option<Span>) -> Result<(), Finding> {
+        let Some(node) = self.anchors.remove(&anchor) else {
+            let message = "an alias to a value that contains it";
+            return Err(Finding::error(Code::Syntax, span, message).help("write the value out"));
+        };
+        let (size, depth) = extent(&node);
+        self.count(size, span)?;
+        if self.open.len() + depth > self.limits.depth {
+            return Err(self.limits.too_deep(span));
+        }
+        self.add(node.clone(), 0);
+        self.anchors.insert(anchor, node);
+        Ok(())
+    }
+
+    fn count(&mut self, more: usize, span: Option<Span>) -> Result<(), Finding> {
+        self.size = self.size.saturating_add(more);
+        if self.size > self.limits.size {
+            return Err(self.limits.too_large(span));
+        }
+        Ok(())
+    }
+
+    fn span(&self, span: granit_parser::Span) -> Option<Span> {
+        let range = span.byte_range()?;
+        Some(Span::new(
+            range.start + self.offset,
+            range.end + self.offset,
+        ))
+    }
+
+    fn syntax_error(&self, error: &ScanError) -> Finding {
+        let at = error.marker().byte_offset().map(|at| at + self.offset);
+        let span = at.map(|at| Span::new(at, at + 1));
+        // The scanner runs ahead of the events, so it may meet the limit first.
+        if *error.kind() == ErrorKind::RecursionLimitExceeded {
+            return self.limits.too_deep(span);
+        }
+        let message = format!("not valid YAML: {}", error.info());
+        let line = error.marker().line().saturating_sub(1);
+        let Some(Hint { help, at }) = hint(self.text, line, error.marker().col()) else {
+            return Finding::error(Code::Syntax, span, message);
+        };
+        let at = at.map(|at| Span::new(at.start + self.offset, at.end + self.offset));
+        Finding::error(Code::Syntax, at.or(span), message).help(help)
+    }
+}
+
+/// A key as text; another value is taken as it is written, which no known key resembles.
+fn key_text<'s>(text: &'s str, offset: usize, node: &Node<'s>) -> Cow<'s, str> {
+    if let Kind::Text(text) = &node.kind {
+        return text.clone();
+    }
+    let written = node
+        .span
+        .and_then(|span| text.get(span.start - offset..span.end - offset));
+    Cow::Borrowed(written.unwrap_or(""))
+}
+
+/// How many values and copied bytes a node is, and how many levels.
+fn extent(node: &Node<'_>) -> (usize, usize) {
+    let grow = |(size, depth): (usize, usize), child: &Node<'_>| {
+        let (more, deeper) = extent(child);
+        (size + more, depth.max(deeper))
+    };
+    match &node.kind {
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) => (1, 0),
+        Kind::Text(text) => (1 + text.len(), 0),
+        Kind::List(items) => {
+            let (size, depth) = items.iter().fold((1, 0), grow);
+            (size, depth + 1)
+        }
+        Kind::Map(map) => {
+            let (size, depth) = map.entries.iter().fold((1, 0), |sum, entry| {
+                let (size, depth) = grow(sum, &entry.value);
+                (size + entry.key.len(), depth)
+            });
+            (size, depth + 1)
+        }
+    }
+}
+
+/// The kind of a scalar: of a plain one by the core schema, of a tagged one by its tag, of any other text.
+fn scalar<'s>(value: Cow<'s, str>, style: ScalarStyle, tag: Option<&Tag>) -> Kind<'s> {
+    let Some(tag) = tag else {
+        return match style {
+            ScalarStyle::Plain => core_schema(&value).unwrap_or(Kind::Text(value)),
+            _ => Kind::Text(value),
+        };
+    };
+    let core = (tag.handle() == "tag:yaml.org,2002:").then(|| tag.suffix());
+    match (core, core_schema(&value)) {
+        (Some("null"), Some(kind @ Kind::Null))
+        | (Some("bool"), Some(kind @ Kind::Bool(_)))
+        | (Some("int" | "float"), Some(kind @ Kind::Number(_))) => kind,
+        _ => Kind::Text(value),
+    }
+}
+
+/// The YAML 1.2 core schema (section 10.3.2), as npm `yaml` applies it; `None` is text.
+fn core_schema(value: &str) -> Option<Kind<'static>> {
+    match value {
+        "" | "~" | "null" | "Null" | "NULL" => return Some(Kind::Null),
+        "true" | "True" | "TRUE" => return Some(Kind::Bool(true)),
+        "false" | "False" | "FALSE" => return Some(Kind::Bool(false)),
+        ".nan" | ".NaN" | ".NAN" => return Some(Kind::Number(f64::NAN)),
+        _ => {}
+    }
+    let radix = |digits: &str, radix: u32| -> Option<f64> {
+        let mut digits = digits.chars().map(|c| c.to_digit(radix)).peekable();
+        digits.peek()?;
+        digits.try_fold(0.0, |sum, digit| {
+            Some(sum * f64::from(radix) + f64::from(digit?))
+        })
+    };
+    if let Some(digits) = value.strip_prefix("0o") {
+        return radix(digits, 8).map(Kind::Number);
+    }
+    if let Some(digits) = value.strip_prefix("0x") {
+        return radix(digits, 16).map(Kind::Number);
+    }
+    decimal(value).map(Kind::Number)
+}
+
+/// `[-+]? ( \.inf | ( \.[0-9]+ | [0-9]+ (\.[0-9]*)? ) ([eE][-+]?[0-9]+)? )`
+fn decimal(value: &str) -> Option<f64> {
+    let unsigned = value.strip_prefix(['-', '+']).unwrap_or(value);
+    let sign = if value.starts_with('-') { -1.0 } else { 1.0 };
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
+        return Some(sign * f64::INFINITY);
+    }
+    // Rust's own grammar differs in words only: `inf`, `nan`, `infinity`.
+    let digits_only = unsigned
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
+    let starts_well = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    if !digits_only || !starts_well {
+        return None;
+    }
+    unsigned.parse::<f64>().ok().map(|number| sign * number)
+}
+
+mod hint;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! The likely mistakes that keep a text from being YAML, where its lines show them.
+//!
+//! A parser stops where it cannot go on, which is often a line or two behind the mistake. Owns the guesses; a
+//! guess names the place it is about.
+
+use std::ops::Range;
+
+/// The help for a mistake, and its bytes, if they are not those where the parser stopped.
+pub(super) struct Hint {
+    pub(super) help: &'static str,
+    pub(super) at: Option<Range<usize>>,
+}
+
+/// A line of the text, and its offset.
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    start: usize,
+    text: &'t str,
+}
+
+impl Line<'_> {
+    fn indent(&self) -> &str {
+        &self.text[..self.text.len() - self.text.trim_start().len()]
+    }
+
+    fn is_blank(&self) -> bool {
+        let text = self.text.trim_start();
+        text.is_empty() || text.starts_with('#')
+    }
+
+    /// A stretch of the line, as bytes of the text.
+    fn part(&self, range: Range<usize>) -> Range<usize> {
+        self.start + range.start..self.start + range.end
+    }
+}
+
+/// The most common cause of an error in this line and column, counted from 0.
+pub(super) fn hint(text: &str, number: usize, column: usize) -> Option<Hint> {
+    let mut start = 0;
+    let lines: Vec<Line<'_>> = text
+        .split_inclusive('\n')
+        .take(number + 2)
+        .map(|text| {
+            let line = Line {
+                start,
+                text: text.trim_end_matches('\n'),
+            };
+            start += text.len();
+            line
+        })
+        .collect();
+    let here = *lines.get(number).or(lines.last())?;
+    let before = lines.get(..number).unwrap_or(&lines);
+    tab(&lines[before.len().saturating_sub(1)..])
+        .or_else(|| no_space_after_colon(before))
+        .or_else(|| block_without_indent(before, here))
+        .or_else(|| quotes(here))
+        .or_else(|| uneven(before, here, column))
+}
+
+/// A tab in the indentation, here or in the lines around.
+fn tab(around: &[Line<'_>]) -> Option<Hint> {
+    around.iter().find_map(|line| {
+        let at = line.indent().find('\t')?;
+        Some(Hint {
+            help: "indent with spaces: this is a tab",
+            at: Some(line.part(at..at + 1)),
+        })
+    })
+}
+
+/// `name:Fix` in the last lines that say something.
+fn no_space_after_colon(before: &[Line<'_>]) -> Option<Hint> {
+    let mut said = before.iter().rev().filter(|line| !line.is_blank());
+    said.by_ref().take(2).find_map(|line| {
+        let trimmed = line.text.trim_start();
+        let word = trimmed.trim_start_matches("- ");
+        let (key, value) = word.split_once(':')?;
+        let is_key = key.starts_with(|c: char| c.is_ascii_alphabetic())
+            && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_key || value.is_empty() || value.starts_with([' ', '/', ':']) {
+            return None;
+        }
+        let at = line.text.len() - word.len() + key.len();
+        Some(Hint {
+            help: "put a space after the colon",
+            at: Some(line.part(at..at + 1)),
+        })
+    })
+}
+
+/// Text that belongs below `key: |` and is not indented further than the key.
+fn block_without_indent(before: &[Line<'_>], here: Line<'_>) -> Option<Hint> {
+    let head = before.iter().rev().find(|line| !line.is_blank())?;
+    let opens = ["|", "|-", "|+", ">", ">-", ">+"].iter().any(|mark| {
+        let rest = head.text.trim_end().strip_suffix(mark);
+        rest.is_some_and(|rest| rest.ends_with(": "))
+    });
+    let is_outside = here.indent().len() <= head.indent().len();
+    (opens && is_outside).then_some(Hint {
+        help: "indent the text that belongs to the key above",
+        at: None,
+    })
+}
+
+/// A text that needs quotes.
+fn quotes(here: Line<'_>) -> Option<Hint> {
+    let value = here
+        .text
+        .split_once(": ")
+        .map_or(here.text, |(_, value)| value)
+        .trim_start();
+    let help = match value.trim_start_matches("- ").chars().next()? {
+        '{' => "put a text that starts with `{` in quotes",
+        '*' => "put a text that starts with `*` in quotes",
+        '`' | '@' | '%' => "put a text that starts with this character in quotes",
+        _ if value.contains(": ") => "put a text that contains `: ` in quotes",
+        _ => return None,
+    };
+    Some(Hint { help, at: None })
+}
+
+/// A line with an indentation that no line before it has.
+fn uneven(before: &[Line<'_>], here: Line<'_>, column: usize) -> Option<Hint> {
+    let mut said = before.iter().filter(|line| !line.is_blank()).peekable();
+    said.peek()?;
+    let depth = here.indent().len();
+    let is_known = said.any(|line| line.indent().len() == depth);
+    (!here.is_blank() && !is_known && column == depth).then_some(Hint {
+        help: "indent this line as far as those it belongs with",
+        at: None,
+    })
+}

@@ -1,0 +1,75 @@
+//! Mistakes found while a text is read, before their lines and columns are known.
+
+use std::borrow::Cow;
+
+use super::{Code, Severity};
+
+/// A stretch of a text, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Span {
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+}
+
+/// A mistake in a text that is being read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Finding {
+    pub(crate) code: Code,
+    pub(crate) severity: Severity,
+    pub(crate) span: Option<Span>,
+    pub(crate) message: String,
+    pub(crate) help: Cow<'static, str>,
+}
+
+impl Finding {
+    /// A finding with the usual help of its code.
+    pub(crate) fn new(
+        severity: Severity,
+        code: Code,
+        span: Option<Span>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            severity,
+            span,
+            message: message.into(),
+            help: Cow::Borrowed(code.help()),
+        }
+    }
+
+    pub(crate) fn error(code: Code, span: Option<Span>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, span, message)
+    }
+
+    pub(crate) fn warning(code: Code, span: Option<Span>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, span, message)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    #[cfg(test)]
+    pub(crate) fn help_text(&self) -> &str {
+        &self.help
+    }
+
+    /// The same finding, with the usual help of its code.
+    pub(crate) fn usual_help(self) -> Self {
+        let help = self.code.help();
+        self.help(help)
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+        self.help = help.into();
+        self
+    }
+}

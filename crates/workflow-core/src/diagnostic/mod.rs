@@ -1,0 +1,200 @@
+//! Diagnostics: mistakes in definitions and stored entries, with their location and help.
+//!
+//! Owns the shape of a diagnostic, its codes and its text form. It knows no rules: the
+//! finder describes the mistake. A diagnostic carries its own source line, so that showing
+//! it later reads no file again.
+
+mod code;
+mod finding;
+mod render;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use code::Code;
+pub(crate) use finding::{Finding, Span};
+pub use render::render;
+
+pub use crate::types::Severity;
+
+/// One mistake, or one thing worth knowing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The kind of mistake.
+    pub code: Code,
+    /// How much it matters.
+    pub severity: Severity,
+    /// One sentence, without control characters.
+    pub message: String,
+    /// Its location, if it is in a file.
+    pub location: Option<Location>,
+    /// The key of the workflow it is about.
+    pub workflow: Option<String>,
+    /// The correction.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic without a location, with the usual help of its code.
+    #[must_use]
+    pub fn new(code: Code, severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity,
+            message: message.into(),
+            location: None,
+            workflow: None,
+            help: Some(code.help().to_owned()),
+        }
+    }
+
+    /// The same diagnostic, at a location.
+    #[must_use]
+    pub fn at(mut self, location: Location) -> Self {
+        self.location = Some(location);
+        self
+    }
+
+    /// The same diagnostic, about a workflow.
+    #[must_use]
+    pub fn about(mut self, workflow: &str) -> Self {
+        self.workflow = Some(workflow.to_owned());
+        self
+    }
+
+    /// The same diagnostic, with this help.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// One line: the location, the message, and in brackets the help.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(location) = &self.location {
+            write!(f, "{}:", location.file)?;
+            if let (Some(line), Some(column)) = (location.line(), location.column()) {
+                write!(f, "{line}:{column}:")?;
+            }
+            f.write_str(" ")?;
+        }
+        f.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(f, " ({help})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A file, and where in it if that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The path as it is shown to people.
+    pub file: Arc<str>,
+    /// The lines and columns; `None` is the file as a whole.
+    pub region: Option<Region>,
+}
+
+impl Location {
+    /// A file as a whole.
+    #[must_use]
+    pub fn file(file: &str) -> Self {
+        Self {
+            file: visible(file).into(),
+            region: None,
+        }
+    }
+
+    /// The first line, counted from 1.
+    #[must_use]
+    pub fn line(&self) -> Option<u32> {
+        self.region.as_ref().map(|region| region.line)
+    }
+
+    /// The first column, counted in characters from 1.
+    #[must_use]
+    pub fn column(&self) -> Option<u32> {
+        self.region.as_ref().map(|region| region.column)
+    }
+}
+
+/// A stretch of a file. Lines and columns count from 1, columns in characters; the end is exclusive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// The line it starts in.
+    pub line: u32,
+    /// The column it starts in.
+    pub column: u32,
+    /// The line it ends in.
+    pub end_line: u32,
+    /// The column after its last character.
+    pub end_column: u32,
+    /// The first line, for showing.
+    pub excerpt: Excerpt,
+}
+
+/// A source line, cut around the place, without control characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The text.
+    pub text: String,
+    /// Where in `text` the place starts, in bytes.
+    pub start: usize,
+    /// Where in `text` the place ends, in bytes.
+    pub end: usize,
+}
+
+/// Text from a file or a person, fit for a message: control characters escaped, cut when it is long.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    const LONGEST: usize = 80;
+    let mut out = String::new();
+    for (count, c) in text.chars().enumerate() {
+        if count == LONGEST {
+            out.push('…');
+            break;
+        }
+        push_visible(&mut out, c);
+    }
+    out
+}
+
+/// Text from a file or a person, whole: control characters escaped.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    // Nearly every text is ASCII, of which only the control characters are hidden.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_visible(&mut out, c));
+    out
+}
+
+/// Whether a character would move the cursor, end the line, turn the text around or not be seen at all.
+///
+/// What joins characters (`U+200C`, `U+200D`) is none of these: emoji are made with it.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    let turns_around = matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
+    let has_no_width = matches!(
+        c,
+        '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+    );
+    c.is_control() || turns_around || breaks_line || has_no_width
+}
+
+/// Appends a character; one that is hidden is escaped.
+pub(crate) fn push_visible(out: &mut String, c: char) {
+    if is_hidden(c) {
+        out.extend(c.escape_default());
+    } else {
+        out.push(c);
+    }
+}

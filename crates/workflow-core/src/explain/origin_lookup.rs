@@ -1,0 +1,191 @@
+//! The lookup of origins for the values of a phase.
+
+use std::rc::Rc;
+
+use crate::definition::{
+    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Loaded, Origins, Settings,
+    SettingsOrigin, ToolAccess, Workflow, WorkflowOrigin,
+};
+use crate::policy::rules::RuleSource;
+use crate::run::{Level, Path, Position, RunState};
+use crate::standing::Standing;
+
+use super::row::{Origin, Said};
+
+/// A phase, its values, and the files to look up their origins.
+pub(super) struct OriginLookup<'a> {
+    pub(super) state: &'a RunState,
+    pub(super) catalog: &'a Catalog,
+    pub(super) settings: &'a Settings,
+    pub(super) position: &'a Position<'a>,
+    pub(super) standing: &'a Standing,
+    origins: &'a Origins<'a>,
+    /// The workflows around the phase, root first, and their origins.
+    scopes: Vec<(Level<'a>, Option<Rc<WorkflowOrigin>>)>,
+}
+
+impl<'a> OriginLookup<'a> {
+    pub(super) fn new(
+        state: &'a RunState,
+        loaded: &'a Loaded,
+        position: &'a Position<'a>,
+        standing: &'a Standing,
+        origins: &'a Origins<'a>,
+    ) -> Self {
+        let levels = position.levels.iter().chain(&position.drilled);
+        Self {
+            state,
+            catalog: &loaded.catalog,
+            settings: &loaded.settings,
+            position,
+            standing,
+            origins,
+            scopes: levels
+                .map(|&level| (level, origins.workflow(&level.workflow.key)))
+                .collect(),
+        }
+    }
+
+    /// The phase says so.
+    pub(super) fn phase(&self, key: &[&str]) -> Origin {
+        let entry = self.phase_entry();
+        let place = entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()));
+        Origin {
+            said: Said::Phase,
+            location: place.cloned(),
+        }
+    }
+
+    fn phase_entry(&self) -> Option<&EntryOrigin> {
+        let (level, origin) = self.scopes.last()?;
+        origin.as_ref()?.entries.get(level.index)
+    }
+
+    /// The root workflow says so, if there is something that it says.
+    pub(super) fn root<T>(&self, said: Option<T>, key: &str) -> Origin {
+        match (said, self.scopes.first()) {
+            (Some(_), Some((level, origin))) => workflow(*level, origin.as_deref(), &[key]),
+            (_, _) => Origin::default_value(),
+        }
+    }
+
+    /// The innermost workflow says so, if the key stands in it.
+    pub(super) fn scope(&self, key: &str) -> Origin {
+        let innermost = self.scopes.get(self.position.levels.len() - 1);
+        let Some((level, Some(origin))) = innermost else {
+            return Origin::default_value();
+        };
+        match origin.keys.of(&[key]) {
+            Some(_) => workflow(*level, Some(origin), &[key]),
+            None => Origin::default_value(),
+        }
+    }
+
+    /// The workflow around a path's end says that this entry comes there.
+    pub(super) fn entry(&self, path: &Path) -> Origin {
+        let segment = path.innermost();
+        let origin = self.origins.workflow(&segment.workflow_key);
+        let place =
+            origin.and_then(|origin| origin.entries.get(segment.phase_index)?.entry.clone());
+        Origin {
+            said: Said::Workflow(segment.workflow_key.clone()),
+            location: place,
+        }
+    }
+
+    /// Who says a part of `continue` first: the phase, the scopes from the innermost one, the settings.
+    pub(super) fn continue_rule<T>(
+        &self,
+        key: &str,
+        get: impl Fn(&ContinueRule) -> Option<T>,
+    ) -> Option<Origin> {
+        let key = ["continue", key];
+        if get(&self.position.phase.auto_continue).is_some() {
+            return Some(self.phase(&key));
+        }
+        let (_, origin) = self.scope_or_settings(
+            false,
+            &key,
+            |workflow| get(&workflow.auto_continue),
+            |settings| get(&settings.auto_continue),
+        )?;
+        Some(origin)
+    }
+
+    /// What is said around the phase, and who says it first: the scopes from the innermost one, or the root
+    /// alone, then the settings.
+    pub(super) fn scope_or_settings<T>(
+        &self,
+        root_only: bool,
+        key: &[&str],
+        of_workflow: impl Fn(&Workflow) -> Option<T>,
+        of_settings: impl Fn(&Settings) -> Option<T>,
+    ) -> Option<(T, Origin)> {
+        let asked = if root_only { 1 } else { self.scopes.len() };
+        for (level, origin) in self.scopes.iter().take(asked).rev() {
+            if let Some(said) = of_workflow(level.workflow) {
+                return Some((said, workflow(*level, origin.as_deref(), key)));
+            }
+        }
+        let mut files = self.origins.settings().iter();
+        files.find_map(|file| Some((of_settings(&file.said)?, settings(file, key))))
+    }
+
+    /// A level around the phase says which tools may run.
+    pub(super) fn list(&self, whose: RuleSource<'_>, tools: Option<&ToolAccess>) -> Origin {
+        let key = match tools {
+            Some(ToolAccess::Whitelist(_)) => ["tools", "whitelist"],
+            Some(ToolAccess::Blacklist(_)) | None => ["tools", "blacklist"],
+        };
+        match whose {
+            RuleSource::Settings(tier) => {
+                let mut files = self.origins.settings().iter();
+                let file = files.find(|file| file.tier == tier);
+                Origin {
+                    said: Said::Settings(tier),
+                    location: place(file.map(|file| &file.keys), &key),
+                }
+            }
+            RuleSource::Workflow(name) => {
+                let mut scopes = self.scopes.iter();
+                let scope = scopes.find(|(level, _)| level.workflow.key == name);
+                let origin = scope.and_then(|(_, origin)| origin.as_deref());
+                Origin {
+                    said: Said::Workflow(name.to_owned()),
+                    location: place(origin.map(|origin| &origin.keys), &key),
+                }
+            }
+            RuleSource::Phase => self.phase(&key),
+        }
+    }
+
+    /// Who says how often the context is given in full.
+    pub(super) fn context_mode(&self, own: Option<ContextMode>) -> Origin {
+        if own.is_some() {
+            return self.root(own, "context");
+        }
+        let mut files = self.origins.settings().iter();
+        match files.find(|file| file.said.context.is_some()) {
+            Some(file) => settings(file, &["context"]),
+            None => Origin::default_value(),
+        }
+    }
+}
+
+fn workflow(level: Level<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
+    Origin {
+        said: Said::Workflow(level.workflow.key.clone()),
+        location: place(origin.map(|origin| &origin.keys), key),
+    }
+}
+
+fn settings(file: &SettingsOrigin, key: &[&str]) -> Origin {
+    Origin {
+        said: Said::Settings(file.tier),
+        location: place(Some(&file.keys), key),
+    }
+}
+
+fn place(keys: Option<&KeyPlaces>, key: &[&str]) -> Option<crate::diagnostic::Location> {
+    keys?.of(key).cloned()
+}

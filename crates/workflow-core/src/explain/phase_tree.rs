@@ -1,0 +1,210 @@
+//! The phases and subworkflows of a workflow, in the order of a run, with their names.
+
+use std::collections::HashMap;
+
+use crate::definition::{Catalog, Phase, PhaseEntry, Workflow, nearest};
+use crate::run::{Path, RunState, start};
+
+use super::not_found::NotFound;
+
+/// A placeholder for the description, which only a run knows.
+const DESCRIPTION: &str = "{description}";
+/// A placeholder for the task's id.
+const TASK_ID: &str = "{taskId}";
+
+/// The limit on nodes of one workflow: subworkflows in subworkflows multiply.
+const MOST: usize = 2_000;
+
+/// The phases and subworkflows of a workflow.
+#[derive(Debug)]
+pub struct PhaseTree<'c> {
+    /// Each phase and each subworkflow; a subworkflow comes before its content.
+    pub nodes: Vec<PhaseNode<'c>>,
+    /// True if there are more than the limit.
+    pub cut: bool,
+}
+
+/// A phase or a subworkflow in a workflow.
+#[derive(Debug)]
+pub struct PhaseNode<'c> {
+    /// Its name: the keys of the subworkflows around it and its own id, as `build/verify`.
+    pub name: String,
+    /// The number of subworkflows around it.
+    pub depth: usize,
+    /// Its number in its scope, from 1.
+    pub number: usize,
+    /// A phase or a subworkflow.
+    pub kind: NodeKind<'c>,
+    root: &'c Workflow,
+    /// The names of each part of the path.
+    parts: Vec<[String; 3]>,
+    path: Path,
+    /// The number of phases before it.
+    steps: u64,
+}
+
+/// The kind of a node.
+#[derive(Debug, Clone, Copy)]
+pub enum NodeKind<'c> {
+    /// A phase.
+    Phase(&'c Phase),
+    /// A subworkflow.
+    Subworkflow(&'c Workflow),
+}
+
+/// The tree of a workflow, in the order of a run.
+#[must_use]
+pub fn phase_tree<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> PhaseTree<'c> {
+    let mut walk = Walk {
+        root: workflow,
+        catalog,
+        found: PhaseTree {
+            nodes: Vec::new(),
+            cut: false,
+        },
+        parts: Vec::new(),
+        steps: 0,
+    };
+    walk.visit(workflow, &Path::root(&workflow.key, 0));
+    walk.found
+}
+
+struct Walk<'c> {
+    root: &'c Workflow,
+    catalog: &'c Catalog,
+    found: PhaseTree<'c>,
+    parts: Vec<[String; 3]>,
+    steps: u64,
+}
+
+impl<'c> Walk<'c> {
+    fn visit(&mut self, workflow: &'c Workflow, path: &Path) {
+        let mut met: HashMap<&str, usize> = HashMap::new();
+        for (index, entry) in workflow.phases.iter().enumerate() {
+            if self.found.nodes.len() == MOST {
+                self.found.cut = true;
+                return;
+            }
+            let path = path.moved_to(index);
+            match entry {
+                PhaseEntry::Phase(phase) => {
+                    let names = [phase.id.clone(), phase.id.clone(), phase.name.clone()];
+                    self.note(names, index, NodeKind::Phase(phase), path);
+                    self.parts.pop();
+                    self.steps += 1;
+                }
+                PhaseEntry::Subworkflow(key) => {
+                    let Some(inner) = self.catalog.get(key) else {
+                        continue;
+                    };
+                    let time = met.entry(key).or_default();
+                    *time += 1;
+                    let own = if *time == 1 {
+                        key.clone()
+                    } else {
+                        format!("{key}#{time}")
+                    };
+                    let names = [own, key.clone(), inner.name.clone()];
+                    self.note(names, index, NodeKind::Subworkflow(inner), path.clone());
+                    self.visit(inner, &path.entered(key));
+                    self.parts.pop();
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, names: [String; 3], index: usize, kind: NodeKind<'c>, path: Path) {
+        self.parts.push(names);
+        let own: Vec<&str> = self.parts.iter().map(|[own, ..]| own.as_str()).collect();
+        self.found.nodes.push(PhaseNode {
+            name: own.join("/"),
+            depth: self.parts.len() - 1,
+            number: index + 1,
+            kind,
+            root: self.root,
+            parts: self.parts.clone(),
+            path,
+            steps: self.steps,
+        });
+    }
+}
+
+impl PhaseNode<'_> {
+    /// The state of a run that came straight here; `None` if it is no phase.
+    ///
+    /// The description and the task's id are placeholders.
+    #[must_use]
+    pub fn state(&self) -> Option<RunState> {
+        let NodeKind::Phase(_) = self.kind else {
+            return None;
+        };
+        let state = start(
+            self.root,
+            &Catalog::default(),
+            TASK_ID.to_owned(),
+            DESCRIPTION,
+            0,
+        );
+        Some(RunState {
+            current_path: self.path.clone(),
+            global_step_count: self.steps,
+            ..state
+        })
+    }
+
+    /// Whether these are names of the last parts of its path.
+    fn ends_in(&self, wanted: &[&str]) -> bool {
+        let Some(first) = self.parts.len().checked_sub(wanted.len()) else {
+            return false;
+        };
+        let mut both = self.parts[first..].iter().zip(wanted);
+        both.all(|(names, wanted)| names.iter().any(|name| name == wanted))
+    }
+}
+
+impl<'c> PhaseTree<'c> {
+    /// The phases among them.
+    pub fn phases(&self) -> impl Iterator<Item = &PhaseNode<'c>> {
+        let is_phase = |place: &&PhaseNode<'_>| matches!(place.kind, NodeKind::Phase(_));
+        self.nodes.iter().filter(is_phase)
+    }
+
+    /// The phase of this name: its id or name, after those of subworkflows around it where that is needed.
+    pub fn find(&self, wanted: &str) -> Result<&PhaseNode<'c>, NotFound> {
+        if let Some(place) = self.phases().find(|place| place.name == wanted) {
+            return Ok(place);
+        }
+        let split: Vec<&str> = wanted.split('/').collect();
+        // A name may have a slash in it.
+        let mut matching: Vec<&PhaseNode<'c>> = self
+            .phases()
+            .filter(|place| place.ends_in(&[wanted]))
+            .collect();
+        if matching.is_empty() {
+            matching = self
+                .phases()
+                .filter(|place| place.ends_in(&split))
+                .collect();
+        }
+        match matching.as_slice() {
+            [place] => Ok(place),
+            [] => Err(self.unknown(wanted)),
+            several => Err(NotFound::Ambiguous {
+                name: wanted.to_owned(),
+                names: several.iter().map(|place| place.name.clone()).collect(),
+            }),
+        }
+    }
+
+    fn unknown(&self, wanted: &str) -> NotFound {
+        let names = self.phases().flat_map(|place| {
+            let last = place.parts.last().into_iter().flatten();
+            last.map(String::as_str).chain([place.name.as_str()])
+        });
+        NotFound::Phase {
+            name: wanted.to_owned(),
+            near: nearest(wanted, names).map(str::to_owned),
+            known: self.phases().map(|place| place.name.clone()).collect(),
+        }
+    }
+}

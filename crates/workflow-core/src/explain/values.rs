@@ -1,0 +1,517 @@
+//! The values of a phase, a function a topic.
+//!
+//! A new guard of the engine is a new row here: its value from the resolved phase, its origin from
+//! the first level that has it.
+
+use crate::command::{initial_message, session_name};
+use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
+use crate::ending;
+use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, in_words};
+use crate::policy::{STEP_TOOL, ToolGuard};
+use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
+use crate::standing::{all_profiles, level_names, levels};
+use crate::text;
+
+use super::origin_lookup::OriginLookup;
+use super::row::{Origin, Row, Said, Topic, Value};
+use super::turn_values;
+
+/// The values of a phase.
+pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let sections = [
+        phase,
+        tools,
+        context,
+        auto_continue,
+        way_out,
+        moves,
+        turn_values::of_phase,
+        end,
+    ];
+    sections
+        .iter()
+        .flat_map(|section| section(lookup))
+        .collect()
+}
+
+/// The values of a workflow that apply in all its phases.
+pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let everywhere = |row: &Row| match row.topic {
+        Topic::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
+        Topic::Start | Topic::End => true,
+        Topic::Tools => is_said_around(row, &lookup.position.root().key),
+        Topic::Phase | Topic::Continue | Topic::Moves | Topic::Turns => false,
+    };
+    let mut rows = start(lookup);
+    rows.extend(tools(lookup).into_iter().filter(everywhere));
+    rows.extend(context(lookup).into_iter().filter(everywhere));
+    rows.extend(turn_values::of_workflow(lookup));
+    rows.extend(end(lookup));
+    rows
+}
+
+/// Returns true if the origin is the settings or the workflow of this key.
+fn is_said_around(row: &Row, root: &str) -> bool {
+    match row.origin.as_ref().map(|origin| &origin.said) {
+        Some(Said::Settings(_)) => true,
+        Some(Said::Workflow(key)) => key == root && row.key != "blockReason",
+        Some(Said::Default | Said::Phase | Said::BuiltIn) | None => false,
+    }
+}
+
+fn row(topic: Topic, key: &'static str, value: Value, origin: impl Into<Option<Origin>>) -> Row {
+    Row {
+        topic,
+        key,
+        value,
+        origin: origin.into(),
+    }
+}
+
+fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let root = lookup.position.root();
+    let said = Some(());
+    let word = |text: &str| Value::Word(text.to_owned());
+    let description = &lookup.state.task_description;
+    let mut rows = vec![row(
+        Topic::Start,
+        "name",
+        word(&root.name),
+        lookup.root(said, "name"),
+    )];
+    if !root.command_name.is_empty() {
+        let command = format!("/workflow {} {description}", root.command_name);
+        rows.push(row(
+            Topic::Start,
+            "command",
+            Value::Word(command),
+            lookup.root(said, "commandName"),
+        ));
+    }
+    let prefix = root.session_name_prefix.as_ref();
+    let length = root.session_name_max_length.map(|_| ());
+    let named_by = if prefix.is_some() {
+        "sessionNamePrefix"
+    } else {
+        "sessionNameMaxLength"
+    };
+    rows.extend([
+        row(
+            Topic::Start,
+            "sessionName",
+            Value::Word(session_name(root, description)),
+            lookup.root(prefix.map(|_| ()).or(length), named_by),
+        ),
+        row(
+            Topic::Start,
+            "initialMessage",
+            Value::Text(initial_message(root, lookup.catalog, description)),
+            lookup.root(
+                (!root.initial_message.is_empty()).then_some(()),
+                "initialMessage",
+            ),
+        ),
+    ]);
+    rows
+}
+
+fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let phase = &lookup.standing.phase;
+    let word = |text: &str| Value::Word(text.to_owned());
+    let profiles = phase.available_profiles.as_ref();
+    let by_phase = |said: bool, key: &str| {
+        if said {
+            lookup.phase(&[key])
+        } else {
+            Origin::default_value()
+        }
+    };
+    vec![
+        row(Topic::Phase, "id", word(&phase.id), lookup.phase(&["id"])),
+        row(
+            Topic::Phase,
+            "name",
+            word(&phase.name),
+            lookup.phase(&["name"]),
+        ),
+        row(
+            Topic::Phase,
+            "emoji",
+            word(&phase.emoji),
+            lookup.phase(&["emoji"]),
+        ),
+        row(
+            Topic::Phase,
+            "instructions",
+            Value::Part(phase.instructions.clone()),
+            lookup.phase(&["instructions"]),
+        ),
+        row(
+            Topic::Phase,
+            "availableProfiles",
+            Value::Names(profiles.cloned().unwrap_or_default()),
+            by_phase(profiles.is_some(), "availableProfiles"),
+        ),
+        row(Topic::Phase, "status", word(&lookup.standing.status), None),
+    ]
+}
+
+fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let all = |text: &str| Value::Word(text.to_owned());
+    let (allowed, blocked, origin) = match &lookup.position.phase.tools {
+        None => (all("all"), Value::None, Origin::default_value()),
+        Some(ToolAccess::Blacklist(names)) => (
+            all("all others"),
+            Value::Names(names.clone()),
+            lookup.phase(&["tools", "blacklist"]),
+        ),
+        Some(ToolAccess::Whitelist(names)) => (
+            Value::Names(names.clone()),
+            all("all others"),
+            lookup.phase(&["tools", "whitelist"]),
+        ),
+    };
+    let mut rows = vec![
+        row(Topic::Tools, "allowed", allowed, origin.clone()),
+        row(Topic::Tools, "blocked", blocked, origin),
+        row(
+            Topic::Tools,
+            "always",
+            Value::Names(vec![STEP_TOOL.to_owned()]),
+            None,
+        ),
+    ];
+    let list = ToolGuard::new(lookup.position.phase.tools.as_ref());
+    if let Some(allowed) = list.allowed() {
+        let template = lookup
+            .position
+            .root()
+            .templates
+            .block_reason_template
+            .as_ref();
+        let reason = lookup.standing.reason("{toolName}", allowed);
+        rows.push(row(
+            Topic::Tools,
+            "blockReason",
+            Value::Text(reason),
+            lookup.root(template, "blockReasonTemplate"),
+        ));
+    }
+    rows.extend(outer_lists(lookup));
+    rows.push(own_rule());
+    rows.extend(rules(lookup));
+    rows.extend(results(lookup));
+    rows
+}
+
+/// The lists of the levels around the phase.
+fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let names = level_names(lookup.position);
+    let outer = levels(lookup.position, lookup.settings, &names)
+        .filter(|level| level.source != RuleSource::Phase);
+    let listed = outer.filter_map(|level| {
+        let list = ToolGuard::new(level.tools);
+        let value = Value::Word(list.allowed()?.to_owned());
+        Some(row(
+            Topic::Tools,
+            "allowedAround",
+            value,
+            lookup.list(level.source, level.tools),
+        ))
+    });
+    listed.collect()
+}
+
+/// The rule that stands before all levels.
+fn own_rule() -> Row {
+    let origin = Origin {
+        said: Said::BuiltIn,
+        location: None,
+    };
+    let value = Value::Word(builtin_rule::FORBIDS.to_owned());
+    row(Topic::Tools, "block", value, origin)
+}
+
+/// The rules of all levels, outer first: the strictest level decides.
+fn rules(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let names = level_names(lookup.position);
+    let of_level = |level: LevelRules<'_>| -> Vec<Row> {
+        let rules = level.rules.iter().map(|rule| {
+            let key = match rule.verdict {
+                Verdict::Allow => "allow",
+                Verdict::Ask => "ask",
+                Verdict::Block => "block",
+            };
+            let value = Value::Word(in_words(rule));
+            row(
+                Topic::Tools,
+                key,
+                value,
+                Origin::at(level.source, &rule.source),
+            )
+        });
+        rules.collect()
+    };
+    levels(lookup.position, lookup.settings, &names)
+        .flat_map(of_level)
+        .collect()
+}
+
+/// What becomes of results, outer levels first.
+fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let settings = lookup.settings;
+    let outer = [
+        (Tier::Global, &settings.user),
+        (Tier::Project, &settings.project),
+    ];
+    let outer = outer.map(|(tier, guards)| (RuleSource::Settings(tier), &guards.results));
+    let workflows = lookup.position.levels.iter().map(|level| {
+        (
+            RuleSource::Workflow(&level.workflow.key),
+            &level.workflow.results,
+        )
+    });
+    let phase = [(RuleSource::Phase, &lookup.position.phase.results)];
+    let levels = outer.into_iter().chain(workflows).chain(phase);
+    let rows = levels.flat_map(|(whose, rules)| {
+        rules.iter().map(move |rule| {
+            row(
+                Topic::Tools,
+                "results",
+                Value::Word(rule.in_words()),
+                Origin::at(whose, &rule.source),
+            )
+        })
+    });
+    rows.collect()
+}
+
+/// The gate and the approval for leaving the phase.
+fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let phase = lookup.position.phase;
+    let gates = phase.gate.iter().map(|gate| {
+        let value = Value::Word(gate.check.in_words());
+        row(
+            Topic::Moves,
+            "gate",
+            value,
+            Origin::at(RuleSource::Phase, &gate.source),
+        )
+    });
+    let approval = phase.approve.iter().map(|approval| {
+        let value = Value::Word(format!(
+            "{} ({})",
+            approval.ask,
+            approval.choices.join(", ")
+        ));
+        row(
+            Topic::Moves,
+            "approve",
+            value,
+            Origin::at(RuleSource::Phase, &approval.source),
+        )
+    });
+    gates.chain(approval).collect()
+}
+
+fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let root = lookup.position.root();
+    let templates = &root.templates;
+    let part = |own: Option<&String>, default: &str| {
+        Value::Part(own.map_or(default, String::as_str).to_owned())
+    };
+    let mode = match lookup.standing.context_mode {
+        ContextMode::ByChange => "by-change",
+        ContextMode::EveryTurn => "every-turn",
+    };
+    let (role, advance) = (
+        templates.role_instruction.as_ref(),
+        templates.advance_reminder.as_ref(),
+    );
+    vec![
+        row(
+            Topic::Context,
+            "mode",
+            Value::Word(mode.to_owned()),
+            lookup.context_mode(root.context),
+        ),
+        row(
+            Topic::Context,
+            "roleInstruction",
+            part(role, text::ROLE_INSTRUCTION),
+            lookup.root(role, "roleInstruction"),
+        ),
+        row(
+            Topic::Context,
+            "advanceReminder",
+            part(advance, text::ADVANCE_REMINDER),
+            lookup.root(advance, "advanceReminder"),
+        ),
+        row(
+            Topic::Context,
+            "allProfiles",
+            Value::Names(all_profiles(root, lookup.catalog)),
+            None,
+        ),
+        row(
+            Topic::Context,
+            "message",
+            Value::Text(lookup.standing.context.in_full().to_string()),
+            None,
+        ),
+        row(
+            Topic::Context,
+            "inBetween",
+            Value::Word(lookup.standing.context.line()),
+            None,
+        ),
+    ]
+}
+
+fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let rule = lookup.standing.auto_continue;
+    let on_stop = |what: OnStop| match what {
+        OnStop::Pause => "pause",
+        OnStop::Continue => "continue",
+    };
+    let on_limit = match rule.on_limit {
+        OnLimit::Park => "park",
+        OnLimit::Cancel => "cancel",
+    };
+    let word = |text: &str| Value::Word(text.to_owned());
+    let or_default = |origin: Option<Origin>| origin.unwrap_or_else(Origin::default_value);
+    // Without a bound the others are off too, unless somebody sets them: then `max` says it for them.
+    let with_max = |origin: Option<Origin>| {
+        origin.unwrap_or_else(|| match rule.max {
+            Bound::Unlimited => or_default(lookup.continue_rule("max", |rule| rule.max)),
+            Bound::Times(_) => Origin::default_value(),
+        })
+    };
+    let row = |key, value, origin: Origin| row(Topic::Continue, key, value, origin);
+    let reminder = lookup.position.root().templates.not_done_reminder.as_ref();
+    vec![
+        row(
+            "wait",
+            Value::Flag(rule.wait),
+            or_default(lookup.continue_rule("wait", |rule| rule.wait)),
+        ),
+        row(
+            "max",
+            bound(rule.max),
+            or_default(lookup.continue_rule("max", |rule| rule.max)),
+        ),
+        row(
+            "maxStale",
+            bound(rule.max_stale),
+            with_max(lookup.continue_rule("maxStale", |rule| rule.max_stale)),
+        ),
+        row(
+            "onError",
+            word(on_stop(rule.on_error)),
+            with_max(lookup.continue_rule("onError", |rule| rule.on_error)),
+        ),
+        row(
+            "onQuestion",
+            word(on_stop(rule.on_question)),
+            with_max(lookup.continue_rule("onQuestion", |rule| rule.on_question)),
+        ),
+        row(
+            "onLimit",
+            word(on_limit),
+            or_default(lookup.continue_rule("onLimit", |rule| rule.on_limit)),
+        ),
+        row(
+            "countdown",
+            Value::Count(rule.countdown.into()),
+            or_default(lookup.continue_rule("countdown", |rule| rule.countdown)),
+        ),
+        row(
+            "reminder",
+            Value::Text(lookup.standing.reminder.text(true).to_owned()),
+            lookup.root(reminder, "notDoneReminder"),
+        ),
+    ]
+}
+
+fn bound(bound: Bound) -> Value {
+    match bound {
+        Bound::Times(times) => Value::Count(times.into()),
+        Bound::Unlimited => Value::Word("unlimited".to_owned()),
+    }
+}
+
+fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let (next, next_origin) = match advance(lookup.state, lookup.catalog) {
+        Ok(state) if state.active => (
+            phase_at(lookup, &state),
+            Some(lookup.entry(&state.current_path)),
+        ),
+        Ok(_) => ("the end of the run".to_owned(), None),
+        Err(stale) => (stale.to_string(), None),
+    };
+    let again = match repeat(lookup.state, lookup.catalog) {
+        Ok(state) => phase_at(lookup, &state),
+        Err(refusal @ TransitionError::NotLoopable) => format!("refused: {refusal}"),
+        Err(TransitionError::Stale(stale)) => stale.to_string(),
+    };
+    vec![
+        row(Topic::Moves, "next", Value::Word(next), next_origin),
+        row(
+            Topic::Moves,
+            "loop",
+            Value::Word(again),
+            lookup.scope("loopable"),
+        ),
+    ]
+}
+
+/// The phase a state stands in, with the scopes around it.
+fn phase_at(lookup: &OriginLookup<'_>, state: &RunState) -> String {
+    Position::of(state, lookup.catalog).map_or_else(
+        |stale| stale.to_string(),
+        |position| {
+            format!(
+                "{} {} in {}",
+                position.phase.emoji,
+                position.phase.name,
+                position.breadcrumb()
+            )
+        },
+    )
+}
+
+fn end(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let templates = &lookup.position.root().templates;
+    let completion = templates.completion_message.as_ref();
+    let own = templates.cancelled_message.as_ref();
+    let done = RunState {
+        active: false,
+        ..lookup.state.clone()
+    };
+    let cancelled = cancel(lookup.state);
+    let cancelled_by = if own.is_some() {
+        "cancelledMessage"
+    } else {
+        "completionMessage"
+    };
+    vec![
+        row(
+            Topic::End,
+            "completionMessage",
+            Value::Text(ending::announced(&done, lookup.catalog)),
+            lookup.root(completion, "completionMessage"),
+        ),
+        row(
+            Topic::End,
+            "cancelledMessage",
+            Value::Text(ending::announced(&cancelled, lookup.catalog)),
+            lookup.root(own.or(completion), cancelled_by),
+        ),
+        row(
+            Topic::End,
+            "cancelledByCommand",
+            Value::Text(ending::cancelled_by_command(&cancelled, lookup.catalog)),
+            lookup.root(own, "cancelledMessage"),
+        ),
+    ]
+}
