@@ -384,7 +384,7 @@ impl<W: Write> Walk<'_, W> {
                 first_line(&lines.join(" "))
             )?,
             Reaction::Named(name) => {
-                writeln!(out, "  {ASIDE}session{ASIDE:#} {}", first_line(name))?
+                writeln!(out, "  {ASIDE}session{ASIDE:#} {}", first_line(name))?;
             }
             Reaction::Asked {
                 title,

@@ -178,8 +178,8 @@ mod tests {
         RecordingLoader(Arc::clone(&again)).load(&agent, &cwd);
         let again = again.lock().unwrap();
         assert!(again[1].reads.agree_with(&directory));
-        let loader = super::super::transcript_loader::TranscriptLoader::default();
-        loader.embed([(project.name, directory)].into());
-        assert_eq!(loader.load(&agent, &cwd), loaded);
+        let transcript = super::super::transcript_loader::TranscriptLoader::default();
+        transcript.embed([(project.name, directory)].into());
+        assert_eq!(transcript.load(&agent, &cwd), loaded);
     }
 }

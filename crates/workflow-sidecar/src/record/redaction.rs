@@ -250,18 +250,16 @@ impl Refusal {
         struct Code {
             code: i32,
         }
-        let codes = answers.iter().filter_map(|line| {
+        let mut codes = answers.iter().filter_map(|line| {
             let refused: Refused = serde_json::from_str(line).ok()?;
             Some(refused.error.code)
         });
-        codes
-            .filter_map(|code| match code {
-                code if code == Kind::ParseError.code() => Some(Self::Line),
-                code if code == Kind::InvalidRequest.code() => Some(Self::Line),
-                code if code == Kind::InvalidParams.code() => Some(Self::Params),
-                _ => None,
-            })
-            .next()
+        codes.find_map(|code| match code {
+            code if code == Kind::ParseError.code() => Some(Self::Line),
+            code if code == Kind::InvalidRequest.code() => Some(Self::Line),
+            code if code == Kind::InvalidParams.code() => Some(Self::Params),
+            _ => None,
+        })
     }
 }
 

@@ -17,10 +17,10 @@ use crate::serve::{Loader, no_project};
 
 /// Loads the definitions of a transcript.
 #[derive(Debug, Default)]
-pub(super) struct TranscriptLoader(Mutex<Directories>);
+pub(super) struct TranscriptLoader(Mutex<Contents>);
 
 #[derive(Debug, Default)]
-struct Directories {
+struct Contents {
     /// The definitions in place of all in the transcript.
     instead: Tiers,
     /// By name.
@@ -138,9 +138,9 @@ pub(super) fn runs_commands(directory: &Directory) -> bool {
 impl TranscriptLoader {
     /// No definitions but these, where there are any.
     pub(super) fn instead(instead: Tiers) -> Self {
-        Self(Mutex::new(Directories {
+        Self(Mutex::new(Contents {
             instead,
-            ..Directories::default()
+            ..Contents::default()
         }))
     }
 
@@ -177,12 +177,12 @@ impl TranscriptLoader {
         directories.find(tier, named).cloned().unwrap_or_default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Directories> {
+    fn lock(&self) -> MutexGuard<'_, Contents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Directories {
+impl Contents {
     /// Notes the name of a directory for which `instead` is used.
     fn note_replaced(&mut self, tier: Tier, named: &str) {
         let Tiers(instead) = &self.instead;

@@ -32,10 +32,6 @@ impl Outbox {
         self.push(&Notification::new(Cow::Borrowed(M::NAME), params));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Takes all lines out.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.0)
