@@ -76,6 +76,6 @@ mod tests {
                 r#"{"jsonrpc":"2.0","method":"host/apply","params":{"sessionId":"a","actions":[]}}"#,
             ]
         );
-        assert!(outbox.is_empty());
+        assert!(outbox.take().is_empty());
     }
 }
