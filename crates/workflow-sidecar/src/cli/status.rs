@@ -15,9 +15,9 @@ use workflow_core::session::View;
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
 use super::project::Own;
+use crate::record::Transcript;
 use crate::run_condition::{RunCondition, restored_session, run_condition};
 use crate::session_file::{SessionFile, is_session, read_file};
-use crate::transcript::Transcript;
 
 const EXAMPLES: &str = "\
 Examples:
