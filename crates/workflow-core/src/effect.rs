@@ -4,15 +4,13 @@
 //! [`PlatformEvent`](crate::event::PlatformEvent). An [`Action`] and a [`Question`] are for the host.
 //! [`Effects`] collects all of them while an event is handled.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::definition::{Approval, Gate, RunCheck, Trigger};
 use crate::diagnostic::Diagnostic;
 use crate::event::{PlatformEvent, SnapshotError, WatchReport};
-use crate::types::{GateRunId, QuestionId, RequestId, RestoreId, Severity, Snapshot};
+use crate::types::{GateRunId, Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
 
 /// The custom types of messages (hook-lifecycle: "Message Custom Types").
 pub mod message_type {
@@ -29,8 +27,7 @@ pub mod message_type {
 /// Everything that must be done because of one event.
 #[derive(Debug, Default)]
 pub struct Effects {
-    /// The answer to the event itself.
-    pub reply: Reply,
+    now: Millis,
     /// What the host must do, in order.
     pub actions: Vec<Action>,
     /// What is wrong with definitions or stored entries.
@@ -44,14 +41,61 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// An empty collector for an event that happens now.
+    #[must_use]
+    pub fn at(now: Millis) -> Self {
+        Self {
+            now,
+            ..Self::default()
+        }
+    }
+
+    /// The time of the event.
+    #[must_use]
+    pub fn now(&self) -> Millis {
+        self.now
+    }
+
+    /// Has the host do something.
+    pub(crate) fn act(&mut self, action: Action) {
+        self.actions.push(action);
+    }
+
     /// Shows a message to the person.
     pub(crate) fn notify(&mut self, severity: Severity, message: impl Into<String>) {
-        self.actions.push(Action::notify(severity, message));
+        self.act(Action::Notify {
+            message: message.into(),
+            severity,
+        });
     }
 
     /// Appends an entry to the session.
     pub(crate) fn append_entry(&mut self, custom_type: &'static str, data: &impl Serialize) {
-        self.actions.push(Action::append_entry(custom_type, data));
+        self.act(Action::AppendEntry {
+            custom_type,
+            data: to_raw_value(data).expect("stored entries have string keys only"),
+        });
+    }
+
+    /// Sets the status line, or clears it.
+    pub(crate) fn set_status(&mut self, text: Option<String>) {
+        self.act(Action::SetStatus { text });
+    }
+
+    /// Shows one line above the editor.
+    pub(crate) fn show_widget(&mut self, line: String) {
+        let lines = Some(vec![line]);
+        self.act(Action::SetWidget { lines });
+    }
+
+    /// Clears the line above the editor.
+    pub(crate) fn clear_widget(&mut self) {
+        self.act(Action::SetWidget { lines: None });
+    }
+
+    /// Asks a question.
+    pub(crate) fn ask(&mut self, question: Question) {
+        self.questions.push(question);
     }
 
     /// Has the platform do something.
@@ -59,11 +103,29 @@ impl Effects {
         self.effects.push(effect);
     }
 
-    /// True if a message is sent to the agent.
-    pub(crate) fn sends_user_message(&self) -> bool {
-        let deferred = self.deferred.iter().flat_map(|deferred| &deferred.actions);
-        let mut actions = self.actions.iter().chain(deferred);
-        actions.any(|action| matches!(action, Action::SendUserMessage { .. }))
+    /// Answers an earlier request. Actions that belong to the answer are in `collected`.
+    pub(crate) fn answer(
+        &mut self,
+        request: RequestId,
+        answer: DeferredAnswer,
+        mut collected: Self,
+    ) {
+        let actions = std::mem::take(&mut collected.actions);
+        self.merge(collected);
+        self.deferred.push(DeferredReply {
+            request,
+            answer,
+            actions,
+        });
+    }
+
+    /// Adds everything that was collected elsewhere.
+    pub fn merge(&mut self, other: Self) {
+        self.actions.extend(other.actions);
+        self.diagnostics.extend(other.diagnostics);
+        self.questions.extend(other.questions);
+        self.deferred.extend(other.deferred);
+        self.effects.extend(other.effects);
     }
 }
 
@@ -201,36 +263,36 @@ pub struct GateRun {
     pub commands: Vec<RunCheck>,
 }
 
-/// The answer to an event.
-#[derive(Debug, Default)]
-pub enum Reply {
-    /// Nothing beyond the actions.
-    #[default]
-    None,
-    /// The answer comes later, as a [`DeferredReply`].
+/// The answer to a request, which may come later.
+#[derive(Debug, PartialEq)]
+pub enum Reply<T> {
+    /// The answer.
+    Now(T),
+    /// The answer comes as a [`DeferredReply`].
     Later,
-    /// The tool call must not run.
+}
+
+/// The decision about a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolDecision {
+    /// The call may run.
+    Allow,
+    /// The call must not run.
     Block {
-        /// What the agent reads.
-        reason: Arc<str>,
+        /// The text the agent reads.
+        reason: String,
         /// Who decided.
         by: Decider,
     },
-    /// What the model reads in place of a tool's result.
-    Content(Box<RawValue>),
-    /// A message to put into the conversation before the agent starts.
-    Inject {
-        /// Its custom type.
-        custom_type: &'static str,
-        /// Its text.
-        content: Arc<str>,
-    },
-    /// What `agent_end` did to the run.
-    Mutation(Mutation),
-    /// What `workflow_step` answers.
-    Tool(ToolAnswer),
-    /// What happened to the message of a trigger.
-    Triggered(TriggerOutcome),
+}
+
+/// A message to put into the conversation before the agent starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextMessage {
+    /// Its custom type.
+    pub custom_type: &'static str,
+    /// Its text.
+    pub content: String,
 }
 
 /// What happened to the message of a trigger.
@@ -334,24 +396,6 @@ pub enum Action {
     },
 }
 
-impl Action {
-    /// Shows a message to the person.
-    pub(crate) fn notify(severity: Severity, message: impl Into<String>) -> Self {
-        Self::Notify {
-            message: message.into(),
-            severity,
-        }
-    }
-
-    /// Appends an entry to the session.
-    pub(crate) fn append_entry(custom_type: &'static str, data: &impl Serialize) -> Self {
-        Self::AppendEntry {
-            custom_type,
-            data: to_raw_value(data).expect("stored entries have string keys only"),
-        }
-    }
-}
-
 /// A question to the person, asked through the host.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Question {
@@ -367,13 +411,26 @@ pub struct Question {
     pub show: Option<String>,
 }
 
-/// An answer to an earlier request.
+/// The answer to an earlier request.
 #[derive(Debug)]
 pub struct DeferredReply {
     /// The request.
     pub request: RequestId,
     /// Its answer.
-    pub reply: Reply,
+    pub answer: DeferredAnswer,
     /// What the host must do.
     pub actions: Vec<Action>,
+}
+
+/// An answer that came later, by the kind of its request.
+#[derive(Debug, PartialEq)]
+pub enum DeferredAnswer {
+    /// To a tool call.
+    ToolCall(ToolDecision),
+    /// To a call of `workflow_step`.
+    Step(ToolAnswer),
+    /// To a command.
+    Command,
+    /// To a conversation that goes back.
+    Branch,
 }

@@ -1,120 +1,13 @@
 //! Events: what can happen to a [`Session`](crate::Session).
 //!
-//! What the platform reports is a [`PlatformEvent`], the counterpart of [`Effect`](crate::effect::Effect).
-
-use std::sync::Arc;
+//! The platform reports a [`PlatformEvent`], the counterpart of [`Effect`](crate::effect::Effect). An event of the
+//! host has a method of [`Session`](crate::Session); its parameters are defined here.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::definition::Loaded;
 use crate::policy::gate::Report;
-use crate::policy::rules::Paths;
-use crate::types::{GateRunId, QuestionId, RequestId, RestoreId, Snapshot};
-
-/// Something that happened, as far as the engine must know.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// The session was loaded, created, switched, or moved in its tree.
-    Session {
-        /// The workflow entries of the session, oldest first: the branch is the truth.
-        entries: Vec<Entry<'a>>,
-        /// The definitions as the files are now.
-        loaded: Arc<Loaded>,
-    },
-    /// The session is closed.
-    Shutdown,
-    /// The agent is about to start on a prompt.
-    BeforeAgentStart {
-        /// The prompt, where the host sends it.
-        prompt: Option<&'a str>,
-    },
-    /// The agent started.
-    AgentStart,
-    /// One response of the model begins.
-    TurnStart {
-        /// Which turn it is, as the host counts.
-        index: Option<u64>,
-    },
-    /// One response of the model, with its tool calls, ended.
-    TurnEnd,
-    /// The agent stopped.
-    AgentEnd {
-        /// Its last message, where there is one.
-        last: Option<LastAssistant<'a>>,
-    },
-    /// The agent wants to run a tool.
-    ToolCall {
-        /// The request, in case it is answered later.
-        request: RequestId,
-        /// The tool's name.
-        tool: &'a str,
-        /// Its arguments, as JSON text, where the host sends them.
-        input: Option<&'a RawValue>,
-        /// Resolves paths among them.
-        paths: &'a dyn Paths,
-    },
-    /// A tool has run.
-    ToolResult {
-        /// The tool's name.
-        tool: &'a str,
-        /// What the model will read, as JSON text, where the host sends it.
-        content: Option<&'a RawValue>,
-        /// True if the call failed.
-        is_error: bool,
-    },
-    /// Text was submitted.
-    UserInput {
-        /// The author, where the host names one.
-        author: Option<Author>,
-    },
-    /// The conversation is about to go back.
-    Branch {
-        /// The request, in case it is answered later.
-        request: RequestId,
-        /// The turn it goes back to, as the host counts.
-        turn: Option<u64>,
-        /// The workflow entries of the session up to there, where the host sends them.
-        entries: Option<Vec<Entry<'a>>>,
-    },
-    /// The host replaced older messages by a summary.
-    Compacted,
-    /// The settings were read again, in the middle of a session.
-    Settings {
-        /// What the files say now. Workflows are taken over only where a run starts or is restored.
-        loaded: &'a Loaded,
-    },
-    /// The agent runs `workflow_step`.
-    Step {
-        /// The request, in case it is answered later.
-        request: RequestId,
-        /// The `action` argument, where it is a string.
-        action: Option<&'a str>,
-    },
-    /// The host cancels a call of `workflow_step`.
-    StepCancelled {
-        /// The request.
-        request: RequestId,
-    },
-    /// A person runs one of the commands.
-    Command {
-        /// The request, in case it is answered later.
-        request: RequestId,
-        /// Which command.
-        command: Command<'a>,
-    },
-    /// The host answered a question.
-    Answer {
-        /// The question.
-        question: QuestionId,
-        /// The answer.
-        answer: Answer<'a>,
-    },
-    /// The platform reports the result of an effect, or something that happened outside.
-    Platform(PlatformEvent),
-    /// Time passed.
-    Tick,
-}
+use crate::types::{GateRunId, RestoreId, Snapshot};
 
 /// A report of the platform: the result of an [`Effect`](crate::effect::Effect), or a trigger.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -271,20 +164,6 @@ pub enum Author {
     Person,
     /// An extension, as for the reminders of auto-continue.
     Extension,
-}
-
-/// A command that a person runs.
-#[derive(Debug)]
-pub enum Command<'a> {
-    /// `/workflow {name} {description}`.
-    Workflow {
-        /// The text after the command's name.
-        arguments: &'a str,
-        /// The definitions as the files are now.
-        loaded: Arc<Loaded>,
-    },
-    /// `/cancel-workflow`.
-    CancelWorkflow,
 }
 
 /// An entry of the session with one of the workflow's custom types.

@@ -1,41 +1,55 @@
-//! The engine of workflow-sidecar: pure, without I/O, clock or randomness of its own.
+//! The engine of workflow-sidecar: pure, without I/O, clock or randomness.
 //!
-//! One value, [`Session`], with one way in ([`Event`] and a time) and one way out ([`Effects`]).
-//! Everything the world must do is a value in the output; everything the world did comes back
-//! as an input. So a whole session runs in a unit test, and a recording replays byte for byte.
+//! A [`Session`] handles the events of one session of a host. Each event has a method, named `handle_*`, that returns a
+//! typed reply and adds everything that must be done to [`Effects`]:
 //!
-//! Start reading at [`session`], then `hook/`, then [`run`]; [`definition`] is a world of its own.
+//! - An [`Action`](effect::Action) or a [`Question`](effect::Question) is for the host.
+//! - An [`Effect`](effect::Effect) is for the platform: run a gate, record a checkpoint, watch triggers. Its result comes
+//!   back as a [`PlatformEvent`](event::PlatformEvent).
+//! - A [`DeferredReply`](effect::DeferredReply) answers an earlier request, because a person or the platform had to be
+//!   waited for.
+//!
+//! So a whole session runs in a unit test, and a recorded session replays byte for byte.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use workflow_core::definition::Loaded;
+//! use workflow_core::effect::Reply;
+//! use workflow_core::session::{Abilities, Session};
+//! use workflow_core::types::RequestId;
+//! use workflow_core::Effects;
+//!
+//! let mut session = Session::new(Abilities::default(), 7);
+//! let loaded = Arc::new(Loaded::default());
+//!
+//! let mut out = Effects::at(0);
+//! session.handle_session(&[], &loaded, &mut out);
+//!
+//! let mut out = Effects::at(1_000);
+//! let Reply::Now(answer) = session.handle_workflow_step(RequestId(1), Some("status"), &mut out) else {
+//!     panic!("the status needs nobody");
+//! };
+//! assert!(answer.text.starts_with("No active workflow."));
+//! assert!(out.actions.is_empty());
+//! ```
+//!
+//! [`types`], [`event`] and [`effect`] are leaf modules. [`run`] has the states of a run and their transitions,
+//! [`policy`] the decisions on tool calls, [`definition`] the language of workflows. [`session`] composes them.
 
-#![cfg_attr(not(test), warn(unused_crate_dependencies))]
-
-mod approval;
-pub mod checkpoint;
-pub mod command;
-mod context;
 pub mod definition;
 pub mod diagnostic;
 pub mod effect;
-mod ending;
 pub mod event;
 pub mod explain;
-mod hook;
-mod leaving;
 pub mod policy;
-mod random;
+pub mod reminders;
 pub mod run;
 pub mod session;
-mod standing;
 pub mod template;
 mod text;
-mod tool;
-mod trust;
 pub mod types;
-pub mod view;
-mod waiting;
-pub mod wake;
 pub mod white_space;
 
 pub use effect::Effects;
-pub use event::Event;
 pub use session::Session;
-pub use trust::foreign_gates;

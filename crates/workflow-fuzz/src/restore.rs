@@ -1,16 +1,14 @@
 //! The entries of a session, oldest first: a line `{"customType":…,"data":…}` each.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Loaded;
-use workflow_core::effect::{Action, Effect, Effects};
+use workflow_core::effect::{Action, Effect};
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::{RunState, StoredDefinition, StoredRun, entry_type, restore};
 use workflow_core::session::Abilities;
 use workflow_core::types::RequestId;
-use workflow_core::{Event, Session};
+use workflow_core::{Effects, Session};
 
 /// A moment later than whatever a seed holds.
 const NOW: u64 = 1_800_000_000_000;
@@ -57,7 +55,7 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
         stored(entry_type::STATE, &state),
         stored(
             entry_type::RUN,
-            &StoredRun::of(&state.task_id, restored.pace),
+            &StoredRun::of(&state.task_id, restored.counters),
         ),
     ];
     let definition = restored
@@ -71,7 +69,7 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
     );
     let back = restore(&entries(&again));
     assert_eq!(back.state.as_ref(), Some(&state));
-    assert_eq!(back.pace, restored.pace);
+    assert_eq!(back.counters, restored.counters);
     assert!(back.diagnostics.is_empty(), "{:?}", back.diagnostics);
     if let (Some(definition), Some((catalog, hash))) = (definition, back.definition) {
         let restored = StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id);
@@ -95,13 +93,8 @@ impl Host {
             widgets: Some(true),
         };
         let mut session = Session::new(abilities, 7);
-        let out = session.step(
-            NOW,
-            Event::Session {
-                entries: entries(&branch),
-                loaded: Arc::new(Loaded::default()),
-            },
-        );
+        let mut out = Effects::at(NOW);
+        session.handle_session(&entries(&branch), &Loaded::default(), &mut out);
         let mut host = Self {
             session,
             branch,
@@ -113,8 +106,11 @@ impl Host {
 
     /// Keeps what is to be kept; no gate ever ends, and nothing stands anywhere.
     fn keep(&mut self, out: Effects) {
-        let settled = out.deferred.into_iter().flat_map(|settled| settled.actions);
-        for action in out.actions.into_iter().chain(settled) {
+        let deferred = out
+            .deferred
+            .into_iter()
+            .flat_map(|deferred| deferred.actions);
+        for action in out.actions.into_iter().chain(deferred) {
             if let Action::AppendEntry { custom_type, data } = action {
                 self.branch.push(Stored {
                     custom_type: custom_type.to_owned(),
@@ -129,23 +125,19 @@ impl Host {
         if wants_baseline {
             // Null would say that nobody knows how things stood, and be asked for again.
             let baseline = RawValue::from_string("{}".to_owned()).expect("it is JSON");
-            let out = self.session.step(
-                NOW,
-                Event::Platform(PlatformEvent::BaselineTaken { baseline }),
-            );
+            let mut out = Effects::at(NOW);
+            let event = PlatformEvent::BaselineTaken { baseline };
+            self.session.handle_platform_event(event, &mut out);
             self.keep(out);
         }
     }
 
     fn next(&mut self) {
         self.steps += 1;
-        let out = self.session.step(
-            NOW,
-            Event::Step {
-                request: RequestId(self.steps),
-                action: Some("next"),
-            },
-        );
+        let mut out = Effects::at(NOW);
+        let request = RequestId(self.steps);
+        self.session
+            .handle_workflow_step(request, Some("next"), &mut out);
         self.keep(out);
     }
 

@@ -1,14 +1,12 @@
 //! The condition of a run for exit codes: it can go on, it waits for a person, or it is stopped at a limit.
 
-use std::sync::Arc;
-
 use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::event::Entry;
-use workflow_core::policy::Parked;
+use workflow_core::reminders::PauseReason as Parked;
 use workflow_core::session::Abilities;
-use workflow_core::view::View;
-use workflow_core::{Event, Session};
+use workflow_core::session::View;
+use workflow_core::{Effects, Session};
 
 /// The condition of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +22,13 @@ pub(crate) enum RunCondition {
 /// Restores a session from its entries; returns it with the diagnostics.
 pub(crate) fn restored_session(
     entries: &[Entry<'_>],
-    loaded: Arc<Loaded>,
+    loaded: &Loaded,
 ) -> (Session, Vec<Diagnostic>) {
     let mut session = Session::new(Abilities::default(), 0);
-    let entries = entries.to_vec();
     // Any time will do: no run is started, and nothing counts down.
-    let output = session.step(0, Event::Session { entries, loaded });
-    (session, output.diagnostics)
+    let mut out = Effects::at(0);
+    session.handle_session(entries, loaded, &mut out);
+    (session, out.diagnostics)
 }
 
 /// The condition of a session's run.
@@ -38,10 +36,10 @@ pub(crate) fn run_condition(view: &View<'_>) -> RunCondition {
     if !view.state.active {
         return RunCondition::Fine;
     }
-    match view.pace.parked {
+    match view.counters.paused {
         Some(Parked::Max | Parked::MaxStale) => RunCondition::Limit,
         Some(Parked::Error | Parked::Question | Parked::Approval) => RunCondition::Waits,
-        None if view.place.as_ref().is_some_and(|place| place.waits) => RunCondition::Waits,
+        None if view.phase.as_ref().is_some_and(|place| place.waits) => RunCondition::Waits,
         None => RunCondition::Fine,
     }
 }

@@ -4,18 +4,24 @@
 
 use std::collections::HashMap;
 
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
+use workflow_core::Effects;
 use workflow_core::definition::{
     Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
-use workflow_core::effect::{Action, AnswerKind, Decider, Effects, Reply, ToolAnswer};
-use workflow_core::policy::Parked;
-use workflow_core::view::{Crumb, PlaceView, View};
+use workflow_core::effect::{
+    Action, AnswerKind, ContextMessage, Decider, DeferredAnswer, Mutation, ToolAnswer, ToolDecision,
+};
+use workflow_core::reminders::PauseReason;
+use workflow_core::session::{Crumb, PhaseView, View};
 use workflow_protocol as protocol;
 
 /// Our status line.
 const STATUS_KEY: &str = "workflow";
+/// The answer if the engine's answer does not fit the request.
+const INTERNAL_ERROR: &str =
+    "[workflow] Internal error: the answer does not fit the request, so nothing is allowed.";
 /// The countdown above the editor.
 const WIDGET_KEY: &str = "workflow-countdown";
 
@@ -117,156 +123,137 @@ pub(crate) fn select(
     }
 }
 
-pub(crate) fn tool_result_result(output: Effects) -> protocol::ToolResultResult {
-    let content = match output.reply {
-        Reply::Content(content) => Some(content),
-        Reply::None
-        | Reply::Later
-        | Reply::Block { .. }
-        | Reply::Inject { .. }
-        | Reply::Mutation(_)
-        | Reply::Tool(_)
-        | Reply::Triggered(_) => None,
-    };
+pub(crate) fn tool_result_result(
+    content: Option<Box<RawValue>>,
+    out: Effects,
+) -> protocol::ToolResultResult {
     protocol::ToolResultResult {
         mutation: content.map(|content| protocol::ToolResultMutation {
             content: Some(content),
             ..protocol::ToolResultMutation::default()
         }),
-        diagnostics: diagnostics(&output.diagnostics),
-        actions: actions(output.actions),
+        diagnostics: diagnostics(&out.diagnostics),
+        actions: actions(out.actions),
     }
 }
 
-pub(crate) fn hook_result(output: Effects) -> protocol::HookResult {
+pub(crate) fn hook_result(out: Effects) -> protocol::HookResult {
     protocol::HookResult {
         guarded: None,
-        diagnostics: diagnostics(&output.diagnostics),
-        actions: actions(output.actions),
+        diagnostics: diagnostics(&out.diagnostics),
+        actions: actions(out.actions),
     }
 }
 
-pub(crate) fn branch_result(output: Effects) -> protocol::BranchResult {
+pub(crate) fn branch_result(out: Effects) -> protocol::BranchResult {
     protocol::BranchResult {
         mutation: None,
-        diagnostics: diagnostics(&output.diagnostics),
-        actions: actions(output.actions),
+        diagnostics: diagnostics(&out.diagnostics),
+        actions: actions(out.actions),
     }
 }
 
-/// What an agent is told before it starts.
-pub(crate) fn before_agent_start_result(output: Effects) -> protocol::BeforeAgentStartResult {
-    let inject = match output.reply {
-        Reply::Inject {
-            custom_type,
-            content,
-        } => Some(protocol::Inject {
-            custom_type: custom_type.to_owned(),
-            content: content.to_string(),
+pub(crate) fn before_agent_start_result(
+    message: Option<ContextMessage>,
+    out: Effects,
+) -> protocol::BeforeAgentStartResult {
+    protocol::BeforeAgentStartResult {
+        inject: message.map(|message| protocol::Inject {
+            custom_type: message.custom_type.to_owned(),
+            content: message.content,
             display: false,
         }),
-        Reply::None
-        | Reply::Later
-        | Reply::Content(_)
-        | Reply::Block { .. }
-        | Reply::Mutation(_)
-        | Reply::Tool(_)
-        | Reply::Triggered(_) => None,
-    };
-    protocol::BeforeAgentStartResult {
-        inject,
-        diagnostics: diagnostics(&output.diagnostics),
-        actions: actions(output.actions),
+        diagnostics: diagnostics(&out.diagnostics),
+        actions: actions(out.actions),
     }
 }
 
-/// Whether a tool may run.
-pub(crate) fn tool_call_result(output: Effects) -> protocol::ToolCallResult {
-    let block = match output.reply {
-        Reply::Block { reason, by } => Some(protocol::Block {
-            reason: reason.to_string(),
+/// The decision in an answer that came later. An answer of another kind blocks the call.
+pub(crate) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
+    match answer {
+        DeferredAnswer::ToolCall(decision) => decision,
+        DeferredAnswer::Step(_) | DeferredAnswer::Command | DeferredAnswer::Branch => {
+            ToolDecision::Block {
+                reason: INTERNAL_ERROR.to_owned(),
+                by: Decider::Nobody,
+            }
+        }
+    }
+}
+
+/// The answer of `workflow_step` that came later. An answer of another kind is an error.
+pub(crate) fn step_answer(answer: DeferredAnswer) -> ToolAnswer {
+    match answer {
+        DeferredAnswer::Step(answer) => answer,
+        DeferredAnswer::ToolCall(_) | DeferredAnswer::Command | DeferredAnswer::Branch => {
+            ToolAnswer {
+                text: INTERNAL_ERROR.to_owned(),
+                details: serde_json::Value::Object(serde_json::Map::new()),
+                kind: Some(AnswerKind::Error),
+            }
+        }
+    }
+}
+
+pub(crate) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol::ToolCallResult {
+    let block = match decision {
+        ToolDecision::Allow => None,
+        ToolDecision::Block { reason, by } => Some(protocol::Block {
+            reason,
             kind: match by {
                 Decider::Rule => protocol::BlockKind::Policy,
                 Decider::Person => protocol::BlockKind::User,
                 Decider::Nobody => protocol::BlockKind::Failure,
             },
         }),
-        Reply::None
-        | Reply::Later
-        | Reply::Content(_)
-        | Reply::Inject { .. }
-        | Reply::Mutation(_)
-        | Reply::Tool(_)
-        | Reply::Triggered(_) => None,
     };
     protocol::ToolCallResult {
         block,
         mutation: None,
-        diagnostics: diagnostics(&output.diagnostics),
-        actions: actions(output.actions),
+        diagnostics: diagnostics(&out.diagnostics),
+        actions: actions(out.actions),
     }
 }
 
-pub(crate) fn agent_end_result(output: Effects) -> protocol::AgentEndResult {
-    let mutation = match output.reply {
-        Reply::Mutation(mutation) => protocol::AgentEndMutation {
-            unload: mutation.unload,
-            persist: mutation.persist,
+pub(crate) fn agent_end_result(mutation: Mutation, out: Effects) -> protocol::AgentEndResult {
+    let Mutation { unload, persist } = mutation;
+    protocol::AgentEndResult {
+        mutation: protocol::AgentEndMutation {
+            unload,
+            persist,
             state: None,
         },
-        Reply::None
-        | Reply::Later
-        | Reply::Content(_)
-        | Reply::Block { .. }
-        | Reply::Inject { .. }
-        | Reply::Tool(_)
-        | Reply::Triggered(_) => protocol::AgentEndMutation::default(),
-    };
-    protocol::AgentEndResult {
-        mutation,
-        diagnostics: diagnostics(&output.diagnostics),
-        actions: actions(output.actions),
+        diagnostics: diagnostics(&out.diagnostics),
+        actions: actions(out.actions),
     }
 }
 
-pub(crate) fn tool_execute_result(output: Effects) -> protocol::ToolExecuteResult {
-    let answer = match output.reply {
-        Reply::Tool(answer) => Some(answer),
-        Reply::None
-        | Reply::Later
-        | Reply::Content(_)
-        | Reply::Block { .. }
-        | Reply::Inject { .. }
-        | Reply::Mutation(_)
-        | Reply::Triggered(_) => None,
-    };
-    let kind = answer.as_ref().and_then(|answer| answer.kind);
-    let (content, details) = match answer {
-        Some(ToolAnswer { text, details, .. }) => (
-            vec![protocol::Content::Text { text }],
-            to_raw_value(&details).ok(),
-        ),
-        None => (Vec::new(), None),
-    };
-    protocol::ToolExecuteResult {
-        content,
+pub(crate) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol::ToolExecuteResult {
+    let ToolAnswer {
+        text,
         details,
+        kind,
+    } = answer;
+    let details = to_raw_value(&details).expect("a JSON value can be written");
+    protocol::ToolExecuteResult {
+        content: vec![protocol::Content::Text { text }],
+        details: Some(details),
         result_type: kind.map(|kind| match kind {
             AnswerKind::Error => protocol::ResultType::Error,
             AnswerKind::Cancel => protocol::ResultType::Cancel,
             AnswerKind::Complete => protocol::ResultType::Complete,
         }),
         is_error: (kind == Some(AnswerKind::Error)).then_some(true),
-        diagnostics: diagnostics(&output.diagnostics),
-        actions: actions(output.actions),
+        diagnostics: diagnostics(&out.diagnostics),
+        actions: actions(out.actions),
     }
 }
 
-pub(crate) fn command_run_result(output: Effects) -> protocol::CommandRunResult {
+pub(crate) fn command_run_result(out: Effects) -> protocol::CommandRunResult {
     protocol::CommandRunResult {
         guarded: None,
-        diagnostics: diagnostics(&output.diagnostics),
-        actions: actions(output.actions),
+        diagnostics: diagnostics(&out.diagnostics),
+        actions: actions(out.actions),
     }
 }
 
@@ -356,54 +343,54 @@ pub(crate) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
     };
     let View {
         state,
-        place,
-        pace,
+        phase,
+        counters,
         countdown,
     } = view;
     let result = protocol::SessionStateResult {
         active: state.active,
-        stale: state.active && place.is_none(),
+        stale: state.active && phase.is_none(),
         workflow_key: Some(state.workflow_key.clone()),
         task_id: Some(state.task_id.clone()),
         task_description: Some(state.task_description.clone()),
         path: state.current_path.segments().iter().map(segment).collect(),
         global_step_count: Some(state.global_step_count),
-        parked: pace.parked.map(|why| parked(why).to_owned()),
+        parked: counters.paused.map(|why| pause_reason(why).to_owned()),
         countdown,
         ..protocol::SessionStateResult::default()
     };
-    let Some(place) = place else {
+    let Some(phase) = phase else {
         return result;
     };
     protocol::SessionStateResult {
         pushes: Some(protocol::Pushes {
-            count: pace.pushes,
-            max: times(place.max),
-            stale: pace.stale,
-            max_stale: times(place.max_stale),
+            count: counters.reminders,
+            max: times(phase.max),
+            stale: counters.stale,
+            max_stale: times(phase.max_stale),
         }),
-        ..with_place(result, &place)
+        ..with_phase(result, &phase)
     }
 }
 
-fn with_place(
+fn with_phase(
     result: protocol::SessionStateResult,
-    place: &PlaceView<'_>,
+    phase: &PhaseView<'_>,
 ) -> protocol::SessionStateResult {
-    let (current, total) = place.progress;
+    let (current, total) = phase.progress;
     protocol::SessionStateResult {
-        workflow_name: Some(place.workflow_name.to_owned()),
-        breadcrumb: place.breadcrumb.iter().map(crumb).collect(),
+        workflow_name: Some(phase.workflow_name.to_owned()),
+        breadcrumb: phase.breadcrumb.iter().map(crumb).collect(),
         phase: Some(protocol::PhaseView {
-            id: place.phase_id.to_owned(),
-            name: place.phase_name.to_owned(),
-            emoji: place.phase_emoji.to_owned(),
+            id: phase.id.to_owned(),
+            name: phase.name.to_owned(),
+            emoji: phase.emoji.to_owned(),
         }),
         progress: Some(protocol::Progress {
             current: current as u64,
             total: total as u64,
         }),
-        status: Some(place.status.to_owned()),
+        status: Some(phase.status.to_owned()),
         ..result
     }
 }
@@ -431,13 +418,13 @@ fn times(bound: Bound) -> Option<u32> {
     }
 }
 
-/// Why a run waits for the user, as one word.
-fn parked(why: Parked) -> &'static str {
-    match why {
-        Parked::Max => "max",
-        Parked::MaxStale => "maxStale",
-        Parked::Error => "error",
-        Parked::Question => "question",
-        Parked::Approval => "approval",
+/// The name of a pause reason.
+fn pause_reason(reason: PauseReason) -> &'static str {
+    match reason {
+        PauseReason::Max => "max",
+        PauseReason::MaxStale => "maxStale",
+        PauseReason::Error => "error",
+        PauseReason::Question => "question",
+        PauseReason::Approval => "approval",
     }
 }

@@ -34,18 +34,18 @@ pub use not_found::NotFound;
 pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
 pub use row::{Origin, Row, Said, Topic, Value};
 
-use crate::command::initial_message;
 use crate::definition::{Loaded, Origins, Workflow};
-use crate::policy::Continue;
 use crate::policy::rules::{Call, PlainPaths};
+use crate::reminders::ContinuePolicy;
 use crate::run::{Position, RunState, Stale};
-use crate::standing::Standing;
+use crate::session::commands::initial_message;
+use crate::session::phase::ResolvedPhase;
 use origin_lookup::OriginLookup;
 
 /// The values that apply in the phase of a run.
 #[derive(Debug)]
 pub struct Explained {
-    standing: Standing,
+    standing: ResolvedPhase,
     initial_message: String,
     /// Every value, section by section.
     pub rows: Vec<Row>,
@@ -54,7 +54,7 @@ pub struct Explained {
 impl Explained {
     /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
-        let standing = Standing::of(state, &loaded.catalog, &loaded.settings)?;
+        let standing = ResolvedPhase::of(state, &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
         let lookup = OriginLookup::new(state, loaded, &position, &standing, origins);
         let rows = values::of_phase(&lookup);
@@ -83,7 +83,7 @@ impl Explained {
     /// The context message in full.
     #[must_use]
     pub fn context(&self) -> String {
-        self.standing.context.in_full().to_string()
+        self.standing.context.in_full()
     }
 
     /// Returns true if this is the reminder for an agent that stopped early.
@@ -109,7 +109,7 @@ impl Explained {
 
     /// How pushing goes here.
     #[must_use]
-    pub fn auto_continue(&self) -> Continue {
+    pub fn auto_continue(&self) -> ContinuePolicy {
         self.standing.auto_continue
     }
 
@@ -142,7 +142,7 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let Some(state) = first else {
         return Vec::new();
     };
-    let standing = Standing::of(&state, &loaded.catalog, &loaded.settings);
+    let standing = ResolvedPhase::of(&state, &loaded.catalog, &loaded.settings);
     let position = Position::of(&state, &loaded.catalog);
     let (Ok(standing), Ok(position)) = (standing, position) else {
         return Vec::new();

@@ -8,7 +8,7 @@ use crate::definition::{
 };
 use crate::policy::rules::RuleSource;
 use crate::run::{Level, Path, Position, RunState};
-use crate::standing::Standing;
+use crate::session::phase::ResolvedPhase;
 
 use super::row::{Origin, Said};
 
@@ -18,7 +18,7 @@ pub(super) struct OriginLookup<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) settings: &'a Settings,
     pub(super) position: &'a Position<'a>,
-    pub(super) standing: &'a Standing,
+    pub(super) standing: &'a ResolvedPhase,
     origins: &'a Origins<'a>,
     /// The workflows around the phase, root first, and their origins.
     scopes: Vec<(Level<'a>, Option<Rc<WorkflowOrigin>>)>,
@@ -29,7 +29,7 @@ impl<'a> OriginLookup<'a> {
         state: &'a RunState,
         loaded: &'a Loaded,
         position: &'a Position<'a>,
-        standing: &'a Standing,
+        standing: &'a ResolvedPhase,
         origins: &'a Origins<'a>,
     ) -> Self {
         let levels = position.levels.iter().chain(&position.drilled);

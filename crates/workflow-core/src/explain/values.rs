@@ -3,13 +3,13 @@
 //! A new guard of the engine is a new row here: its value from the resolved phase, its origin from
 //! the first level that has it.
 
-use crate::command::{initial_message, session_name};
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
-use crate::ending;
 use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, in_words};
 use crate::policy::{STEP_TOOL, ToolGuard};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
-use crate::standing::{all_profiles, level_names, levels};
+use crate::session::announcement;
+use crate::session::commands::{initial_message, session_name};
+use crate::session::phase::{all_profiles, level_names, levels};
 use crate::text;
 
 use super::origin_lookup::OriginLookup;
@@ -189,7 +189,7 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
             .templates
             .block_reason_template
             .as_ref();
-        let reason = lookup.standing.reason("{toolName}", allowed);
+        let reason = lookup.standing.list_reason("{toolName}", allowed);
         rows.push(row(
             Topic::Tools,
             "blockReason",
@@ -356,7 +356,7 @@ fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Context,
             "message",
-            Value::Text(lookup.standing.context.in_full().to_string()),
+            Value::Text(lookup.standing.context.in_full()),
             None,
         ),
         row(
@@ -498,19 +498,22 @@ fn end(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::End,
             "completionMessage",
-            Value::Text(ending::announced(&done, lookup.catalog)),
+            Value::Text(announcement::ended(&done, lookup.catalog)),
             lookup.root(completion, "completionMessage"),
         ),
         row(
             Topic::End,
             "cancelledMessage",
-            Value::Text(ending::announced(&cancelled, lookup.catalog)),
+            Value::Text(announcement::ended(&cancelled, lookup.catalog)),
             lookup.root(own.or(completion), cancelled_by),
         ),
         row(
             Topic::End,
             "cancelledByCommand",
-            Value::Text(ending::cancelled_by_command(&cancelled, lookup.catalog)),
+            Value::Text(announcement::cancelled_by_command(
+                &cancelled,
+                lookup.catalog,
+            )),
             lookup.root(own, "cancelledMessage"),
         ),
     ]

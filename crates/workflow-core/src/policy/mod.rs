@@ -1,10 +1,8 @@
-//! Policy: decisions on tool calls, changes to tool results, and limits of automatic continuation.
+//! Policy: decisions on tool calls, and changes to tool results.
 
-mod auto_continue;
 pub mod gate;
 pub mod results;
 pub mod rules;
 mod tools;
 
-pub use auto_continue::{Continue, Pace, Parked, Push};
 pub use tools::{STEP_TOOL, ToolGuard};

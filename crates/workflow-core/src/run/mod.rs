@@ -8,7 +8,7 @@ mod stored_state;
 mod transition;
 
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};
-pub use restore::{Restored, restore};
+pub use restore::{RestoredRun, restore};
 pub use state::{Path, PathSegment, RunState};
 pub(crate) use stored::reachable;
 pub use stored::{StoredDefinition, StoredGate, StoredRun, entry_type};

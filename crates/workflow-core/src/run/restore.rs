@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::definition::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::event::Entry;
-use crate::policy::Pace;
+use crate::reminders::ContinueCounters;
 
 use super::stored::{VERSION, entry_type};
 use super::stored_state::{Damage, state_from};
@@ -15,15 +15,15 @@ use super::{RunState, StoredDefinition, StoredGate, StoredRun};
 
 /// What the entries say.
 #[derive(Debug, Default)]
-pub struct Restored {
+pub struct RestoredRun {
     /// The state of the last run.
     pub state: Option<RunState>,
     /// The definition stored with it, with its hash.
     pub definition: Option<(Catalog, String)>,
-    /// How far pushing went in it.
-    pub pace: Pace,
-    /// Names the waiting for a person's word, if it is parked for it.
-    pub awaits: Option<String>,
+    /// Its counts of reminders.
+    pub counters: ContinueCounters,
+    /// Its approval request, if it is paused for it.
+    pub approval_request: Option<String>,
     /// How things stood when its phase was entered, if its gate asks for it.
     pub baseline: Option<Box<RawValue>>,
     /// What could not be used.
@@ -32,8 +32,8 @@ pub struct Restored {
 
 /// Reads the session's entries, oldest first.
 #[must_use]
-pub fn restore(entries: &[Entry<'_>]) -> Restored {
-    let mut restored = Restored::default();
+pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
+    let mut restored = RestoredRun::default();
     restored.state = last_state(entries).and_then(|state| match state {
         Ok(state) => Some(state),
         Err(damage) => {
@@ -53,8 +53,8 @@ pub fn restore(entries: &[Entry<'_>]) -> Restored {
             &task_id,
             &mut restored.diagnostics,
         );
-        (restored.pace, restored.awaits) =
-            run.map_or_else(Default::default, |run| (run.pace, run.awaits));
+        (restored.counters, restored.approval_request) =
+            run.map_or_else(Default::default, |run| (run.counters, run.approval_request));
         let step = restored
             .state
             .as_ref()

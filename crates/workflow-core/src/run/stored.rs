@@ -1,4 +1,4 @@
-//! What a run leaves in the session beside its state: its definition, and how far pushing went.
+//! What a run leaves in the session beside its state: its definition, and its counts of reminders.
 //!
 //! The state's own entry is [`RunState`]; these two are ours on top, in entries of their own, so
 //! that sessions interchange with the package's. Both name the run they belong to.
@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::definition::{Catalog, PhaseEntry, Workflow};
-use crate::policy::Pace;
 use crate::policy::gate::Report;
+use crate::reminders::ContinueCounters;
 
 use super::RunState;
 
@@ -21,7 +21,7 @@ pub mod entry_type {
     pub const STATE: &str = "workflow:state";
     /// The definition in force.
     pub const DEFINITION: &str = "workflow:definition";
-    /// How far pushing went, and whether the run is parked.
+    /// The counts of reminders, and why the run is paused.
     pub const RUN: &str = "workflow:run";
     /// What a gate came to, or how things stood when its phase was entered.
     pub const GATE: &str = "workflow:gate";
@@ -35,12 +35,12 @@ pub(crate) const VERSION: u32 = 1;
 impl StoredRun {
     /// The counts of a run.
     #[must_use]
-    pub fn of(task_id: &str, pace: Pace) -> Self {
+    pub fn of(task_id: &str, counters: ContinueCounters) -> Self {
         Self {
             version: VERSION,
             task_id: task_id.to_owned(),
-            pace,
-            awaits: None,
+            counters,
+            approval_request: None,
         }
     }
 }
@@ -73,7 +73,7 @@ impl StoredDefinition {
     }
 }
 
-/// How far pushing went in a run, stored so that a restarted sidecar keeps the bound.
+/// The counts of a run, stored so that a restarted sidecar keeps the bound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredRun {
@@ -81,12 +81,12 @@ pub struct StoredRun {
     pub version: u32,
     /// The run it belongs to.
     pub task_id: String,
-    /// The counts, and why the run is parked if it is.
+    /// The counts, and why the run is paused if it is.
     #[serde(flatten)]
-    pub pace: Pace,
-    /// Names the waiting for a person's word, if the run is parked for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub awaits: Option<String>,
+    pub counters: ContinueCounters,
+    /// The approval request, if the run is paused for it.
+    #[serde(default, rename = "awaits", skip_serializing_if = "Option::is_none")]
+    pub approval_request: Option<String>,
 }
 
 /// What a gate came to, or how things stood when its phase was entered.

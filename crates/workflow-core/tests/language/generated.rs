@@ -6,7 +6,7 @@ use std::{env, fs};
 use workflow_core::definition::{
     Bound, Default, MemoryFiles, OnLimit, OnStop, SchemaFile, Section, Tier, load,
 };
-use workflow_core::policy::Continue;
+use workflow_core::reminders::ContinuePolicy as Continue;
 
 fn on_disk(file: SchemaFile) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
-use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply};
-use workflow_core::event::{
-    Answer, ApprovalDecision, Author, Command, Entry, LastAssistant, PlatformEvent,
-};
+use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply, ToolDecision};
+use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::gate::Report;
-use workflow_core::policy::rules::PlainPaths;
+use workflow_core::policy::rules::{Call, PlainPaths};
 use workflow_core::session::Abilities;
 use workflow_core::types::{GateRunId, QuestionId, RequestId};
-use workflow_core::{Effects, Event as Input, Session};
+use workflow_core::{Effects, Session};
 
 use crate::reading::{Event, Fate, Said};
 
@@ -83,26 +81,15 @@ impl Host {
     pub(crate) fn happen(&mut self, event: Event) {
         self.requests += 1;
         let request = RequestId(self.requests);
-        let tool = |action| Input::Step {
-            request,
-            action: Some(action),
-        };
         match event {
-            Event::Next => self.step(tool("next")),
-            Event::Loop => self.step(tool("loop")),
-            Event::Cancel => self.step(tool("cancel")),
-            Event::CancelCommand => self.step(Input::Command {
-                request,
-                command: Command::CancelWorkflow,
-            }),
+            Event::Next => self.tool(request, "next"),
+            Event::Loop => self.tool(request, "loop"),
+            Event::Cancel => self.tool(request, "cancel"),
+            Event::CancelCommand => self.step(Session::handle_cancel_command),
             Event::Start => {
                 let loaded = Arc::clone(&self.loaded);
-                self.step(Input::Command {
-                    request,
-                    command: Command::Workflow {
-                        arguments: "w0 the task",
-                        loaded,
-                    },
+                self.step(|session, out| {
+                    session.handle_workflow_command(request, "w0 the task", loaded, out);
                 });
             }
             Event::ReplaceIt => self.answer_replacement(true),
@@ -117,16 +104,16 @@ impl Host {
             Event::Abort => self.stop("aborted"),
             Event::Second => {
                 self.now += 1000;
-                self.step(Input::Tick);
+                self.step(Session::poll_deadline);
             }
-            Event::Person => self.step(Input::UserInput {
-                author: Some(Author::Person),
+            Event::Person => self.step(|session, out| {
+                session.handle_user_input(Some(Author::Person), out);
             }),
-            Event::Prompt => self.step(Input::BeforeAgentStart {
-                prompt: Some("go on"),
+            Event::Prompt => self.step(|session, out| {
+                session.handle_before_agent_start(Some("go on"), out);
             }),
-            Event::TurnStart => self.step(Input::TurnStart { index: None }),
-            Event::TurnEnd => self.step(Input::TurnEnd),
+            Event::TurnStart => self.step(|session, out| session.handle_turn_start(None, out)),
+            Event::TurnEnd => self.step(Session::handle_turn_end),
             Event::Reload => self.reload(),
         }
     }
@@ -137,13 +124,10 @@ impl Host {
             custom_type: &entry.0,
             data: Some(&entry.1),
         });
-        let out = self.session.step(
-            self.now,
-            Input::Session {
-                entries: entries.collect(),
-                loaded: Arc::clone(&self.loaded),
-            },
-        );
+        let entries: Vec<Entry<'_>> = entries.collect();
+        let mut out = Effects::at(self.now);
+        self.session
+            .handle_session(&entries, &self.loaded, &mut out);
         self.branch = branch;
         self.take(out);
     }
@@ -153,7 +137,9 @@ impl Host {
             stop_reason: Some(reason),
             text_tail: Some("Done."),
         };
-        self.step(Input::AgentEnd { last: Some(last) });
+        self.step(|session, out| {
+            session.handle_agent_end(Some(last), out);
+        });
     }
 
     fn say(&mut self, said: Said) {
@@ -167,15 +153,13 @@ impl Host {
 
     fn answer_approval(&mut self, answer: Answer<'_>) {
         let question = self.approval.take().expect("a person is asked");
-        self.step(Input::Answer { question, answer });
+        self.step(|session, out| session.handle_answer(question, answer, out));
     }
 
     fn answer_replacement(&mut self, yes: bool) {
         let question = self.replacement.take().expect("a person is asked");
-        self.step(Input::Answer {
-            question,
-            answer: Answer::Confirmed(yes),
-        });
+        let answer = Answer::Confirmed(yes);
+        self.step(|session, out| session.handle_answer(question, answer, out));
     }
 
     fn end_gate(&mut self, verdict: &str) {
@@ -184,14 +168,27 @@ impl Host {
             "what": "true", "verdict": verdict, "reason": "", "durationMs": 1,
         }))
         .expect("it is a report");
-        self.step(Input::Platform(PlatformEvent::GateFinished {
+        self.report(PlatformEvent::GateFinished {
             gate,
             reports: vec![report],
-        }));
+        });
     }
 
-    fn step(&mut self, input: Input<'_>) {
-        let out = self.session.step(self.now, input);
+    fn tool(&mut self, request: RequestId, action: &str) {
+        self.step(|session, out| {
+            session.handle_workflow_step(request, Some(action), out);
+        });
+    }
+
+    fn report(&mut self, event: PlatformEvent) {
+        self.step(|session, out| {
+            session.handle_platform_event(event, out);
+        });
+    }
+
+    fn step(&mut self, handle: impl FnOnce(&mut Session, &mut Effects)) {
+        let mut out = Effects::at(self.now);
+        handle(&mut self.session, &mut out);
         self.take(out);
     }
 
@@ -225,31 +222,23 @@ impl Host {
         if let Some(nonce) = reads {
             let awaited = self.awaited.clone().filter(|(about, _)| *about == nonce);
             let word = awaited.and_then(|(_, word)| word);
-            self.step(Input::Platform(PlatformEvent::ApprovalRead {
-                decision: word,
-            }));
+            self.report(PlatformEvent::ApprovalRead { decision: word });
         }
     }
 
     /// What becomes of a tool call, if it came now.
     pub(crate) fn fate(&self, tool: &str) -> Fate {
-        let out = self.session.clone().step(
-            self.now,
-            Input::ToolCall {
-                request: RequestId(u64::MAX),
-                tool,
-                input: None,
-                paths: &PlainPaths,
-            },
-        );
-        match out.reply {
-            Reply::None => Fate::Runs,
+        let mut out = Effects::at(self.now);
+        let call = Call::new(tool, None, &PlainPaths);
+        let mut session = self.session.clone();
+        match session.handle_tool_call(RequestId(u64::MAX), &call, &mut out) {
+            Reply::Now(ToolDecision::Allow) => Fate::Runs,
             Reply::Later => Fate::Asked,
             // A host that cannot ask blocks what a person would have to decide.
-            Reply::Block {
+            Reply::Now(ToolDecision::Block {
                 by: Decider::Rule, ..
-            } => Fate::Blocked,
-            other => panic!("{other:?}"),
+            }) => Fate::Blocked,
+            other @ Reply::Now(_) => panic!("{other:?}"),
         }
     }
 }

@@ -19,7 +19,7 @@ mod reading;
 use std::collections::HashMap;
 
 use workflow_core::definition::Workflow;
-use workflow_core::view::View;
+use workflow_core::session::View;
 
 use crate::catalogs::{catalogs, settings};
 use crate::host::Host;
@@ -117,9 +117,9 @@ fn stands(reading: &Reading, host: &Host, places: &[Place], when: &str) {
     let Some(view) = view.filter(|view| view.state.active) else {
         return;
     };
-    assert_eq!(view.pace.pushes, reading.pushes, "{when}");
+    assert_eq!(view.counters.reminders, reading.pushes, "{when}");
     assert_eq!(
-        view.pace.parked.is_some(),
+        view.counters.paused.is_some(),
         reading.rests.is_some(),
         "{when}"
     );
@@ -153,7 +153,7 @@ fn comes_back(reading: &Reading, host: &Host, places: &[Place]) {
     let again = host.restarted();
     let kept = |host: &Host| {
         let view = host.session.view();
-        view.map(|view| (view.state.clone(), view.pace))
+        view.map(|view| (view.state.clone(), view.counters))
     };
     assert_eq!(kept(&again), kept(host), "{reading:?}");
     assert_eq!(

@@ -4,8 +4,8 @@ use serde_json::{Value, json, value::to_raw_value};
 use workflow_core::definition::{
     FilePath, FileProblem, Files, MemoryFiles, SettingsStatus, Tier, TierEntry, TierSettings, load,
 };
-use workflow_core::event::Event;
 
+use crate::event::Event;
 use crate::world::{World, line, workflow};
 
 /// Files that lie elsewhere than they usually do.

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use workflow_core::definition::{
     Bound, ContinueRule, Guards, OnLimit, PhaseEntry, Rule, ToolAccess, Workflow,
 };
-use workflow_core::event::{Event, PlatformEvent};
+use workflow_core::event::PlatformEvent;
 
+use crate::event::Event;
 use crate::world::{World, line, workflow};
 
 fn rule(verdict: &str, tool: &str) -> Rule {

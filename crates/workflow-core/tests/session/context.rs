@@ -1,10 +1,10 @@
 //! `before_agent_start` and `tool_call`.
 
 use proptest::prelude::*;
-use workflow_core::Event;
 use workflow_core::definition::{ContextMode, PhaseEntry};
 use workflow_core::event::LastAssistant;
 
+use crate::event::Event;
 use crate::world::{World, guarded, line, user_messages, user_text, workflow};
 
 const LINE: &str =

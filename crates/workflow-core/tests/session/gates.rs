@@ -2,10 +2,11 @@
 
 use serde_json::json;
 use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry};
-use workflow_core::event::{ApprovalDecision, Event, PlatformEvent};
+use workflow_core::event::{ApprovalDecision, PlatformEvent};
 use workflow_core::policy::gate::Report;
 use workflow_core::types::RequestId;
 
+use crate::event::Event;
 use crate::world::{World, line, phase, workflow};
 
 /// The approval of the first run is dropped.

@@ -1,9 +1,9 @@
 //! Navigation against a model: a run is a walk over the flattened list of phases.
 
 use proptest::prelude::*;
-use workflow_core::Event;
 use workflow_core::definition::{PhaseEntry, Workflow};
 
+use crate::event::Event;
 use crate::world::{World, line, workflow};
 
 /// The phases of a workflow in the order `next` meets them, each with its scope's first place.
@@ -110,7 +110,7 @@ proptest! {
                 prop_assert!(line(&world.stop("stop"), "message workflow:complete").contains("Complete"));
                 return Ok(());
             }
-            let status = world.session.view().and_then(|view| view.place.map(|place| place.phase_name.to_owned()));
+            let status = world.session.view().and_then(|view| view.phase.map(|phase| phase.name.to_owned()));
             prop_assert_eq!(status.as_deref(), Some(places[at].0.as_str()));
         }
     }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
-use workflow_core::event::Event;
 use workflow_core::policy::rules::{
     Call, Decision, LevelRules, PathForm, Paths, PlainPaths, RuleSource, Rules,
 };
 
+use crate::event::Event;
 use crate::world::{World, guarded, line, phase, workflow};
 
 fn rule(said: &Value) -> Rule {

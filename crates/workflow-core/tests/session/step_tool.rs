@@ -1,8 +1,8 @@
 //! `workflow_step`.
 
-use workflow_core::Event;
 use workflow_core::types::RequestId;
 
+use crate::event::Event;
 use crate::world::{World, line, workflow};
 
 fn nested() -> World {

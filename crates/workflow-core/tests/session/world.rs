@@ -1,6 +1,6 @@
 //! A host made of values: a session, a clock that moves by hand, and the branch it keeps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -9,14 +9,13 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::diagnostic::Diagnostic;
-use workflow_core::effect::{Action, ApprovalRequest, Effect, Mutation, Reply, ToolAnswer};
-use workflow_core::event::{
-    Answer, ApprovalDecision, Author, Command, Entry, LastAssistant, PlatformEvent,
-};
-use workflow_core::policy::rules::PlainPaths;
+use workflow_core::effect::{Action, ApprovalRequest, Effect};
+use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::session::Abilities;
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
-use workflow_core::{Effects, Event, Session};
+use workflow_core::{Effects, Session};
+
+use crate::event::{self, Event, Replied, RequestKind, render_deferred};
 
 /// The moment at which every test starts.
 pub(crate) const NOW: u64 = 1_747_234_567_890;
@@ -81,7 +80,7 @@ pub(crate) struct World {
     pub(crate) word: Option<ApprovalDecision>,
     requests: u64,
     /// The requests that are answered later.
-    unanswered: BTreeSet<RequestId>,
+    unanswered: BTreeMap<RequestId, RequestKind>,
     /// The questions that were ever asked.
     asked_before: BTreeSet<QuestionId>,
 }
@@ -107,7 +106,7 @@ impl World {
             restore: RestoreId(0),
             word: None,
             requests: 0,
-            unanswered: BTreeSet::new(),
+            unanswered: BTreeMap::new(),
             asked_before: BTreeSet::new(),
         };
         world.reload();
@@ -144,15 +143,9 @@ impl World {
 
     /// Sends an event and renders everything that comes out, a line for each reply, diagnostic, action, question and effect.
     pub(crate) fn step(&mut self, input: Event<'_>) -> Vec<String> {
-        let request = match &input {
-            Event::ToolCall { request, .. }
-            | Event::Branch { request, .. }
-            | Event::Step { request, .. }
-            | Event::Command { request, .. } => Some(*request),
-            _ => None,
-        };
-        let out = self.session.step(self.now, input);
-        self.render(request, out)
+        let mut out = Effects::at(self.now);
+        let reply = event::send(&mut self.session, input, &mut out);
+        self.render(reply, out)
     }
 
     /// Sends a report of the platform, and renders everything that comes out.
@@ -160,21 +153,15 @@ impl World {
         self.step(Event::Platform(event))
     }
 
-    fn render(&mut self, request: Option<RequestId>, out: Effects) -> Vec<String> {
+    fn render(&mut self, reply: Replied, out: Effects) -> Vec<String> {
         let mut lines = Vec::new();
-        match out.reply {
-            Reply::Later => {
-                let request = request.expect("only a request is answered later");
-                assert!(self.unanswered.insert(request), "{request:?} waits twice");
+        match reply {
+            Replied::Later(request, kind) => {
+                let before = self.unanswered.insert(request, kind);
+                assert_eq!(before, None, "{request:?} waits twice");
                 lines.push(format!("later #{}", request.0));
             }
-            // The usual answers, which the host reads as "go on": `allow` and "nothing changed".
-            Reply::None => {}
-            Reply::Mutation(mutation) if mutation == Mutation::default() => {}
-            reply => {
-                let (kind, rest) = render_reply(reply);
-                lines.push(format!("{kind} {rest}"));
-            }
+            Replied::Now(reply) => lines.extend(reply),
         }
         lines.extend(out.diagnostics.iter().map(render_diagnostic));
         self.take(out.actions, &mut lines);
@@ -191,16 +178,15 @@ impl World {
             );
             self.asked.push(question.id);
         }
-        for settled in out.deferred {
-            assert!(
-                self.unanswered.remove(&settled.request),
-                "{:?} does not wait for an answer",
-                settled.request
+        for deferred in out.deferred {
+            assert_eq!(
+                self.unanswered.remove(&deferred.request),
+                Some(RequestKind::of(&deferred.answer)),
+                "{:?} waits for an answer of this kind",
+                deferred.request
             );
-            let (kind, rest) = render_reply(settled.reply);
-            let line = format!("settled {kind} #{} {rest}", settled.request.0);
-            lines.push(line.trim_end().to_owned());
-            self.take(settled.actions, &mut lines);
+            lines.push(render_deferred(deferred.request, &deferred.answer));
+            self.take(deferred.actions, &mut lines);
         }
         let mut reads_word = false;
         for effect in out.effects {
@@ -297,22 +283,16 @@ impl World {
 
     pub(crate) fn command(&mut self, arguments: &str) -> Vec<String> {
         self.requests += 1;
-        let command = Command::Workflow {
-            arguments,
-            loaded: self.loaded(),
-        };
-        self.step(Event::Command {
+        let loaded = self.loaded();
+        self.step(Event::StartCommand {
             request: RequestId(self.requests),
-            command,
+            arguments,
+            loaded,
         })
     }
 
     pub(crate) fn cancel_command(&mut self) -> Vec<String> {
-        self.requests += 1;
-        self.step(Event::Command {
-            request: RequestId(self.requests),
-            command: Command::CancelWorkflow,
-        })
+        self.step(Event::CancelCommand)
     }
 
     /// The person chooses one of the options, or dismisses the dialog.
@@ -348,7 +328,6 @@ impl World {
             request: RequestId(self.requests),
             tool,
             input: Some(&input),
-            paths: &PlainPaths,
         })
     }
 
@@ -404,29 +383,6 @@ impl World {
             custom_type.to_owned(),
             serde_json::value::to_raw_value(data).expect("a value is JSON"),
         ));
-    }
-}
-
-/// A reply as its kind and all of its values.
-fn render_reply(reply: Reply) -> (&'static str, String) {
-    match reply {
-        Reply::None => ("none", String::new()),
-        Reply::Later => panic!("a late reply is not late again"),
-        Reply::Block { reason, by } => ("block", format!("by {by:?}: {reason}")),
-        Reply::Content(content) => ("content", content.to_string()),
-        Reply::Inject {
-            custom_type,
-            content,
-        } => ("inject", format!("{custom_type} {content}")),
-        Reply::Mutation(Mutation { unload, persist }) => {
-            ("mutation", format!("unload {unload}, persist {persist}"))
-        }
-        Reply::Tool(ToolAnswer {
-            text,
-            details,
-            kind,
-        }) => ("tool", format!("{text}\n= {kind:?} {details}")),
-        Reply::Triggered(heard) => ("heard", format!("{heard:?}")),
     }
 }
 

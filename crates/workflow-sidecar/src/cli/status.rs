@@ -2,16 +2,15 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::bail;
 use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{Bound, Loaded, load};
 use workflow_core::diagnostic::{Code, Diagnostic, shown, visible};
-use workflow_core::policy::Parked;
+use workflow_core::reminders::PauseReason as Parked;
 use workflow_core::run::entry_type;
-use workflow_core::view::View;
+use workflow_core::session::View;
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
@@ -63,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(project) => load(&arguments.own.disk(project)?),
         None => Loaded::default(),
     };
-    let (session, mut problems) = restored_session(&file.ours(), Arc::new(loaded));
+    let (session, mut problems) = restored_session(&file.ours(), &loaded);
     // Missing definition files are expected unless a project was named.
     let is_relevant =
         |found: &Diagnostic| found.code != Code::DefinitionGone || arguments.project.is_some();
@@ -165,7 +164,7 @@ impl<'a> StatusOutput<'a> {
             };
         };
         let state = view.state;
-        let place = view.place.as_ref();
+        let place = view.phase.as_ref();
         Self {
             status: state_name(view),
             run: Some(RunStatus {
@@ -175,8 +174,8 @@ impl<'a> StatusOutput<'a> {
                 task_id: &state.task_id,
                 path: &state.current_path,
                 place: place.map(|place| PlaceStatus {
-                    phase_id: place.phase_id,
-                    phase_name: place.phase_name,
+                    phase_id: place.id,
+                    phase_name: place.name,
                     status_line: place.status,
                     max_pushes: match place.max {
                         Bound::Times(times) => Some(times),
@@ -187,8 +186,8 @@ impl<'a> StatusOutput<'a> {
                 steps: state.global_step_count,
                 started_at: moment(state.started_at, 3),
                 since: since.map(|since| moment(since, 3)),
-                pushes: view.pace.pushes,
-                parked: view.pace.parked.map(pause_reason),
+                pushes: view.counters.reminders,
+                parked: view.counters.paused.map(pause_reason),
             }),
             problems,
         }
@@ -251,11 +250,11 @@ fn path(path: &workflow_core::run::Path) -> String {
 /// Returns the state of a run in one word.
 fn state_name(view: &View<'_>) -> &'static str {
     let state = view.state;
-    match (state.active, view.pace.parked) {
+    match (state.active, view.counters.paused) {
         (false, _) if state.cancelled => "cancelled",
         (false, _) => "complete",
         (true, Some(_)) => "parked",
-        (true, None) => match &view.place {
+        (true, None) => match &view.phase {
             None => "stale",
             Some(place) if place.waits => "waits",
             Some(_) => "active",

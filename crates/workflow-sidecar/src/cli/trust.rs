@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{Loaded, RunCheck, Tier, Trigger, load};
 use workflow_core::diagnostic::visible;
-use workflow_core::foreign_gates;
+use workflow_core::session::project_gate_commands;
 
 use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
@@ -126,7 +126,7 @@ impl<'l> Requirements<'l> {
         };
         for workflow in loaded.catalog.startable() {
             let gates: Vec<(&RunCheck, &str)> =
-                foreign_gates(&workflow.key, &loaded.catalog, &loaded.index).collect();
+                project_gate_commands(&workflow.key, &loaded.catalog, &loaded.index).collect();
             if gates.is_empty() {
                 continue;
             }

@@ -393,14 +393,14 @@ fn read_approval(
 /// An approval request with what the user must know of its run.
 fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Option<StoredRequest> {
     let view = session.session.view()?;
-    let place = view.place.as_ref()?;
+    let phase = view.phase.as_ref()?;
     let ApprovalRequest { approval, nonce } = request;
     Some(StoredRequest {
         task_id: view.state.task_id.clone(),
         step: view.state.global_step_count,
         nonce,
-        workflow: place.workflow_name.to_owned(),
-        phase: place.phase_name.to_owned(),
+        workflow: phase.workflow_name.to_owned(),
+        phase: phase.name.to_owned(),
         task: view.state.task_description.clone(),
         cwd: session.project.cwd.to_path_buf(),
         ask: approval.ask,

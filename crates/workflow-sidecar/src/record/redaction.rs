@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_core::event::PlatformEvent;
-use workflow_core::wake::NOT_GIVEN;
+use workflow_core::session::NOT_DELIVERED;
 use workflow_protocol::{Kind, METHODS};
 
 use super::format::{ANY, UNKNOWN};
@@ -485,8 +485,8 @@ impl Redaction {
             }
             _ => {}
         }
-        if text.starts_with(NOT_GIVEN) {
-            return Some(format!("{NOT_GIVEN}{REDACTED}"));
+        if text.starts_with(NOT_DELIVERED) {
+            return Some(format!("{NOT_DELIVERED}{REDACTED}"));
         }
         let mut safe = text.to_owned();
         for tail in &self.tails {
@@ -807,8 +807,8 @@ mod tests {
         let line = r#"{"content":"It says: S","x":"It says: S"}"#;
         let expected = r#"{"content":"[redacted]","x":"It says: S"}"#;
         assert_eq!(redaction.sidecar_line(line), expected);
-        let line = format!(r#"{{"message":"{NOT_GIVEN}It says"}}"#);
-        let expected = format!(r#"{{"message":"{NOT_GIVEN}[redacted]"}}"#);
+        let line = format!(r#"{{"message":"{NOT_DELIVERED}It says"}}"#);
+        let expected = format!(r#"{{"message":"{NOT_DELIVERED}[redacted]"}}"#);
         assert_eq!(redaction.sidecar_line(&line), expected);
         let prompt =
             r#"{"method":"hook/before_agent_start","params":{"event":{"prompt":"It says: S"}}}"#;

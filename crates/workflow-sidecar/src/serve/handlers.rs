@@ -9,17 +9,18 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 use workflow_core::effect::Reply;
-use workflow_core::event::{Author, Command, Entry, LastAssistant};
+use workflow_core::event::{Author, Entry, LastAssistant};
 use workflow_core::policy::STEP_TOOL;
+use workflow_core::policy::rules::Call;
 use workflow_core::session::Abilities;
-use workflow_core::{Event, command};
+use workflow_core::{Effects, Session, session};
 use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
 use super::clock::Clock;
 use super::definitions::Definitions;
 use super::manifest::{CANCEL_COMMAND, START_COMMAND, manifest};
-use super::server::{Asking, Host, Seed, Server, not_initialized};
+use super::server::{Host, PendingKind, Seed, Server, not_initialized};
 use crate::rpc::text;
 use crate::wire;
 
@@ -103,7 +104,7 @@ impl Handlers for Server {
         &mut self,
         params: protocol::SessionHookParams<'_>,
     ) -> Answer<protocol::HookResult> {
-        self.hook(&params, Event::Compacted)
+        self.hook(&params, |session, _| session.handle_compaction())
     }
 
     fn hook_session_shutdown(
@@ -120,15 +121,17 @@ impl Handlers for Server {
     ) -> Answer<protocol::BeforeAgentStartResult> {
         self.look_again_for_settings(&params)?;
         let prompt = params.event.prompt.as_deref();
-        let output = self.step(&params, Event::BeforeAgentStart { prompt })?;
-        now(wire::before_agent_start_result(output))
+        let (message, out) = self.handle_call(&params, |session, out| {
+            session.handle_before_agent_start(prompt, out)
+        })?;
+        now(wire::before_agent_start_result(message, out))
     }
 
     fn hook_agent_start(
         &mut self,
         params: protocol::AgentStartParams<'_>,
     ) -> Answer<protocol::HookResult> {
-        self.hook(&params, Event::AgentStart)
+        self.hook(&params, Session::handle_agent_start)
     }
 
     fn hook_turn_start(
@@ -136,7 +139,9 @@ impl Handlers for Server {
         params: protocol::TurnParams<'_>,
     ) -> Answer<protocol::HookResult> {
         let index = params.event.turn_index;
-        self.hook(&params, Event::TurnStart { index })
+        self.hook(&params, |session, out| {
+            session.handle_turn_start(index, out);
+        })
     }
 
     fn hook_tool_call(
@@ -147,37 +152,30 @@ impl Handlers for Server {
         let places = self.places(params.session_id());
         let places = places.ok_or_else(not_initialized)?;
         let paths = self.platform.paths(&places.project());
-        let request = self.next_request();
-        let input = Event::ToolCall {
-            request,
-            tool: &params.event.tool_name,
-            input: params.event.input,
-            paths: &*paths,
-        };
-        let output = self.step_or_wait(params.session_id(), request, input);
-        if matches!(output.reply, Reply::Later) {
-            self.defer(request, Asking::ToolCall);
-            self.apply(params.session_id(), output.actions);
-            return Ok(Answered::Later);
-        }
-        now(wire::tool_call_result(output))
+        let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
+        let (reply, out) = self.handle_request(
+            &params,
+            PendingKind::ToolCall,
+            |session, request, out| session.handle_tool_call(request, &call, out),
+            wire::tool_decision,
+        )?;
+        later_or(reply, |decision| wire::tool_call_result(decision, out))
     }
 
     fn hook_tool_result(
         &mut self,
         params: protocol::ToolResultParams<'_>,
     ) -> Answer<protocol::ToolResultResult> {
-        let input = Event::ToolResult {
-            tool: &params.event.tool_name,
-            content: params.event.content,
-            is_error: params.event.is_error.unwrap_or(false),
-        };
-        let output = self.step(&params, input)?;
-        now(wire::tool_result_result(output))
+        let event = &params.event;
+        let is_error = event.is_error.unwrap_or(false);
+        let (content, out) = self.handle_call(&params, |session, out| {
+            session.handle_tool_result(&event.tool_name, event.content, is_error, out)
+        })?;
+        now(wire::tool_result_result(content, out))
     }
 
     fn hook_turn_end(&mut self, params: protocol::TurnParams<'_>) -> Answer<protocol::HookResult> {
-        self.hook(&params, Event::TurnEnd)
+        self.hook(&params, Session::handle_turn_end)
     }
 
     fn hook_agent_end(
@@ -189,8 +187,9 @@ impl Handlers for Server {
             stop_reason: last.stop_reason.as_deref(),
             text_tail: Some(&last.text_tail),
         });
-        let output = self.step(&params, Event::AgentEnd { last })?;
-        now(wire::agent_end_result(output))
+        let (mutation, out) =
+            self.handle_call(&params, |session, out| session.handle_agent_end(last, out))?;
+        now(wire::agent_end_result(mutation, out))
     }
 
     fn hook_input(&mut self, params: protocol::InputParams<'_>) -> Answer<protocol::HookResult> {
@@ -199,26 +198,24 @@ impl Handlers for Server {
             Some(_) => Some(Author::Person),
             None => None,
         };
-        self.hook(&params, Event::UserInput { author })
+        self.hook(&params, |session, out| {
+            session.handle_user_input(author, out);
+        })
     }
 
     fn hook_branch(
         &mut self,
         params: protocol::BranchParams<'_>,
     ) -> Answer<protocol::BranchResult> {
-        let request = self.next_request();
-        let input = Event::Branch {
-            request,
-            turn: params.event.target_turn_index,
-            entries: params.context.branch.as_ref().map(entries),
-        };
-        let output = self.step(&params, input)?;
-        if matches!(output.reply, Reply::Later) {
-            self.defer(request, Asking::Branch);
-            self.apply(params.session_id(), output.actions);
-            return Ok(Answered::Later);
-        }
-        now(wire::branch_result(output))
+        let entries = params.context.branch.as_ref().map(entries);
+        let turn = params.event.target_turn_index;
+        let (reply, out) = self.handle_request(
+            &params,
+            PendingKind::Branch,
+            |session, request, out| session.handle_branch(request, turn, entries.as_deref(), out),
+            |_| (),
+        )?;
+        later_or(reply, |()| wire::branch_result(out))
     }
 
     fn tool_execute(
@@ -233,19 +230,17 @@ impl Handlers for Server {
         }
         let action = params.arguments.and_then(step_action);
         let action = action.as_deref();
-        self.known(&params)?;
-        let session = params.session_id();
-        let request = self.next_request();
-        let input = Event::Step { request, action };
-        let output = self.step_or_wait(session, request, input);
-        if matches!(output.reply, Reply::Later) {
-            let call = params.tool_call_id.to_string();
-            let session = session.to_owned();
-            self.apply(&session, output.actions);
-            self.defer(request, Asking::Step { session, call });
-            return Ok(Answered::Later);
-        }
-        now(wire::tool_execute_result(output))
+        let kind = PendingKind::Step {
+            session: params.session_id().to_owned(),
+            call: params.tool_call_id.to_string(),
+        };
+        let (reply, out) = self.handle_request(
+            &params,
+            kind,
+            |session, request, out| session.handle_workflow_step(request, action, out),
+            wire::step_answer,
+        )?;
+        later_or(reply, |answer| wire::tool_execute_result(answer, out))
     }
 
     fn tool_cancel(
@@ -261,23 +256,25 @@ impl Handlers for Server {
         &mut self,
         params: protocol::CommandRunParams<'_>,
     ) -> Answer<protocol::CommandRunResult> {
-        let command = match &*params.name {
-            START_COMMAND => Command::Workflow {
-                arguments: &params.arguments,
-                loaded: self.definitions(&params.session_id, &params.context)?,
-            },
-            CANCEL_COMMAND => Command::CancelWorkflow,
+        let loaded = match &*params.name {
+            START_COMMAND => Some(self.definitions(&params.session_id, &params.context)?),
+            CANCEL_COMMAND => None,
             name => return Err(unknown_command(name)),
         };
-        self.known(&params)?;
-        let request = self.next_request();
-        let input = Event::Command { request, command };
-        let output = self.step_or_wait(&params.session_id, request, input);
-        if matches!(output.reply, Reply::Later) {
-            self.defer(request, Asking::Command);
-            return Ok(Answered::Later);
-        }
-        now(self.command_result(&params.session_id, output))
+        let (reply, out) = self.handle_request(
+            &params,
+            PendingKind::Command,
+            |session, request, out| {
+                if let Some(loaded) = loaded {
+                    session.handle_workflow_command(request, &params.arguments, loaded, out)
+                } else {
+                    session.handle_cancel_command(out);
+                    Reply::Now(())
+                }
+            },
+            |_| (),
+        )?;
+        later_or(reply, |()| self.command_result(&params.session_id, out))
     }
 
     fn command_complete(
@@ -287,7 +284,7 @@ impl Handlers for Server {
         match &*params.name {
             START_COMMAND => {
                 let loaded = self.definitions(&params.session_id, &params.context)?;
-                let names = command::complete(&loaded.catalog, &params.prefix);
+                let names = session::complete(&loaded.catalog, &params.prefix);
                 now(wire::command_complete_result(names))
             }
             CANCEL_COMMAND => now(protocol::CommandCompleteResult::default()),
@@ -338,9 +335,9 @@ impl Server {
     fn hook<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
-        input: Event<'_>,
+        handle: impl FnOnce(&mut Session, &mut Effects),
     ) -> Answer<protocol::HookResult> {
-        let output = self.step(params, input)?;
+        let ((), output) = self.handle_call(params, handle)?;
         now(protocol::HookResult {
             guarded: self.guarded_news(params.session_id()),
             ..wire::hook_result(output)
@@ -354,8 +351,7 @@ impl Server {
         let branch = params.context.branch.as_ref();
         let malformed = branch.map_or(0, |branch| branch.malformed);
         let entries = branch.map(entries).unwrap_or_default();
-        let begin = |loaded| Event::Session { entries, loaded };
-        let mut output = self.begin(&params.session_id, &params.context, begin)?;
+        let mut output = self.begin(&params.session_id, &params.context, &entries)?;
         if malformed > 0 {
             output.diagnostics.push(not_entries(malformed));
         }
@@ -378,6 +374,18 @@ impl Server {
 )]
 fn now<R>(result: R) -> Answer<R> {
     Ok(Answered::Now(result))
+}
+
+/// The answer to a request, unless it comes later.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it spares every handler the same wrapping"
+)]
+fn later_or<T, R>(reply: Reply<T>, result: impl FnOnce(T) -> R) -> Answer<R> {
+    Ok(match reply {
+        Reply::Now(reply) => Answered::Now(result(reply)),
+        Reply::Later => Answered::Later,
+    })
 }
 
 /// Our entries of a branch, oldest first.

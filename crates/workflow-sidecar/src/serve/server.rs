@@ -15,12 +15,12 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{
-    Action, DeferredReply, Effect, Effects, Question, Reply, TriggerOutcome,
+    Action, DeferredAnswer, DeferredReply, Effect, Question, Reply, TriggerOutcome,
 };
-use workflow_core::event::{Answer, PlatformEvent};
+use workflow_core::event::{Answer, Entry, PlatformEvent};
 use workflow_core::session::Abilities;
 use workflow_core::types::{Millis, RequestId};
-use workflow_core::{Event, Session};
+use workflow_core::{Effects, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
 use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
@@ -129,12 +129,12 @@ struct Waiting {
 #[derive(Debug, Clone)]
 pub(super) struct Deferred {
     pub(super) request: RequestId,
-    pub(super) what: Asking,
+    pub(super) kind: PendingKind,
 }
 
-/// What sort of call it is, and so what its answer looks like.
+/// The kind of a call, which determines the form of its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asking {
+pub(super) enum PendingKind {
     Command,
     ToolCall,
     Branch,
@@ -202,32 +202,45 @@ impl Server {
         }
     }
 
-    /// Steps the session of a call with what the call means.
-    pub(super) fn step<'a>(
+    /// Handles an event in the session of a call.
+    pub(super) fn handle_call<'a, T>(
         &mut self,
         params: &impl SessionBound<'a>,
-        input: Event<'_>,
-    ) -> Result<Effects, Error> {
+        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
+    ) -> Result<(T, Effects), Error> {
         self.known(params)?;
-        Ok(self.step_session(params.session_id(), input))
+        let id = params.session_id();
+        self.handle(id, handle).ok_or_else(|| unknown_session(id))
     }
 
-    /// Steps a session that is known, for a call whose answer may come later, under this request.
-    pub(super) fn step_or_wait(
+    /// Handles a request whose answer may come later. One that is decided while the platform performs the effects of the
+    /// request is answered at once after all.
+    pub(super) fn handle_request<'a, T>(
         &mut self,
-        id: &str,
-        request: RequestId,
-        input: Event<'_>,
-    ) -> Effects {
+        params: &impl SessionBound<'a>,
+        kind: PendingKind,
+        handle: impl FnOnce(&mut Session, RequestId, &mut Effects) -> Reply<T>,
+        deferred: impl FnOnce(DeferredAnswer) -> T,
+    ) -> Result<(Reply<T>, Effects), Error> {
+        self.requests += 1;
+        let request = RequestId(self.requests);
         self.begin_call(request);
-        let mut output = self.step_session(id, input);
+        let handled = self.handle_call(params, |session, out| handle(session, request, out));
         self.in_progress = None;
         let at_once = self.at_once.take();
-        if let Some(DeferredReply { reply, actions, .. }) = at_once {
-            output.reply = reply;
-            output.actions.extend(actions);
+        let (reply, mut out) = handled?;
+        if let Some(DeferredReply {
+            answer, actions, ..
+        }) = at_once
+        {
+            out.actions.extend(actions);
+            return Ok((Reply::Now(deferred(answer)), out));
         }
-        output
+        if let Reply::Later = reply {
+            self.deferred = Some(Deferred { request, kind });
+            self.apply(params.session_id(), std::mem::take(&mut out.actions));
+        }
+        Ok((reply, out))
     }
 
     /// The session of a call, which takes over what the host knows of it now.
@@ -256,8 +269,8 @@ impl Server {
     /// Has a session take over what its settings say now.
     fn read_settings_again(&mut self, id: &str) -> Result<(), Error> {
         let loaded = self.definitions(id, &Context::default())?;
-        let output = self.step_session(id, Event::Settings { loaded: &loaded });
-        self.apply(id, output.actions);
+        let out = self.handle_event(id, |session, out| session.handle_settings(&loaded, out));
+        self.apply(id, out.actions);
         Ok(())
     }
 
@@ -267,19 +280,19 @@ impl Server {
     }
 
     /// The answer to a command.
-    pub(super) fn command_result(&mut self, id: &str, output: Effects) -> CommandRunResult {
+    pub(super) fn command_result(&mut self, id: &str, out: Effects) -> CommandRunResult {
         CommandRunResult {
             guarded: self.guarded_news(id),
-            ..wire::command_run_result(output)
+            ..wire::command_run_result(out)
         }
     }
 
-    /// Steps a session that is new, or starts anew from what the host ships.
-    pub(super) fn begin<'i>(
+    /// Begins a session, or begins one anew over these entries.
+    pub(super) fn begin(
         &mut self,
         id: &str,
         context: &Context<'_>,
-        input: impl FnOnce(Arc<Loaded>) -> Event<'i>,
+        entries: &[Entry<'_>],
     ) -> Result<Effects, Error> {
         if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(id) {
             return Err(too_many_sessions());
@@ -293,7 +306,7 @@ impl Server {
         let mut slot = self.sessions.remove(id).unwrap_or_else(|| {
             let mut session = Session::new(host.abilities, host.seed.of(id));
             // A gate of a session that was open under this id before may still be told of.
-            session.number_gates_from(self.opened * GATES_OF_A_SESSION);
+            session.number_jobs_after(self.opened * GATES_OF_A_SESSION);
             self.opened += 1;
             Box::new(Slot::new(id, session))
         });
@@ -302,11 +315,11 @@ impl Server {
         let _worked_on = span.enter();
         // Nobody holds the session while it takes up its run: should that fail, it is unknown,
         // rather than a session without a run and its guards.
-        let now = self.now();
-        let output = slot.session.step(now, input(loaded));
+        let mut out = Effects::at(self.now());
+        slot.session.handle_session(entries, &loaded, &mut out);
         self.sessions.insert(id.to_owned(), slot);
-        let output = self.follow_up(id, output);
-        Ok(output)
+        self.follow_up(id, &mut out);
+        Ok(out)
     }
 
     /// Closes every session, and answers what waits in it.
@@ -320,7 +333,7 @@ impl Server {
 
     /// Steps a session for the last time and forgets it.
     pub(super) fn close(&mut self, id: &str) -> Effects {
-        let output = self.step_session(id, Event::Shutdown);
+        let output = self.handle_event(id, Session::handle_shutdown);
         self.questions.retain(|asked| asked.session != id);
         self.sessions.remove(id);
         self.platform.close_session(id);
@@ -338,19 +351,41 @@ impl Server {
         Ok(host.definitions.load(&project))
     }
 
-    pub(super) fn step_session(&mut self, id: &str, input: Event<'_>) -> Effects {
+    /// Handles an event in a session, if there is one under this id.
+    pub(super) fn handle<T>(
+        &mut self,
+        id: &str,
+        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
+    ) -> Option<(T, Effects)> {
         let now = self.now();
-        self.step_session_at(now, id, input)
+        self.handle_at(now, id, handle)
     }
 
-    fn step_session_at(&mut self, now: Millis, id: &str, input: Event<'_>) -> Effects {
-        let Some(slot) = self.sessions.get_mut(id) else {
-            return Effects::default();
-        };
+    /// Handles an event that is not a request.
+    pub(super) fn handle_event(
+        &mut self,
+        id: &str,
+        handle: impl FnOnce(&mut Session, &mut Effects),
+    ) -> Effects {
+        // A session that is gone has nothing to do.
+        self.handle(id, handle)
+            .map(|((), out)| out)
+            .unwrap_or_default()
+    }
+
+    fn handle_at<T>(
+        &mut self,
+        now: Millis,
+        id: &str,
+        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
+    ) -> Option<(T, Effects)> {
+        let slot = self.sessions.get_mut(id)?;
         let span = slot.logged(id);
         let _worked_on = span.enter();
-        let output = slot.session.step(now, input);
-        self.follow_up(id, output)
+        let mut out = Effects::at(now);
+        let reply = handle(&mut slot.session, &mut out);
+        self.follow_up(id, &mut out);
+        Some((reply, out))
     }
 
     /// The time for a step that anything but time causes.
@@ -361,19 +396,17 @@ impl Server {
         self.clock.now()
     }
 
-    /// Does what a step asks for beyond its answer.
-    fn follow_up(&mut self, id: &str, mut output: Effects) -> Effects {
-        let mut effects = VecDeque::from(std::mem::take(&mut output.effects));
+    /// Performs effects, sends questions, and answers earlier requests. Actions and diagnostics are left for the answer.
+    fn follow_up(&mut self, id: &str, out: &mut Effects) {
+        let mut effects = VecDeque::from(std::mem::take(&mut out.effects));
         while let Some(effect) = effects.pop_front() {
-            if let Some(input) = self.perform(id, effect)
+            if let Some(event) = self.perform(id, effect)
                 && let Some(slot) = self.sessions.get_mut(id)
             {
-                let more = slot.session.step(self.clock.now(), Event::Platform(input));
-                output.actions.extend(more.actions);
-                output.diagnostics.extend(more.diagnostics);
-                output.questions.extend(more.questions);
-                output.deferred.extend(more.deferred);
-                effects.extend(more.effects);
+                let mut more = Effects::at(self.clock.now());
+                slot.session.handle_platform_event(event, &mut more);
+                effects.extend(std::mem::take(&mut more.effects));
+                out.merge(more);
             }
         }
         if let Some(slot) = self.sessions.get_mut(id) {
@@ -383,20 +416,12 @@ impl Server {
                 self.wait_for(id, before, deadline);
             }
         }
-        for settled in std::mem::take(&mut output.deferred) {
-            // The call in progress is answered at once, though it said it would be later.
-            let is_this_one = settled.request == RequestId(self.requests);
-            if is_this_one && matches!(output.reply, Reply::Later) {
-                output.reply = settled.reply;
-                output.actions.extend(settled.actions);
-            } else {
-                self.settle(id, settled);
-            }
+        for deferred in std::mem::take(&mut out.deferred) {
+            self.answer_deferred(id, deferred);
         }
-        for question in output.questions.drain(..) {
+        for question in out.questions.drain(..) {
             self.ask(id, question);
         }
-        output
     }
 
     /// Has the platform carry out an effect of a session; gives the result if it is known at once.
@@ -422,12 +447,11 @@ impl Server {
             }
             return None;
         }
-        let output = self.step_session(&session, Event::Platform(event));
-        self.apply(&session, output.actions);
-        match output.reply {
-            Reply::Triggered(outcome) => Some(outcome),
-            _ => None,
-        }
+        let (outcome, out) = self.handle(&session, |session, out| {
+            session.handle_platform_event(event, out)
+        })?;
+        self.apply(&session, out.actions);
+        outcome
     }
 
     /// The directories of a session.
@@ -443,14 +467,16 @@ impl Server {
 
     /// The host does not want the answer to a call of a tool any more.
     pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Effects {
-        let is_meant = |waiting: &&Waiting| matches!(&waiting.deferred.what, Asking::Step { session, call: this } if session == id && this == call);
+        let is_meant = |waiting: &&Waiting| matches!(&waiting.deferred.kind, PendingKind::Step { session, call: this } if session == id && this == call);
         let request = self
             .waiting
             .values()
             .find(is_meant)
             .map(|waiting| waiting.deferred.request);
         match request {
-            Some(request) => self.step_session(id, Event::StepCancelled { request }),
+            Some(request) => self.handle_event(id, |session, out| {
+                session.handle_step_cancelled(request, out);
+            }),
             None => Effects::default(),
         }
     }
@@ -511,11 +537,13 @@ impl Server {
                 slot.deadline = None;
             }
             // By the clock the deadline was set by: the wall's time may have been set back since.
-            let output = self.step_session_at(now, &id, Event::Tick);
+            let Some(((), out)) = self.handle_at(now, &id, Session::poll_deadline) else {
+                continue;
+            };
             if asking == Some(&*id) {
-                asked_for.extend(output.actions);
+                asked_for.extend(out.actions);
             } else {
-                self.apply(&id, output.actions);
+                self.apply(&id, out.actions);
             }
         }
         asked_for
@@ -554,9 +582,10 @@ impl Server {
         } else {
             answer
         };
-        let input = Event::Answer { question, answer };
-        let output = self.step_session(&session, input);
-        self.apply(&session, output.actions);
+        let out = self.handle_event(&session, |session, out| {
+            session.handle_answer(question, answer, out);
+        });
+        self.apply(&session, out.actions);
     }
 
     fn is_as_shown(&self, session: &str, ShownFile { path, state }: &ShownFile) -> bool {
@@ -609,42 +638,35 @@ impl Server {
         }
     }
 
-    pub(super) fn next_request(&mut self) -> RequestId {
-        self.requests += 1;
-        RequestId(self.requests)
-    }
-
-    /// Answers a request that had to wait. The actions of one that came without an id are sent alone.
-    fn settle(&mut self, session: &str, settled: DeferredReply) {
-        if self.is_in_progress(settled.request) {
-            self.at_once = Some(settled);
+    /// Answers an earlier request. The actions of one that came without an id are sent alone.
+    fn answer_deferred(&mut self, session: &str, deferred: DeferredReply) {
+        if self.is_in_progress(deferred.request) {
+            self.at_once = Some(deferred);
             return;
         }
         let DeferredReply {
             request,
-            reply,
+            answer,
             actions,
-        } = settled;
+        } = deferred;
         let Some(Waiting { id, deferred, .. }) = self.waiting.remove(&request) else {
             return self.apply(session, actions);
         };
-        let output = Effects {
-            reply,
-            actions,
-            ..Effects::default()
-        };
-        let response = match deferred.what {
-            Asking::Command => success(id, self.command_result(session, output)),
-            Asking::Branch => success(id, wire::branch_result(output)),
-            Asking::ToolCall => success(id, wire::tool_call_result(output)),
-            Asking::Step { .. } => success(id, wire::tool_execute_result(output)),
+        let mut out = Effects::default();
+        out.actions = actions;
+        let response = match deferred.kind {
+            PendingKind::Command => success(id, self.command_result(session, out)),
+            PendingKind::Branch => success(id, wire::branch_result(out)),
+            PendingKind::ToolCall => {
+                let decision = wire::tool_decision(answer);
+                success(id, wire::tool_call_result(decision, out))
+            }
+            PendingKind::Step { .. } => {
+                let answer = wire::step_answer(answer);
+                success(id, wire::tool_execute_result(answer, out))
+            }
         };
         self.outbox.respond(&response);
-    }
-
-    /// The call in progress is answered when its request is settled.
-    pub(super) fn defer(&mut self, request: RequestId, what: Asking) {
-        self.deferred = Some(Deferred { request, what });
     }
 
     /// A call may be answered at once, or later under this request.

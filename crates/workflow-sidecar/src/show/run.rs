@@ -6,8 +6,8 @@ use std::sync::Arc;
 use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
-use workflow_core::policy::Pace;
-use workflow_core::run::{Position, Restored, RunState, entry_type, restore};
+use workflow_core::reminders::ContinueCounters as Pace;
+use workflow_core::run::{Position, RestoredRun as Restored, RunState, entry_type, restore};
 
 /// A run, as far as its stored entries describe it.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl TimelineRun {
     /// Adopts the counts of reminders; returns the previous ones.
     pub(super) fn replace_counts(&mut self, entry: Entry<'_>) -> Pace {
         let restored = self.restore_with(entry);
-        std::mem::replace(&mut self.pace, restored.pace)
+        std::mem::replace(&mut self.pace, restored.counters)
     }
 
     /// Restores from the run's state and an entry, which counts only for the run that it names.

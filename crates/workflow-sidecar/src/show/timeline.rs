@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
-use workflow_core::policy::Parked;
 use workflow_core::policy::gate::Report;
+use workflow_core::reminders::PauseReason as Parked;
 use workflow_core::run::{RunState, StoredGate, entry_type};
 
 use super::Fact;
@@ -385,11 +385,13 @@ impl Timeline {
         let Some(run) = self.run.as_mut() else { return };
         let before = run.replace_counts(entry);
         let now = run.pace;
-        if now.pushes > before.pushes {
-            self.totals.pushes += u64::from(now.pushes - before.pushes);
-            self.push(TimelineEvent::Reminded { times: now.pushes });
+        if now.reminders > before.reminders {
+            self.totals.pushes += u64::from(now.reminders - before.reminders);
+            self.push(TimelineEvent::Reminded {
+                times: now.reminders,
+            });
         }
-        if let Some(why) = now.parked.filter(|_| before.parked.is_none()) {
+        if let Some(why) = now.paused.filter(|_| before.paused.is_none()) {
             self.push(TimelineEvent::Paused {
                 why: pause_reason(why),
             });

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
-use workflow_core::checkpoint::StoredCheckpoint;
 use workflow_core::definition::{Trigger, TriggerOn};
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::entry_type;
+use workflow_core::session::StoredCheckpoint;
 
 use super::command::{Answer, Outcome};
 use super::dry_run::{DryGate, DryRunPlatform};

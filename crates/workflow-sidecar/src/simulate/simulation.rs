@@ -8,7 +8,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
-use workflow_core::policy::{Parked, STEP_TOOL};
+use workflow_core::policy::STEP_TOOL;
+use workflow_core::reminders::PauseReason as Parked;
 use workflow_core::run::{RunState, restore};
 
 use super::command::{Command, Stop};
@@ -466,7 +467,7 @@ impl Simulation {
     /// The state of the run, and its phase if it is not over.
     pub(crate) fn rest(&self) -> (RunCondition, Option<String>) {
         let entries = self.host.entries();
-        let (session, _) = restored_session(&entries, Arc::clone(&self.loaded));
+        let (session, _) = restored_session(&entries, &self.loaded);
         let view = session.view();
         let view = view.as_ref();
         let rest = match view {
@@ -476,14 +477,14 @@ impl Simulation {
         };
         let how = match view {
             _ if self.host.question.is_some() => ": a question is open",
-            Some(view) if view.pace.parked == Some(Parked::Approval) => ": waits for your word",
-            Some(view) if view.pace.parked.is_some() => {
+            Some(view) if view.counters.paused == Some(Parked::Approval) => ": waits for your word",
+            Some(view) if view.counters.paused.is_some() => {
                 ": parked, anything that is said resumes it"
             }
             Some(_) if rest == RunCondition::Waits => ": waits for a person",
             Some(_) | None => "",
         };
-        let place = view.and_then(|view| view.place.as_ref());
+        let place = view.and_then(|view| view.phase.as_ref());
         (
             rest,
             place.map(|place| format!("still in {}{how}", place.status)),

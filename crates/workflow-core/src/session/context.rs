@@ -1,12 +1,10 @@
-//! The context message (hook-lifecycle: "buildContextPrompt Details"), and what the conversation holds of it.
+//! The context message (hook-lifecycle: "buildContextPrompt Details"), and the parts of it that the model has.
 //!
-//! [`Context`] is what there is to say where a run stands; [`Told`] is what stands in the conversation already.
-//! What is said at a start of the agent is the one without the other (behaviour: "Context").
+//! [`PhaseContext`] is the whole message of a phase; [`SentContext`] is what was sent already. At a start of the agent
+//! the difference is sent (behaviour: "Context").
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use crate::definition::{Catalog, ToolAccess};
 use crate::policy::STEP_TOOL;
@@ -55,7 +53,7 @@ impl<'a> ContextVariables<'a> {
         }
     }
 
-    /// Puts the values into a template.
+    /// Resolves the variables in a template.
     pub(crate) fn resolve(&self, template: &str) -> String {
         template::resolve(template, |name| match name {
             "workflowName" => Some(self.workflow_name),
@@ -85,7 +83,7 @@ fn previous_name<'c>(position: &Position<'c>, catalog: &'c Catalog) -> &'c str {
     previous.map_or("(start)", |entry| entry_name(entry, catalog))
 }
 
-/// The line that says where the run stands.
+/// The line with the path of the phase.
 fn header(position: &Position<'_>) -> String {
     format!(
         "[Workflow path: {} ▸ {} {}]",
@@ -95,65 +93,63 @@ fn header(position: &Position<'_>) -> String {
     )
 }
 
-/// What a part of the context message is about, in the order in which they are said.
+/// The topic of a part of the context message, in the order of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum About {
-    /// What the agent is.
+pub(crate) enum ContextTopic {
+    /// The role of the agent.
     Role,
-    /// What the run is for.
+    /// The task of the run.
     Task,
-    /// The phase, and how far that is.
-    Place,
-    /// What to do in the phase.
+    /// The phase, and its progress.
+    Progress,
+    /// The instructions of the phase.
     Instructions,
-    /// Which tools the phase has.
+    /// The tools of the phase.
     Tools,
-    /// Which subagents the phase has.
+    /// The subagents of the phase.
     Profiles,
-    /// Which subagents the workflow has.
+    /// The subagents of the workflow.
     AllProfiles,
-    /// How to move on.
+    /// How to advance.
     Advance,
 }
 
-impl About {
-    /// Whether it is said of one phase, and of no other even in the same words.
+impl ContextTopic {
+    /// Returns true if it is about one phase, so that another phase sends it again even in the same words.
     fn is_of_phase(self) -> bool {
         matches!(
             self,
-            Self::Place | Self::Instructions | Self::Tools | Self::Profiles
+            Self::Progress | Self::Instructions | Self::Tools | Self::Profiles
         )
     }
 
-    /// Whether it stands right under what comes before it.
+    /// Returns true if no blank line separates it from the part before it.
     fn follows(self, before: Self) -> bool {
         matches!(
             (before, self),
-            (Self::Task, Self::Place)
+            (Self::Task, Self::Progress)
                 | (Self::Tools, Self::Profiles | Self::AllProfiles)
                 | (Self::Profiles, Self::AllProfiles)
         )
     }
 }
 
-/// What the agent is told where a run stands, part by part.
+/// The context message of a phase, part by part.
 #[derive(Debug, Clone)]
-pub(crate) struct Context {
+pub(crate) struct PhaseContext {
     header: String,
     parts: Vec<Part>,
-    /// The message in full, once it was asked for: where it is told at every turn, it is always the same text.
-    in_full: OnceCell<Arc<str>>,
 }
 
 #[derive(Debug, Clone)]
 struct Part {
-    about: About,
+    about: ContextTopic,
     text: String,
     digest: u64,
 }
 
 impl Part {
-    fn new(about: About, text: String) -> Self {
+    fn new(about: ContextTopic, text: String) -> Self {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         Self {
@@ -164,46 +160,46 @@ impl Part {
     }
 }
 
-/// What the conversation holds of it, as far as we know.
+/// The parts that the conversation contains, as hashes.
 ///
-/// A part stands in it if it was said in these words; a part about a phase, if that was since the
-/// phase was entered. Empty where the conversation may have lost what was said.
+/// A part about a phase counts only if it was sent since the phase was entered. Empty where the conversation may have
+/// lost what was sent.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told(BTreeMap<About, u64>);
+pub(crate) struct SentContext(BTreeMap<ContextTopic, u64>);
 
-impl Told {
-    /// Another phase is entered: what was said of the one before does not hold.
+impl SentContext {
+    /// Forgets the parts about a phase, because another one is entered.
     pub(crate) fn leave_phase(&mut self) {
         self.0.retain(|about, _| !about.is_of_phase());
     }
 
-    /// The instructions stand in the answer of `workflow_step` that entered the phase.
-    pub(crate) fn hear_instructions(&mut self, context: &Context) {
-        let part = context.part(About::Instructions);
+    /// Notes that the instructions are in the answer of `workflow_step` that entered the phase.
+    pub(crate) fn note_instructions(&mut self, context: &PhaseContext) {
+        let part = context.part(ContextTopic::Instructions);
         self.0.extend(part.map(|part| (part.about, part.digest)));
     }
 
-    /// The last answer of `workflow_step` may not have come as we gave it. What a start of the agent
-    /// said since the phase was entered stands all the same.
-    pub(crate) fn doubt_answer(&mut self) {
-        if !self.0.contains_key(&About::Place) {
-            self.0.remove(&About::Instructions);
+    /// Notes that the last answer of `workflow_step` may not have reached the model as it was sent. The parts that were
+    /// sent at a start of the agent count all the same.
+    pub(crate) fn forget_step_answer(&mut self) {
+        if !self.0.contains_key(&ContextTopic::Progress) {
+            self.0.remove(&ContextTopic::Instructions);
         }
     }
 
-    /// Whether the conversation holds what to do in the phase.
-    pub(crate) fn knows_instructions(&self, context: &Context) -> bool {
+    /// Returns true if the conversation contains the instructions of the phase.
+    pub(crate) fn has_instructions(&self, context: &PhaseContext) -> bool {
         context
-            .part(About::Instructions)
-            .is_some_and(|part| self.knows(part))
+            .part(ContextTopic::Instructions)
+            .is_some_and(|part| self.has(part))
     }
 
-    fn knows(&self, part: &Part) -> bool {
+    fn has(&self, part: &Part) -> bool {
         self.0.get(&part.about) == Some(&part.digest)
     }
 }
 
-impl Context {
+impl PhaseContext {
     pub(crate) fn of(
         state: &RunState,
         position: &Position<'_>,
@@ -219,64 +215,66 @@ impl Context {
         let profiles = text::list(phase.available_profiles.as_deref().unwrap_or_default());
         let parts = [
             (
-                About::Role,
+                ContextTopic::Role,
                 own(&templates.role_instruction, text::ROLE_INSTRUCTION),
             ),
             (
-                About::Task,
+                ContextTopic::Task,
                 format!(
                     "**Task:** {}\n**Task ID:** {}",
                     state.task_description, state.task_id
                 ),
             ),
-            (About::Place, place(state, position)),
+            (ContextTopic::Progress, progress(state, position)),
             (
-                About::Instructions,
+                ContextTopic::Instructions,
                 format!("**What to do in this phase:**\n{instructions}"),
             ),
             (
-                About::Profiles,
+                ContextTopic::Profiles,
                 format!("**Available subagent profiles for this phase:** {profiles}"),
             ),
             (
-                About::AllProfiles,
+                ContextTopic::AllProfiles,
                 format!("**All profiles:** {}", all_profiles.join(", ")),
             ),
             (
-                About::Advance,
+                ContextTopic::Advance,
                 own(&templates.advance_reminder, text::ADVANCE_REMINDER),
             ),
         ];
         Self {
             header: header(position),
             parts: parts.map(|(about, text)| Part::new(about, text)).into(),
-            in_full: OnceCell::new(),
         }
     }
 
-    /// Says as well which tools there are, which the npm package leaves to the templates.
+    /// Adds the tools, which the npm package leaves to the templates.
     pub(crate) fn with_tools(mut self, phase: &str, allowed: &str) -> Self {
-        let tools = Part::new(About::Tools, format!("**Tools in {phase}:** {allowed}"));
-        let at = self.parts.partition_point(|part| part.about < About::Tools);
+        let tools = Part::new(
+            ContextTopic::Tools,
+            format!("**Tools in {phase}:** {allowed}"),
+        );
+        let at = self
+            .parts
+            .partition_point(|part| part.about < ContextTopic::Tools);
         self.parts.insert(at, tools);
-        self.in_full = OnceCell::new();
         self
     }
 
-    /// The message in full.
-    pub(crate) fn in_full(&self) -> Arc<str> {
-        let write = || with_parts(&self.header, &self.parts.iter().collect::<Vec<_>>()).into();
-        Arc::clone(self.in_full.get_or_init(write))
+    /// The whole message.
+    pub(crate) fn in_full(&self) -> String {
+        with_parts(&self.header, &self.parts.iter().collect::<Vec<_>>())
     }
 
-    /// The message where the conversation holds all of it.
+    /// The message where the conversation contains all parts.
     pub(crate) fn line(&self) -> String {
         format!("{} rules and instructions unchanged", self.header)
     }
 
-    /// The message without what the conversation holds; it holds all of it afterwards.
-    pub(crate) fn tell(&self, told: &mut Told) -> String {
-        let unknown: Vec<&Part> = self.parts.iter().filter(|part| !told.knows(part)).collect();
+    /// The message with the parts that were not sent yet, which count as sent afterwards.
+    pub(crate) fn update(&self, sent: &mut SentContext) -> String {
+        let unknown: Vec<&Part> = self.parts.iter().filter(|part| !sent.has(part)).collect();
         let message = if unknown.is_empty() {
             self.line()
         } else if unknown.len() == self.parts.len() {
@@ -285,17 +283,17 @@ impl Context {
             let header = format!("{} as said above, and:", self.header);
             with_parts(&header, &unknown)
         };
-        told.0
+        sent.0
             .extend(unknown.iter().map(|part| (part.about, part.digest)));
         message
     }
 
-    fn part(&self, about: About) -> Option<&Part> {
+    fn part(&self, about: ContextTopic) -> Option<&Part> {
         self.parts.iter().find(|part| part.about == about)
     }
 }
 
-fn place(state: &RunState, position: &Position<'_>) -> String {
+fn progress(state: &RunState, position: &Position<'_>) -> String {
     let (phase, level) = (position.phase, position.innermost());
     let unit = if position.levels.len() == 1 {
         "phases"

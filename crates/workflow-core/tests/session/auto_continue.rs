@@ -1,8 +1,8 @@
 //! `agent_end`: announcing, counting down, pushing, parking.
 
-use workflow_core::Event;
 use workflow_core::definition::{Bound, ContinueRule, OnLimit, PhaseEntry};
 
+use crate::event::Event;
 use crate::world::{World, line, phase, user_messages, user_text, workflow};
 
 fn linear() -> World {

@@ -1,11 +1,11 @@
-//! The texts that announce the end of a run (hook-lifecycle: "Case A").
+//! Messages that announce the end of a run (hook-lifecycle: "Case A").
 
 use crate::definition::Catalog;
 use crate::run::RunState;
 use crate::{template, text};
 
 /// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
-pub(crate) fn announced(state: &RunState, catalog: &Catalog) -> String {
+pub(crate) fn ended(state: &RunState, catalog: &Catalog) -> String {
     let workflow = catalog.get(&state.workflow_key);
     let templates = workflow.map(|workflow| &workflow.templates);
     let completion = templates.and_then(|templates| templates.completion_message.as_deref());
@@ -18,7 +18,7 @@ pub(crate) fn announced(state: &RunState, catalog: &Catalog) -> String {
     resolve(template, state, catalog)
 }
 
-/// What is said when `/cancel-workflow` ended a run.
+/// The message after `/cancel-workflow`.
 pub(crate) fn cancelled_by_command(state: &RunState, catalog: &Catalog) -> String {
     let workflow = catalog.get(&state.workflow_key);
     let own = workflow.and_then(|workflow| workflow.templates.cancelled_message.as_deref());
@@ -34,7 +34,7 @@ fn resolve(template: &str, state: &RunState, catalog: &Catalog) -> String {
         ..
     } = state;
     let workflow = catalog.get(workflow_key);
-    // A run that is done stands on its last entry, so that the count is known without the definition.
+    // A completed run is at its last entry, so the count is known without the definition.
     let phases = workflow.map_or(current_path.segments()[0].phase_index + 1, |workflow| {
         workflow.phases.len()
     });

@@ -1,101 +1,72 @@
-//! What holds where a run stands: rules, texts, status.
+//! The resolved phase of a run: tools, instructions, breadcrumb, status.
 //!
-//! Made once per change of the run, so that a hook only looks things up: no call walks the
-//! path or the catalog.
+//! Made once per change of the run, so that an event only looks values up and never walks the path or the catalog.
 
-use std::cell::RefCell;
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use crate::context::{Context, ContextVariables};
+use super::context::{ContextVariables, PhaseContext};
 use crate::definition::{
     Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow,
 };
-use crate::policy::Continue;
 use crate::policy::results::Results;
 use crate::policy::rules::{Call, Decision, Denial, LevelRules, RuleSource, Rules, reason};
+use crate::reminders::ContinuePolicy;
 use crate::run::{Position, RunState, Stale, advance};
 use crate::template::Split;
 use crate::{template, text};
 
-/// What holds where a run stands.
+/// The phase of a run, with the settings of all levels.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct ResolvedPhase {
     /// The root workflow's name.
     pub(crate) workflow_name: String,
     /// The names from the root to the innermost scope.
     pub(crate) breadcrumb: Vec<Crumb>,
-    /// The key of the workflow that the phase stands in.
+    /// The key of the workflow that contains the phase.
     pub(crate) workflow_key: String,
-    /// The phase that holds; its instructions with their variables resolved (B05).
+    /// The phase; its instructions with their variables resolved (B05).
     pub(crate) phase: Phase,
-    /// The place in the innermost scope, from 1, and how many entries it has.
+    /// The position in the innermost scope, from 1, and the number of its entries.
     pub(crate) progress: (usize, usize),
     /// The status line.
     pub(crate) status: String,
-    /// What becomes of tool calls, by all levels.
+    /// The rules on tool calls of all levels.
     pub(crate) rules: Rules,
-    /// What becomes of results, by all levels.
+    /// The rules on results of all levels.
     pub(crate) results: Results,
-    /// What an agent is told whose tool is blocked by a list; the tool and what is allowed are put in at the call.
+    /// The template of the reason for a call that a list blocks.
     block_reason: Split,
-    /// The call that a list blocked last, and what was said of it.
-    blocked: RefCell<Option<Blocked>>,
-    /// What the agent is told of where it stands.
-    pub(crate) context: Context,
-    /// How often it is given in full.
+    /// The context message.
+    pub(crate) context: PhaseContext,
+    /// How often the context message is sent in full.
     pub(crate) context_mode: ContextMode,
-    /// What an agent is told that stopped early.
+    /// The reminder for an agent that stopped early.
     pub(crate) reminder: Reminder,
-    /// How pushing goes here.
-    pub(crate) auto_continue: Continue,
-    /// What is kept of the code at each turn.
+    /// The settings for reminders.
+    pub(crate) auto_continue: ContinuePolicy,
+    /// The kind of checkpoint that is recorded at each turn.
     pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// The longest name of a tool that is kept with what was said of it.
-const LONGEST_TOOL: usize = 1 << 10;
-
-/// A call that a list blocked.
-#[derive(Debug, Clone)]
-struct Blocked {
-    tool: String,
-    /// The source of the list, whether that is in the workflow, and what it allows: a level's name may be another's.
-    level: String,
-    in_workflow: bool,
-    allowed: String,
-    /// What follows from all these.
-    reason: Arc<str>,
-}
-
-impl Blocked {
-    fn is_by(&self, denial: &Denial<'_>, tool: &str) -> bool {
-        self.tool == tool
-            && self.level == denial.level
-            && self.in_workflow == denial.in_workflow
-            && self.allowed == denial.allowed
-    }
-}
-
-/// What an agent is told that stopped early.
+/// The reminder for an agent that stopped early.
 #[derive(Debug, Clone)]
 pub(crate) struct Reminder {
-    /// As the definition has it, or with the phase's instructions.
+    /// The text of the definition, or the default with the phase's instructions.
     in_full: String,
-    /// Without them, for a conversation that holds them.
+    /// Without the instructions, for a conversation that contains them.
     short: Option<String>,
 }
 
 impl Reminder {
-    /// What is said, where the conversation holds the instructions or not.
-    pub(crate) fn text(&self, knows_instructions: bool) -> &str {
+    /// The text to send, which depends on the instructions being in the conversation.
+    pub(crate) fn text(&self, has_instructions: bool) -> &str {
         match &self.short {
-            Some(short) if knows_instructions => short,
+            Some(short) if has_instructions => short,
             _ => &self.in_full,
         }
     }
 
-    /// All that may be said.
+    /// All texts that may be sent.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let short = self.short.as_deref();
         std::iter::once(&*self.in_full).chain(short)
@@ -115,8 +86,8 @@ pub struct Crumb {
     pub emoji: String,
 }
 
-impl Standing {
-    /// Works out what holds, or says why the run does not fit its definitions.
+impl ResolvedPhase {
+    /// Resolves the phase of a state, or says why the run does not fit its definitions.
     pub(crate) fn of(
         state: &RunState,
         catalog: &Catalog,
@@ -133,7 +104,7 @@ impl Standing {
             .unwrap_or(ContextMode::ByChange);
         let rules = Rules::new(levels(&position, settings, &level_names(&position)));
         let profiles = all_profiles(root, catalog);
-        let mut context = Context::of(state, &position, &variables, &instructions, &profiles);
+        let mut context = PhaseContext::of(state, &position, &variables, &instructions, &profiles);
         if let (ContextMode::ByChange, Some(allowed)) = (context_mode, rules.lists()) {
             context = context.with_tools(&position.phase.name, &allowed);
         }
@@ -152,7 +123,6 @@ impl Standing {
             rules,
             results: results(&position, settings),
             block_reason: block_reason(&position),
-            blocked: RefCell::new(None),
             context,
             context_mode,
             reminder: reminder(state, &position, context_mode),
@@ -165,7 +135,7 @@ impl Standing {
         })
     }
 
-    /// Why a call may not run, or not without a person's consent.
+    /// The reason why a call may not run, or not without a person's consent.
     pub(crate) fn denies(&self, call: &Call<'_>) -> Option<String> {
         match self.rules.decide(call) {
             Decision::Allow => None,
@@ -175,35 +145,16 @@ impl Standing {
         }
     }
 
-    /// What an agent is told of a call that is denied. A list of the workflow speaks in its words.
+    /// The reason that the agent reads for a denied call. A list of the workflow uses the workflow's template.
     pub(crate) fn denial_reason(&self, denial: &Denial<'_>, tool: &str) -> String {
         if denial.rule.is_none() && denial.in_workflow {
-            return self.reason(tool, &denial.allowed);
+            return self.list_reason(tool, &denial.allowed);
         }
         reason(denial, tool, Some(&self.phase.name))
     }
 
-    /// What an agent is told of a call that a list denies: put together once for all calls of a tool in a row.
-    pub(crate) fn list_reason(&self, denial: &Denial<'_>, tool: &str) -> Arc<str> {
-        let mut blocked = self.blocked.borrow_mut();
-        match &*blocked {
-            Some(blocked) if blocked.is_by(denial, tool) => Arc::clone(&blocked.reason),
-            _ => {
-                let reason: Arc<str> = self.denial_reason(denial, tool).into();
-                *blocked = (tool.len() <= LONGEST_TOOL).then(|| Blocked {
-                    tool: tool.to_owned(),
-                    level: denial.level.to_owned(),
-                    in_workflow: denial.in_workflow,
-                    allowed: denial.allowed.to_string(),
-                    reason: Arc::clone(&reason),
-                });
-                reason
-            }
-        }
-    }
-
-    /// What an agent is told whose tool is blocked by a list (hook-lifecycle: "Block Reason Template").
-    pub(crate) fn reason(&self, tool: &str, allowed: &str) -> String {
+    /// The reason for a call that a list blocks (hook-lifecycle: "Block Reason Template").
+    pub(crate) fn list_reason(&self, tool: &str, allowed: &str) -> String {
         self.block_reason.resolve(&[tool, allowed])
     }
 
@@ -223,7 +174,7 @@ impl Standing {
     }
 }
 
-/// What the settings say of tool calls, the user's first.
+/// The rules of the settings on tool calls, the user's first.
 pub(crate) fn settings_levels(settings: &Settings) -> [LevelRules<'_>; 2] {
     [
         ("the user's settings", Tier::Global, &settings.user),
@@ -237,7 +188,7 @@ pub(crate) fn settings_levels(settings: &Settings) -> [LevelRules<'_>; 2] {
     })
 }
 
-/// The names of the levels inside a run, as people read them: the workflows around the phase, the phase.
+/// The names of the levels inside a run, as people read them: the workflows around the phase, then the phase.
 pub(crate) fn level_names(position: &Position<'_>) -> Vec<String> {
     let workflows = position
         .levels
@@ -248,7 +199,7 @@ pub(crate) fn level_names(position: &Position<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What all levels say of tool calls, outer first.
+/// The rules of all levels on tool calls, outer first.
 pub(crate) fn levels<'a>(
     position: &Position<'a>,
     settings: &'a Settings,
@@ -278,7 +229,7 @@ pub(crate) fn levels<'a>(
     settings_levels(settings).into_iter().chain(inner)
 }
 
-/// What becomes of results, outer levels first.
+/// The rules on results, outer levels first.
 fn results(position: &Position<'_>, settings: &Settings) -> Results {
     let workflows = position.levels.iter().map(|level| &level.workflow.results);
     let settings = [&settings.user.results, &settings.project.results];
@@ -413,8 +364,8 @@ fn reminder(state: &RunState, position: &Position<'_>, mode: ContextMode) -> Rem
     }
 }
 
-/// The phase speaks first, then the scopes from the innermost to the root, then the settings.
-fn auto_continue(position: &Position<'_>, settings: &Settings) -> Continue {
+/// The phase comes first, then the scopes from the innermost to the root, then the settings.
+fn auto_continue(position: &Position<'_>, settings: &Settings) -> ContinuePolicy {
     let scopes = position
         .levels
         .iter()
@@ -424,10 +375,10 @@ fn auto_continue(position: &Position<'_>, settings: &Settings) -> Continue {
     let levels = std::iter::once(&position.phase.auto_continue)
         .chain(scopes)
         .chain([&settings.auto_continue]);
-    Continue::of(levels)
+    ContinuePolicy::of(levels)
 }
 
-/// The innermost level that says anything decides.
+/// The value of the innermost level that sets one.
 fn checkpoint(position: &Position<'_>, settings: &Settings) -> Option<Checkpoint> {
     let scopes = position.levels.iter().chain(&position.drilled).rev();
     let scopes = scopes.map(|level| level.workflow.checkpoint);

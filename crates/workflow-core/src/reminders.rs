@@ -1,37 +1,37 @@
-//! Whether an agent that stopped early is pushed on (behaviour: "Auto-continue").
+//! The decision to remind an agent that stopped early (behaviour: "Auto-continue").
 //!
-//! Bounded, and never against the reason of the stop: a run that should not be pushed is
-//! parked, and any word of the user resumes it.
+//! Reminders are bounded, and never sent against the reason of the stop: the run is paused instead, and any message of
+//! the user resumes it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::definition::{Bound, ContinueRule, OnLimit, OnStop};
 use crate::event::LastAssistant;
 
-/// How pushing goes in one phase, after all levels had their say.
+/// The settings of one phase, merged from all levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Continue {
-    /// The phase waits for the user: nothing is pushed, and nothing is parked.
+pub struct ContinuePolicy {
+    /// The phase waits for the user: no reminder is sent, and the run is not paused.
     pub wait: bool,
-    /// Pushes in a row without an advance.
+    /// Reminders in a row without an advance.
     pub max: Bound,
-    /// Pushes in a row in which the agent called no tool.
+    /// Reminders in a row after which the agent called no tool.
     pub max_stale: Bound,
-    /// What a provider error or a length stop does.
+    /// The reaction to a provider error or a length stop.
     pub on_error: OnStop,
-    /// What an open question does.
+    /// The reaction to an open question.
     pub on_question: OnStop,
-    /// What reaching a limit does.
+    /// The reaction to reaching a limit.
     pub on_limit: OnLimit,
-    /// Seconds between the stop and the push.
+    /// Seconds between the stop and the reminder.
     pub countdown: u32,
 }
 
-impl Continue {
-    /// Takes what the levels say, innermost first: the first to say something wins, key by key.
+impl ContinuePolicy {
+    /// Merges the levels, innermost first: the first level with a value wins, key by key.
     ///
-    /// `max: unlimited` restores the package's behaviour: with it the other bounds are off
-    /// as well, unless a level sets them.
+    /// `max: unlimited` restores the behaviour of the npm package: the other bounds are off as well, unless a level
+    /// sets them.
     pub fn of<'r>(levels: impl Iterator<Item = &'r ContinueRule>) -> Self {
         let rule = levels.fold(ContinueRule::default(), |inner, outer| inner.within(outer));
         let max = rule.max.unwrap_or(Bound::Times(8));
@@ -51,23 +51,24 @@ impl Continue {
     }
 }
 
-/// How far pushing went.
+/// The counts of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pace {
-    /// Pushes in a row without an advance or a word of the user.
-    pub pushes: u32,
-    /// Pushes in a row after which the agent called no tool.
+pub struct ContinueCounters {
+    /// Reminders in a row without an advance or a message of the user.
+    #[serde(rename = "pushes")]
+    pub reminders: u32,
+    /// Reminders in a row after which the agent called no tool.
     pub stale: u32,
-    /// Why the run is parked, if it is.
-    #[serde(default)]
-    pub parked: Option<Parked>,
+    /// Why the run is paused, if it is.
+    #[serde(default, rename = "parked")]
+    pub paused: Option<PauseReason>,
 }
 
-/// Why a run is parked.
+/// Why a run is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Parked {
+pub enum PauseReason {
     /// `max` was reached.
     Max,
     /// `maxStale` was reached.
@@ -76,62 +77,62 @@ pub enum Parked {
     Error,
     /// The agent asked the user something.
     Question,
-    /// The phase needs the user's word before it is left.
+    /// The phase needs the user's approval.
     Approval,
 }
 
-/// What becomes of an agent that stopped early.
+/// What follows when an agent stops early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Push {
-    /// Nothing: the user stopped it, the phase waits, or the run is parked already.
-    Rest,
-    /// It is pushed on after the countdown.
-    Count,
-    /// The run is parked.
-    Park(Parked),
+pub enum StopDecision {
+    /// Nothing: the user stopped it, the phase waits, or the run is paused already.
+    Nothing,
+    /// A reminder is sent after the countdown.
+    Remind,
+    /// The run is paused.
+    Pause(PauseReason),
     /// The run is cancelled.
-    Cancel(Parked),
+    Cancel(PauseReason),
 }
 
-impl Pace {
+impl ContinueCounters {
     /// Decides about a stop.
     ///
-    /// `used_tools` tells whether the agent called a tool since the push it stopped after; `None`
-    /// is a stop that follows no push, or one that is counted already.
+    /// `used_tools` is true if the agent called a tool since the last reminder; it is `None` for a stop without a
+    /// reminder before it, or with one that is counted already.
     #[must_use]
     pub fn after_stop(
         self,
-        rule: &Continue,
+        rule: &ContinuePolicy,
         last: Option<LastAssistant<'_>>,
         used_tools: Option<bool>,
-    ) -> (Self, Push) {
+    ) -> (Self, StopDecision) {
         let last = last.unwrap_or_default();
-        if rule.wait || self.parked.is_some() || last.stop_reason == Some("aborted") {
-            return (self, Push::Rest);
+        if rule.wait || self.paused.is_some() || last.stop_reason == Some("aborted") {
+            return (self, StopDecision::Nothing);
         }
         let stale = match used_tools {
             Some(true) => 0,
             Some(false) => self.stale.saturating_add(1),
             None => self.stale,
         };
-        let pace = Self { stale, ..self };
+        let counters = Self { stale, ..self };
         let failed = matches!(last.stop_reason, Some("error" | "length"));
         if failed && rule.on_error == OnStop::Pause {
-            return (pace, Push::Park(Parked::Error));
+            return (counters, StopDecision::Pause(PauseReason::Error));
         }
         if asks(&last) && rule.on_question == OnStop::Pause {
-            return (pace, Push::Park(Parked::Question));
+            return (counters, StopDecision::Pause(PauseReason::Question));
         }
-        let limit = if reached(rule.max, pace.pushes) {
-            Parked::Max
-        } else if reached(rule.max_stale, pace.stale) {
-            Parked::MaxStale
+        let limit = if reached(rule.max, counters.reminders) {
+            PauseReason::Max
+        } else if reached(rule.max_stale, counters.stale) {
+            PauseReason::MaxStale
         } else {
-            return (pace, Push::Count);
+            return (counters, StopDecision::Remind);
         };
         match rule.on_limit {
-            OnLimit::Park => (pace, Push::Park(limit)),
-            OnLimit::Cancel => (pace, Push::Cancel(limit)),
+            OnLimit::Park => (counters, StopDecision::Pause(limit)),
+            OnLimit::Cancel => (counters, StopDecision::Cancel(limit)),
         }
     }
 }
@@ -143,7 +144,7 @@ fn reached(bound: Bound, count: u32) -> bool {
     }
 }
 
-/// Whether the last word is a question; closing marks and spaces do not hide it.
+/// Returns true if the text ends in a question; closing marks and spaces after it do not count.
 fn asks(last: &LastAssistant<'_>) -> bool {
     let closing = |c: char| {
         c.is_whitespace()
@@ -165,8 +166,8 @@ mod tests {
         text_tail: Some("Done."),
     };
 
-    fn rule(rule: ContinueRule) -> Continue {
-        Continue::of([rule].iter())
+    fn rule(rule: ContinueRule) -> ContinuePolicy {
+        ContinuePolicy::of([rule].iter())
     }
 
     fn stop_reason(reason: &str) -> LastAssistant<'_> {
@@ -183,8 +184,10 @@ mod tests {
         }
     }
 
-    fn decide(rule: &Continue, last: LastAssistant<'_>) -> Push {
-        Pace::default().after_stop(rule, Some(last), None).1
+    fn decide(rule: &ContinuePolicy, last: LastAssistant<'_>) -> StopDecision {
+        ContinueCounters::default()
+            .after_stop(rule, Some(last), None)
+            .1
     }
 
     #[test]
@@ -198,7 +201,7 @@ mod tests {
             countdown: Some(9),
             ..ContinueRule::default()
         };
-        let merged = Continue::of([phase, workflow].iter());
+        let merged = ContinuePolicy::of([phase, workflow].iter());
         assert_eq!(
             (merged.max, merged.countdown, merged.max_stale),
             (Bound::Times(2), 9, Bound::Times(3))
@@ -215,10 +218,13 @@ mod tests {
             on_error: Some(OnStop::Pause),
             ..unlimited
         };
-        assert_eq!(decide(&rule(unlimited), stop_reason("error")), Push::Count);
+        assert_eq!(
+            decide(&rule(unlimited), stop_reason("error")),
+            StopDecision::Remind
+        );
         assert_eq!(
             decide(&rule(with_error), stop_reason("error")),
-            Push::Park(Parked::Error)
+            StopDecision::Pause(PauseReason::Error)
         );
         assert_eq!(rule(unlimited).max_stale, Bound::Unlimited);
     }
@@ -227,22 +233,22 @@ mod tests {
     fn a_stop_by_the_user_is_left_alone() {
         assert_eq!(
             decide(&rule(ContinueRule::default()), stop_reason("aborted")),
-            Push::Rest
+            StopDecision::Nothing
         );
     }
 
     #[test]
-    fn errors_and_length_stops_park() {
+    fn errors_and_length_stops_pause() {
         for reason in ["error", "length"] {
             assert_eq!(
                 decide(&rule(ContinueRule::default()), stop_reason(reason)),
-                Push::Park(Parked::Error)
+                StopDecision::Pause(PauseReason::Error)
             );
         }
     }
 
     #[test]
-    fn an_open_question_parks_whatever_closes_it() {
+    fn an_open_question_pauses_whatever_closes_it() {
         for text in [
             "Shall I go on?",
             "Which one? **",
@@ -251,67 +257,72 @@ mod tests {
         ] {
             assert_eq!(
                 decide(&rule(ContinueRule::default()), says(text)),
-                Push::Park(Parked::Question),
+                StopDecision::Pause(PauseReason::Question),
                 "{text}"
             );
         }
         assert_eq!(
             decide(&rule(ContinueRule::default()), says("Why? Because.")),
-            Push::Count
+            StopDecision::Remind
         );
     }
 
     #[test]
-    fn a_waiting_phase_is_neither_pushed_nor_parked() {
+    fn a_waiting_phase_is_neither_reminded_nor_paused() {
         let waits = rule(ContinueRule {
             wait: Some(true),
             ..ContinueRule::default()
         });
-        assert_eq!(decide(&waits, stop_reason("error")), Push::Rest);
+        assert_eq!(decide(&waits, stop_reason("error")), StopDecision::Nothing);
     }
 
     #[test]
-    fn pushing_ends_after_max_pushes() {
+    fn reminders_end_after_max() {
         let rule = rule(ContinueRule::default());
-        let pace = |pushes| Pace {
-            pushes,
-            ..Pace::default()
+        let counters = |reminders| ContinueCounters {
+            reminders,
+            ..ContinueCounters::default()
         };
         assert_eq!(
-            pace(7).after_stop(&rule, Some(STOP), Some(true)).1,
-            Push::Count
+            counters(7).after_stop(&rule, Some(STOP), Some(true)).1,
+            StopDecision::Remind
         );
         assert_eq!(
-            pace(8).after_stop(&rule, Some(STOP), Some(true)).1,
-            Push::Park(Parked::Max)
+            counters(8).after_stop(&rule, Some(STOP), Some(true)).1,
+            StopDecision::Pause(PauseReason::Max)
         );
     }
 
     #[test]
-    fn pushing_ends_after_three_pushes_without_a_tool_call() {
+    fn reminders_end_after_three_without_a_tool_call() {
         let rule = rule(ContinueRule::default());
-        let mut pace = Pace::default();
-        let mut pushes = 0;
+        let mut counters = ContinueCounters::default();
+        let mut reminders = 0;
         let last = loop {
-            let (next, push) = pace.after_stop(&rule, Some(STOP), (pushes > 0).then_some(false));
-            if push != Push::Count {
-                break push;
+            let (next, decision) =
+                counters.after_stop(&rule, Some(STOP), (reminders > 0).then_some(false));
+            if decision != StopDecision::Remind {
+                break decision;
             }
-            pushes += 1;
-            pace = Pace { pushes, ..next };
+            reminders += 1;
+            counters = ContinueCounters { reminders, ..next };
         };
-        assert_eq!((pushes, last), (3, Push::Park(Parked::MaxStale)));
+        assert_eq!(
+            (reminders, last),
+            (3, StopDecision::Pause(PauseReason::MaxStale))
+        );
     }
 
     #[test]
     fn a_tool_call_clears_the_stale_count() {
-        let pace = Pace {
-            pushes: 2,
+        let counters = ContinueCounters {
+            reminders: 2,
             stale: 2,
-            parked: None,
+            paused: None,
         };
         assert_eq!(
-            pace.after_stop(&rule(ContinueRule::default()), Some(STOP), Some(true))
+            counters
+                .after_stop(&rule(ContinueRule::default()), Some(STOP), Some(true))
                 .0
                 .stale,
             0
@@ -325,6 +336,6 @@ mod tests {
             on_limit: Some(OnLimit::Cancel),
             ..ContinueRule::default()
         });
-        assert_eq!(decide(&rule, STOP), Push::Cancel(Parked::Max));
+        assert_eq!(decide(&rule, STOP), StopDecision::Cancel(PauseReason::Max));
     }
 }

@@ -5,10 +5,11 @@ use workflow_core::definition::{
     Approval, Bound, ContinueRule, Gate, Guards, OnLimit, Phase, PhaseEntry, Tier, Trigger,
     TriggerOn,
 };
-use workflow_core::event::{Answer, ApprovalDecision, Event, PlatformEvent, WatchReport};
+use workflow_core::event::{Answer, ApprovalDecision, PlatformEvent, WatchReport};
 use workflow_core::policy::gate::Report;
 use workflow_core::types::RequestId;
 
+use crate::event::Event;
 use crate::world::{World, guarded, line, phase, workflow};
 
 /// The approval of the first run is dropped.

@@ -1,0 +1,228 @@
+//! Auto-continue: the countdown and the reminder for an agent that stopped early (hook-lifecycle: "handleAgentEnd").
+
+use super::context::SentContext;
+use super::phase::ResolvedPhase;
+use super::run::ActiveRun;
+use crate::effect::{Action, Effects, message_type};
+use crate::event::LastAssistant;
+use crate::reminders::{PauseReason, StopDecision};
+use crate::types::Millis;
+use crate::white_space;
+
+/// One second.
+const SECOND: Millis = 1000;
+
+/// The countdown, and the last reminder.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AutoContinue {
+    countdown: Option<Countdown>,
+    /// The last reminder, until the agent stops again or a person sends a message.
+    reminded: Option<SentReminder>,
+}
+
+/// The time before a reminder.
+#[derive(Debug, Clone)]
+struct Countdown {
+    seconds_left: u32,
+    /// True if it is shown in a widget, which has to be cleared.
+    in_widget: bool,
+    due: Millis,
+}
+
+/// A reminder that was sent.
+#[derive(Debug, Clone, Default)]
+struct SentReminder {
+    /// True once the agent started on it.
+    started: bool,
+    /// True if the agent called a tool since.
+    used_tools: bool,
+}
+
+impl AutoContinue {
+    /// When the countdown needs attention.
+    pub(crate) fn deadline(&self) -> Option<Millis> {
+        self.countdown.as_ref().map(|countdown| countdown.due)
+    }
+
+    /// The seconds until the reminder.
+    pub(crate) fn seconds_left(&self) -> Option<u32> {
+        self.countdown
+            .as_ref()
+            .map(|countdown| countdown.seconds_left)
+    }
+
+    /// Cancels the countdown.
+    pub(crate) fn cancel_countdown(&mut self, out: &mut Effects) {
+        if self
+            .countdown
+            .take()
+            .is_some_and(|countdown| countdown.in_widget)
+        {
+            out.clear_widget();
+        }
+    }
+
+    /// Notes that the agent called a tool.
+    pub(crate) fn on_tool_used(&mut self) {
+        if let Some(reminded) = &mut self.reminded {
+            reminded.used_tools = true;
+        }
+    }
+
+    /// Forgets the last reminder.
+    pub(crate) fn forget_reminder(&mut self) {
+        self.reminded = None;
+    }
+
+    /// Returns true if the agent starts on a reminder, which must not reset the counters.
+    ///
+    /// A host may add words around a prompt, or not send it; and a sidecar that was restarted in between knows of the
+    /// reminder from the session's entries only.
+    pub(crate) fn starts_on_reminder(
+        &mut self,
+        prompt: Option<&str>,
+        run: Option<&ActiveRun>,
+    ) -> bool {
+        let run = run.filter(|run| run.counters.reminders > 0);
+        let Some(phase) = run.and_then(ActiveRun::phase) else {
+            return false;
+        };
+        let contains = |prompt: &str, reminder| match white_space::trim(reminder) {
+            "" => white_space::trim(prompt).is_empty(),
+            reminder => prompt.contains(reminder),
+        };
+        let is_reminder = match prompt {
+            Some(prompt) => phase.reminder.texts().any(|text| contains(prompt, text)),
+            None => self
+                .reminded
+                .as_ref()
+                .is_some_and(|reminded| !reminded.started),
+        };
+        if let Some(reminded) = self.reminded.as_mut().filter(|_| is_reminder) {
+            reminded.started = true;
+        }
+        is_reminder
+    }
+
+    /// Decides about an agent that stopped while the run is active: counts down, or pauses the run. Returns the reason,
+    /// in words, if the run is to be cancelled.
+    pub(crate) fn on_agent_stopped(
+        &mut self,
+        last: Option<LastAssistant<'_>>,
+        run: &mut ActiveRun,
+        shows_widgets: bool,
+        out: &mut Effects,
+    ) -> Option<String> {
+        let policy = run.phase()?.auto_continue;
+        let used_tools = self.reminded.take().map(|reminded| reminded.used_tools);
+        let (counters, decision) = run.counters.after_stop(&policy, last, used_tools);
+        run.counters = counters;
+        match decision {
+            StopDecision::Nothing => {}
+            StopDecision::Remind => self.count_down(policy.countdown, shows_widgets, out),
+            StopDecision::Pause(reason) => {
+                let content = run
+                    .phase()
+                    .map(|phase| paused(phase, counters.reminders, reason));
+                run.pause(reason, out);
+                if let Some(content) = content {
+                    out.act(Action::SendMessage {
+                        custom_type: message_type::PAUSED,
+                        content,
+                    });
+                }
+            }
+            StopDecision::Cancel(reason) => return Some(describe(counters.reminders, reason)),
+        }
+        None
+    }
+
+    fn count_down(&mut self, seconds: u32, shows_widgets: bool, out: &mut Effects) {
+        let in_widget = seconds > 0 && shows_widgets;
+        if in_widget {
+            out.show_widget(countdown_line(seconds));
+        } else if seconds > 0 {
+            let content =
+                format!("Auto-continuing workflow in {seconds}s... (type anything to interrupt)");
+            out.act(Action::SendMessage {
+                custom_type: message_type::COUNTDOWN,
+                content,
+            });
+        }
+        let first = if seconds == 0 { 0 } else { SECOND };
+        self.countdown = Some(Countdown {
+            seconds_left: seconds,
+            in_widget,
+            due: out.now().saturating_add(first),
+        });
+    }
+
+    /// Shows the seconds that passed, and returns true if none are left.
+    pub(crate) fn poll_deadline(&mut self, out: &mut Effects) -> bool {
+        while let Some(countdown) = self.countdown.as_mut()
+            && countdown.due <= out.now()
+        {
+            countdown.seconds_left = countdown.seconds_left.saturating_sub(1);
+            countdown.due = countdown.due.saturating_add(SECOND);
+            if countdown.seconds_left == 0 {
+                return true;
+            }
+            if countdown.in_widget {
+                let line = countdown_line(countdown.seconds_left);
+                out.show_widget(line);
+            }
+        }
+        false
+    }
+
+    /// Ends the countdown and returns the reminder for the phase as it is now (B13).
+    pub(crate) fn remind(
+        &mut self,
+        run: Option<&mut ActiveRun>,
+        sent: &SentContext,
+        out: &mut Effects,
+    ) -> Option<String> {
+        let countdown = self.countdown.take()?;
+        let run = run?;
+        let phase = run.phase()?;
+        let has_instructions = sent.has_instructions(&phase.context);
+        let text = phase.reminder.text(has_instructions).to_owned();
+        run.counters.reminders = run.counters.reminders.saturating_add(1);
+        run.persist_counters(out);
+        if countdown.in_widget {
+            out.clear_widget();
+        }
+        self.reminded = Some(SentReminder::default());
+        Some(text)
+    }
+}
+
+fn countdown_line(seconds: u32) -> String {
+    format!("⏳ Auto-continuing in {seconds}s... (type anything to interrupt)")
+}
+
+/// The message about a pause.
+fn paused(phase: &ResolvedPhase, reminders: u32, reason: PauseReason) -> String {
+    format!(
+        "⏸ **{} is parked** in {} {}: {}.\nAny message resumes it; /cancel-workflow ends it.",
+        phase.workflow_name,
+        phase.phase.emoji,
+        phase.phase.name,
+        describe(reminders, reason)
+    )
+}
+
+/// Why no more reminders are sent, in words.
+fn describe(reminders: u32, reason: PauseReason) -> String {
+    match reason {
+        PauseReason::Max => {
+            format!("{reminders} reminders in a row did not bring it to the next phase")
+        }
+        PauseReason::MaxStale => "the agent called no tool after the last reminders".to_owned(),
+        PauseReason::Error => {
+            "the model's last answer ended in an error or at its length limit".to_owned()
+        }
+        PauseReason::Question => "the agent asked a question".to_owned(),
+        PauseReason::Approval => "the phase needs your word before it is left".to_owned(),
+    }
+}

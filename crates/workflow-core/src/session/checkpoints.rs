@@ -1,0 +1,377 @@
+//! Checkpoints of the code, and the restore in progress (pi-hooks: "Git Checkpointing").
+//!
+//! Knows which checkpoint belongs to a point of the conversation. The platform records and restores. Every checkpoint is
+//! an entry of the session, so that it is on the branch it belongs to.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::Ids;
+use super::questions::{QuestionTable, QuestionText, Topic};
+use crate::effect::{DeferredAnswer, Effect, Effects, Reply};
+use crate::event::{Answer, Entry, RestoreOutcome, RestoredFiles, SnapshotError};
+use crate::run::entry_type;
+use crate::types::{Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
+
+/// The version of [`StoredCheckpoint`] that this code writes and reads.
+const VERSION: u32 = 1;
+/// Checkpoints of a session that are remembered.
+const REMEMBERED: usize = 1000;
+/// How long the host waits for git before the conversation goes back.
+const TIMEOUT: Millis = 3_000;
+
+const YES: &str = "Yes, restore code to that point";
+const NO: &str = "No, keep current code";
+
+/// A checkpoint, as an entry of the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredCheckpoint {
+    /// The version of this entry's shape.
+    pub version: u32,
+    /// Its number on the branch, from 1.
+    pub number: u64,
+    /// The turn that began, as the host counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_index: Option<u64>,
+    /// The recorded state.
+    #[serde(flatten)]
+    pub snapshot: Snapshot,
+    /// When, in milliseconds since 1970.
+    pub at: Millis,
+    /// The run that was active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+}
+
+/// The checkpoints of a session's branch.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Checkpoints {
+    recorded: Vec<StoredCheckpoint>,
+    /// The turn of the checkpoint that is being recorded.
+    turn: Option<u64>,
+    /// The problem that was reported last.
+    reported: Option<SnapshotError>,
+    question: Option<RestoreQuestion>,
+    restore: Option<RestoreInProgress>,
+}
+
+/// The question whether to restore the code.
+#[derive(Debug, Clone)]
+struct RestoreQuestion {
+    id: QuestionId,
+    request: RequestId,
+    snapshot: Snapshot,
+}
+
+/// A restore of the code.
+#[derive(Debug, Clone)]
+struct RestoreInProgress {
+    id: RestoreId,
+    /// The request that waits for it, and until when.
+    waiting: Option<(RequestId, Millis)>,
+    in_widget: bool,
+}
+
+impl Checkpoints {
+    /// Adopts the checkpoints of a branch. A host may send the newest one only.
+    pub(crate) fn adopt(&mut self, entries: &[Entry<'_>]) {
+        let sent = stored(entries);
+        let known = sent
+            .last()
+            .and_then(|last| self.recorded.iter().position(|known| known == last));
+        match known {
+            Some(known) if known + 1 > sent.len() => self.recorded.truncate(known + 1),
+            Some(_) | None => self.recorded = sent,
+        }
+        self.drop_oldest();
+        self.turn = None;
+    }
+
+    /// When the waiting host is answered even if the restore is still running.
+    pub(crate) fn deadline(&self) -> Option<Millis> {
+        let (_, until) = self.restore.as_ref()?.waiting?;
+        Some(until)
+    }
+
+    /// Records a checkpoint for a turn.
+    pub(crate) fn record(&mut self, turn: Option<u64>, project_trusted: bool, out: &mut Effects) {
+        // Git runs commands that the repository's configuration names for its files.
+        let problem = if !project_trusted {
+            "the project is not trusted"
+        } else if self.restore.is_some() {
+            "the code is being brought back"
+        } else {
+            self.turn = turn;
+            return out.perform(Effect::RecordCheckpoint);
+        };
+        self.on_failed(SnapshotError::Failed(problem.to_owned()), out);
+    }
+
+    /// Stores a recorded checkpoint in the session.
+    pub(crate) fn on_recorded(
+        &mut self,
+        snapshot: Snapshot,
+        task_id: Option<String>,
+        out: &mut Effects,
+    ) {
+        let last = self.recorded.last();
+        let stored = StoredCheckpoint {
+            version: VERSION,
+            number: last.map_or(1, |last| last.number.saturating_add(1)),
+            turn_index: self.turn.take(),
+            snapshot,
+            at: out.now(),
+            task_id,
+        };
+        out.append_entry(entry_type::CHECKPOINT, &stored);
+        self.reported = None;
+        self.recorded.push(stored);
+        self.drop_oldest();
+    }
+
+    /// Reports that no checkpoint was recorded, once and not at every turn.
+    pub(crate) fn on_failed(&mut self, error: SnapshotError, out: &mut Effects) {
+        if self.reported.as_ref() == Some(&error) {
+            return;
+        }
+        let why = match &error {
+            SnapshotError::NoRepository => "there is no git repository with a commit here",
+            SnapshotError::Failed(why) => why,
+        };
+        let message = format!("[workflow] No checkpoint of the code is kept: {why}.");
+        out.notify(Severity::Warning, message);
+        self.reported = Some(error);
+    }
+
+    /// Asks whether to restore the code, because the conversation goes back.
+    pub(crate) fn on_branch(
+        &mut self,
+        request: RequestId,
+        turn: Option<u64>,
+        entries: Option<&[Entry<'_>]>,
+        project_trusted: bool,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        self.cancel_question("you were asked again", questions, out);
+        if !questions.can_ask() || !project_trusted {
+            return Reply::Now(());
+        }
+        if self.restore.is_some() {
+            let message =
+                "[workflow] The code is still being brought back, and goes nowhere else meanwhile.";
+            out.notify(Severity::Warning, message);
+            return Reply::Now(());
+        }
+        let Some(snapshot) = self.at_point(turn, entries) else {
+            return Reply::Now(());
+        };
+        let text = QuestionText {
+            title: "Restore code state?".to_owned(),
+            options: vec![YES.to_owned(), NO.to_owned()],
+            ..QuestionText::default()
+        };
+        self.question = Some(RestoreQuestion {
+            id: questions.ask(Topic::Restore, text, out),
+            request,
+            snapshot,
+        });
+        Reply::Later
+    }
+
+    /// Withdraws the question, because the conversation goes on without an answer.
+    pub(crate) fn cancel_question(
+        &mut self,
+        why: &str,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) {
+        if let Some(question) = self.question.take() {
+            questions.close(question.id);
+            let message = format!("[workflow] The code stays as it is: {why}.");
+            proceed(question.request, Some((Severity::Info, message)), out);
+        }
+    }
+
+    /// Ends the question without an answer.
+    pub(crate) fn end_question(&mut self, notice: Option<String>, out: &mut Effects) {
+        if let Some(question) = self.question.take() {
+            let notice = notice.map(|notice| (Severity::Warning, notice));
+            proceed(question.request, notice, out);
+        }
+    }
+
+    /// Restores the code if the person agreed.
+    pub(crate) fn on_answer(
+        &mut self,
+        answer: Answer<'_>,
+        project_trusted: bool,
+        ids: &mut Ids,
+        out: &mut Effects,
+    ) {
+        let Some(question) = self.question.take() else {
+            return;
+        };
+        let RestoreQuestion {
+            request, snapshot, ..
+        } = question;
+        if answer != Answer::Chosen(YES) || !project_trusted {
+            return proceed(request, None, out);
+        }
+        let restore = ids.restore();
+        self.restore = Some(RestoreInProgress {
+            id: restore,
+            waiting: Some((request, out.now().saturating_add(TIMEOUT))),
+            in_widget: false,
+        });
+        out.perform(Effect::RestoreCode { restore, snapshot });
+    }
+
+    /// Shows the progress of the restore.
+    pub(crate) fn on_progress(
+        &mut self,
+        id: RestoreId,
+        text: &str,
+        shows_widgets: bool,
+        out: &mut Effects,
+    ) {
+        let restore = self.restore.as_mut();
+        if let Some(restore) = restore.filter(|restore| restore.id == id && shows_widgets) {
+            restore.in_widget = true;
+            out.show_widget(format!("⏳ {text}"));
+        }
+    }
+
+    /// Answers the waiting host, because git takes too long.
+    pub(crate) fn poll_deadline(&mut self, out: &mut Effects) {
+        let now = out.now();
+        let waiting = self.restore.as_mut();
+        let waiting =
+            waiting.and_then(|restore| restore.waiting.take_if(|(_, until)| *until <= now));
+        if let Some((request, _)) = waiting {
+            let message = "[workflow] The code is still being brought back: wait before you change it. You are told when it is done.";
+            let notice = (Severity::Warning, message.to_owned());
+            proceed(request, Some(notice), out);
+        }
+    }
+
+    /// Answers the waiting host, because the session moves on. The restore itself continues.
+    pub(crate) fn detach_restore(&mut self, out: &mut Effects) {
+        let Some(restore) = &mut self.restore else {
+            return;
+        };
+        if let Some((request, _)) = restore.waiting.take() {
+            proceed(request, None, out);
+        }
+        if std::mem::take(&mut restore.in_widget) {
+            out.clear_widget();
+        }
+    }
+
+    /// Reports the result of a restore, also if the session has moved on since: the files are what they are.
+    pub(crate) fn on_restored(
+        &mut self,
+        id: RestoreId,
+        outcome: &RestoreOutcome,
+        out: &mut Effects,
+    ) {
+        let (severity, message) = describe(outcome);
+        let restore = self.restore.take_if(|restore| restore.id == id);
+        if restore.as_ref().is_some_and(|restore| restore.in_widget) {
+            out.clear_widget();
+        }
+        match restore.and_then(|restore| restore.waiting) {
+            Some((request, _)) => proceed(request, Some((severity, message)), out),
+            None => out.notify(severity, message),
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        let surplus = self.recorded.len().saturating_sub(REMEMBERED);
+        self.recorded.drain(..surplus);
+    }
+
+    /// The code at the point that the conversation goes back to; `None` if there is no checkpoint after it.
+    fn at_point(&self, turn: Option<u64>, entries: Option<&[Entry<'_>]>) -> Option<Snapshot> {
+        let found = match (entries, turn) {
+            (Some(entries), _) => self.after(stored(entries).pop()),
+            (None, Some(turn)) => {
+                let mut newest = self.recorded.iter().rev();
+                newest.find(|known| known.turn_index == Some(turn)).cloned()
+            }
+            (None, None) => None,
+        };
+        found.map(|found| found.snapshot)
+    }
+
+    /// The checkpoint after the last one of a branch: it was recorded at the point where the branch ends. Without it, the
+    /// last one itself is the nearest.
+    fn after(&self, last: Option<StoredCheckpoint>) -> Option<StoredCheckpoint> {
+        let numbered = |number: u64| self.recorded.iter().find(|known| known.number == number);
+        let Some(last) = last else {
+            return numbered(1).cloned();
+        };
+        if self.recorded.last() == Some(&last) {
+            return None;
+        }
+        match numbered(last.number) {
+            Some(same) if *same == last => numbered(last.number + 1).cloned(),
+            Some(_) | None => Some(last),
+        }
+    }
+}
+
+/// The checkpoints among entries, without those that cannot be read.
+fn stored(entries: &[Entry<'_>]) -> Vec<StoredCheckpoint> {
+    let ours = entries
+        .iter()
+        .filter(|entry| entry.custom_type == entry_type::CHECKPOINT);
+    let read =
+        ours.filter_map(|entry| serde_json::from_str::<StoredCheckpoint>(entry.data?.get()).ok());
+    read.filter(|stored| stored.version <= VERSION).collect()
+}
+
+/// Answers a host that waits before the conversation goes back.
+fn proceed(request: RequestId, notice: Option<(Severity, String)>, out: &mut Effects) {
+    let mut collected = Effects::at(out.now());
+    if let Some((severity, message)) = notice {
+        collected.notify(severity, message);
+    }
+    out.answer(request, DeferredAnswer::Branch, collected);
+}
+
+/// The result of a restore, as a person reads it.
+fn describe(outcome: &RestoreOutcome) -> (Severity, String) {
+    use RestoredFiles::{NothingToRestore, Restored, Unchanged};
+    let RestoreOutcome {
+        files,
+        stashed,
+        has_commits_since,
+        problem,
+    } = outcome;
+    let mut text = match (problem, files) {
+        (Some(problem), _) => format!("The code could not be restored: {problem}."),
+        (None, Unchanged) => "The code is as it was at the checkpoint already: nothing was changed.".to_owned(),
+        (None, NothingToRestore) => "Nothing was restored: there were no uncommitted changes at the checkpoint, and there are none now.".to_owned(),
+        (None, Restored) if *has_commits_since => "What was not committed is restored to checkpoint.".to_owned(),
+        (None, Restored) => "Code restored to checkpoint.".to_owned(),
+    };
+    if let Some(commit) = stashed {
+        let short = commit.get(..12).unwrap_or(commit);
+        let _ = write!(
+            text,
+            " What was changed since is kept: `git stash list` shows it, `git stash apply {short}` brings it back."
+        );
+    }
+    if *has_commits_since {
+        text.push_str(" Commits made since stay.");
+    }
+    let severity = match (problem, files) {
+        (Some(_), _) => Severity::Error,
+        (None, NothingToRestore) => Severity::Warning,
+        (None, Unchanged | Restored) => Severity::Info,
+    };
+    (severity, text)
+}

@@ -1,0 +1,274 @@
+//! The commands `/workflow` and `/cancel-workflow`, and the completion of their arguments.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::questions::{QuestionTable, QuestionText, Topic};
+use super::run::ActiveRun;
+use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
+use crate::effect::{DeferredAnswer, Effects};
+use crate::run::{MAX_TIME, RunState, first_phase, start};
+use crate::types::{QuestionId, RequestId, Severity};
+use crate::{template, text, white_space};
+
+/// The longest description of a task, in bytes: it is part of every message of the run.
+const MAX_DESCRIPTION: usize = 1 << 20;
+
+/// A run to start.
+#[derive(Debug, Clone)]
+pub(crate) struct NewRun {
+    /// The definitions, which only a start adopts (B35).
+    pub(crate) loaded: Arc<Loaded>,
+    workflow_key: String,
+    description: String,
+}
+
+/// The starts that wait for a person's confirmation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PendingStarts(BTreeMap<QuestionId, PendingStart>);
+
+#[derive(Debug, Clone)]
+struct PendingStart {
+    request: RequestId,
+    run: NewRun,
+    /// The task of the run that the person was asked about.
+    replaces: String,
+}
+
+/// The next step of `/workflow`.
+#[derive(Debug)]
+pub(crate) enum StartOutcome {
+    /// The run starts.
+    Start(NewRun),
+    /// The person is asked.
+    Wait,
+    /// Nothing is started, and the person was notified.
+    Refused,
+}
+
+impl PendingStarts {
+    /// Handles `/workflow {name} {description}`: lists, refuses, asks, or starts.
+    pub(crate) fn on_command(
+        &mut self,
+        request: RequestId,
+        arguments: &str,
+        loaded: Arc<Loaded>,
+        active: Option<&ActiveRun>,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) -> StartOutcome {
+        let run = match NewRun::parse(arguments, loaded) {
+            Ok(run) => run,
+            Err((severity, message)) => {
+                out.notify(severity, message);
+                return StartOutcome::Refused;
+            }
+        };
+        let Some(active) = active else {
+            return StartOutcome::Start(run);
+        };
+        if !questions.can_ask() {
+            let why = questions.why_not("this host cannot ask whether to replace it");
+            let message =
+                format!("A workflow is already active, and {why}. Run /cancel-workflow first.");
+            out.notify(Severity::Warning, message);
+            return StartOutcome::Refused;
+        }
+        let question = questions.ask(Topic::Start, confirmation(active), out);
+        let replaces = active.state().task_id.clone();
+        let pending = PendingStart {
+            request,
+            run,
+            replaces,
+        };
+        self.0.insert(question, pending);
+        StartOutcome::Wait
+    }
+
+    /// Takes the run that a person confirmed, or answers the command without one.
+    pub(crate) fn on_answer(
+        &mut self,
+        question: QuestionId,
+        confirmed: bool,
+        active: Option<&ActiveRun>,
+        out: &mut Effects,
+    ) -> Option<(RequestId, NewRun)> {
+        let pending = self.0.remove(&question)?;
+        let task = active.map(|run| &run.state().task_id);
+        let mut collected = Effects::at(out.now());
+        if confirmed && task == Some(&pending.replaces) {
+            return Some((pending.request, pending.run));
+        }
+        if confirmed {
+            let message = "Another workflow is active by now. Run /workflow again to replace it.";
+            collected.notify(Severity::Warning, message);
+        }
+        out.answer(pending.request, DeferredAnswer::Command, collected);
+        None
+    }
+
+    /// Answers a command without a start, because its question ended.
+    pub(crate) fn end_question(
+        &mut self,
+        question: QuestionId,
+        notice: Option<String>,
+        out: &mut Effects,
+    ) {
+        if let Some(pending) = self.0.remove(&question) {
+            let mut collected = Effects::at(out.now());
+            if let Some(notice) = notice {
+                collected.notify(Severity::Warning, notice);
+            }
+            out.answer(pending.request, DeferredAnswer::Command, collected);
+        }
+    }
+}
+
+impl NewRun {
+    /// Reads the arguments of `/workflow`; the error is shown to the person.
+    fn parse(arguments: &str, loaded: Arc<Loaded>) -> Result<Self, (Severity, String)> {
+        let arguments = white_space::trim(arguments);
+        if arguments.is_empty() {
+            return Err((Severity::Info, usage(&loaded.catalog)));
+        }
+        let (name, description) = white_space::split_first_word(arguments);
+        if description.is_empty() {
+            let usage = format!("Usage: /workflow {name} {{description}}");
+            return Err((Severity::Warning, usage));
+        }
+        if description.len() > MAX_DESCRIPTION {
+            let message = "The description is longer than 1 MiB. Put it into a file and name the file instead.";
+            return Err((Severity::Error, message.to_owned()));
+        }
+        let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
+        Ok(Self {
+            workflow_key: workflow.key.clone(),
+            description: description.to_owned(),
+            loaded,
+        })
+    }
+
+    pub(crate) fn workflow(&self) -> Option<&Workflow> {
+        self.loaded.catalog.get(&self.workflow_key)
+    }
+
+    /// The first state of the run.
+    pub(crate) fn state(&self, workflow: &Workflow, task_id: String, now: u64) -> RunState {
+        let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
+        let catalog = &self.loaded.catalog;
+        start(workflow, catalog, task_id, &self.description, started_at)
+    }
+
+    /// The name of the session.
+    pub(crate) fn session_name(&self, workflow: &Workflow) -> String {
+        session_name(workflow, &self.description)
+    }
+
+    /// The first message to the agent.
+    pub(crate) fn initial_message(&self, workflow: &Workflow) -> String {
+        initial_message(workflow, &self.loaded.catalog, &self.description)
+    }
+}
+
+/// The workflows whose command name starts with a prefix: the command name and the name of each.
+pub fn complete<'c>(
+    catalog: &'c Catalog,
+    prefix: &str,
+) -> impl Iterator<Item = (&'c str, &'c str)> {
+    let names = catalog
+        .startable()
+        .map(|workflow| (workflow.command_name.as_str(), workflow.name.as_str()));
+    names.filter(move |(name, _)| name.starts_with(prefix))
+}
+
+fn usage(catalog: &Catalog) -> String {
+    let lines: Vec<String> = catalog
+        .startable()
+        .map(|workflow| format!("  {} — {}", workflow.command_name, workflow.name))
+        .collect();
+    let listing = if lines.is_empty() {
+        "  (none)".to_owned()
+    } else {
+        lines.join("\n")
+    };
+    format!("Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{listing}")
+}
+
+/// Finds the workflow that a person can start under a name, visible ones first (B32), or says why there is none.
+fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
+    let catalog = &loaded.catalog;
+    if let Some(workflow) = catalog
+        .startable()
+        .find(|workflow| workflow.command_name == name)
+    {
+        return Ok(workflow);
+    }
+    if catalog
+        .iter()
+        .any(|workflow| workflow.show == Show::Workflows && workflow.command_name == name)
+    {
+        return Err(format!(
+            "\"{name}\" is a subworkflow that can only run as part of another workflow. It cannot be started directly."
+        ));
+    }
+    let names: Vec<&str> = catalog
+        .startable()
+        .map(|workflow| workflow.command_name.as_str())
+        .collect();
+    let available = if names.is_empty() {
+        "(none)".to_owned()
+    } else {
+        names.join(", ")
+    };
+    let problems: Vec<String> = loaded.problems_of(name).map(ToString::to_string).collect();
+    let unknown = format!("Unknown workflow: \"{name}\". Available: {available}");
+    Err(match nearest(name, names) {
+        _ if !problems.is_empty() => format!(
+            "{unknown}\n\n\"{name}\" is defined, but has errors:\n{}",
+            problems.join("\n")
+        ),
+        Some(meant) => format!("{unknown}\n\nDid you mean \"{meant}\"?"),
+        None => unknown,
+    })
+}
+
+/// The question about the run in memory, whatever happened to its files (B35).
+fn confirmation(run: &ActiveRun) -> QuestionText {
+    let phase = run.phase().map_or("unknown", |phase| &phase.phase.name);
+    let task = &run.state().task_description;
+    QuestionText {
+        title: "Workflow already active".to_owned(),
+        message: format!("Phase: {phase}\nTask: {task}\n\nStart a new one?"),
+        ..QuestionText::default()
+    }
+}
+
+/// The name a session gets when a run starts in it.
+pub(crate) fn session_name(workflow: &Workflow, description: &str) -> String {
+    let prefix = workflow
+        .session_name_prefix
+        .as_deref()
+        .unwrap_or(text::SESSION_NAME_PREFIX);
+    let max = workflow
+        .session_name_max_length
+        .unwrap_or(text::SESSION_NAME_MAX_LENGTH);
+    format!("{prefix}{}", text::shortened(description, max))
+}
+
+/// The first message of a run to the agent.
+pub(crate) fn initial_message(workflow: &Workflow, catalog: &Catalog, description: &str) -> String {
+    let Ok(first) = first_phase(workflow, catalog) else {
+        return workflow.initial_message.clone();
+    };
+    let profiles = text::list(first.available_profiles.as_deref().unwrap_or_default());
+    template::resolve(&workflow.initial_message, |name| match name {
+        "workflowName" => Some(&workflow.name),
+        "workflowKey" => Some(&workflow.key),
+        "description" => Some(description),
+        "firstPhaseId" => Some(&first.id),
+        "firstPhaseName" => Some(&first.name),
+        "firstPhaseEmoji" => Some(&first.emoji),
+        "firstPhaseProfiles" => Some(&profiles),
+        _ => None,
+    })
+}

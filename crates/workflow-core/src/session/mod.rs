@@ -1,0 +1,871 @@
+//! [`Session`]: composes the parts of a session.
+//!
+//! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
+//! adds to [`Effects`], and returns an outcome that the session acts on. This is the only place where parts meet.
+
+pub(crate) mod announcement;
+mod auto_continue;
+mod checkpoints;
+pub(crate) mod commands;
+mod context;
+mod ids;
+pub(crate) mod phase;
+mod phase_exit;
+mod problems;
+mod questions;
+mod run;
+mod step_tool;
+mod tool_guard;
+mod triggers;
+mod trust;
+mod view;
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use self::auto_continue::AutoContinue;
+use self::checkpoints::Checkpoints;
+use self::commands::{NewRun, PendingStarts, StartOutcome};
+use self::context::SentContext;
+use self::ids::Ids;
+use self::phase::ResolvedPhase;
+use self::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
+use self::problems::ShownProblems;
+use self::questions::{QuestionTable, TIMED_OUT, Topic};
+use self::run::{ActiveRun, switch_approval};
+use self::step_tool::Cancellation;
+use self::tool_guard::CallGuard;
+use self::triggers::{Accepted, TriggerQueue};
+use crate::definition::{Checkpoint, ContextMode, Loaded, Settings};
+use crate::effect::{
+    Action, ContextMessage, DeferredAnswer, Effects, Mutation, Reply, ToolAnswer, ToolDecision,
+    TriggerOutcome, message_type,
+};
+use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
+use crate::policy::STEP_TOOL;
+use crate::policy::gate::Report;
+use crate::policy::rules::Call;
+use crate::run::{RunState, cancel, restore};
+use crate::types::{Millis, QuestionId, RequestId, Severity};
+
+pub use self::checkpoints::StoredCheckpoint;
+pub use self::commands::complete;
+pub use self::triggers::NOT_DELIVERED;
+pub use self::trust::project_gate_commands;
+pub use self::view::{Crumb, PhaseView, View};
+
+/// One session of a host: events go in, effects come out.
+///
+/// Reads no clock, no file and no randomness; starts nothing and waits for nothing. The caller gives the time with every
+/// event (see [`Effects::at`]), and calls [`Session::poll_deadline`] when [`Session::deadline`] is due.
+#[derive(Debug, Clone)]
+pub struct Session {
+    host: HostState,
+    settings: Settings,
+    problems: ShownProblems,
+    ids: Ids,
+    run: Option<ActiveRun>,
+    /// True if the response in progress has moved the run; `None` between responses.
+    turn_moved: Option<bool>,
+    questions: QuestionTable,
+    starts: PendingStarts,
+    exit: PhaseExit,
+    calls: CallGuard,
+    auto_continue: AutoContinue,
+    sent_context: SentContext,
+    checkpoints: Checkpoints,
+    triggers: TriggerQueue,
+}
+
+/// The abilities of a host.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Abilities {
+    /// It can ask a question and wait for the answer.
+    pub dialogs: bool,
+    /// It shows widgets; a host that does not say shows them where it has an interface.
+    pub widgets: Option<bool>,
+}
+
+/// The host, as far as it is known now.
+#[derive(Debug, Clone)]
+struct HostState {
+    widgets: Option<bool>,
+    has_ui: Option<bool>,
+    project_trusted: bool,
+}
+
+impl HostState {
+    fn shows_widgets(&self) -> bool {
+        match self.widgets {
+            Some(widgets) => widgets && self.has_ui != Some(false),
+            None => self.has_ui == Some(true),
+        }
+    }
+
+    fn is_headless(&self) -> bool {
+        self.has_ui == Some(false)
+    }
+}
+
+/// The activity of the agent, as far as an event shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Activity {
+    /// It begins to work.
+    Starts,
+    /// It calls a tool.
+    CallsTool,
+    /// It calls `workflow_step`.
+    CallsStep,
+    /// It finished a call or a response, and goes on.
+    GoesOn,
+    /// It stopped.
+    Stops,
+    /// A message for it was submitted.
+    IsAddressed,
+}
+
+impl Session {
+    /// A session without a run. The seed determines its ids.
+    #[must_use]
+    pub fn new(abilities: Abilities, seed: u64) -> Self {
+        Self {
+            host: HostState {
+                widgets: abilities.widgets,
+                has_ui: None,
+                project_trusted: true,
+            },
+            settings: Settings::default(),
+            problems: ShownProblems::default(),
+            ids: Ids::new(seed),
+            run: None,
+            turn_moved: None,
+            questions: QuestionTable::new(abilities.dialogs),
+            starts: PendingStarts::default(),
+            exit: PhaseExit::default(),
+            calls: CallGuard::default(),
+            auto_continue: AutoContinue::default(),
+            sent_context: SentContext::default(),
+            checkpoints: Checkpoints::default(),
+            triggers: TriggerQueue::default(),
+        }
+    }
+
+    /// Numbers gate runs and restores after this one, so that late reports about another session's do not match.
+    pub fn number_jobs_after(&mut self, number: u64) {
+        self.ids.number_jobs_after(number);
+    }
+
+    /// Sets whether the host has an interface, as far as it knows now.
+    pub fn set_has_ui(&mut self, has_ui: bool) {
+        self.host.has_ui = Some(has_ui);
+    }
+
+    /// Sets whether the user trusts the project, as far as the host knows now.
+    pub fn set_project_trusted(&mut self, trusted: bool) {
+        self.host.project_trusted = trusted;
+    }
+
+    /// Returns true if a decision may depend on tools' arguments or results, and not on their names alone.
+    #[must_use]
+    pub fn looks_at_payload(&self) -> bool {
+        self.calls.looks_at_payload(self.phase())
+    }
+
+    /// The number of calls that rules denied for their arguments, or asked a person about.
+    #[must_use]
+    pub fn denials(&self) -> u64 {
+        self.calls.denials()
+    }
+
+    /// Returns true if the settings have rules on tools, which apply without a run as well.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.calls.is_guarded()
+    }
+
+    /// Returns true if a settings file could not be read as it is, so that it should be read again.
+    #[must_use]
+    pub fn misses_settings(&self) -> bool {
+        let Settings { user, project, .. } = &self.settings;
+        !(user.status.is_loaded() && project.status.is_loaded())
+    }
+
+    /// The run, if there is one.
+    #[must_use]
+    pub fn view(&self) -> Option<View<'_>> {
+        let run = self.run.as_ref()?;
+        Some(View::of(run, &self.auto_continue))
+    }
+
+    /// When [`Session::poll_deadline`] is due next.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Millis> {
+        let deadlines = [
+            self.auto_continue.deadline(),
+            self.questions.deadline(),
+            self.triggers.deadline(),
+            self.checkpoints.deadline(),
+        ];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// Does everything that is due.
+    pub fn poll_deadline(&mut self, out: &mut Effects) {
+        // A message of a trigger comes before a reminder, and cancels its countdown.
+        if let Some(text) = self.triggers.next(out.now()) {
+            self.wake_agent(text, out);
+        }
+        if self.auto_continue.poll_deadline(out) {
+            let run = self.run.as_mut();
+            if let Some(text) = self.auto_continue.remind(run, &self.sent_context, out) {
+                self.send_to_agent(text, false, out);
+            }
+        }
+        for (question, topic) in self.questions.close_overdue(out.now()) {
+            self.on_question_timeout(question, topic, out);
+        }
+        self.checkpoints.poll_deadline(out);
+    }
+
+    /// Handles the start, a switch or a move of the session. The entries are its branch, oldest first: whatever was in
+    /// memory is replaced by them.
+    pub fn handle_session(&mut self, entries: &[Entry<'_>], loaded: &Loaded, out: &mut Effects) {
+        let approval = self.run.as_ref().and_then(ActiveRun::approval_key);
+        self.leave_session(out);
+        self.adopt_settings(&loaded.settings);
+        self.checkpoints.adopt(entries);
+        let mut restored = restore(entries);
+        out.diagnostics.clone_from(&loaded.diagnostics);
+        out.diagnostics.append(&mut restored.diagnostics);
+        self.run = ActiveRun::restore(restored, loaded, &mut out.diagnostics);
+        if let Some(run) = &mut self.run {
+            run.persist_definition(out);
+        }
+        switch_approval(approval, self.run.as_ref(), out);
+        if let Some(run) = &self.run {
+            run.make_up_for_baseline(out);
+        }
+        self.problems.show(&self.settings, out);
+        out.set_status(self.status());
+        self.watch_triggers(out);
+        self.triggers.set_idle(out.now());
+    }
+
+    /// Handles the end of the session.
+    pub fn handle_shutdown(&mut self, out: &mut Effects) {
+        self.leave_session(out);
+        self.triggers.shut_down(out);
+        self.checkpoints = Checkpoints::default();
+    }
+
+    /// Handles changed settings, which apply at once, in a run as well.
+    pub fn handle_settings(&mut self, loaded: &Loaded, out: &mut Effects) {
+        if loaded.settings == self.settings {
+            return;
+        }
+        let missed = self.misses_settings();
+        let triggers = std::mem::take(&mut self.settings.triggers);
+        self.adopt_settings(&loaded.settings);
+        self.cancel_pending_calls("the settings changed", out);
+        if let Some(run) = &mut self.run {
+            run.adopt_settings(&self.settings);
+        }
+        out.diagnostics.clone_from(&loaded.diagnostics);
+        self.problems.show(&self.settings, out);
+        if missed && !self.misses_settings() {
+            let message = "[workflow] The settings can be read again, and hold as they stand.";
+            out.notify(Severity::Info, message);
+        }
+        if triggers != self.settings.triggers {
+            self.watch_triggers(out);
+        }
+    }
+
+    /// Handles a conversation whose older messages were replaced by a summary.
+    pub fn handle_compaction(&mut self) {
+        self.sent_context = SentContext::default();
+    }
+
+    /// Handles a prompt that the agent is about to start on. Returns the context message of the phase.
+    pub fn handle_before_agent_start(
+        &mut self,
+        prompt: Option<&str>,
+        out: &mut Effects,
+    ) -> Option<ContextMessage> {
+        self.on_activity(Activity::Starts, out);
+        self.forget_first_cancel();
+        self.turn_moved = None;
+        let run = self.run.as_ref();
+        if !self.auto_continue.starts_on_reminder(prompt, run) {
+            self.on_user_message(out);
+        }
+        let phase = self.run.as_ref()?.phase()?;
+        let content = match phase.context_mode {
+            ContextMode::ByChange => phase.context.update(&mut self.sent_context),
+            ContextMode::EveryTurn => phase.context.in_full(),
+        };
+        Some(ContextMessage {
+            custom_type: message_type::CONTEXT,
+            content,
+        })
+    }
+
+    /// Handles the start of the agent.
+    pub fn handle_agent_start(&mut self, out: &mut Effects) {
+        self.on_activity(Activity::Starts, out);
+    }
+
+    /// Handles the start of one response of the model; `index` is its number, as the host counts.
+    pub fn handle_turn_start(&mut self, index: Option<u64>, out: &mut Effects) {
+        self.on_activity(Activity::Starts, out);
+        let checkpoint = match self.phase() {
+            Some(phase) => phase.checkpoint,
+            None => self.settings.checkpoint,
+        };
+        if checkpoint == Some(Checkpoint::Git) {
+            self.checkpoints
+                .record(index, self.host.project_trusted, out);
+        }
+        self.turn_moved = Some(false);
+    }
+
+    /// Handles the end of one response of the model (hook-lifecycle: "updateStatus").
+    ///
+    /// A first `cancel` survives this: the model can confirm only in its next response (A03).
+    pub fn handle_turn_end(&mut self, out: &mut Effects) {
+        self.on_activity(Activity::GoesOn, out);
+        self.turn_moved = None;
+        out.set_status(self.status());
+    }
+
+    /// Handles the end of the agent's work: announces the end of the run, or reminds the agent to continue.
+    pub fn handle_agent_end(
+        &mut self,
+        last: Option<LastAssistant<'_>>,
+        out: &mut Effects,
+    ) -> Mutation {
+        self.on_activity(Activity::Stops, out);
+        self.forget_first_cancel();
+        self.cancel_exit("the agent stopped", out);
+        self.turn_moved = None;
+        if last.is_some_and(|last| last.stop_reason == Some("aborted")) {
+            self.sent_context.forget_step_answer();
+        }
+        let shows_widgets = self.host.shows_widgets();
+        let Some(run) = &mut self.run else {
+            return Mutation::default();
+        };
+        if !run.is_active() {
+            return self.announce_end(out);
+        }
+        let cancelled = self
+            .auto_continue
+            .on_agent_stopped(last, run, shows_widgets, out);
+        let Some(why) = cancelled else {
+            return Mutation::default();
+        };
+        run.clear_approval(out);
+        run.end(cancel(run.state()));
+        let mutation = self.announce_end(out);
+        let message = format!("The workflow is cancelled: {why}.");
+        out.notify(Severity::Warning, message);
+        mutation
+    }
+
+    /// Handles a tool call.
+    pub fn handle_tool_call(
+        &mut self,
+        request: RequestId,
+        call: &Call<'_>,
+        out: &mut Effects,
+    ) -> Reply<ToolDecision> {
+        self.on_activity(Activity::CallsTool, out);
+        let phase = self.run.as_ref().and_then(ActiveRun::phase);
+        self.calls
+            .on_call(request, call, phase, &mut self.questions, out)
+    }
+
+    /// Handles the result of a tool. Returns the content that the model reads in its place.
+    pub fn handle_tool_result(
+        &mut self,
+        tool: &str,
+        content: Option<&RawValue>,
+        is_error: bool,
+        out: &mut Effects,
+    ) -> Option<Box<RawValue>> {
+        self.on_activity(Activity::GoesOn, out);
+        let content = self
+            .calls
+            .rewrite_result(tool, content, is_error, self.phase())?;
+        if tool == STEP_TOOL {
+            self.sent_context.forget_step_answer();
+        }
+        Some(content)
+    }
+
+    /// Handles a submitted text.
+    pub fn handle_user_input(&mut self, author: Option<Author>, out: &mut Effects) {
+        match author {
+            Some(Author::Extension) => {}
+            Some(Author::Person) => self.on_user_message(out),
+            // It may be a reminder, which must not reset the counters; the start of the agent on it decides.
+            None => self.on_activity(Activity::IsAddressed, out),
+        }
+    }
+
+    /// Handles a conversation that is about to go back to a turn, or to these entries.
+    pub fn handle_branch(
+        &mut self,
+        request: RequestId,
+        turn: Option<u64>,
+        entries: Option<&[Entry<'_>]>,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        self.checkpoints.on_branch(
+            request,
+            turn,
+            entries,
+            self.host.project_trusted,
+            &mut self.questions,
+            out,
+        )
+    }
+
+    /// Handles a call of `workflow_step`.
+    pub fn handle_workflow_step(
+        &mut self,
+        request: RequestId,
+        action: Option<&str>,
+        out: &mut Effects,
+    ) -> Reply<ToolAnswer> {
+        self.on_activity(Activity::CallsStep, out);
+        if action != Some("cancel") {
+            self.forget_first_cancel();
+        }
+        Reply::Now(match action {
+            Some("status") => step_tool::status(self.run.as_ref()),
+            Some("next") => return self.leave_phase(request, out),
+            Some("loop") => self.repeat_scope(out),
+            Some("cancel") => self.cancel_by_tool(out),
+            other => step_tool::unknown_action(other),
+        })
+    }
+
+    /// Handles a call of `workflow_step` that the host cancels.
+    pub fn handle_step_cancelled(&mut self, request: RequestId, out: &mut Effects) {
+        if self.exit.is_for(request) {
+            self.cancel_exit("the call was cancelled", out);
+        }
+    }
+
+    /// Handles `/workflow`; `arguments` is the text after the command's name.
+    pub fn handle_workflow_command(
+        &mut self,
+        request: RequestId,
+        arguments: &str,
+        loaded: Arc<Loaded>,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        let active = self.run.as_ref().filter(|run| run.is_active());
+        let questions = &mut self.questions;
+        match self
+            .starts
+            .on_command(request, arguments, loaded, active, questions, out)
+        {
+            StartOutcome::Start(run) => {
+                self.start_run(&run, out);
+                Reply::Now(())
+            }
+            StartOutcome::Refused => Reply::Now(()),
+            StartOutcome::Wait => Reply::Later,
+        }
+    }
+
+    /// Handles `/cancel-workflow`, which ends the run at once. Its entry says that the end was announced (B01).
+    pub fn handle_cancel_command(&mut self, out: &mut Effects) {
+        if let Some(run) = &mut self.run {
+            run.clear_approval(out);
+        }
+        let Some(mut run) = self.run.take_if(|run| run.is_active()) else {
+            return out.notify(Severity::Info, "No active workflow to cancel.");
+        };
+        self.auto_continue.cancel_countdown(out);
+        self.cancel_exit("the run was cancelled", out);
+        self.cancel_pending_calls("the run moved on", out);
+        self.auto_continue.forget_reminder();
+        run.end(cancel(run.state()));
+        run.mark_announced(out);
+        out.set_status(None);
+        let content = announcement::cancelled_by_command(run.state(), run.catalog());
+        out.act(Action::SendMessage {
+            custom_type: message_type::COMPLETE,
+            content,
+        });
+        out.notify(Severity::Info, "Workflow cancelled.");
+    }
+
+    /// Handles the answer to a question.
+    pub fn handle_answer(&mut self, question: QuestionId, answer: Answer<'_>, out: &mut Effects) {
+        let Some(asked) = self.questions.take(question) else {
+            return;
+        };
+        let Some(topic) = asked.open_topic() else {
+            if answer != Answer::Dismissed {
+                let phase = self.phase().map(|phase| phase.phase.name.as_str());
+                asked.report_late_answer(phase, out);
+            }
+            return;
+        };
+        let confirmed = answer == Answer::Confirmed(true);
+        match topic {
+            Topic::Start => {
+                let active = self.run.as_ref().filter(|run| run.is_active());
+                let started = self.starts.on_answer(question, confirmed, active, out);
+                if let Some((request, run)) = started {
+                    let mut collected = Effects::at(out.now());
+                    self.start_run(&run, &mut collected);
+                    out.answer(request, DeferredAnswer::Command, collected);
+                }
+            }
+            Topic::ToolCall => self.calls.on_answer(question, confirmed, out),
+            Topic::Trust | Topic::Approval => {
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_answer(answer, &mut context, out.now());
+                self.finish_exit(step, out);
+            }
+            Topic::Restore => {
+                let trusted = self.host.project_trusted;
+                self.checkpoints
+                    .on_answer(answer, trusted, &mut self.ids, out);
+            }
+            Topic::Triggers => {
+                let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
+                self.triggers.on_answer(answer, triggers, headless, out);
+            }
+        }
+    }
+
+    /// Handles a report of the platform. Returns the outcome of a trigger's message.
+    pub fn handle_platform_event(
+        &mut self,
+        event: PlatformEvent,
+        out: &mut Effects,
+    ) -> Option<TriggerOutcome> {
+        let shows_widgets = self.host.shows_widgets();
+        match event {
+            PlatformEvent::BaselineTaken { baseline } => {
+                if let Some(run) = &mut self.run {
+                    run.on_baseline_taken(baseline, out);
+                }
+            }
+            PlatformEvent::GateNotTrusted { gate } => {
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_gate_not_trusted(gate, &mut context, out);
+                self.finish_exit(step, out);
+            }
+            PlatformEvent::GateProgress { gate, text } => {
+                self.exit.on_gate_progress(gate, &text, shows_widgets, out);
+            }
+            PlatformEvent::GateFinished { gate, reports } => {
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_gate_finished(gate, reports, &mut context, out);
+                self.finish_exit(step, out);
+            }
+            PlatformEvent::ApprovalRead { decision } => {
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_approval_read(decision.as_ref(), &mut context, out.now());
+                self.finish_exit(step, out);
+            }
+            PlatformEvent::CheckpointRecorded { snapshot } => {
+                let run = self.run.as_ref().filter(|run| run.is_active());
+                let task = run.map(|run| run.state().task_id.clone());
+                self.checkpoints.on_recorded(snapshot, task, out);
+            }
+            PlatformEvent::CheckpointFailed { error } => self.checkpoints.on_failed(error, out),
+            PlatformEvent::RestoreProgress { restore, text } => {
+                self.checkpoints
+                    .on_progress(restore, &text, shows_widgets, out);
+            }
+            PlatformEvent::CodeRestored { restore, outcome } => {
+                self.checkpoints.on_restored(restore, &outcome, out);
+            }
+            PlatformEvent::TriggersWatched { report } => {
+                let triggers = &self.settings.triggers;
+                self.triggers
+                    .on_watched(&report, triggers, &mut self.questions, out);
+            }
+            PlatformEvent::Triggered { text } => return Some(self.on_trigger(text, out)),
+        }
+        None
+    }
+
+    /// The phase, if a run is active and fits its definitions.
+    fn phase(&self) -> Option<&ResolvedPhase> {
+        self.run.as_ref()?.phase()
+    }
+
+    /// The status line (hook-lifecycle: "updateStatus").
+    fn status(&self) -> Option<String> {
+        self.phase().map(|phase| phase.status.clone())
+    }
+
+    /// Does what follows from every event of a kind, whatever else it means.
+    fn on_activity(&mut self, activity: Activity, out: &mut Effects) {
+        match activity {
+            Activity::Starts | Activity::CallsTool | Activity::GoesOn => self.triggers.set_busy(),
+            Activity::Stops => self.triggers.set_idle(out.now()),
+            Activity::CallsStep | Activity::IsAddressed => {}
+        }
+        if activity == Activity::Starts {
+            let why = "the agent went on before you answered";
+            self.checkpoints
+                .cancel_question(why, &mut self.questions, out);
+        }
+        if activity != Activity::GoesOn {
+            self.auto_continue.cancel_countdown(out);
+        }
+        if matches!(activity, Activity::CallsTool | Activity::CallsStep) {
+            self.auto_continue.on_tool_used();
+        }
+    }
+
+    /// A message of the user cancels the countdown, resets the counters, and resumes a paused run, except one that waits
+    /// for an approval.
+    fn on_user_message(&mut self, out: &mut Effects) {
+        self.on_activity(Activity::IsAddressed, out);
+        self.auto_continue.forget_reminder();
+        if let Some(run) = &mut self.run {
+            run.reset_counters(out);
+        }
+    }
+
+    /// A first `cancel` is forgotten unless the second follows.
+    fn forget_first_cancel(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.cancel_pending = false;
+        }
+    }
+
+    /// Sends a message to the agent in the user's place.
+    fn send_to_agent(&mut self, content: String, must_arrive: bool, out: &mut Effects) {
+        self.triggers.set_waking(out.now());
+        out.act(Action::SendUserMessage {
+            content,
+            must_arrive,
+        });
+    }
+
+    /// Sends a trigger's message. It counts as a message of the user: the countdown is cancelled.
+    fn wake_agent(&mut self, text: String, out: &mut Effects) {
+        self.auto_continue.cancel_countdown(out);
+        self.send_to_agent(text, true, out);
+    }
+
+    fn on_trigger(&mut self, text: String, out: &mut Effects) -> TriggerOutcome {
+        match self.triggers.accept(text, out.now()) {
+            Accepted::Send(text) => {
+                self.wake_agent(text, out);
+                TriggerOutcome::Delivered
+            }
+            Accepted::Queued => TriggerOutcome::Queued,
+            Accepted::Refused => TriggerOutcome::Refused,
+        }
+    }
+
+    fn watch_triggers(&mut self, out: &mut Effects) {
+        let is_headless = self.host.is_headless();
+        self.triggers
+            .watch(&self.settings.triggers, is_headless, out);
+    }
+
+    fn adopt_settings(&mut self, settings: &Settings) {
+        self.calls.adopt_settings(settings);
+        self.settings = settings.clone();
+    }
+
+    fn on_question_timeout(&mut self, question: QuestionId, topic: Topic, out: &mut Effects) {
+        let notice = self.questions.timeout_notice(question);
+        match topic {
+            Topic::Start => self.starts.end_question(question, notice, out),
+            Topic::ToolCall => self.calls.end_question(question, TIMED_OUT, out),
+            Topic::Trust | Topic::Approval => {
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_timeout(&mut context, out.now());
+                self.finish_exit(step, out);
+            }
+            Topic::Restore => self.checkpoints.end_question(notice, out),
+            Topic::Triggers => self.triggers.decline(TIMED_OUT, out),
+        }
+    }
+
+    /// Ends everything that belongs to the session as it was, and answers every waiting request.
+    fn leave_session(&mut self, out: &mut Effects) {
+        self.auto_continue.cancel_countdown(out);
+        self.cancel_exit("the session ended", out);
+        self.checkpoints.detach_restore(out);
+        self.run = None;
+        self.turn_moved = None;
+        self.auto_continue.forget_reminder();
+        self.sent_context = SentContext::default();
+        self.calls.forget_denials();
+        let open: Vec<_> = self.questions.open().collect();
+        for (question, topic) in open {
+            self.questions.close(question);
+            match topic {
+                Topic::Start => self.starts.end_question(question, None, out),
+                Topic::ToolCall => self.calls.end_question(question, "the session ended", out),
+                Topic::Restore => self.checkpoints.end_question(None, out),
+                Topic::Triggers => self.triggers.forget_question(),
+                Topic::Trust | Topic::Approval => {}
+            }
+        }
+    }
+
+    fn start_run(&mut self, new: &NewRun, out: &mut Effects) {
+        let Some(workflow) = new.workflow() else {
+            return;
+        };
+        let state = new.state(workflow, self.ids.task(out.now()), out.now());
+        let triggers = std::mem::take(&mut self.settings.triggers);
+        self.adopt_settings(&new.loaded.settings);
+        self.auto_continue.forget_reminder();
+        if let Some(run) = &mut self.run {
+            run.clear_approval(out);
+        }
+        self.run = Some(ActiveRun::start(state.clone(), &new.loaded));
+        // Whatever this response did to the replaced run, it has not moved the new one.
+        self.turn_moved = self.turn_moved.map(|_| false);
+        self.sent_context = SentContext::default();
+        self.enter(state, out);
+        if self.settings.triggers != triggers {
+            self.watch_triggers(out);
+        }
+        out.act(Action::SetSessionName {
+            name: new.session_name(workflow),
+        });
+        self.send_to_agent(new.initial_message(workflow), false, out);
+    }
+
+    /// Moves the run to another state.
+    fn enter(&mut self, state: RunState, out: &mut Effects) {
+        self.auto_continue.cancel_countdown(out);
+        self.cancel_exit("the run moved on meanwhile", out);
+        self.cancel_pending_calls("the run moved on", out);
+        self.sent_context.leave_phase();
+        let Some(run) = &mut self.run else { return };
+        if *run.state() != state {
+            run.clear_approval(out);
+        }
+        run.enter(state, &self.settings, out);
+        out.set_status(self.status());
+    }
+
+    /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
+    fn move_by_tool(&mut self, state: RunState, out: &mut Effects) {
+        self.turn_moved = self.turn_moved.map(|_| true);
+        self.enter(state, out);
+        if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
+            self.sent_context.note_instructions(&phase.context);
+        }
+    }
+
+    fn leave_phase(&mut self, request: RequestId, out: &mut Effects) -> Reply<ToolAnswer> {
+        if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
+            return Reply::Now(step_tool::read_first(phase));
+        }
+        let (exit, mut context) = self.exit_parts();
+        match exit.begin(request, &mut context, out) {
+            ExitOutcome::Wait => Reply::Later,
+            ExitOutcome::Stay(answer) => Reply::Now(answer),
+            ExitOutcome::Advance(reports) => Reply::Now(self.advance(&reports, out)),
+        }
+    }
+
+    /// The state of leaving the phase, and the other parts that it works on.
+    fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
+        let context = ExitContext {
+            run: self.run.as_mut(),
+            questions: &mut self.questions,
+            ids: &mut self.ids,
+            project_trusted: self.host.project_trusted,
+        };
+        (&mut self.exit, context)
+    }
+
+    /// Answers the request that waits for leaving the phase, if it is decided.
+    fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
+        let Some(step) = step else { return };
+        let ExitStep {
+            request,
+            outcome,
+            mut collected,
+        } = step;
+        let answer = match outcome {
+            ExitOutcome::Wait => return out.merge(collected),
+            ExitOutcome::Stay(answer) => answer,
+            ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
+        };
+        out.answer(request, DeferredAnswer::Step(answer), collected);
+    }
+
+    fn cancel_exit(&mut self, why: &str, out: &mut Effects) {
+        let run = self.run.as_mut();
+        self.exit.cancel(why, run, &mut self.questions, out);
+    }
+
+    fn cancel_pending_calls(&mut self, cause: &str, out: &mut Effects) {
+        self.calls.cancel_pending(cause, &mut self.questions, out);
+    }
+
+    /// Leaves the phase, whose gate passed with these reports.
+    fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
+        let answer = match step_tool::plan_advance(self.run.as_ref()) {
+            Ok((state, planned)) => {
+                self.move_by_tool(state, out);
+                step_tool::advanced(&planned, self.run.as_ref())
+            }
+            Err(answer) => answer,
+        };
+        step_tool::with_reports(answer, reports)
+    }
+
+    fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {
+        match step_tool::plan_repeat(self.run.as_ref()) {
+            Ok((state, planned)) => {
+                self.move_by_tool(state, out);
+                step_tool::repeated(&planned, self.run.as_ref())
+            }
+            Err(answer) => answer,
+        }
+    }
+
+    fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
+        match step_tool::plan_cancel(self.run.as_mut()) {
+            Cancellation::Confirmed(state, answer) => {
+                self.enter(state, out);
+                answer
+            }
+            Cancellation::Unconfirmed(answer) => answer,
+        }
+    }
+
+    /// Announces the end of the run, and unloads it. One entry makes sure that the end is never announced twice, for a
+    /// cancelled run too (A01, A02).
+    fn announce_end(&mut self, out: &mut Effects) -> Mutation {
+        self.cancel_pending_calls("the run moved on", out);
+        let Some(mut run) = self.run.take() else {
+            return Mutation::default();
+        };
+        run.mark_announced(out);
+        out.act(Action::SendMessage {
+            custom_type: message_type::COMPLETE,
+            content: announcement::ended(run.state(), run.catalog()),
+        });
+        out.set_status(None);
+        Mutation {
+            unload: true,
+            persist: !run.state().cancelled,
+        }
+    }
+}

@@ -1,0 +1,728 @@
+//! Leaving a phase: trust in the gate's commands, the gate, and the approval of a person.
+//!
+//! `next` may take long, while the session goes on. Whatever moves the run or ends the session cancels it.
+//!
+//! A person approves in the host's dialog, or outside of the host. Either decision is about one approval request, which
+//! has a nonce, and about the file that was shown.
+
+use serde_json::json;
+
+use super::ids::Ids;
+use super::questions::{QuestionTable, QuestionText, TIMED_OUT, Topic};
+use super::run::ActiveRun;
+use crate::definition::{Check, Gate, RunCheck};
+use crate::effect::{AnswerKind, DeferredAnswer, Effect, Effects, GateRun, ToolAnswer};
+use crate::event::{Answer, ApprovalDecision};
+use crate::policy::gate::{GateVerdict, Obstacle, Report, not_passed};
+use crate::reminders::PauseReason;
+use crate::run::{StoredGate, entry_type};
+use crate::types::{GateRunId, Millis, QuestionId, RequestId};
+
+/// How long the result of a gate is valid while a person thinks. After that the gate runs again.
+const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
+
+const CHANGED: &str =
+    "What is shown has changed since you answered, so that answer does not count. Look again.";
+const NO_PHASE: &str = "the run stands in no phase any more";
+const NO_APPROVAL: &str = "the phase needs no word any more";
+const DISMISSED: &str = "Nobody answered.";
+const UNANSWERED: &str = "Nobody answered in half an hour.";
+
+/// The progress of leaving the phase.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum PhaseExit {
+    /// No call of `next` is waiting.
+    #[default]
+    Idle,
+    /// A person is asked to trust the commands of the gate.
+    AwaitingTrust {
+        request: RequestId,
+        question: QuestionId,
+        commands: Vec<RunCheck>,
+        /// True if the phase is approved, and only the gate runs again.
+        approved: bool,
+    },
+    /// The gate runs.
+    RunningGate {
+        request: RequestId,
+        gate: GateRunId,
+        approved: bool,
+        in_widget: bool,
+    },
+    /// A decision that was made outside of the host is looked up.
+    ReadingApproval {
+        pending: PendingApproval,
+        if_undecided: IfUndecided,
+    },
+    /// A person is asked for approval.
+    AwaitingApproval {
+        pending: PendingApproval,
+        question: QuestionId,
+    },
+}
+
+/// A call of `next` whose phase needs approval.
+#[derive(Debug, Clone)]
+pub(crate) struct PendingApproval {
+    request: RequestId,
+    /// The result of the gate, if there is one.
+    reports: Vec<Report>,
+    /// When the gate finished.
+    checked: Millis,
+}
+
+/// The next step if no decision was made outside of the host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum IfUndecided {
+    Ask,
+    /// Pause the run, for this reason.
+    Pause(&'static str),
+}
+
+/// The next step of the session.
+#[derive(Debug)]
+pub(crate) enum ExitOutcome {
+    /// The answer comes later.
+    Wait,
+    /// The run stays in the phase.
+    Stay(ToolAnswer),
+    /// The run leaves the phase, whose gate passed with these reports.
+    Advance(Vec<Report>),
+}
+
+/// A step of a request that is answered later: its outcome, and what was collected for its answer.
+#[derive(Debug)]
+pub(crate) struct ExitStep {
+    pub(crate) request: RequestId,
+    pub(crate) outcome: ExitOutcome,
+    pub(crate) collected: Effects,
+}
+
+/// The parts of the session that leaving a phase needs.
+#[derive(Debug)]
+pub(crate) struct ExitContext<'a> {
+    pub(crate) run: Option<&'a mut ActiveRun>,
+    pub(crate) questions: &'a mut QuestionTable,
+    pub(crate) ids: &'a mut Ids,
+    pub(crate) project_trusted: bool,
+}
+
+impl ExitContext<'_> {
+    fn active_run(&mut self) -> Option<&mut ActiveRun> {
+        self.run.as_deref_mut().filter(|run| run.phase().is_some())
+    }
+}
+
+impl PhaseExit {
+    /// Starts to leave the phase.
+    pub(crate) fn begin(
+        &mut self,
+        request: RequestId,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        if !matches!(self, Self::Idle) {
+            return ExitOutcome::Stay(already_leaving());
+        }
+        let Some(phase) = context.active_run().and_then(|run| run.phase()) else {
+            return ExitOutcome::Advance(Vec::new());
+        };
+        if !phase.phase.gate.is_empty() {
+            self.start_gate(request, false, context, out)
+        } else if phase.phase.approve.is_some() {
+            let pending = PendingApproval {
+                request,
+                reports: Vec::new(),
+                checked: out.now(),
+            };
+            self.need_approval(pending, context, out)
+        } else {
+            ExitOutcome::Advance(Vec::new())
+        }
+    }
+
+    /// Asks for trust in the commands of the gate, or reports that it cannot run.
+    pub(crate) fn on_gate_not_trusted(
+        &mut self,
+        gate: GateRunId,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> Option<ExitStep> {
+        let (request, approved) = self.take_gate(gate, out)?;
+        let why = if !context.project_trusted {
+            "the user does not trust the project in this host".to_owned()
+        } else if !context.questions.can_ask() {
+            context.questions.why_not("this host cannot ask")
+        } else {
+            let run = context.active_run();
+            let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
+            let text = QuestionText::trust(
+                "Run commands of this project?",
+                "A workflow of this project wants to run these commands, now and whenever it comes to them:",
+                commands.iter().map(RunCheck::in_full),
+            );
+            *self = Self::AwaitingTrust {
+                request,
+                question: context.questions.ask(Topic::Trust, text, out),
+                commands,
+                approved,
+            };
+            return None;
+        };
+        let reports = not_trusted(context, &why);
+        Some(self.finish_gate(request, false, reports, context, out.now()))
+    }
+
+    /// Shows the progress of the gate.
+    pub(crate) fn on_gate_progress(
+        &mut self,
+        id: GateRunId,
+        text: &str,
+        shows_widgets: bool,
+        out: &mut Effects,
+    ) {
+        if let Self::RunningGate {
+            gate, in_widget, ..
+        } = self
+            && *gate == id
+            && shows_widgets
+        {
+            *in_widget = true;
+            out.show_widget(format!("⏳ {text}"));
+        }
+    }
+
+    /// Continues with the result of the gate. A report of a gate that was cancelled changes nothing.
+    pub(crate) fn on_gate_finished(
+        &mut self,
+        gate: GateRunId,
+        mut reports: Vec<Report>,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> Option<ExitStep> {
+        let (request, approved) = self.take_gate(gate, out)?;
+        // A gate without a report has not passed.
+        if reports.is_empty() {
+            let reason = "it ended, and nobody said how".to_owned();
+            reports = could_not_run(context, |_| true, Obstacle::Start, reason);
+        }
+        Some(self.finish_gate(request, approved, reports, context, out.now()))
+    }
+
+    /// Continues with the decision that was looked up.
+    pub(crate) fn on_approval_read(
+        &mut self,
+        decision: Option<&ApprovalDecision>,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        let (pending, if_undecided) = match std::mem::take(self) {
+            Self::ReadingApproval {
+                pending,
+                if_undecided,
+            } => (pending, if_undecided),
+            other => {
+                *self = other;
+                return None;
+            }
+        };
+        let request = pending.request;
+        let mut collected = Effects::at(now);
+        let out = &mut collected;
+        let outcome = match (decision, if_undecided) {
+            (Some(ApprovalDecision::Chosen(choice)), _) => {
+                self.decide(pending, Answer::Chosen(choice), context, out)
+            }
+            (Some(ApprovalDecision::Outdated), _) => {
+                self.decide(pending, Answer::Outdated, context, out)
+            }
+            (None, IfUndecided::Ask) => self.ask_approval(pending, "", context, out),
+            (None, IfUndecided::Pause(why)) => pause_for_approval(why, context, out),
+        };
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+        })
+    }
+
+    /// Continues with the answer to the open question.
+    pub(crate) fn on_answer(
+        &mut self,
+        answer: Answer<'_>,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        let mut collected = Effects::at(now);
+        let (request, outcome) = match self.take_question()? {
+            TakenQuestion::Trust {
+                request,
+                commands,
+                approved,
+            } if answer == Answer::Confirmed(true) => {
+                // The yes is about the commands that were shown: if they changed since, they are asked about again.
+                let run = context.active_run();
+                let needed = run.map(|run| run.commands_to_trust()).unwrap_or_default();
+                let untrusted = if needed == commands {
+                    Vec::new()
+                } else {
+                    needed
+                };
+                collected.perform(Effect::TrustCommands { commands });
+                let outcome = self.run_gate(request, approved, untrusted, context, &mut collected);
+                (request, outcome)
+            }
+            TakenQuestion::Trust { request, .. } => {
+                let reports = not_trusted(context, "the user did not agree");
+                return Some(self.finish_gate(request, false, reports, context, now));
+            }
+            TakenQuestion::Approval(pending) => (
+                pending.request,
+                self.decide(pending, answer, context, &mut collected),
+            ),
+        };
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+        })
+    }
+
+    /// Continues after the open question timed out.
+    pub(crate) fn on_timeout(
+        &mut self,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        match self.take_question()? {
+            TakenQuestion::Trust { request, .. } => {
+                let reports = not_trusted(context, TIMED_OUT);
+                Some(self.finish_gate(request, false, reports, context, now))
+            }
+            TakenQuestion::Approval(pending) => {
+                let request = pending.request;
+                let mut collected = Effects::at(now);
+                let outcome = self.look_up(
+                    pending,
+                    IfUndecided::Pause(UNANSWERED),
+                    context,
+                    &mut collected,
+                );
+                Some(ExitStep {
+                    request,
+                    outcome,
+                    collected,
+                })
+            }
+        }
+    }
+
+    /// Returns true if this request waits for leaving the phase.
+    pub(crate) fn is_for(&self, request: RequestId) -> bool {
+        self.request() == Some(request)
+    }
+
+    /// Stops the gate and withdraws the question, and answers the waiting request.
+    pub(crate) fn cancel(
+        &mut self,
+        why: &str,
+        run: Option<&mut ActiveRun>,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) {
+        if let Some(request) = self.request() {
+            let answer = DeferredAnswer::Step(cancelled(why));
+            out.answer(request, answer, Effects::at(out.now()));
+        }
+        match std::mem::take(self) {
+            Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } => {
+                questions.close(question);
+            }
+            Self::RunningGate {
+                gate, in_widget, ..
+            } => {
+                out.perform(Effect::CancelGate { gate });
+                if in_widget {
+                    out.clear_widget();
+                }
+            }
+            Self::ReadingApproval { .. } | Self::Idle => {}
+        }
+        if let Some(run) = run {
+            run.clear_dialog_approval(out);
+        }
+    }
+
+    /// The waiting request.
+    fn request(&self) -> Option<RequestId> {
+        match self {
+            Self::Idle => None,
+            Self::AwaitingTrust { request, .. } | Self::RunningGate { request, .. } => {
+                Some(*request)
+            }
+            Self::ReadingApproval { pending, .. } | Self::AwaitingApproval { pending, .. } => {
+                Some(pending.request)
+            }
+        }
+    }
+
+    /// Leaves the state of this gate run.
+    fn take_gate(&mut self, id: GateRunId, out: &mut Effects) -> Option<(RequestId, bool)> {
+        let Self::RunningGate {
+            request,
+            gate,
+            approved,
+            in_widget,
+        } = *self
+        else {
+            return None;
+        };
+        if gate != id {
+            return None;
+        }
+        *self = Self::Idle;
+        if in_widget {
+            out.clear_widget();
+        }
+        Some((request, approved))
+    }
+
+    /// Leaves the state of an open question.
+    fn take_question(&mut self) -> Option<TakenQuestion> {
+        match std::mem::take(self) {
+            Self::AwaitingTrust {
+                request,
+                commands,
+                approved,
+                ..
+            } => Some(TakenQuestion::Trust {
+                request,
+                commands,
+                approved,
+            }),
+            Self::AwaitingApproval { pending, .. } => Some(TakenQuestion::Approval(pending)),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    /// Runs the gate, if its commands are trusted.
+    fn start_gate(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let run = context.active_run();
+        let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
+        self.run_gate(request, approved, commands, context, out)
+    }
+
+    /// Runs the gate; `commands` are those that need the user's trust.
+    fn run_gate(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        commands: Vec<RunCheck>,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let gate = context.run.as_deref().and_then(|run| {
+            let phase = run.phase()?;
+            Some((
+                phase.phase.gate.clone(),
+                run.baseline().map(ToOwned::to_owned),
+            ))
+        });
+        let Some((gates, baseline)) = gate else {
+            return ExitOutcome::Stay(cancelled(NO_PHASE));
+        };
+        let id = context.ids.gate_run();
+        out.perform(Effect::RunGate(GateRun {
+            id,
+            gates,
+            baseline,
+            commands,
+        }));
+        *self = Self::RunningGate {
+            request,
+            gate: id,
+            approved,
+            in_widget: false,
+        };
+        ExitOutcome::Wait
+    }
+
+    /// Stores the reports of the gate, and goes on to the approval or the next phase if it passed.
+    fn finish_gate(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        reports: Vec<Report>,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> ExitStep {
+        let mut collected = Effects::at(now);
+        let outcome = self.gate_outcome(request, approved, reports, context, &mut collected);
+        ExitStep {
+            request,
+            outcome,
+            collected,
+        }
+    }
+
+    fn gate_outcome(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        reports: Vec<Report>,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let Some(run) = context.active_run() else {
+            return ExitOutcome::Stay(cancelled(NO_PHASE));
+        };
+        let Some(phase) = run.phase() else {
+            return ExitOutcome::Stay(cancelled(NO_PHASE));
+        };
+        let name = phase.phase.name.clone();
+        // A host may keep the newest entry only, so it contains everything about the phase.
+        let stored = StoredGate {
+            baseline: run.baseline().map(ToOwned::to_owned),
+            ..StoredGate::of_reports(run.state(), &phase.phase.id, &reports)
+        };
+        out.append_entry(entry_type::GATE, &stored);
+        let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
+        if !has_passed {
+            run.drop_open_approval(out);
+            return ExitOutcome::Stay(ToolAnswer {
+                text: not_passed(&name, &reports),
+                details: json!({ "active": true, "advanced": false, "gate": reports }),
+                kind: Some(AnswerKind::Error),
+            });
+        }
+        if run.approval().is_none() || approved {
+            return ExitOutcome::Advance(reports);
+        }
+        let pending = PendingApproval {
+            request,
+            reports,
+            checked: out.now(),
+        };
+        self.need_approval(pending, context, out)
+    }
+
+    /// Looks up a decision about the open approval request, or asks for one.
+    fn need_approval(
+        &mut self,
+        pending: PendingApproval,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let is_open = context
+            .run
+            .as_deref()
+            .and_then(ActiveRun::approval_request)
+            .is_some();
+        if is_open {
+            self.look_up(pending, IfUndecided::Ask, context, out)
+        } else {
+            self.ask_approval(pending, "", context, out)
+        }
+    }
+
+    /// Looks up a decision that was made outside of the host.
+    fn look_up(
+        &mut self,
+        pending: PendingApproval,
+        if_undecided: IfUndecided,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let request = context.run.as_deref().and_then(ActiveRun::approval_request);
+        let Some(request) = request else {
+            return ExitOutcome::Stay(cancelled(NO_APPROVAL));
+        };
+        out.perform(Effect::ReadApproval(request));
+        *self = Self::ReadingApproval {
+            pending,
+            if_undecided,
+        };
+        ExitOutcome::Wait
+    }
+
+    /// Asks for approval, in the host's dialog and outside of it.
+    fn ask_approval(
+        &mut self,
+        pending: PendingApproval,
+        note: &str,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let nonce = context.ids.nonce();
+        let run = context.run.as_deref_mut();
+        let approval = run.and_then(|run| {
+            let approval = run.approval()?.clone();
+            run.request_approval(nonce, out);
+            Some(approval)
+        });
+        let Some(approval) = approval else {
+            return ExitOutcome::Stay(cancelled(NO_APPROVAL));
+        };
+        if !context.questions.can_ask() {
+            let why = context.questions.why_not("This host cannot ask the user");
+            let why = format!("{why}. {note}");
+            return pause_for_approval(why.trim_end(), context, out);
+        }
+        let text = QuestionText {
+            title: approval.ask,
+            message: note.to_owned(),
+            options: approval.choices,
+            show: approval.show,
+        };
+        *self = Self::AwaitingApproval {
+            pending,
+            question: context.questions.ask(Topic::Approval, text, out),
+        };
+        ExitOutcome::Wait
+    }
+
+    /// Applies a person's decision: the first choice approves.
+    fn decide(
+        &mut self,
+        pending: PendingApproval,
+        answer: Answer<'_>,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let run = context.run.as_deref_mut();
+        let Some((run, approval)) = run.and_then(|run| {
+            let approval = run.approval()?.clone();
+            Some((run, approval))
+        }) else {
+            return ExitOutcome::Stay(cancelled(NO_APPROVAL));
+        };
+        let choice = match answer {
+            Answer::Chosen(choice) => approval.choices.iter().position(|known| known == choice),
+            Answer::Outdated => {
+                run.drop_approval(out);
+                return self.ask_approval(pending, CHANGED, context, out);
+            }
+            Answer::Confirmed(_) | Answer::Dismissed => None,
+        };
+        match choice {
+            None => self.look_up(pending, IfUndecided::Pause(DISMISSED), context, out),
+            Some(0) => self.approved(pending, context, out),
+            Some(choice) => {
+                run.drop_approval(out);
+                let choice = &approval.choices[choice];
+                ExitOutcome::Stay(ToolAnswer {
+                    text: format!(
+                        "The user was asked \"{}\" and chose \"{choice}\": the phase goes on. Ask what to change if it is not clear, and call \
+                         workflow_step with action='next' again when it is done.",
+                        approval.ask
+                    ),
+                    details: json!({ "active": true, "advanced": false, "approval": choice }),
+                    kind: Some(AnswerKind::Error),
+                })
+            }
+        }
+    }
+
+    /// Leaves the phase, unless the result of its gate is too old.
+    fn approved(
+        &mut self,
+        pending: PendingApproval,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let is_old = out.now().saturating_sub(pending.checked) > GATE_VALID_FOR;
+        if is_old && !pending.reports.is_empty() {
+            self.start_gate(pending.request, true, context, out)
+        } else {
+            ExitOutcome::Advance(pending.reports)
+        }
+    }
+}
+
+/// A question that is answered or timed out.
+#[derive(Debug)]
+enum TakenQuestion {
+    Trust {
+        request: RequestId,
+        commands: Vec<RunCheck>,
+        approved: bool,
+    },
+    Approval(PendingApproval),
+}
+
+/// Pauses the run until a person decides.
+fn pause_for_approval(why: &str, context: &mut ExitContext<'_>, out: &mut Effects) -> ExitOutcome {
+    let mut ask = String::new();
+    if let Some(run) = context.run.as_deref_mut() {
+        run.pause(PauseReason::Approval, out);
+        ask = run
+            .approval_request()
+            .map_or(ask, |request| request.approval.ask);
+    }
+    ExitOutcome::Stay(ToolAnswer {
+        text: format!(
+            "⏸ The phase needs the user's word: \"{ask}\" {why} Stop here and wait. The user answers with `workflow-sidecar approve`, or in \
+             this session, after which you call workflow_step with action='next' again."
+        ),
+        details: json!({ "active": true, "advanced": false, "waiting": "approval" }),
+        kind: Some(AnswerKind::Error),
+    })
+}
+
+/// The report on a gate whose commands are not trusted.
+fn not_trusted(context: &mut ExitContext<'_>, why: &str) -> Vec<Report> {
+    let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
+    let reason = format!(
+        "the commands of this project are not trusted, and {why}; the user can trust them with `workflow-sidecar trust`"
+    );
+    could_not_run(context, is_command, Obstacle::NotTrusted, reason)
+}
+
+/// The report on the first check of the gate that fits.
+fn could_not_run(
+    context: &mut ExitContext<'_>,
+    fits: impl FnMut(&&Gate) -> bool,
+    obstacle: Obstacle,
+    reason: String,
+) -> Vec<Report> {
+    let phase = context.run.as_deref().and_then(ActiveRun::phase);
+    let gates = phase.map_or(&[][..], |phase| &phase.phase.gate);
+    let gate = gates.iter().find(fits);
+    let report = gate.map(|gate| Report {
+        what: gate.check.in_words(),
+        source: gate.source.clone(),
+        verdict: GateVerdict::CouldNotRun(obstacle),
+        reason,
+        exit: None,
+        signal: None,
+        duration_ms: 0,
+        tail: String::new(),
+    });
+    report.into_iter().collect()
+}
+
+/// The answer to a call of `next` that was cancelled.
+fn cancelled(why: &str) -> ToolAnswer {
+    ToolAnswer {
+        text: format!("The way out of the phase was called off: {why}."),
+        details: json!({ "advanced": false }),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
+fn already_leaving() -> ToolAnswer {
+    ToolAnswer {
+        text: "The way out of this phase is being checked already: wait for the answer to the first call.".to_owned(),
+        details: json!({ "active": true, "advanced": false }),
+        kind: Some(AnswerKind::Error),
+    }
+}

@@ -1,0 +1,216 @@
+//! Open questions to the host: ids, timeouts, late answers.
+//!
+//! The table knows the topic of a question. What an answer does is decided by the part that asked.
+
+use std::collections::BTreeMap;
+
+use crate::effect::{Effects, Question};
+use crate::types::{Millis, QuestionId, Severity};
+
+/// How long a person has to answer.
+const TIMEOUT: Millis = 30 * 60 * 1000;
+/// Why an answer is not awaited any more.
+pub(crate) const TIMED_OUT: &str = "nobody answered in half an hour";
+/// Questions of a session that may be open at once.
+const MAX_OPEN: usize = 64;
+/// Questions that are remembered, so that a late answer is recognized.
+const REMEMBERED: usize = 64;
+
+/// The questions that were sent to the host and not answered.
+#[derive(Debug, Clone)]
+pub(crate) struct QuestionTable {
+    /// True if the host can ask a person.
+    dialogs: bool,
+    last: u64,
+    questions: BTreeMap<QuestionId, AskedQuestion>,
+}
+
+/// A question that was sent to the host.
+#[derive(Debug, Clone)]
+pub(crate) struct AskedQuestion {
+    title: String,
+    topic: Topic,
+    due: Millis,
+    /// False once the answer is not awaited any more.
+    is_open: bool,
+}
+
+/// The part of the session that asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// A workflow that would replace the active run.
+    Start,
+    /// A tool call.
+    ToolCall,
+    /// Trust in the commands of a gate.
+    Trust,
+    /// Approval for leaving a phase.
+    Approval,
+    /// A restore of the code.
+    Restore,
+    /// Trust in the triggers of the project.
+    Triggers,
+}
+
+impl Topic {
+    /// The outcome without an answer.
+    fn without_answer(self) -> &'static str {
+        match self {
+            Self::Start => "No workflow was started.",
+            Self::ToolCall => "The call was not allowed.",
+            Self::Trust => "Nothing was trusted, and no command was run.",
+            Self::Approval => "It approved nothing.",
+            Self::Restore => "The code stays as it is.",
+            Self::Triggers => "The triggers of the project are not watched.",
+        }
+    }
+}
+
+/// The text of a question.
+#[derive(Debug, Default)]
+pub(crate) struct QuestionText {
+    /// The dialog's title.
+    pub(crate) title: String,
+    /// The dialog's text.
+    pub(crate) message: String,
+    /// The choices; without options the answer is yes or no.
+    pub(crate) options: Vec<String>,
+    /// A file that is shown with it.
+    pub(crate) show: Option<String>,
+}
+
+impl QuestionText {
+    /// A question for trust in everything that is listed.
+    pub(crate) fn trust(title: &str, about: &str, listed: impl Iterator<Item = String>) -> Self {
+        let lines: Vec<String> = listed.map(|line| format!("  {line}")).collect();
+        Self {
+            title: title.to_owned(),
+            message: format!("{about}\n{}", lines.join("\n")),
+            ..Self::default()
+        }
+    }
+}
+
+impl QuestionTable {
+    /// An empty table for a host that can, or cannot, ask a person.
+    pub(crate) fn new(dialogs: bool) -> Self {
+        Self {
+            dialogs,
+            last: 0,
+            questions: BTreeMap::new(),
+        }
+    }
+
+    /// True if a person can be asked: the host says that it has dialogs, whatever it shows (A14).
+    pub(crate) fn can_ask(&self) -> bool {
+        self.dialogs && self.open().count() < MAX_OPEN
+    }
+
+    /// The reason why a person cannot be asked: `without_dialogs`, or the number of open questions.
+    pub(crate) fn why_not(&self, without_dialogs: &str) -> String {
+        if self.dialogs {
+            format!("{MAX_OPEN} questions wait for an answer already")
+        } else {
+            without_dialogs.to_owned()
+        }
+    }
+
+    /// Asks a question.
+    pub(crate) fn ask(
+        &mut self,
+        topic: Topic,
+        text: QuestionText,
+        out: &mut Effects,
+    ) -> QuestionId {
+        self.last += 1;
+        let id = QuestionId(self.last);
+        let asked = AskedQuestion {
+            title: text.title.clone(),
+            topic,
+            due: out.now().saturating_add(TIMEOUT),
+            is_open: true,
+        };
+        self.questions.insert(id, asked);
+        while self.questions.len() > REMEMBERED {
+            let is_closed = |(_, asked): &(&QuestionId, &AskedQuestion)| !asked.is_open;
+            let Some((&oldest, _)) = self.questions.iter().find(is_closed) else {
+                break;
+            };
+            self.questions.remove(&oldest);
+        }
+        let QuestionText {
+            title,
+            message,
+            options,
+            show,
+        } = text;
+        out.ask(Question {
+            id,
+            title,
+            message,
+            options,
+            show,
+        });
+        id
+    }
+
+    /// Stops waiting for an answer. One that comes late is recognized.
+    pub(crate) fn close(&mut self, id: QuestionId) {
+        if let Some(asked) = self.questions.get_mut(&id) {
+            asked.is_open = false;
+        }
+    }
+
+    /// Takes a question that was answered out of the table.
+    pub(crate) fn take(&mut self, id: QuestionId) -> Option<AskedQuestion> {
+        self.questions.remove(&id)
+    }
+
+    /// The open questions, oldest first, each with its topic.
+    pub(crate) fn open(&self) -> impl Iterator<Item = (QuestionId, Topic)> {
+        let open = self.questions.iter().filter(|(_, asked)| asked.is_open);
+        open.map(|(id, asked)| (*id, asked.topic))
+    }
+
+    /// When the first open question times out.
+    pub(crate) fn deadline(&self) -> Option<Millis> {
+        let open = self.questions.values().filter(|asked| asked.is_open);
+        open.map(|asked| asked.due).min()
+    }
+
+    /// Closes the questions that timed out, and returns them.
+    pub(crate) fn close_overdue(&mut self, now: Millis) -> Vec<(QuestionId, Topic)> {
+        let mut overdue = Vec::new();
+        for (id, asked) in &mut self.questions {
+            if asked.is_open && asked.due <= now {
+                asked.is_open = false;
+                overdue.push((*id, asked.topic));
+            }
+        }
+        overdue
+    }
+
+    /// The notification about a question that timed out, and its outcome.
+    pub(crate) fn timeout_notice(&self, id: QuestionId) -> Option<String> {
+        let asked = self.questions.get(&id)?;
+        let (title, without) = (&asked.title, asked.topic.without_answer());
+        Some(format!("[workflow] \"{title}\": {TIMED_OUT}. {without}"))
+    }
+}
+
+impl AskedQuestion {
+    /// The topic, if the answer is still awaited.
+    pub(crate) fn open_topic(&self) -> Option<Topic> {
+        self.is_open.then_some(self.topic)
+    }
+
+    /// Tells the person that the answer came too late.
+    pub(crate) fn report_late_answer(&self, phase: Option<&str>, out: &mut Effects) {
+        let (title, without) = (&self.title, self.topic.without_answer());
+        let phase = phase.map_or_else(String::new, |phase| format!(" The workflow is in {phase}."));
+        let message = format!(
+            "[workflow] Your answer to \"{title}\" came too late and counts for nothing. {without}{phase}"
+        );
+        out.notify(Severity::Warning, message);
+    }
+}

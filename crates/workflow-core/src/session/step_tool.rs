@@ -1,0 +1,274 @@
+//! The tool `workflow_step`: status, next, loop, cancel.
+//!
+//! Plans a move of the run and words the answer. The session makes the move.
+
+use std::cmp::Ordering;
+
+use serde_json::{Value, json};
+
+use super::phase::ResolvedPhase;
+use super::run::ActiveRun;
+use crate::effect::{AnswerKind, ToolAnswer};
+use crate::policy::gate::{Report, passed};
+use crate::run::{RunState, TransitionError, advance, cancel, repeat};
+use crate::text;
+
+const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
+
+/// A move of the run, for its answer.
+#[derive(Debug)]
+pub(crate) struct Move {
+    /// The name of the phase before it, or of the scope that is repeated.
+    from: String,
+    /// The number of scopes before it.
+    depth: usize,
+}
+
+/// A call of `cancel`.
+#[derive(Debug)]
+pub(crate) enum Cancellation {
+    /// The run is cancelled.
+    Confirmed(RunState, ToolAnswer),
+    /// The answer asks for a second call, or says that there is no run.
+    Unconfirmed(ToolAnswer),
+}
+
+/// Answers `status`.
+pub(crate) fn status(run: Option<&ActiveRun>) -> ToolAnswer {
+    let Some(run) = run.filter(|run| run.is_active()) else {
+        return none_active(NO_WORKFLOW);
+    };
+    let (state, Some(phase)) = (run.state(), run.phase()) else {
+        return stale();
+    };
+    plain(
+        status_text(state, phase),
+        json!({
+            "active": true,
+            "workflowKey": state.workflow_key,
+            "currentPath": state.current_path,
+        }),
+    )
+}
+
+/// Plans `next` and returns the state to enter; the error is the answer if it is not possible.
+pub(crate) fn plan_advance(run: Option<&ActiveRun>) -> Result<(RunState, Move), ToolAnswer> {
+    let Some(run) = run.filter(|run| run.is_active()) else {
+        return Err(none_active(NO_WORKFLOW));
+    };
+    let gone = || ToolAnswer {
+        text: format!(
+            "Workflow definition '{}' not found.",
+            run.state().workflow_key
+        ),
+        details: json!({ "active": true, "stale": true }),
+        kind: Some(AnswerKind::Error),
+    };
+    let phase = run.phase().ok_or_else(gone)?;
+    let state = advance(run.state(), run.catalog()).map_err(|_| gone())?;
+    let planned = Move {
+        from: phase.phase.name.clone(),
+        depth: run.state().current_path.depth(),
+    };
+    Ok((state, planned))
+}
+
+/// Answers `next` after the run has moved; `run` is the run as it is now.
+pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
+    let from = &moved.from;
+    let Some(run) = run.filter(|run| run.is_active()) else {
+        return ToolAnswer {
+            text: format!("✓ Advanced: {from} → DONE\n\n🎉 **All phases complete!**"),
+            details: json!({ "advanced": true, "from": from, "to": "DONE" }),
+            kind: Some(AnswerKind::Complete),
+        };
+    };
+    let Some(phase) = run.phase() else {
+        return unresolved("advance");
+    };
+    let verb = match run.state().current_path.depth().cmp(&moved.depth) {
+        Ordering::Greater => format!("Entered subworkflow '{}'", phase.scope_name()),
+        Ordering::Less => format!(
+            "Exited subworkflow, returning to {}",
+            phase.breadcrumb_names()
+        ),
+        Ordering::Equal => "Advanced".to_owned(),
+    };
+    let to = &phase.phase.name;
+    plain(
+        format!("✓ {verb}: {from} → {}", entered_text(phase)),
+        json!({ "advanced": true, "from": from, "to": to }),
+    )
+}
+
+/// Adds the reports of the gate that passed to the answer.
+pub(crate) fn with_reports(mut answer: ToolAnswer, reports: &[Report]) -> ToolAnswer {
+    if !reports.is_empty() {
+        answer.text = format!("{}\n\n{}", passed(reports), answer.text);
+        answer.details["gate"] = json!(reports);
+    }
+    answer
+}
+
+/// Plans `loop` and returns the state to enter; the error is the answer if it is not possible.
+pub(crate) fn plan_repeat(run: Option<&ActiveRun>) -> Result<(RunState, Move), ToolAnswer> {
+    let Some(run) = run.filter(|run| run.is_active()) else {
+        return Err(none_active("No active workflow to loop."));
+    };
+    let path = &run.state().current_path;
+    let scope = run.catalog().get(&path.innermost().workflow_key);
+    match repeat(run.state(), run.catalog()) {
+        Ok(state) => {
+            let planned = Move {
+                from: scope.map_or_else(String::new, |workflow| workflow.name.clone()),
+                depth: path.depth(),
+            };
+            Ok((state, planned))
+        }
+        Err(TransitionError::Stale(_)) => Err(stale()),
+        Err(refusal @ TransitionError::NotLoopable) => Err(ToolAnswer {
+            text: format!("⚠️ {refusal}"),
+            details: json!({ "active": true, "error": refusal.to_string() }),
+            kind: Some(AnswerKind::Error),
+        }),
+    }
+}
+
+/// Answers `loop` after the run has moved; `run` is the run as it is now.
+pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
+    let Some(phase) = run.and_then(ActiveRun::phase) else {
+        return unresolved("loop");
+    };
+    let scope = &moved.from;
+    plain(
+        format!("🔄 Looped '{scope}' back to: {}", entered_text(phase)),
+        json!({ "looped": true, "to": phase.phase.name }),
+    )
+}
+
+/// Answers `cancel`, which has to be called twice (state-management: "Two-Step Cancellation").
+pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
+    let Some(run) = run.filter(|run| run.is_active()) else {
+        return Cancellation::Unconfirmed(none_active("No active workflow to cancel."));
+    };
+    let task = &run.state().task_description;
+    if run.cancel_pending {
+        let answer = ToolAnswer {
+            text: format!("Workflow cancelled: \"{task}\""),
+            details: json!({ "active": false, "cancelled": true }),
+            kind: Some(AnswerKind::Cancel),
+        };
+        return Cancellation::Confirmed(cancel(run.state()), answer);
+    }
+    let answer = ToolAnswer {
+        text: format!(
+            "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again \
+             to confirm. This cannot be undone."
+        ),
+        details: json!({ "active": true, "cancelPending": true }),
+        kind: Some(AnswerKind::Cancel),
+    };
+    run.cancel_pending = true;
+    Cancellation::Unconfirmed(answer)
+}
+
+fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
+    let (current, total) = resolved.progress;
+    let phase = &resolved.phase;
+    let mut lines = vec![
+        format!(
+            "**Workflow:** {} ({})",
+            resolved.workflow_name, state.workflow_key
+        ),
+        format!("**Task ID:** {}", state.task_id),
+        format!("**Description:** {}", state.task_description),
+    ];
+    let mut line = format!(
+        "**Phase:** {} {} [{current}/{total}]",
+        phase.emoji, phase.name
+    );
+    if state.current_path.depth() > 1 {
+        lines.push(format!("**Path:** {}", resolved.breadcrumb_names()));
+        line = format!("{line} (step {})", state.global_step_count);
+    }
+    lines.extend([
+        line,
+        format!("**Started:** {}", text::moment(state.started_at)),
+        String::new(),
+        "**What to do:**".to_owned(),
+        phase.instructions.clone(),
+        String::new(),
+        format!(
+            "**Available profiles:** {}",
+            text::list(phase.available_profiles.as_deref().unwrap_or_default())
+        ),
+    ]);
+    lines.join("\n")
+}
+
+/// The phase that was entered, and its instructions.
+fn entered_text(resolved: &ResolvedPhase) -> String {
+    let phase = &resolved.phase;
+    format!(
+        "{} {}\n\n**What to do in {}:**\n{}",
+        phase.emoji, phase.name, phase.name, phase.instructions
+    )
+}
+
+fn plain(text: String, details: Value) -> ToolAnswer {
+    ToolAnswer {
+        text,
+        details,
+        kind: None,
+    }
+}
+
+fn none_active(text: &str) -> ToolAnswer {
+    plain(text.to_owned(), json!({ "active": false }))
+}
+
+/// The answer without a definition (B06, B54: the details are those of the npm package).
+fn stale() -> ToolAnswer {
+    ToolAnswer {
+        text: "The workflow configuration for this session is no longer available. Use workflow_step with \
+               action='cancel' to clear it, or reload the workflow definitions."
+            .to_owned(),
+        details: json!({ "active": false, "stale": true }),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
+fn unresolved(after: &str) -> ToolAnswer {
+    ToolAnswer {
+        text: format!("Error: could not resolve active workflow after {after}."),
+        details: json!({}),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
+/// The answer to a second move in one response, which would skip a phase unread.
+pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
+    let phase = &resolved.phase;
+    ToolAnswer {
+        text: format!(
+            "This response has already moved the workflow to {} {}. Read the new phase first: do what it asks, then \
+             call workflow_step with action='next' in a later response.",
+            phase.emoji, phase.name
+        ),
+        details: json!({ "active": true, "advanced": false }),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
+pub(crate) fn unknown_action(action: Option<&str>) -> ToolAnswer {
+    let named = action.map_or("no action".to_owned(), |action| {
+        format!("the unknown action \"{action}\"")
+    });
+    ToolAnswer {
+        text: format!(
+            "workflow_step was called with {named}. Use \"next\", \"status\", \"cancel\" or \"loop\"."
+        ),
+        details: json!({}),
+        kind: Some(AnswerKind::Error),
+    }
+}

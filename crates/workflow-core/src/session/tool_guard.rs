@@ -1,0 +1,304 @@
+//! Tool calls: the decision, repeated denials, and calls that wait for a person (hook-lifecycle: "handleToolCall",
+//! pi-hooks: `tool_call`, `tool_result`).
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+use super::phase::{ResolvedPhase, settings_levels};
+use super::questions::{QuestionTable, QuestionText, Topic};
+use crate::definition::Settings;
+use crate::diagnostic::{shown, visible};
+use crate::effect::{Decider, DeferredAnswer, Effects, Reply, ToolDecision};
+use crate::policy::results::Results;
+use crate::policy::rules::{Call, Decision, Denial, Override, Rules, reason};
+use crate::types::{QuestionId, RequestId};
+
+/// Characters of a call's arguments that a person is shown. The rest would run as well, so it is mentioned.
+const MAX_SHOWN: usize = 16_000;
+/// The same call denied this often in a row is no misunderstanding any more.
+const STUBBORN: u32 = 3;
+
+/// The guard of tool calls and results.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallGuard {
+    /// The rules of the settings on calls, for the time without a run.
+    rules: Rules,
+    /// The rules of the settings on results, for the time without a run.
+    results: Results,
+    /// The last denied call.
+    repeated: Option<RepeatedDenial>,
+    /// Calls that rules denied, or asked a person about.
+    denials: u64,
+    pending: BTreeMap<QuestionId, PendingCall>,
+}
+
+/// A call that was denied, and how often in a row.
+#[derive(Debug, Clone)]
+struct RepeatedDenial {
+    /// A hash of the tool, its arguments and the reason.
+    hash: [u8; 32],
+    times: u32,
+}
+
+/// A call that waits for a person.
+#[derive(Debug, Clone)]
+struct PendingCall {
+    request: RequestId,
+    /// The reason the agent reads if it may not run.
+    reason: String,
+}
+
+impl CallGuard {
+    /// Adopts the rules of the settings.
+    pub(crate) fn adopt_settings(&mut self, settings: &Settings) {
+        let Settings { user, project, .. } = settings;
+        self.rules = Rules::new(settings_levels(settings));
+        self.results = Results::new(user.results.iter().chain(&project.results));
+    }
+
+    /// Returns true if the settings have rules on tools, which apply without a run as well.
+    pub(crate) fn is_guarded(&self) -> bool {
+        !(self.rules.is_empty() && self.results.is_empty())
+    }
+
+    /// Returns true if a decision may depend on arguments or results, and not on tools' names alone.
+    pub(crate) fn looks_at_payload(&self, phase: Option<&ResolvedPhase>) -> bool {
+        let (rules, results) = match phase {
+            Some(phase) => (&phase.rules, &phase.results),
+            None => (&self.rules, &self.results),
+        };
+        rules.depend_on_input() || !results.is_empty()
+    }
+
+    /// The number of calls that rules denied, or asked a person about.
+    pub(crate) fn denials(&self) -> u64 {
+        self.denials
+    }
+
+    /// Decides about a call.
+    pub(crate) fn on_call(
+        &mut self,
+        request: RequestId,
+        call: &Call<'_>,
+        phase: Option<&ResolvedPhase>,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) -> Reply<ToolDecision> {
+        let rules = phase.map_or(&self.rules, |phase| &phase.rules);
+        let (denial, needs_consent) = match rules.decide(call) {
+            Decision::Allow => {
+                self.repeated = None;
+                return Reply::Now(ToolDecision::Allow);
+            }
+            Decision::Ask(denial) => (denial, true),
+            Decision::Block(denial) => (denial, false),
+        };
+        let reason = match phase {
+            Some(phase) => phase.denial_reason(&denial, call.tool()),
+            None => reason(&denial, call.tool(), None),
+        };
+        if denial.rule.is_none() {
+            self.repeated = None;
+            return block(reason);
+        }
+        let levels: Vec<String> = match denial.override_by {
+            Override::Person => rules
+                .overridden(call)
+                .iter()
+                .map(level_and_source)
+                .collect(),
+            Override::Never => Vec::new(),
+        };
+        let times = self.count_denial(call, &reason);
+        let question = if needs_consent {
+            consent(&levels, times, questions)
+        } else {
+            exception(&levels, times, questions)
+        };
+        match question {
+            Ok(why) => {
+                let text = call_question(call, &why, &reason);
+                let id = questions.ask(Topic::ToolCall, text, out);
+                self.pending.insert(id, PendingCall { request, reason });
+                Reply::Later
+            }
+            Err(addition) => block(format!("{reason}{addition}")),
+        }
+    }
+
+    /// Counts how often in a row this call is denied for this reason.
+    fn count_denial(&mut self, call: &Call<'_>, reason: &str) -> u32 {
+        self.denials += 1;
+        let mut hash = Sha256::new();
+        for part in [call.tool(), call.input_text(), reason] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        let hash: [u8; 32] = hash.finalize().into();
+        let times = match &self.repeated {
+            Some(repeated) if repeated.hash == hash => repeated.times.saturating_add(1),
+            Some(_) | None => 1,
+        };
+        self.repeated = Some(RepeatedDenial { hash, times });
+        times
+    }
+
+    /// Answers a call as a person decided.
+    pub(crate) fn on_answer(&mut self, question: QuestionId, allowed: bool, out: &mut Effects) {
+        if allowed {
+            self.repeated = None;
+            return self.finish(question, |_| ToolDecision::Allow, out);
+        }
+        let declined = |reason: String| ToolDecision::Block {
+            reason: format!("{reason}\nThe user was asked and did not allow it."),
+            by: Decider::Person,
+        };
+        self.finish(question, declined, out);
+    }
+
+    /// Blocks a waiting call, because its question ended without an answer.
+    pub(crate) fn end_question(&mut self, question: QuestionId, why: &str, out: &mut Effects) {
+        self.finish(question, |reason| undecided(&reason, why), out);
+    }
+
+    /// Forgets repeated denials.
+    pub(crate) fn forget_denials(&mut self) {
+        self.repeated = None;
+    }
+
+    /// Blocks every waiting call, because the rules that it was asked under do not apply any more.
+    pub(crate) fn cancel_pending(
+        &mut self,
+        cause: &str,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) {
+        self.repeated = None;
+        let why =
+            format!("{cause} meanwhile, so other rules may hold; try again if it is still needed");
+        while let Some((&question, _)) = self.pending.first_key_value() {
+            questions.close(question);
+            self.finish(question, |reason| undecided(&reason, &why), out);
+        }
+    }
+
+    fn finish(
+        &mut self,
+        question: QuestionId,
+        decision: impl FnOnce(String) -> ToolDecision,
+        out: &mut Effects,
+    ) {
+        if let Some(PendingCall { request, reason }) = self.pending.remove(&question) {
+            let answer = DeferredAnswer::ToolCall(decision(reason));
+            out.answer(request, answer, Effects::at(out.now()));
+        }
+    }
+
+    /// The content that the model reads in place of a result, if rules change it.
+    pub(crate) fn rewrite_result(
+        &self,
+        tool: &str,
+        content: Option<&RawValue>,
+        is_error: bool,
+        phase: Option<&ResolvedPhase>,
+    ) -> Option<Box<RawValue>> {
+        let results = phase.map_or(&self.results, |phase| &phase.results);
+        results.apply(tool, content?, is_error)
+    }
+}
+
+/// The sentence that asks for consent, unless the same call was declined too often. A yes is given to all levels that
+/// ask. The error is added to the reason for the block.
+fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Result<String, String> {
+    let can_ask = questions.can_ask();
+    if can_ask && times <= STUBBORN {
+        return Ok(match levels {
+            [] | [_] => "It needs the user's consent.".to_owned(),
+            all => format!(
+                "It needs the user's consent, for which {} ask.",
+                all.join(" and ")
+            ),
+        });
+    }
+    let mut addition = String::new();
+    if !can_ask {
+        let why = questions.why_not("this host cannot ask for it");
+        addition = format!("\nIt needs the user's consent, and {why}.");
+    }
+    Err(addition + &stop_trying(times))
+}
+
+/// The sentence that asks for an exception, if the same call is denied again and again and a person may override all of
+/// these levels. The error is added to the reason for the block.
+fn exception(levels: &[String], times: u32, questions: &QuestionTable) -> Result<String, String> {
+    if levels.is_empty() || times != STUBBORN || !questions.can_ask() {
+        return Err(stop_trying(times));
+    }
+    Ok(format!(
+        "The agent tries it for the third time in a row. A yes lets this one call run, against {}.",
+        levels.join(" and ")
+    ))
+}
+
+/// The advice to an agent that repeats a denied call.
+fn stop_trying(times: u32) -> String {
+    if times < STUBBORN {
+        return String::new();
+    }
+    format!(
+        "\nThis same call was refused {times} times in a row. Stop trying it: the answer will not change."
+    )
+}
+
+fn call_question(call: &Call<'_>, why: &str, reason: &str) -> QuestionText {
+    let (tool, input) = (shown(call.tool()), shortened(call.input_text()));
+    QuestionText {
+        title: format!("Allow {tool}?"),
+        message: format!("{tool} {input}\n\n{why}\n{reason}"),
+        ..QuestionText::default()
+    }
+}
+
+fn block(reason: String) -> Reply<ToolDecision> {
+    let by = Decider::Rule;
+    Reply::Now(ToolDecision::Block { reason, by })
+}
+
+fn undecided(reason: &str, why: &str) -> ToolDecision {
+    ToolDecision::Block {
+        reason: format!("{reason}\nNobody could be asked about it: {why}."),
+        by: Decider::Nobody,
+    }
+}
+
+/// The level of a denial, and where its rule is written.
+fn level_and_source(denial: &Denial<'_>) -> String {
+    let source = denial.rule.map_or("", |rule| &rule.source);
+    if source.is_empty() {
+        denial.level.to_owned()
+    } else {
+        format!("{} ({source})", denial.level)
+    }
+}
+
+/// Arguments as a person is asked about them: the whole text, or its beginning and end and the length of the rest.
+fn shortened(text: &str) -> String {
+    let text = visible(text);
+    let length = text.chars().count();
+    if length <= MAX_SHOWN {
+        return text;
+    }
+    let offset = |index: usize| {
+        let found = text.char_indices().nth(index);
+        found.map_or(text.len(), |(at, _)| at)
+    };
+    let (head, tail) = (offset(MAX_SHOWN / 2), offset(length - MAX_SHOWN / 2));
+    let hidden = length - MAX_SHOWN;
+    format!(
+        "{}\n\n[{hidden} CHARACTERS ARE NOT SHOWN HERE, AND A YES IS ABOUT THEM AS WELL]\n\n{}",
+        &text[..head],
+        &text[tail..]
+    )
+}

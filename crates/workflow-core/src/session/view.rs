@@ -1,0 +1,76 @@
+//! Read-only views of a session's run, for hosts and commands.
+
+use super::auto_continue::AutoContinue;
+use super::phase::ResolvedPhase;
+use super::run::ActiveRun;
+use crate::definition::Bound;
+use crate::reminders::ContinueCounters;
+use crate::run::RunState;
+
+pub use super::phase::Crumb;
+
+/// A session's run, resolved.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The state as it is stored.
+    pub state: &'a RunState,
+    /// The phase; `None` if the run ended or does not fit its definitions.
+    pub phase: Option<PhaseView<'a>>,
+    /// The counts of reminders.
+    pub counters: ContinueCounters,
+    /// Seconds until the next reminder, while a countdown runs.
+    pub countdown: Option<u32>,
+}
+
+/// The phase of a run.
+#[derive(Debug)]
+pub struct PhaseView<'a> {
+    /// The root workflow's name.
+    pub workflow_name: &'a str,
+    /// The scopes, root first.
+    pub breadcrumb: &'a [Crumb],
+    /// The phase's id.
+    pub id: &'a str,
+    /// The phase's name.
+    pub name: &'a str,
+    /// The phase's emoji.
+    pub emoji: &'a str,
+    /// The position in the innermost scope, from 1, and the number of its entries.
+    pub progress: (usize, usize),
+    /// The status line.
+    pub status: &'a str,
+    /// Reminders in a row without an advance.
+    pub max: Bound,
+    /// Reminders in a row after which the agent called no tool.
+    pub max_stale: Bound,
+    /// True if the phase waits for the user.
+    pub waits: bool,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn of(run: &'a ActiveRun, auto_continue: &AutoContinue) -> Self {
+        Self {
+            state: run.state(),
+            phase: run.phase().map(PhaseView::of),
+            counters: run.counters,
+            countdown: auto_continue.seconds_left(),
+        }
+    }
+}
+
+impl<'a> PhaseView<'a> {
+    fn of(resolved: &'a ResolvedPhase) -> Self {
+        Self {
+            workflow_name: &resolved.workflow_name,
+            breadcrumb: &resolved.breadcrumb,
+            id: &resolved.phase.id,
+            name: &resolved.phase.name,
+            emoji: &resolved.phase.emoji,
+            progress: resolved.progress,
+            status: &resolved.status,
+            max: resolved.auto_continue.max,
+            max_stale: resolved.auto_continue.max_stale,
+            waits: resolved.auto_continue.wait,
+        }
+    }
+}

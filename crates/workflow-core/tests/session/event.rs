@@ -1,0 +1,219 @@
+//! Events as values, so that a test can send any of them in one way.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use workflow_core::definition::Loaded;
+use workflow_core::effect::{
+    ContextMessage, DeferredAnswer, Mutation, Reply, ToolAnswer, ToolDecision, TriggerOutcome,
+};
+use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
+use workflow_core::policy::rules::{Call, PlainPaths};
+use workflow_core::types::{QuestionId, RequestId};
+use workflow_core::{Effects, Session};
+
+/// An event of the host, the platform or the clock.
+#[derive(Debug)]
+pub(crate) enum Event<'a> {
+    Session {
+        entries: Vec<Entry<'a>>,
+        loaded: Arc<Loaded>,
+    },
+    Shutdown,
+    BeforeAgentStart {
+        prompt: Option<&'a str>,
+    },
+    AgentStart,
+    TurnStart {
+        index: Option<u64>,
+    },
+    TurnEnd,
+    AgentEnd {
+        last: Option<LastAssistant<'a>>,
+    },
+    ToolCall {
+        request: RequestId,
+        tool: &'a str,
+        input: Option<&'a RawValue>,
+    },
+    ToolResult {
+        tool: &'a str,
+        content: Option<&'a RawValue>,
+        is_error: bool,
+    },
+    UserInput {
+        author: Option<Author>,
+    },
+    Branch {
+        request: RequestId,
+        turn: Option<u64>,
+        entries: Option<Vec<Entry<'a>>>,
+    },
+    Compacted,
+    Settings {
+        loaded: &'a Loaded,
+    },
+    Step {
+        request: RequestId,
+        action: Option<&'a str>,
+    },
+    StepCancelled {
+        request: RequestId,
+    },
+    StartCommand {
+        request: RequestId,
+        arguments: &'a str,
+        loaded: Arc<Loaded>,
+    },
+    CancelCommand,
+    Answer {
+        question: QuestionId,
+        answer: Answer<'a>,
+    },
+    Platform(PlatformEvent),
+    Tick,
+}
+
+/// The kind of a request that is answered later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    ToolCall,
+    Step,
+    Command,
+    Branch,
+}
+
+impl RequestKind {
+    /// The kind of request that an answer is for.
+    pub(crate) fn of(answer: &DeferredAnswer) -> Self {
+        match answer {
+            DeferredAnswer::ToolCall(_) => Self::ToolCall,
+            DeferredAnswer::Step(_) => Self::Step,
+            DeferredAnswer::Command => Self::Command,
+            DeferredAnswer::Branch => Self::Branch,
+        }
+    }
+}
+
+/// A reply of the session.
+pub(crate) enum Replied {
+    /// The rendered reply, unless it is the usual one, which the host reads as "go on".
+    Now(Option<String>),
+    Later(RequestId, RequestKind),
+}
+
+/// Sends an event to a session.
+pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -> Replied {
+    match event {
+        Event::Session { entries, loaded } => session.handle_session(&entries, &loaded, out),
+        Event::Shutdown => session.handle_shutdown(out),
+        Event::BeforeAgentStart { prompt } => {
+            let message = session.handle_before_agent_start(prompt, out);
+            return Replied::Now(message.map(|message| {
+                let ContextMessage {
+                    custom_type,
+                    content,
+                } = message;
+                format!("inject {custom_type} {content}")
+            }));
+        }
+        Event::AgentStart => session.handle_agent_start(out),
+        Event::TurnStart { index } => session.handle_turn_start(index, out),
+        Event::TurnEnd => session.handle_turn_end(out),
+        Event::AgentEnd { last } => {
+            let mutation = session.handle_agent_end(last, out);
+            let Mutation { unload, persist } = mutation;
+            let changed = (mutation != Mutation::default())
+                .then(|| format!("mutation unload {unload}, persist {persist}"));
+            return Replied::Now(changed);
+        }
+        Event::ToolCall {
+            request,
+            tool,
+            input,
+        } => {
+            let call = Call::new(tool, input, &PlainPaths);
+            return match session.handle_tool_call(request, &call, out) {
+                Reply::Later => Replied::Later(request, RequestKind::ToolCall),
+                Reply::Now(ToolDecision::Allow) => Replied::Now(None),
+                Reply::Now(block) => Replied::Now(Some(render_decision("", &block))),
+            };
+        }
+        Event::ToolResult {
+            tool,
+            content,
+            is_error,
+        } => {
+            let content = session.handle_tool_result(tool, content, is_error, out);
+            return Replied::Now(content.map(|content| format!("content {content}")));
+        }
+        Event::UserInput { author } => session.handle_user_input(author, out),
+        Event::Branch {
+            request,
+            turn,
+            entries,
+        } => {
+            let reply = session.handle_branch(request, turn, entries.as_deref(), out);
+            return later(&reply, request, RequestKind::Branch);
+        }
+        Event::Compacted => session.handle_compaction(),
+        Event::Settings { loaded } => session.handle_settings(loaded, out),
+        Event::Step { request, action } => {
+            return match session.handle_workflow_step(request, action, out) {
+                Reply::Later => Replied::Later(request, RequestKind::Step),
+                Reply::Now(answer) => Replied::Now(Some(render_answer("", &answer))),
+            };
+        }
+        Event::StepCancelled { request } => session.handle_step_cancelled(request, out),
+        Event::StartCommand {
+            request,
+            arguments,
+            loaded,
+        } => {
+            let reply = session.handle_workflow_command(request, arguments, loaded, out);
+            return later(&reply, request, RequestKind::Command);
+        }
+        Event::CancelCommand => session.handle_cancel_command(out),
+        Event::Answer { question, answer } => session.handle_answer(question, answer, out),
+        Event::Platform(event) => {
+            let outcome: Option<TriggerOutcome> = session.handle_platform_event(event, out);
+            return Replied::Now(outcome.map(|outcome| format!("heard {outcome:?}")));
+        }
+        Event::Tick => session.poll_deadline(out),
+    }
+    Replied::Now(None)
+}
+
+fn later(reply: &Reply<()>, request: RequestId, kind: RequestKind) -> Replied {
+    match reply {
+        Reply::Later => Replied::Later(request, kind),
+        Reply::Now(()) => Replied::Now(None),
+    }
+}
+
+/// An answer to an earlier request, as a line.
+pub(crate) fn render_deferred(request: RequestId, answer: &DeferredAnswer) -> String {
+    let id = format!("#{} ", request.0);
+    let line = match answer {
+        DeferredAnswer::ToolCall(decision) => render_decision(&id, decision),
+        DeferredAnswer::Step(answer) => render_answer(&id, answer),
+        DeferredAnswer::Command | DeferredAnswer::Branch => format!("none {id}"),
+    };
+    format!("settled {}", line.trim_end())
+}
+
+fn render_decision(id: &str, decision: &ToolDecision) -> String {
+    match decision {
+        ToolDecision::Allow => format!("none {id}"),
+        ToolDecision::Block { reason, by } => format!("block {id}by {by:?}: {reason}"),
+    }
+}
+
+fn render_answer(id: &str, answer: &ToolAnswer) -> String {
+    let ToolAnswer {
+        text,
+        details,
+        kind,
+    } = answer;
+    format!("tool {id}{text}\n= {kind:?} {details}")
+}
