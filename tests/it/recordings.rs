@@ -411,6 +411,41 @@ fn what_is_simulated_is_what_is_served() {
     assert!(blocks > 0);
 }
 
+/// Another sidecar would take a baseline of its own files where the simulation has none.
+#[test]
+fn a_simulated_baseline_is_recorded_and_no_other_sidecar_replays_it() {
+    let ((_directory, file), project) = (recording(), project());
+    fs::write(
+        project.path().join(".pi/workflows/w/a.md"),
+        "---\nid: a\nname: A\nemoji: a\ngate: [{ file: plan.md, changed: true }]\n---\nDo a.\n",
+    )
+    .unwrap();
+    let script = file.with_extension("steps");
+    fs::write(&script, "status\n").unwrap();
+    let status = Process::command()
+        .args(["simulate", "w", "--agent-dir", "none"])
+        .arg("--project")
+        .arg(project.path())
+        .arg("--script")
+        .arg(script)
+        .arg("--record")
+        .arg(&file)
+        .output()
+        .unwrap()
+        .status;
+    assert_eq!(status.code(), Some(0));
+    let recorded = fs::read_to_string(&file).unwrap();
+    assert!(
+        recorded.contains(r#""result":{"baselineTaken":{"baseline":null}}"#),
+        "{recorded}"
+    );
+    let file = file.display().to_string();
+    replay(&[&file]).unwrap_or_else(|output| panic!("{output}"));
+    let output = replay(&[&file, "--against", &serving()]);
+    let output = output.unwrap_or_else(|output| panic!("{output}"));
+    assert!(output.contains("skipped"), "{output}");
+}
+
 /// Sessions of lines drawn at random, with a countdown of no time and one that is waited for.
 #[test]
 fn whatever_is_said_replays() {

@@ -9,7 +9,7 @@
 //! - A [`DeferredReply`](effect::DeferredReply) answers an earlier request, because a person or the platform had to be
 //!   waited for.
 //!
-//! So a whole session runs in a unit test, and a recorded session replays byte for byte.
+//! So a whole session runs in a unit test, and a recorded session replays with the same results.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -33,7 +33,7 @@ const SHOWN: usize = 10;
 /// Time before progress is displayed.
 const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
-/// Play recorded sessions again and compare what the sidecar says, byte for byte
+/// Play recorded sessions again and compare the sidecar's messages, as JSON values
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -16,7 +16,8 @@ type Results = Arc<Mutex<Vec<PlatformResult>>>;
 
 /// A platform that notes the results of another one.
 ///
-/// A result that a replay would give without a transcript is not noted.
+/// A result that a replay would give without a transcript is not noted, except for baselines: another sidecar would take one of
+/// its own files, and the line says that it cannot replay the session.
 #[derive(Debug)]
 pub(super) struct RecordingPlatform {
     inner: Arc<dyn Platform>,
@@ -37,7 +38,8 @@ impl Platform for RecordingPlatform {
     fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
         let without = effect.result_of_nothing();
         let result = self.inner.perform(session, effect)?;
-        if without.is_none_or(|without| json(&without) != json(&result)) {
+        let is_baseline = matches!(result, PlatformEvent::BaselineTaken { .. });
+        if is_baseline || without.is_none_or(|without| json(&without) != json(&result)) {
             self.note(PlatformResult::Effect(result.clone()));
         }
         Some(result)
