@@ -1,4 +1,4 @@
-//! Facts of a recording, per session.
+//! The timelines of a recording, one for each session.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use workflow_core::event::Entry;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::STEP_TOOL;
 
-use super::{Fact, Timeline};
+use super::Timeline;
 use crate::record::{Entry as Recorded, Said, Transcript};
 
 /// Builds the timelines of a recording's sessions, by id.
@@ -38,7 +38,7 @@ pub(crate) fn of_recording(
                 let event = &reported.event;
                 reader.restored = matches!(event, PlatformEvent::CodeRestored { .. });
                 if let PlatformEvent::Triggered { text } = event {
-                    reader.take(&reported.session, Fact::TriggerText(text));
+                    reader.timeline(&reported.session).trigger_received(text);
                 }
             }
             Recorded::Note(_)
@@ -59,7 +59,7 @@ struct Reader {
     calls: HashMap<String, PendingCall>,
     /// The sessions of the open questions, by id.
     questions: HashMap<String, String>,
-    /// True if a restore ended, whose result the next message tells.
+    /// True if a restore ended: the next message has its result.
     restored: bool,
     now: Option<i64>,
     /// True if the lines have times.
@@ -74,10 +74,11 @@ struct PendingCall {
 }
 
 impl Reader {
-    fn take(&mut self, session: &str, fact: Fact<'_>) {
+    /// The timeline of a session, at the current time.
+    fn timeline(&mut self, session: &str) -> &mut Timeline {
         let timeline = self.sessions.entry(session.to_owned());
         let timeline = timeline.or_insert_with(|| Timeline::new(self.known.clone()));
-        timeline.take(self.now, fact);
+        timeline.at(self.now)
     }
 
     /// Handles a line of the host.
@@ -96,19 +97,19 @@ impl Reader {
             "hook/session_start" | "hook/session_tree" | "hook/session_switch" => {
                 self.loaded(session, params);
             }
-            "hook/session_compact" => self.take(session, Fact::Compacted),
-            "hook/tool_call" => self.take(session, Fact::ToolCalled),
+            "hook/session_compact" => self.timeline(session).compacted(),
+            "hook/tool_call" => self.timeline(session).tool_called(),
             "hook/input"
                 if params["event"]["source"]
                     .as_str()
                     .is_some_and(|source| source != "extension") =>
             {
                 let text = params["event"]["text"].as_str().unwrap_or("(not recorded)");
-                self.take(session, Fact::UserMessage(text));
+                self.timeline(session).user_message(text);
             }
             "tool/execute" if params["name"] == STEP_TOOL => {
                 let action = params["arguments"]["action"].as_str().unwrap_or_default();
-                self.take(session, Fact::StepAction(action));
+                self.timeline(session).step_called(action);
             }
             _ => {}
         }
@@ -157,8 +158,7 @@ impl Reader {
         let question = [first("title"), first("message")].join(" ");
         let id = message["id"].to_string();
         self.questions.insert(id.clone(), session.to_owned());
-        let question = question.trim();
-        self.take(session, Fact::Asked { id: &id, question });
+        self.timeline(session).asked(&id, question.trim());
     }
 
     fn question_answered(&mut self, message: &Value) {
@@ -172,19 +172,19 @@ impl Reader {
             Value::String(chosen) => chosen,
             _ => "nothing",
         };
-        self.take(&session, Fact::Answered { id: &id, answer });
+        self.timeline(&session).answered(&id, answer);
     }
 
     fn answered(&mut self, call: &PendingCall, result: &Value) {
         let session = call.session.as_str();
         if let Some(content) = result["inject"]["content"].as_str() {
-            self.take(session, Fact::ContextInjected(content));
+            self.timeline(session).context_injected(content);
         }
         if let Some(reason) = result["block"]["reason"].as_str() {
             let tool = call.params["event"]["toolName"]
                 .as_str()
                 .unwrap_or_default();
-            self.take(session, Fact::CallDenied { tool, reason });
+            self.timeline(session).denied(tool, reason);
         }
         // First the actions: a gate's entry explains the answer.
         self.actions(session, &result["actions"]);
@@ -193,7 +193,7 @@ impl Reader {
         }
         if call.method == "tool/execute" && result["isError"] == true {
             let answer = result["content"][0]["text"].as_str().unwrap_or_default();
-            self.take(session, Fact::Refused(answer));
+            self.timeline(session).step_refused(answer);
         }
     }
 
@@ -201,7 +201,7 @@ impl Reader {
     fn code_restored(&mut self, session: &str, actions: &Value) {
         let actions = actions.as_array().into_iter().flatten();
         for text in actions.filter_map(|action| action["message"].as_str()) {
-            self.take(session, Fact::CodeRestored(text));
+            self.timeline(session).code_restored(text);
         }
     }
 
@@ -210,12 +210,11 @@ impl Reader {
             match action["type"].as_str() {
                 Some("appendEntry") => {
                     let data = to_raw_value(&action["data"]).expect("a JSON value is JSON");
-                    let entry = entry(action, &data);
-                    self.take(session, Fact::Stored(entry));
+                    self.timeline(session).stored(entry(action, &data));
                 }
                 Some("sendUserMessage") => {
                     let content = action["content"].as_str().unwrap_or_default();
-                    self.take(session, Fact::SentMessage(content));
+                    self.timeline(session).sent_message(content);
                 }
                 _ => {}
             }
@@ -232,8 +231,10 @@ impl Reader {
             .map(|entry| to_raw_value(&entry["data"]).expect("a JSON value is JSON"))
             .collect();
         let entries = branch.iter().zip(&data);
-        let entries = entries.map(|(written, data)| entry(written, data));
-        self.take(session, Fact::Loaded(entries.collect()));
+        let entries: Vec<Entry<'_>> = entries
+            .map(|(written, data)| entry(written, data))
+            .collect();
+        self.timeline(session).loaded(&entries);
     }
 
     fn clock_starts(&mut self, clock: &Value) {

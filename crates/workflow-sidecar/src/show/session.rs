@@ -1,4 +1,4 @@
-//! Facts of a session file of pi.
+//! The timeline of a session file of pi.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,35 +9,35 @@ use workflow_core::definition::Catalog;
 use workflow_core::effect::message_type;
 use workflow_core::policy::STEP_TOOL;
 
-use super::{Fact, Timeline};
+use super::Timeline;
 use crate::session_file::{JsonText, SessionEntry, SessionFile};
 
 /// Builds the timeline of a session.
 pub(crate) fn of_session(file: &SessionFile<'_>, known: Option<Arc<Catalog>>) -> Timeline {
     let mut timeline = Timeline::new(known);
     for entry in &file.entries {
-        take(&mut timeline, entry);
+        add_entry(&mut timeline, entry);
     }
     timeline
 }
 
-fn take(timeline: &mut Timeline, entry: &SessionEntry<'_>) {
-    let at = entry.at();
+fn add_entry(timeline: &mut Timeline, entry: &SessionEntry<'_>) {
+    timeline.at(entry.at());
     if let Some(ours) = entry.ours() {
-        return timeline.take(at, Fact::Stored(ours));
+        return timeline.stored(ours);
     }
     match &*entry.kind {
         "custom_message" if entry.custom_type.as_deref() == Some(message_type::CONTEXT) => {
             let text = entry.content.map(text_of).unwrap_or_default();
-            timeline.take(at, Fact::ContextInjected(&text));
+            timeline.context_injected(&text);
         }
-        "compaction" => timeline.take(at, Fact::Compacted),
+        "compaction" => timeline.compacted(),
         "message" => {
             let message = entry
                 .message
                 .and_then(|message| serde_json::from_str(message.get()).ok());
             if let Some(message) = message {
-                take_message(timeline, at, &message);
+                add_message(timeline, &message);
             }
         }
         _ => {}
@@ -70,46 +70,43 @@ struct Block<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-fn take_message(timeline: &mut Timeline, at: Option<i64>, message: &Message<'_>) {
+fn add_message(timeline: &mut Timeline, message: &Message<'_>) {
     let text = || message.content.map(text_of).unwrap_or_default();
     match &*message.role {
-        "user" => timeline.take(at, Fact::UserMessage(&text())),
+        "user" => timeline.user_message(&text()),
         "assistant" => {
             for block in message.content.map(blocks).unwrap_or_default() {
                 if block.kind == "toolCall" {
-                    take_tool_call(timeline, at, &block);
+                    add_tool_call(timeline, &block);
                 }
             }
         }
         "toolResult" if message.is_error == Some(true) => {
             let tool = message.tool_name.as_deref().unwrap_or_default();
             let text = text();
-            timeline.take(
-                at,
-                if tool == STEP_TOOL {
-                    Fact::Refused(&text)
-                } else {
-                    Fact::ToolResult { tool, text: &text }
-                },
-            );
+            if tool == STEP_TOOL {
+                timeline.step_refused(&text);
+            } else {
+                timeline.tool_failed(tool, &text);
+            }
         }
         _ => {}
     }
 }
 
-fn take_tool_call(timeline: &mut Timeline, at: Option<i64>, block: &Block<'_>) {
+fn add_tool_call(timeline: &mut Timeline, block: &Block<'_>) {
     #[derive(Deserialize)]
     struct Arguments<'a> {
         #[serde(borrow)]
         action: Cow<'a, str>,
     }
-    timeline.take(at, Fact::ToolCalled);
+    timeline.tool_called();
     if block.name.as_deref() != Some(STEP_TOOL) {
         return;
     }
     let arguments = block.arguments.map(RawValue::get).unwrap_or_default();
     if let Ok(arguments) = serde_json::from_str::<Arguments<'_>>(arguments) {
-        timeline.take(at, Fact::StepAction(&arguments.action));
+        timeline.step_called(&arguments.action);
     }
 }
 

@@ -1,15 +1,15 @@
-//! Timeline: events and totals, built from facts.
+//! Timeline: events and totals.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
+use workflow_core::explain::Explained;
 use workflow_core::policy::gate::Report;
-use workflow_core::reminders::PauseReason as Parked;
+use workflow_core::reminders::PauseReason;
 use workflow_core::run::{RunState, StoredGate, entry_type};
 
-use super::Fact;
 use super::run::{TimelineRun, state_of};
 
 /// The events of a session in order, and totals.
@@ -136,61 +136,78 @@ impl Timeline {
         }
     }
 
-    /// Adds the next fact.
-    pub(super) fn take(&mut self, at: Option<i64>, fact: Fact<'_>) {
+    /// Sets the time of what is added next, if it is known.
+    pub(super) fn at(&mut self, at: Option<i64>) -> &mut Self {
         self.now = at.or(self.now);
-        match fact {
-            Fact::Stored(entry) => self.stored(entry),
-            Fact::Loaded(entries) => self.loaded(&entries),
-            Fact::ToolCalled => {
-                if self.is_active() {
-                    self.totals.tool_calls += 1;
-                }
-            }
-            Fact::StepAction(action) => self.action = Some(action.to_owned()),
-            Fact::Refused(answer) => {
-                let action = self.action.take().unwrap_or_default();
-                let answer = answer.to_owned();
-                self.push(TimelineEvent::Refused { action, answer });
-            }
-            Fact::ToolResult { tool, text } => {
-                let explained = self
-                    .run
-                    .as_ref()
-                    .filter(|run| run.state.active)
-                    .and_then(TimelineRun::explained);
-                let by_rule = format!("[workflow] The tool \"{tool}\" is blocked by ");
-                let by_list = explained
-                    .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text));
-                if text.starts_with(&by_rule) || by_list {
-                    self.denied(tool, text);
-                }
-            }
-            Fact::CallDenied { tool, reason } => self.denied(tool, reason),
-            Fact::Asked { id, question } => {
-                self.open_questions.push((id.to_owned(), self.events.len()));
-                let question = question.to_owned();
-                let answer = None;
-                self.push(TimelineEvent::Asked { question, answer });
-            }
-            Fact::Answered { id, answer } => self.answered(id, answer),
-            Fact::ContextInjected(text) => {
-                self.totals.contexts += 1;
-                self.totals.context_characters += characters(text);
-            }
-            Fact::UserMessage(text) => self.user_message(text, false),
-            Fact::SentMessage(text) => self.sent_message(text),
-            Fact::TriggerText(text) => self.trigger_texts.push(text.to_owned()),
-            Fact::CodeRestored(message) => {
-                let message = message.to_owned();
-                self.push(TimelineEvent::CodeRestored { message });
-            }
-            Fact::Compacted => {
-                if self.is_active() {
-                    self.push(TimelineEvent::Compacted);
-                }
-            }
+        self
+    }
+
+    /// Adds a call of a tool by the agent.
+    pub(super) fn tool_called(&mut self) {
+        if self.is_active() {
+            self.totals.tool_calls += 1;
         }
+    }
+
+    /// Adds a call of `workflow_step` with this action.
+    pub(super) fn step_called(&mut self, action: &str) {
+        self.action = Some(action.to_owned());
+    }
+
+    /// Adds an answer of `workflow_step` that is an error.
+    pub(super) fn step_refused(&mut self, answer: &str) {
+        let action = self.action.take().unwrap_or_default();
+        let answer = answer.to_owned();
+        self.push(TimelineEvent::Refused { action, answer });
+    }
+
+    /// Adds a tool's error result. In a session file a blocked call is one too.
+    pub(super) fn tool_failed(&mut self, tool: &str, text: &str) {
+        let by_rule = format!("[workflow] The tool \"{tool}\" is blocked by ");
+        let by_list = self
+            .explained()
+            .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text));
+        if text.starts_with(&by_rule) || by_list {
+            self.denied(tool, text);
+        }
+    }
+
+    /// Adds a question to the user.
+    pub(super) fn asked(&mut self, id: &str, question: &str) {
+        self.open_questions.push((id.to_owned(), self.events.len()));
+        let question = question.to_owned();
+        let answer = None;
+        self.push(TimelineEvent::Asked { question, answer });
+    }
+
+    /// Adds a context message.
+    pub(super) fn context_injected(&mut self, text: &str) {
+        self.totals.contexts += 1;
+        self.totals.context_characters += characters(text);
+    }
+
+    /// Adds the text that a trigger received for the agent.
+    pub(super) fn trigger_received(&mut self, text: &str) {
+        self.trigger_texts.push(text.to_owned());
+    }
+
+    /// Adds the result of restoring a checkpoint.
+    pub(super) fn code_restored(&mut self, message: &str) {
+        let message = message.to_owned();
+        self.push(TimelineEvent::CodeRestored { message });
+    }
+
+    /// Notes that older messages were replaced by a summary.
+    pub(super) fn compacted(&mut self) {
+        if self.is_active() {
+            self.push(TimelineEvent::Compacted);
+        }
+    }
+
+    /// The explanation of the current phase of an active run.
+    fn explained(&self) -> Option<&Explained> {
+        let run = self.run.as_ref().filter(|run| run.state.active);
+        run.and_then(TimelineRun::explained)
     }
 
     fn is_active(&self) -> bool {
@@ -201,7 +218,8 @@ impl Timeline {
         self.events.push(TimedEvent { at: self.now, what });
     }
 
-    fn answered(&mut self, id: &str, text: &str) {
+    /// Adds the answer to a question.
+    pub(super) fn answered(&mut self, id: &str, text: &str) {
         let Some(at) = self.open_questions.iter().position(|(open, _)| open == id) else {
             return;
         };
@@ -213,7 +231,8 @@ impl Timeline {
         }
     }
 
-    fn denied(&mut self, tool: &str, reason: &str) {
+    /// Adds a blocked call.
+    pub(super) fn denied(&mut self, tool: &str, reason: &str) {
         self.totals.denials += 1;
         self.push(TimelineEvent::Denied {
             tool: tool.to_owned(),
@@ -222,7 +241,7 @@ impl Timeline {
     }
 
     /// Adds a user message that the sidecar sent: a trigger's text, or our own.
-    fn sent_message(&mut self, text: &str) {
+    pub(super) fn sent_message(&mut self, text: &str) {
         match self
             .trigger_texts
             .iter()
@@ -232,17 +251,18 @@ impl Timeline {
                 let text = self.trigger_texts.remove(at);
                 self.push(TimelineEvent::Triggered { text });
             }
-            None => self.user_message(text, true),
+            None => self.message(text, true),
         }
     }
 
-    /// Adds a user message: one of ours if it equals the initial message or the reminder, else the user's.
-    fn user_message(&mut self, text: &str, is_ours: bool) {
-        let explained = self
-            .run
-            .as_ref()
-            .filter(|run| run.state.active)
-            .and_then(TimelineRun::explained);
+    /// Adds a message that the user wrote, or the sidecar sent.
+    pub(super) fn user_message(&mut self, text: &str) {
+        self.message(text, false);
+    }
+
+    /// Adds a message: one of ours if it equals the initial message or the reminder, else the user's.
+    fn message(&mut self, text: &str, is_ours: bool) {
+        let explained = self.explained();
         let is_reminder = explained.is_some_and(|explained| explained.is_reminder(text));
         let is_initial = explained.is_some_and(|explained| explained.initial_message() == text);
         if is_initial || (is_ours && !is_reminder) {
@@ -257,7 +277,8 @@ impl Timeline {
         }
     }
 
-    fn stored(&mut self, entry: Entry<'_>) {
+    /// Adds an entry of ours.
+    pub(super) fn stored(&mut self, entry: Entry<'_>) {
         match entry.custom_type {
             entry_type::STATE => {
                 if let Some(state) = state_of(entry) {
@@ -273,7 +294,7 @@ impl Timeline {
     }
 
     /// Adopts the position of a loaded session, which may differ from the current one.
-    fn loaded(&mut self, entries: &[Entry<'_>]) {
+    pub(super) fn loaded(&mut self, entries: &[Entry<'_>]) {
         let newest = |of: &str| entries.iter().rev().find(|entry| entry.custom_type == of);
         let Some(state) = newest(entry_type::STATE).and_then(|entry| state_of(*entry)) else {
             self.leave_phase();
@@ -288,8 +309,8 @@ impl Timeline {
         if let Some(definition) = newest(entry_type::DEFINITION) {
             run.define(*definition);
         }
-        if let Some(pace) = newest(entry_type::RUN) {
-            run.replace_counts(*pace);
+        if let Some(counters) = newest(entry_type::RUN) {
+            run.replace_counts(*counters);
         }
         self.push(TimelineEvent::Resumed {
             workflow: run.workflow().to_owned(),
@@ -384,7 +405,7 @@ impl Timeline {
     fn counted(&mut self, entry: Entry<'_>) {
         let Some(run) = self.run.as_mut() else { return };
         let before = run.replace_counts(entry);
-        let now = run.pace;
+        let now = run.counters;
         if now.reminders > before.reminders {
             self.totals.pushes += u64::from(now.reminders - before.reminders);
             self.push(TimelineEvent::Reminded {
@@ -423,12 +444,12 @@ fn characters(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-fn pause_reason(why: Parked) -> &'static str {
+fn pause_reason(why: PauseReason) -> &'static str {
     match why {
-        Parked::Max => "the bound of reminders is reached",
-        Parked::MaxStale => "the agent called no tool",
-        Parked::Error => "the model's answer ended in an error",
-        Parked::Question => "the agent asked a question",
-        Parked::Approval => "the phase needs the user's word",
+        PauseReason::Max => "the bound of reminders is reached",
+        PauseReason::MaxStale => "the agent called no tool",
+        PauseReason::Error => "the model's answer ended in an error",
+        PauseReason::Question => "the agent asked a question",
+        PauseReason::Approval => "the phase needs the user's word",
     }
 }
