@@ -15,7 +15,7 @@ use super::named;
 use super::outcome::Outcome;
 use super::project::Project;
 use crate::simulate::{
-    Changed, Command, Guards, HELP, Level, Reaction, Recorder, Simulation, Start, Step,
+    Changed, Command, Guards, HELP, Level, Reaction, Simulation, Start, Step, begin_recording,
 };
 
 const EXAMPLES: &str = "\
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let cwd = arguments.project.directory().canonicalize()?;
     let agent_dir = arguments.project.agent_dir();
     let description = arguments.description.join(" ");
-    let recorder = arguments.record.as_deref().map(Recorder::begin);
+    let recorder = arguments.record.as_deref().map(begin_recording);
     let recorder = recorder.transpose()?;
     let (simulation, output) = Simulation::start(Start {
         cwd: &cwd.to_string_lossy(),

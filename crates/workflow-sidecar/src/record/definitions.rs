@@ -34,32 +34,19 @@ pub(crate) struct Directory(pub(crate) BTreeMap<String, Content>);
 
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub(crate) enum Content {
     /// Its text.
     Text(String),
-    /// Its bytes, which are not UTF-8.
-    Bytes(Bytes),
+    /// Its bytes, which are not UTF-8, as two digits each.
+    Bytes {
+        #[serde(with = "hex")]
+        hex: Vec<u8>,
+    },
     /// The reason why it cannot be read, or why a directory is not searched.
-    Unreadable(Unreadable),
+    Unreadable { problem: Problem },
     /// A directory without files.
     Empty(()),
-}
-
-/// Bytes that are not UTF-8.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Bytes {
-    /// Two digits a byte.
-    #[serde(with = "hex")]
-    pub(crate) hex: Vec<u8>,
-}
-
-/// A file or directory that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Unreadable {
-    pub(crate) problem: Problem,
 }
 
 /// [`FileProblem`] as it is written.
@@ -90,8 +77,8 @@ impl Directory {
         match settings {
             Content::Text(text) => *text = without_tokens(text).into_owned(),
             // Tokens cannot be found in it.
-            Content::Bytes(bytes) => bytes.hex.clear(),
-            Content::Unreadable(_) | Content::Empty(()) => {}
+            Content::Bytes { hex } => hex.clear(),
+            Content::Unreadable { .. } | Content::Empty(()) => {}
         }
     }
 }
@@ -101,15 +88,15 @@ impl Content {
     pub(crate) fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::Text(text.to_owned()),
-            Err(_) => Self::Bytes(Bytes {
+            Err(_) => Self::Bytes {
                 hex: bytes.to_vec(),
-            }),
+            },
         }
     }
 
     /// The content of a file with this problem.
     pub(crate) fn problem(problem: &FileProblem) -> Self {
-        Self::Unreadable(Unreadable {
+        Self::Unreadable {
             problem: match problem {
                 FileProblem::Missing => Problem::Missing,
                 FileProblem::Escapes => Problem::Escapes,
@@ -119,15 +106,15 @@ impl Content {
                 FileProblem::NameNotUtf8 => Problem::NameNotUtf8,
                 FileProblem::Unreadable(why) => Problem::System(why.clone()),
             },
-        })
+        }
     }
 
     /// The bytes of a file, or its problem.
     fn read(&self, limit: u32) -> Result<&[u8], FileProblem> {
         let bytes = match self {
             Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => &bytes.hex,
-            Self::Unreadable(unreadable) => return Err(unreadable.problem.met(limit)),
+            Self::Bytes { hex } => hex,
+            Self::Unreadable { problem } => return Err(problem.met(limit)),
             Self::Empty(()) => return Err(FileProblem::NotAFile),
         };
         if bytes.len() > limit as usize {
@@ -178,36 +165,27 @@ impl Directory {
 
     /// The entries of the workflows directory, in byte order of their names.
     pub(crate) fn entries(&self) -> Result<Vec<TierEntry>, FileProblem> {
-        if let Some(Content::Unreadable(unreadable)) = self.0.get(WORKFLOWS) {
-            return Err(unreadable.problem.met(0));
+        if let Some(Content::Unreadable { problem }) = self.0.get(WORKFLOWS) {
+            return Err(problem.met(0));
         }
-        let mut entries: BTreeMap<&str, Option<FileProblem>> = BTreeMap::new();
+        let mut entries: BTreeMap<&str, TierEntry> = BTreeMap::new();
         for (path, content) in &self.0 {
-            let inside = path.strip_prefix(WORKFLOWS).unwrap_or_default();
-            let Some((name, rest)) = inside.split_once('/') else {
+            let inside = path
+                .strip_prefix(WORKFLOWS)
+                .and_then(|path| path.split_once('/'));
+            let Some((name, file)) = inside else {
                 continue;
             };
-            let problem = match content {
-                Content::Unreadable(unreadable) if rest.is_empty() => {
-                    Some(unreadable.problem.met(0))
-                }
-                Content::Text(_)
-                | Content::Bytes(_)
-                | Content::Unreadable(_)
-                | Content::Empty(()) => None,
+            let entry = match content {
+                Content::Unreadable { problem } if file.is_empty() => TierEntry::Skipped {
+                    name: name.to_owned(),
+                    problem: problem.met(0),
+                },
+                _ => TierEntry::Directory(name.to_owned()),
             };
-            entries.insert(name, problem);
+            entries.insert(name, entry);
         }
-        Ok(entries
-            .into_iter()
-            .map(|(name, problem)| {
-                let name = name.to_owned();
-                match problem {
-                    Some(problem) => TierEntry::Skipped { name, problem },
-                    None => TierEntry::Directory(name),
-                }
-            })
-            .collect())
+        Ok(entries.into_values().collect())
     }
 
     /// Notes an entry of the workflows directory. Its files are noted when they are read.
@@ -217,6 +195,16 @@ impl Directory {
             TierEntry::Skipped { name, problem } => (name, Content::problem(problem)),
         };
         self.0.insert(format!("{WORKFLOWS}{name}/"), content);
+    }
+
+    /// Notes what was read of a file. A file that does not exist is not in the directory.
+    pub(crate) fn note_file(&mut self, path: &FilePath, read: &Result<Vec<u8>, FileProblem>) {
+        let content = match read {
+            Ok(bytes) => Content::of(bytes),
+            Err(FileProblem::Missing) => return,
+            Err(problem) => Content::problem(problem),
+        };
+        self.0.insert(Self::name_of(path), content);
     }
 
     /// Notes why the workflows directory cannot be read.
@@ -235,6 +223,14 @@ impl Directory {
                 self.0.remove(&name);
             }
         }
+    }
+}
+
+/// The name of the directory of a project's definitions, the same on every system.
+pub(super) fn project_name(cwd: &str) -> String {
+    match cwd.chars().last() {
+        None | Some('/' | '\\') => format!("{cwd}.pi"),
+        Some(_) => format!("{cwd}/.pi"),
     }
 }
 

@@ -1,78 +1,48 @@
 //! The difference in meaning between two answers, for an agent and a person.
 //!
-//! With other definitions nearly every line differs somewhere: the definition is stored in the session. What is
-//! asked then is what a change does: which call is blocked, which text is read. Owns what a message says in these
-//! terms. Must not know where the messages come from.
+//! With other definitions nearly every line differs somewhere, because the definition is stored in the session. So the effects
+//! are compared: which call is blocked, which text is read.
 
 use serde_json::Value;
 use workflow_core::run::entry_type;
 
 use super::difference::Change;
 
-/// The subject of a fact, in order of importance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum About {
-    /// The decision on a call.
-    Call,
-    /// The answer of `workflow_step`.
-    Answer,
-    Error,
-    Context,
-    Told,
-    Shown,
-    Asked,
-    Notice,
-    Status,
-    Widget,
-    Named,
-    /// The stored entries, which follow from all else.
-    Stored,
-    /// Anything else.
-    Other,
-}
+const CALL: &str = "the call";
+const ANSWER: &str = "the answer to the agent";
+const ERROR: &str = "the error";
+const CONTEXT: &str = "the text in the context";
+const TO_AGENT: &str = "what the agent is told";
+const SHOWN: &str = "what the person is shown";
+const QUESTION: &str = "the question";
+const NOTICE: &str = "the notice";
+const STATUS: &str = "the status";
+const WIDGET: &str = "the widget";
+const SESSION_NAME: &str = "the session's name";
+const STORED: &str = "what is stored";
+const OTHER: &str = "something else in the answer";
 
-/// Everything there is, in order.
-const ALL: [About; 13] = [
-    About::Call,
-    About::Answer,
-    About::Error,
-    About::Context,
-    About::Told,
-    About::Shown,
-    About::Asked,
-    About::Notice,
-    About::Status,
-    About::Widget,
-    About::Named,
-    About::Stored,
-    About::Other,
+/// The subjects of facts, in order of importance.
+const SUBJECTS: [&str; 11] = [
+    CALL,
+    ANSWER,
+    ERROR,
+    CONTEXT,
+    TO_AGENT,
+    SHOWN,
+    QUESTION,
+    NOTICE,
+    STATUS,
+    WIDGET,
+    SESSION_NAME,
 ];
-
-impl About {
-    /// Its name for people.
-    fn noun(self) -> &'static str {
-        match self {
-            Self::Call => "the call",
-            Self::Answer => "the answer to the agent",
-            Self::Error => "the error",
-            Self::Context => "the text in the context",
-            Self::Told => "what the agent is told",
-            Self::Shown => "what the person is shown",
-            Self::Asked => "the question",
-            Self::Notice => "the notice",
-            Self::Status => "the status",
-            Self::Widget => "the widget",
-            Self::Named => "the session's name",
-            Self::Stored => "what is stored",
-            Self::Other => "something else in the answer",
-        }
-    }
-}
+/// The subjects that are named only if nothing else differs, because they follow from the rest.
+const MINOR_SUBJECTS: [&str; 2] = [STORED, OTHER];
 
 /// A fact in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fact {
-    about: About,
+    about: &'static str,
     /// The result of a call: blocked, allowed, answered or refused.
     verdict: Option<&'static str>,
     text: String,
@@ -84,26 +54,23 @@ pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]
         let facts = lines.iter().flat_map(|line| facts(asked, line));
         facts.collect::<Vec<_>>()
     });
-    let differing = |about: &About| {
-        let [one, other] = [&expected, &heard].map(|facts| of(*about, facts));
-        change(*about, &one, &other)
+    let differing = |about: &&'static str| {
+        let [one, other] = [&expected, &heard].map(|facts| of(about, facts));
+        change(about, &one, &other)
     };
-    let (follows, matters): (Vec<About>, Vec<About>) = ALL
-        .into_iter()
-        .partition(|about| matches!(about, About::Stored | About::Other));
-    let found: Vec<Change> = matters.iter().filter_map(differing).collect();
+    let found: Vec<Change> = SUBJECTS.iter().filter_map(differing).collect();
     if found.is_empty() {
-        return follows.iter().filter_map(differing).collect();
+        return MINOR_SUBJECTS.iter().filter_map(differing).collect();
     }
     found
 }
 
-fn of(about: About, facts: &[Fact]) -> Vec<&Fact> {
+fn of<'a>(about: &str, facts: &'a [Fact]) -> Vec<&'a Fact> {
     facts.iter().filter(|fact| fact.about == about).collect()
 }
 
 /// The first fact of a kind that differs.
-fn change(about: About, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
+fn change(about: &str, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
     let length = expected.len().max(heard.len());
     let at = (0..length).find(|at| expected.get(*at) != heard.get(*at))?;
     let (one, other) = (expected.get(at), heard.get(at));
@@ -113,9 +80,9 @@ fn change(about: About, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
     let what = match (verdicts, one, other) {
         (Some((was, is)), _, _) if was != is => format!("was {was}, is {is}"),
         (Some(("blocked", _)), _, _) => "is blocked for another reason".to_owned(),
-        (_, Some(_), Some(_)) => format!("{} is another", about.noun()),
-        (_, None, _) => format!("{} is new", about.noun()),
-        (_, _, None) => format!("{} is gone", about.noun()),
+        (_, Some(_), Some(_)) => format!("{about} is another"),
+        (_, None, _) => format!("{about} is new"),
+        (_, _, None) => format!("{about} is gone"),
     };
     let text = |fact: Option<&&Fact>| {
         let text = fact.map(|fact| fact.text.clone());
@@ -133,12 +100,12 @@ fn facts(asked: Option<&str>, line: &str) -> Vec<Fact> {
     let mut found = Vec::new();
     match serde_json::from_str(line) {
         Ok(Value::Object(message)) => of_message(asked, &Value::Object(message), &mut found),
-        Ok(_) | Err(_) => push(&mut found, About::Other, line.to_owned()),
+        Ok(_) | Err(_) => push(&mut found, OTHER, line.to_owned()),
     }
     found
 }
 
-fn push(found: &mut Vec<Fact>, about: About, text: String) {
+fn push(found: &mut Vec<Fact>, about: &'static str, text: String) {
     found.push(Fact {
         about,
         verdict: None,
@@ -152,10 +119,10 @@ fn of_message(asked: Option<&str>, message: &Value, found: &mut Vec<Fact>) {
         Some(_) => {
             let params = &message["params"];
             let told = [text(&params["title"]), text(&params["message"])];
-            push(found, About::Asked, told.join(": "));
+            push(found, QUESTION, told.join(": "));
         }
         None if message.get("error").is_some() => {
-            push(found, About::Error, text(&message["error"]["message"]));
+            push(found, ERROR, text(&message["error"]["message"]));
         }
         None => of_result(asked, &message["result"], found),
     }
@@ -165,7 +132,7 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Vec<Fact>) {
     if asked == Some("hook/tool_call") {
         let reason = &result["block"]["reason"];
         found.push(Fact {
-            about: About::Call,
+            about: CALL,
             verdict: Some(if reason.is_null() {
                 "allowed"
             } else {
@@ -174,14 +141,12 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Vec<Fact>) {
             text: text(reason),
         });
     }
-    let mut rest = result.clone();
-    let members = rest.as_object_mut();
+    let mut others = serde_json::Map::new();
     for (name, value) in result.as_object().into_iter().flatten() {
         match name.as_str() {
-            "block" if asked == Some("hook/tool_call") => {}
-            "inject" => push(found, About::Context, text(&value["content"])),
+            "inject" => push(found, CONTEXT, text(&value["content"])),
             "content" if asked == Some("tool/execute") => found.push(Fact {
-                about: About::Answer,
+                about: ANSWER,
                 verdict: Some(if result["isError"] == true {
                     "refused"
                 } else {
@@ -190,16 +155,14 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Vec<Fact>) {
                 text: text(&value[0]["text"]),
             }),
             "actions" => of_actions(value, found),
-            _ => {}
+            "block" | "content" => {}
+            _ => {
+                others.insert(name.clone(), value.clone());
+            }
         }
     }
-    if let Some(members) = members {
-        for known in ["block", "inject", "content", "actions"] {
-            members.remove(known);
-        }
-        if !members.is_empty() {
-            push(found, About::Other, rest.to_string());
-        }
+    if !others.is_empty() {
+        push(found, OTHER, Value::from(others).to_string());
     }
 }
 
@@ -208,14 +171,14 @@ fn of_actions(actions: &Value, found: &mut Vec<Fact>) {
         let (about, said) = match action["type"].as_str().unwrap_or_default() {
             // It is what was changed.
             "appendEntry" if action["customType"] == entry_type::DEFINITION => continue,
-            "appendEntry" => (About::Stored, action["data"].to_string()),
-            "sendMessage" => (About::Shown, text(&action["message"]["content"])),
-            "sendUserMessage" => (About::Told, text(&action["content"])),
-            "setSessionName" => (About::Named, text(&action["name"])),
-            "setStatus" => (About::Status, text(&action["text"])),
-            "setWidget" => (About::Widget, text(&action["lines"])),
-            "notify" => (About::Notice, text(&action["message"])),
-            _ => (About::Other, action.to_string()),
+            "appendEntry" => (STORED, action["data"].to_string()),
+            "sendMessage" => (SHOWN, text(&action["message"]["content"])),
+            "sendUserMessage" => (TO_AGENT, text(&action["content"])),
+            "setSessionName" => (SESSION_NAME, text(&action["name"])),
+            "setStatus" => (STATUS, text(&action["text"])),
+            "setWidget" => (WIDGET, text(&action["lines"])),
+            "notify" => (NOTICE, text(&action["message"])),
+            _ => (OTHER, action.to_string()),
         };
         push(found, about, said);
     }

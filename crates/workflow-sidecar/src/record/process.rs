@@ -355,9 +355,9 @@ fn write(base: &Path, directory: &Directory) -> Result<(), Trouble> {
         let path = base.join(name);
         match content {
             Content::Text(text) => write_file(&path, text.as_bytes()),
-            Content::Bytes(bytes) => write_file(&path, &bytes.hex),
+            Content::Bytes { hex } => write_file(&path, hex),
             Content::Empty(()) => fs::create_dir_all(&path),
-            Content::Unreadable(unreadable) => match unreadable.problem {
+            Content::Unreadable { problem } => match problem {
                 Problem::NotAFile if !name.ends_with('/') => fs::create_dir_all(&path),
                 Problem::NotAFile
                 | Problem::Missing

@@ -20,7 +20,7 @@ use workflow_protocol::PROTOCOL_VERSION;
 
 use super::definitions::{Definitions, Directory, to_hex};
 use super::format::{ANY, Clock, Header, Server, UNKNOWN, VERSION};
-use super::recording_loader::{Load, RecordingLoader};
+use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
 use super::redaction::{Answers, Payload, Redaction};
 use super::replay_platform::lock;
@@ -84,11 +84,11 @@ pub(crate) struct Recorder {
     length: u64,
     extent: Extent,
     seed: u64,
-    loads: Arc<Mutex<Vec<Load>>>,
+    read: Arc<Mutex<Vec<ReadDirectory>>>,
     results: Arc<Mutex<Vec<PlatformResult>>>,
     redaction: Redaction,
     /// The directories as they were written last.
-    noted: HashMap<String, Directory>,
+    written: HashMap<String, Directory>,
 }
 
 impl Recorder {
@@ -127,10 +127,10 @@ impl Recorder {
             length,
             extent,
             seed,
-            loads: Arc::default(),
+            read: Arc::default(),
             results: Arc::default(),
             redaction: Redaction::new(extent.payload),
-            noted: HashMap::new(),
+            written: HashMap::new(),
         };
         let header = recorder.header(now);
         recorder.append(&header);
@@ -142,9 +142,9 @@ impl Recorder {
         self.seed
     }
 
-    /// A loader of definitions whose reads are recorded.
+    /// A loader of definitions that records the reads.
     pub(crate) fn loader(&self) -> Arc<dyn Loader> {
-        Arc::new(RecordingLoader(Arc::clone(&self.loads)))
+        Arc::new(RecordingLoader(Arc::clone(&self.read)))
     }
 
     /// A platform with the results of this one, which are recorded.
@@ -154,7 +154,7 @@ impl Recorder {
 
     /// Writes what happened, and the lines that followed.
     pub(crate) fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]) {
-        let loads = std::mem::take(&mut *lock(&self.loads));
+        let read = std::mem::take(&mut *lock(&self.read));
         let results = std::mem::take(&mut *lock(&self.results));
         if self.file.is_none() {
             return;
@@ -163,7 +163,7 @@ impl Recorder {
             at,
             text: String::new(),
         };
-        self.push_definitions(loads, &mut lines);
+        self.push_definitions(read, &mut lines);
         for result in results {
             let result = match result {
                 PlatformResult::Effect(event) => {
@@ -232,23 +232,19 @@ impl Recorder {
         Answers::Compared
     }
 
-    /// Writes the directories whose content is not the one that was written last.
-    fn push_definitions(&mut self, loads: Vec<Load>, lines: &mut Lines) {
-        let changed: Vec<(String, Directory)> = loads
-            .into_iter()
-            .filter(|load| {
-                let noted = self.noted.get(&load.name);
-                !load
-                    .reads
-                    .agree_with(noted.unwrap_or(&Directory::default()))
-            })
-            .map(|load| (load.name, load.reads.into_directory()))
-            .collect();
+    /// Writes the directories that differ from those that were written last.
+    fn push_definitions(&mut self, read: Vec<ReadDirectory>, lines: &mut Lines) {
+        let mut changed = BTreeMap::new();
+        for (name, directory) in read {
+            let written = self.written.entry(name.clone()).or_default();
+            if *written != directory {
+                written.clone_from(&directory);
+                changed.insert(name, directory);
+            }
+        }
         if changed.is_empty() {
             return;
         }
-        self.noted.extend(changed.iter().cloned());
-        let mut changed: BTreeMap<String, Directory> = changed.into_iter().collect();
         if self.redaction.is_on() {
             changed.values_mut().for_each(Directory::hide_tokens);
         }

@@ -1,62 +1,41 @@
-//! The loading of definitions while a session is recorded.
-//!
-//! Notes all reads of the disk. Must not know how they are used.
+//! The loading of definitions while a session is recorded: it notes all reads of the disk.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
-use super::definitions::{Content, Directory};
-use super::transcript_loader::project_name;
+use super::definitions::{Directory, project_name};
+use super::replay_platform::lock;
 use crate::platform::disk::Disk;
 use crate::serve::{Loader, no_project};
 
-/// Loads from the disk and notes the reads.
-#[derive(Debug)]
-pub(super) struct RecordingLoader(pub(super) Arc<Mutex<Vec<Load>>>);
-
-/// The reads of one directory.
-#[derive(Debug)]
-pub(super) struct Load {
-    /// The directory, as a transcript names it.
-    pub(super) name: String,
-    pub(super) reads: Reads,
-}
-
-/// The results of reads in a directory.
+/// Loads from the disk.
 #[derive(Debug, Default)]
-pub(super) struct Reads {
-    /// True if the project that it belongs to does not exist.
-    is_missing: bool,
-    entries: Option<Result<Vec<TierEntry>, FileProblem>>,
-    /// By the name in a transcript; `None` is a file that is not there.
-    files: BTreeMap<String, Option<Content>>,
-}
+pub(super) struct RecordingLoader(pub(super) Arc<Mutex<Vec<ReadDirectory>>>);
+
+/// A directory, by its name in a transcript, with the files that were read.
+pub(super) type ReadDirectory = (String, Directory);
 
 impl Loader for RecordingLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let files = RecordingFiles {
             disk: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
-            reads: RefCell::default(),
+            directories: RefCell::default(),
         };
         let mut loaded = load(&files);
-        let [global, mut project] = files.reads.into_inner();
-        project.is_missing = !cwd.is_dir();
-        if project.is_missing {
+        let [mut global, mut project] = files.directories.into_inner();
+        global.tidy();
+        project.tidy();
+        if !cwd.is_dir() {
+            project.note_no_project();
             loaded.diagnostics.push(no_project(cwd));
         }
-        let loads = [
+        lock(&self.0).extend([
             (agent_dir.to_string_lossy().into_owned(), global),
             (project_name(&cwd.to_string_lossy()), project),
-        ];
-        let loads = loads.map(|(name, reads)| Load { name, reads });
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(loads);
+        ]);
         Arc::new(loaded)
     }
 }
@@ -64,75 +43,28 @@ impl Loader for RecordingLoader {
 /// The disk, for one load.
 struct RecordingFiles {
     disk: Disk,
-    reads: RefCell<[Reads; 2]>,
+    directories: RefCell<[Directory; 2]>,
 }
 
 impl Files for RecordingFiles {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         let entries = self.disk.entries(tier);
-        self.reads.borrow_mut()[tier as usize].entries = Some(entries.clone());
+        let directory = &mut self.directories.borrow_mut()[tier as usize];
+        match &entries {
+            Ok(entries) => entries.iter().for_each(|entry| directory.note_entry(entry)),
+            Err(problem) => directory.note_closed(problem),
+        }
         entries
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
         let read = self.disk.read(path, max_bytes);
-        let content = match &read {
-            Ok(bytes) => Some(Content::of(bytes)),
-            Err(FileProblem::Missing) => None,
-            Err(problem) => Some(Content::problem(problem)),
-        };
-        let files = &mut self.reads.borrow_mut()[path.tier() as usize].files;
-        files.insert(Directory::name_of(path), content);
+        self.directories.borrow_mut()[path.tier() as usize].note_file(path, &read);
         read
     }
 
     fn shown(&self, path: &FilePath) -> String {
         self.disk.shown(path)
-    }
-}
-
-impl Reads {
-    /// True if a directory with this content would have given the same results.
-    pub(super) fn agree_with(&self, directory: &Directory) -> bool {
-        let same_entries = self
-            .entries
-            .as_ref()
-            .is_none_or(|entries| alike(entries, &directory.entries()));
-        let mut files = self.files.iter();
-        let same_project = directory.has_project() != self.is_missing;
-        same_project
-            && same_entries
-            && files.all(|(name, content)| directory.0.get(name) == content.as_ref())
-    }
-
-    /// A directory that gives the same results.
-    pub(super) fn into_directory(self) -> Directory {
-        let mut directory = Directory::default();
-        match &self.entries {
-            Some(Ok(entries)) => entries.iter().for_each(|entry| directory.note_entry(entry)),
-            Some(Err(problem)) => directory.note_closed(problem),
-            None => {}
-        }
-        let files = self.files.into_iter();
-        directory
-            .0
-            .extend(files.filter_map(|(name, content)| Some((name, content?))));
-        directory.tidy();
-        if self.is_missing {
-            directory.note_no_project();
-        }
-        directory
-    }
-}
-
-/// True if two results are the same in a transcript.
-fn alike(
-    one: &Result<Vec<TierEntry>, FileProblem>,
-    other: &Result<Vec<TierEntry>, FileProblem>,
-) -> bool {
-    match (one, other) {
-        (Err(one), Err(other)) => Content::problem(one) == Content::problem(other),
-        (one, other) => one == other,
     }
 }
 
@@ -156,15 +88,13 @@ mod tests {
             fs::create_dir_all(workflows.join(path).parent().unwrap()).unwrap();
             fs::write(workflows.join(path), text).unwrap();
         }
-        let loads = Arc::default();
-        let loaded = RecordingLoader(Arc::clone(&loads)).load(&agent, &cwd);
+        let recording = RecordingLoader::default();
+        let loaded = recording.load(&agent, &cwd);
         assert!(!loaded.diagnostics.is_empty());
-        let mut loads = std::mem::take(&mut *loads.lock().unwrap());
-        let (project, global) = (loads.pop().unwrap(), loads.pop().unwrap());
-        assert!(global.reads.agree_with(&Directory::default()));
-        assert!(!project.reads.agree_with(&Directory::default()));
-        let directory = project.reads.into_directory();
-        let names: Vec<&str> = directory.0.keys().map(String::as_str).collect();
+        let read = std::mem::take(&mut *lock(&recording.0));
+        let [(_, global), (name, project)] = read.try_into().unwrap();
+        assert_eq!(global, Directory::default());
+        let names: Vec<&str> = project.0.keys().map(String::as_str).collect();
         assert_eq!(
             names,
             [
@@ -174,12 +104,10 @@ mod tests {
                 "workflows/w/workflow.yaml"
             ]
         );
-        let again = Arc::default();
-        RecordingLoader(Arc::clone(&again)).load(&agent, &cwd);
-        let again = again.lock().unwrap();
-        assert!(again[1].reads.agree_with(&directory));
+        recording.load(&agent, &cwd);
+        assert_eq!(lock(&recording.0)[1].1, project);
         let transcript = super::super::transcript_loader::TranscriptLoader::default();
-        transcript.embed([(project.name, directory)].into());
+        transcript.embed([(name, project)].into());
         assert_eq!(transcript.load(&agent, &cwd), loaded);
     }
 }

@@ -15,10 +15,14 @@ use crate::serve::{Memory, Surroundings};
 /// A sidecar. The lines that follow from a line are there before the next one is sent.
 pub(super) trait Sidecar {
     /// The content of the directories has changed.
-    fn redefine(&mut self) -> Result<(), Trouble>;
+    fn redefine(&mut self) -> Result<(), Trouble> {
+        Ok(())
+    }
 
     /// Gives the path here of a directory that the host named.
-    fn directory(&mut self, tier: Tier, named: &str) -> Result<String, Trouble>;
+    fn directory(&mut self, _tier: Tier, named: &str) -> Result<String, Trouble> {
+        Ok(named.to_owned())
+    }
 
     /// Sends a line, gives the lines that follow.
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble>;
@@ -30,10 +34,14 @@ pub(super) trait Sidecar {
     fn end(&mut self) -> Result<Vec<String>, Trouble>;
 
     /// Gives the exit status, if it failed.
-    fn failed_exit(&mut self) -> Option<String>;
+    fn failed_exit(&mut self) -> Option<String> {
+        None
+    }
 
     /// Gives the last lines of its standard error.
-    fn complaints(&self) -> Vec<String>;
+    fn complaints(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A line that is sent.
@@ -73,14 +81,6 @@ impl InMemory {
 }
 
 impl Sidecar for InMemory {
-    fn redefine(&mut self) -> Result<(), Trouble> {
-        Ok(())
-    }
-
-    fn directory(&mut self, _: Tier, named: &str) -> Result<String, Trouble> {
-        Ok(named.to_owned())
-    }
-
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
         Ok(match line {
             // The text in a line of a transcript may have several lines.
@@ -103,13 +103,5 @@ impl Sidecar for InMemory {
 
     fn end(&mut self) -> Result<Vec<String>, Trouble> {
         Ok(self.0.finish())
-    }
-
-    fn failed_exit(&mut self) -> Option<String> {
-        None
-    }
-
-    fn complaints(&self) -> Vec<String> {
-        Vec::new()
     }
 }

@@ -4,14 +4,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use workflow_core::definition::{
     Check, FilePath, FileProblem, Files, Loaded, PhaseEntry, Tier, TierEntry, load,
 };
 
-use super::definitions::Directory;
+use super::definitions::{Directory, project_name};
 use super::recording_loader::RecordingLoader;
+use super::replay_platform::lock;
 use crate::platform::disk::{Disk, HOST_DIRECTORY};
 use crate::serve::{Loader, no_project};
 
@@ -25,8 +26,8 @@ struct Contents {
     instead: Tiers,
     /// By name.
     directories: HashMap<String, Directory>,
-    /// The names of directories for which `instead` was used.
-    replaced: BTreeMap<String, Tier>,
+    /// The directories of `instead` that were used, by the names that they have in the transcript.
+    replaced: BTreeMap<String, Directory>,
 }
 
 /// The names of a host's directories in a transcript written by hand.
@@ -72,10 +73,10 @@ impl Tiers {
     /// Reads a project's directory with its `.pi`, or one that has an `agent` directory, a `project`, or both.
     pub(crate) fn read(directory: &Path) -> Result<Self, NoDefinitions> {
         let ([agent, project], has) = paths(directory)?;
-        let loads = Arc::default();
-        RecordingLoader(Arc::clone(&loads)).load(&agent, &project);
-        let mut loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut read = loads.drain(..).map(|load| load.reads.into_directory());
+        let recording = RecordingLoader::default();
+        recording.load(&agent, &project);
+        let read = std::mem::take(&mut *lock(&recording.0));
+        let mut read = read.into_iter().map(|(_, directory)| directory);
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
     }
 
@@ -108,9 +109,7 @@ impl Tiers {
         let found = paths.iter().find(|path| path.is_dir());
         found.ok_or(missing).and_then(|path| Self::read(path))
     }
-}
 
-impl Tiers {
     /// True if a gate of these definitions runs commands.
     pub(super) fn run_commands(&self) -> bool {
         let Self(directories) = self;
@@ -161,13 +160,7 @@ impl TranscriptLoader {
 
     /// The definitions that were used in place of the transcript's, by name.
     pub(super) fn replaced(&self) -> BTreeMap<String, Directory> {
-        let directories = self.lock();
-        let Tiers(instead) = &directories.instead;
-        let replaced = directories.replaced.iter();
-        let given = replaced.map(|(name, tier)| (name, &instead[*tier as usize]));
-        given
-            .filter_map(|(name, given)| Some((name.clone(), given.clone()?)))
-            .collect()
+        self.lock().replaced.clone()
     }
 
     /// The content of a directory: an agent directory, or the working directory of a project.
@@ -178,7 +171,7 @@ impl TranscriptLoader {
     }
 
     fn lock(&self) -> MutexGuard<'_, Contents> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -186,12 +179,12 @@ impl Contents {
     /// Notes the name of a directory for which `instead` is used.
     fn note_replaced(&mut self, tier: Tier, named: &str) {
         let Tiers(instead) = &self.instead;
-        if instead[tier as usize].is_some() {
+        if let Some(given) = &instead[tier as usize] {
             let name = match tier {
                 Tier::Global => named.to_owned(),
                 Tier::Project => project_name(named),
             };
-            self.replaced.insert(name, tier);
+            self.replaced.insert(name, given.clone());
         }
     }
 
@@ -201,14 +194,6 @@ impl Contents {
             Tier::Global => self.directories.get(named),
             Tier::Project => self.directories.get(&project_name(named)),
         })
-    }
-}
-
-/// The name of the directory of a project's definitions, the same on every system.
-pub(super) fn project_name(cwd: &str) -> String {
-    match cwd.chars().last() {
-        None | Some('/' | '\\') => format!("{cwd}.pi"),
-        Some(_) => format!("{cwd}/.pi"),
     }
 }
 

@@ -138,12 +138,108 @@ fn instead(near: Option<&str>) -> String {
     }
 }
 
-/// The commands.
-const COMMANDS: [&str; 25] = [
-    "tool", "next", "loop", "status", "cancel", "stop", "start", "say", "wait", "yes", "no",
-    "compact", "reload", "help", "quit", "exit", "choose", "dismiss", "pass", "fail", "norun",
-    "result", "error", "trigger", "back",
+/// The text behind the name of a command.
+enum Syntax {
+    /// There is none.
+    Alone(Command),
+    /// A description of the text, an example of the command, and the reader of the text.
+    Text(&'static str, &'static str, fn(&str) -> Option<Command>),
+}
+
+use Syntax::{Alone, Text};
+
+/// The commands by name.
+static COMMANDS: [(&str, Syntax); 25] = [
+    (
+        "tool",
+        Text("a name", "tool edit {\"path\": \"a.rs\"}", |text| {
+            let (name, input) = name_and_text(text)?;
+            let input = if input.is_empty() {
+                "{}".to_owned()
+            } else {
+                input
+            };
+            Some(Command::Tool { name, input })
+        }),
+    ),
+    ("next", Alone(Command::Move("next"))),
+    ("loop", Alone(Command::Move("loop"))),
+    ("status", Alone(Command::Move("status"))),
+    ("cancel", Alone(Command::Move("cancel"))),
+    (
+        "stop",
+        Text(
+            "error, length, question or aborted, or nothing",
+            "stop question",
+            stop,
+        ),
+    ),
+    ("start", Alone(Command::Start)),
+    (
+        "say",
+        Text("a text", "say Go on.", |text| some(text).map(Command::Say)),
+    ),
+    (
+        "wait",
+        Text("whole seconds", "wait 3", |text| {
+            text.parse().ok().map(Command::Wait)
+        }),
+    ),
+    ("yes", Alone(Command::Answer(Answer::Yes))),
+    ("no", Alone(Command::Answer(Answer::No))),
+    ("compact", Alone(Command::Compact)),
+    ("reload", Alone(Command::Reload)),
+    ("help", Alone(Command::Help)),
+    ("quit", Alone(Command::Quit)),
+    ("exit", Alone(Command::Quit)),
+    (
+        "choose",
+        Text("an answer", "choose approve", |text| {
+            Some(Command::Answer(Answer::Chosen(some(text)?)))
+        }),
+    ),
+    ("dismiss", Alone(Command::Answer(Answer::Dismissed))),
+    ("pass", Alone(Command::Gate(Outcome::Passed))),
+    (
+        "fail",
+        Text("a text", "fail", |text| {
+            Some(Command::Gate(Outcome::Failed(text.to_owned())))
+        }),
+    ),
+    (
+        "norun",
+        Text("a text", "norun", |text| {
+            Some(Command::Gate(Outcome::CouldNotRun(text.to_owned())))
+        }),
+    ),
+    (
+        "result",
+        Text("a tool and a text", RESULT, |text| result(text, false)),
+    ),
+    (
+        "error",
+        Text("a tool and a text", RESULT, |text| result(text, true)),
+    ),
+    (
+        "trigger",
+        Text(
+            "a file or a port, and a text",
+            "trigger wake.txt run the tests",
+            |text| {
+                let (name, text) = name_and_text(text)?;
+                Some(Command::Trigger { name, text })
+            },
+        ),
+    ),
+    (
+        "back",
+        Text("a checkpoint's number", "back 1", |text| {
+            text.parse().ok().map(Command::Back)
+        }),
+    ),
 ];
+
+const RESULT: &str = "result bash the key is sk-1234";
 
 /// The commands that a person runs in a host.
 const OURS: [&str; 2] = ["/workflow", "/cancel-workflow"];
@@ -185,124 +281,53 @@ impl Command {
                 arguments: rest.to_owned(),
             });
         }
-        if rest.is_empty()
-            && let Some(alone) = Self::alone(word)
-        {
-            return Ok(alone);
+        let known = COMMANDS.iter().find(|(name, _)| *name == word);
+        let Some((name, syntax)) = known else {
+            let names = COMMANDS.iter().map(|(name, _)| *name);
+            return Err(Unknown::Command(word.to_owned(), nearest(word, names)));
+        };
+        let command = match syntax {
+            Alone(command) if rest.is_empty() => command.clone(),
+            Alone(_) => return Err(Unknown::Command(line.to_owned(), None)),
+            Text(wants, example, read) => {
+                read(rest).ok_or(Unknown::Argument(name, wants, example))?
+            }
+        };
+        if let Self::Tool { input, .. } = &command {
+            serde_json::from_str::<&RawValue>(input)
+                .map_err(|error| Unknown::Input(error.to_string()))?;
         }
-        match word {
-            "tool" => tool(rest),
-            "stop" => stop(rest),
-            "choose" if !rest.is_empty() => Ok(Self::Answer(Answer::Chosen(rest.to_owned()))),
-            "choose" => Err(Unknown::Argument("choose", "an answer", "choose approve")),
-            "fail" => Ok(Self::Gate(Outcome::Failed(rest.to_owned()))),
-            "norun" => Ok(Self::Gate(Outcome::CouldNotRun(rest.to_owned()))),
-            "result" => result("result", rest),
-            "error" => result("error", rest),
-            "trigger" => trigger(rest),
-            "back" => rest
-                .parse()
-                .map(Self::Back)
-                .map_err(|_| Unknown::Argument("back", "a checkpoint's number", "back 1")),
-            "say" if !rest.is_empty() => Ok(Self::Say(rest.to_owned())),
-            "say" => Err(Unknown::Argument("say", "a text", "say Go on.")),
-            "wait" => rest
-                .parse()
-                .map(Self::Wait)
-                .map_err(|_| Unknown::Argument("wait", "whole seconds", "wait 3")),
-            known if Self::alone(known).is_some() => Err(Unknown::Command(line.to_owned(), None)),
-            unknown => Err(Unknown::Command(
-                unknown.to_owned(),
-                nearest(unknown, COMMANDS),
-            )),
-        }
-    }
-
-    /// The commands that have nothing behind them.
-    fn alone(word: &str) -> Option<Self> {
-        Some(match word {
-            "next" => Self::Move("next"),
-            "loop" => Self::Move("loop"),
-            "status" => Self::Move("status"),
-            "cancel" => Self::Move("cancel"),
-            "start" => Self::Start,
-            "stop" => Self::Stop(Stop::Done),
-            "yes" => Self::Answer(Answer::Yes),
-            "no" => Self::Answer(Answer::No),
-            "dismiss" => Self::Answer(Answer::Dismissed),
-            "pass" => Self::Gate(Outcome::Passed),
-            "compact" => Self::Compact,
-            "reload" => Self::Reload,
-            "help" => Self::Help,
-            "quit" | "exit" => Self::Quit,
-            _ => return None,
-        })
+        Ok(command)
     }
 }
 
-fn tool(rest: &str) -> Result<Command, Unknown> {
-    let (name, input) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    if name.is_empty() {
-        return Err(Unknown::Argument(
-            "tool",
-            "a name",
-            "tool edit {\"path\": \"a.rs\"}",
-        ));
-    }
-    let input = if input.trim().is_empty() {
-        "{}"
-    } else {
-        input.trim()
-    };
-    serde_json::from_str::<&RawValue>(input).map_err(|error| Unknown::Input(error.to_string()))?;
-    Ok(Command::Tool {
-        name: name.to_owned(),
-        input: input.to_owned(),
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// A name, and the text behind it, which may be empty.
+fn name_and_text(text: &str) -> Option<(String, String)> {
+    let (name, text) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    Some((some(name)?, text.trim().to_owned()))
+}
+
+fn result(text: &str, is_error: bool) -> Option<Command> {
+    let (tool, text) = name_and_text(text)?;
+    Some(Command::Result {
+        tool,
+        text,
+        is_error,
     })
 }
 
-fn result(command: &'static str, rest: &str) -> Result<Command, Unknown> {
-    let (tool, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    if tool.is_empty() {
-        let example = "result bash the key is sk-1234";
-        return Err(Unknown::Argument(command, "a tool and a text", example));
-    }
-    Ok(Command::Result {
-        tool: tool.to_owned(),
-        text: text.trim().to_owned(),
-        is_error: command == "error",
-    })
-}
-
-fn trigger(rest: &str) -> Result<Command, Unknown> {
-    let (name, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    if name.is_empty() {
-        let example = "trigger wake.txt run the tests";
-        return Err(Unknown::Argument(
-            "trigger",
-            "a file or a port, and a text",
-            example,
-        ));
-    }
-    Ok(Command::Trigger {
-        name: name.to_owned(),
-        text: text.trim().to_owned(),
-    })
-}
-
-fn stop(why: &str) -> Result<Command, Unknown> {
-    Ok(Command::Stop(match why {
+fn stop(reason: &str) -> Option<Command> {
+    Some(Command::Stop(match reason {
+        "" => Stop::Done,
         "error" => Stop::Error,
         "length" => Stop::Length,
         "question" => Stop::Question,
         "aborted" => Stop::Aborted,
-        _ => {
-            return Err(Unknown::Argument(
-                "stop",
-                "error, length, question or aborted, or nothing",
-                "stop question",
-            ));
-        }
+        _ => return None,
     }))
 }
 

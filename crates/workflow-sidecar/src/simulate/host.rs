@@ -2,9 +2,11 @@
 //!
 //! Owns ids, what the session stores, and the open question. Must not know workflows.
 
+use std::fs::{File, Metadata};
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -16,14 +18,14 @@ use workflow_core::session::StoredCheckpoint;
 use super::command::{Answer, Outcome};
 use super::dry_run::{DryGate, DryRunPlatform};
 use super::reaction::{Level, Reaction};
-use super::record::Recorder;
 use crate::platform::{Platform, PlatformReport};
+use crate::record::{Cause, DEFAULT_LIMIT, Extent, HostLine, Payload, Recorder};
 use crate::serve::{Memory, Surroundings};
 
 /// The time of every simulation.
-pub(crate) const NOW: u64 = 1_767_225_600_000;
+const NOW: u64 = 1_767_225_600_000;
 /// The seed of task ids.
-pub(crate) const SEED: u64 = 7;
+const SEED: u64 = 7;
 
 /// An entry of the session, as hosts write it.
 #[derive(Serialize)]
@@ -253,7 +255,8 @@ impl Host {
     fn report(&mut self, report: &PlatformReport) -> Vec<String> {
         let received = self.sidecar.report(report.clone());
         if let Some(recorder) = &mut self.recorder {
-            recorder.report(self.now, report, &received);
+            let cause = Cause::Platform(report);
+            recorder.write(self.now, cause, received.join("\n").as_bytes());
         }
         received
     }
@@ -262,7 +265,11 @@ impl Host {
     fn send(&mut self, line: &str) -> Result<()> {
         let received = self.sidecar.send(line);
         if let Some(recorder) = &mut self.recorder {
-            recorder.line(self.now, line, &received);
+            let cause = Cause::Host {
+                line: HostLine::Line(line.as_bytes()),
+                depends_on_payload: true,
+            };
+            recorder.write(self.now, cause, received.join("\n").as_bytes());
         }
         self.receive(received)
     }
@@ -395,6 +402,24 @@ impl Host {
             })
             .collect()
     }
+}
+
+/// Begins the recording of a simulation, in a file that is empty or does not exist.
+pub(crate) fn begin_recording(path: &Path) -> Result<Recorder> {
+    let cannot = || format!("{} cannot be written", path.display());
+    // Another recording, or the script if two names were mixed up.
+    let has_content = |found: Metadata| found.is_file() && found.len() > 0;
+    ensure!(
+        !path.metadata().is_ok_and(has_content),
+        "{} is there already: remove it, or name another file with `--record`",
+        path.display()
+    );
+    File::create(path).with_context(cannot)?;
+    let extent = Extent {
+        payload: Payload::Kept,
+        limit: DEFAULT_LIMIT,
+    };
+    Recorder::begin_at(NOW, SEED, path, extent).with_context(cannot)
 }
 
 /// The name of a trigger in a script: its file or its port.

@@ -8,11 +8,10 @@ mod dry_run;
 mod guards;
 mod host;
 mod reaction;
-mod record;
 mod simulation;
 
 pub(crate) use command::{Command, HELP, Step};
 pub(crate) use guards::Guards;
+pub(crate) use host::begin_recording;
 pub(crate) use reaction::{Changed, Level, Reaction};
-pub(crate) use record::Recorder;
 pub(crate) use simulation::{Simulation, Start};

@@ -15,7 +15,7 @@ use workflow_core::run::{RunState, restore};
 use super::command::{Command, Stop};
 use super::host::{Host, text};
 use super::reaction::{Changed, Labels, Reaction};
-use super::record::Recorder;
+use crate::record::Recorder;
 use crate::run_condition::{RunCondition, restored_session, run_condition};
 
 /// The text of a person who has nothing else to say.
@@ -114,58 +114,39 @@ impl Simulation {
             return Ok(Vec::new());
         }
         match command {
-            Command::Tool { name, input } => self.tool(name, input),
-            Command::Move(action) => self.tool(STEP_TOOL, &json!({ "action": action }).to_string()),
-            Command::Stop(why) => self.stop(*why),
-            Command::Start => {
-                if self.is_running {
-                    self.host
-                        .add(Reaction::Nothing("the agent is at work already"));
-                } else {
-                    self.agent_starts()?;
-                }
-                Ok(Vec::new())
+            Command::Tool { name, input } => return self.tool(name, input),
+            Command::Move(action) => {
+                return self.tool(STEP_TOOL, &json!({ "action": action }).to_string());
             }
-            Command::Say(text) => {
-                self.say(text)?;
-                Ok(Vec::new())
-            }
-            Command::Wait(seconds) => self.wait(*seconds),
-            Command::Answer(answer) => {
-                self.host.answer(answer)?;
-                Ok(Vec::new())
-            }
-            Command::Gate(outcome) => {
-                self.host.end_gate(outcome)?;
-                Ok(Vec::new())
-            }
+            Command::Stop(why) => return self.stop(*why),
+            Command::Wait(seconds) => return self.wait(*seconds),
             Command::Result {
                 tool,
                 text,
                 is_error,
-            } => self.result(tool, text, *is_error),
-            Command::Trigger { name, text } => self.come_in(name, text),
-            Command::Back(number) => {
-                self.back(*number)?;
-                Ok(Vec::new())
-            }
-            Command::Run { name, arguments } => {
-                self.run_command(name, arguments)?;
-                Ok(Vec::new())
-            }
+            } => return self.result(tool, text, *is_error),
+            Command::Trigger { name, text } => return self.come_in(name, text),
+            Command::Start if self.is_running => self
+                .host
+                .add(Reaction::Nothing("the agent is at work already")),
+            Command::Start => self.agent_starts()?,
+            Command::Say(text) => self.say(text)?,
+            Command::Answer(answer) => self.host.answer(answer)?,
+            Command::Gate(outcome) => self.host.end_gate(outcome)?,
+            Command::Back(number) => self.back(*number)?,
+            Command::Run { name, arguments } => self.run_command(name, arguments)?,
             Command::Compact => {
                 self.hook("session_compact", &json!({}))?;
-                Ok(Vec::new())
             }
             Command::Reload => {
                 self.is_running = false;
                 self.host.question = None;
                 self.host.gate = None;
                 self.host.start_session()?;
-                Ok(Vec::new())
             }
-            Command::Help | Command::Quit => Ok(Vec::new()),
+            Command::Help | Command::Quit => {}
         }
+        Ok(Vec::new())
     }
 
     fn hook(&mut self, name: &str, event: &Value) -> Result<Value> {
