@@ -66,22 +66,12 @@ enum Format {
     Junit,
 }
 
-/// The result of a transcript, for programs.
+/// A transcript and its result.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row<'a> {
+struct Row {
     file: String,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    differences: &'a [Difference],
-    /// Location where the recording was cut off.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    torn: Option<&'a str>,
-    /// Reason why it was not played.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    #[serde(flatten)]
+    played: Played,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -94,22 +84,51 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     };
     let files = transcripts(&arguments.files)?;
     let played = replay_all(&files, &stage, arguments.bless, progress(files.len()));
-    let rows: Vec<Row<'_>> = files.iter().zip(&played).map(row).collect();
+    let files = files.iter().map(|file| file.display().to_string());
+    let rows: Vec<Row> = files
+        .zip(played)
+        .map(|(file, played)| Row { file, played })
+        .collect();
     match arguments.format {
         Format::Human => human(&rows)?,
         Format::Json => json(&rows)?,
         Format::Junit => junit(&rows)?,
     }
-    let failed = rows.iter().filter(|row| row.error.is_some()).count();
-    if failed > 0 {
-        bail!("{} cannot be replayed", count(failed, "transcript"));
+    let numbers = Numbers::of(&rows);
+    if numbers.failed > 0 {
+        bail!("{} cannot be replayed", count(numbers.failed, "transcript"));
     }
-    let differs = rows.iter().any(|row| !row.differences.is_empty());
-    Ok(if differs {
+    Ok(if numbers.differ > 0 {
         Outcome::Findings
     } else {
         Outcome::Well
     })
+}
+
+/// The numbers of transcripts with each result.
+#[derive(Debug, Default)]
+struct Numbers {
+    same: usize,
+    differ: usize,
+    blessed: usize,
+    skipped: usize,
+    failed: usize,
+}
+
+impl Numbers {
+    fn of(rows: &[Row]) -> Self {
+        let mut numbers = Self::default();
+        for row in rows {
+            *match row.played {
+                Played::Same { .. } => &mut numbers.same,
+                Played::Differs { .. } => &mut numbers.differ,
+                Played::Blessed => &mut numbers.blessed,
+                Played::Skipped { .. } => &mut numbers.skipped,
+                Played::Failed { .. } => &mut numbers.failed,
+            } += 1;
+        }
+        numbers
+    }
 }
 
 /// Reads the definitions to use instead. Their diagnostics are printed first, because they explain differences.
@@ -166,82 +185,55 @@ fn progress(all: usize) -> impl Fn(usize) + Sync {
     }
 }
 
-fn row<'a>((file, played): (&PathBuf, &'a Played)) -> Row<'a> {
-    let (outcome, differences, error) = match played {
-        Played::Same { .. } => ("same", &[][..], None),
-        Played::Differs(differences) => ("differs", &differences[..], None),
-        Played::Blessed => ("blessed", &[][..], None),
-        Played::Skipped(_) => ("skipped", &[][..], None),
-        Played::Failed(failed) => ("failed", &[][..], Some(failed.to_string())),
-    };
-    Row {
-        file: file.display().to_string(),
-        outcome,
-        differences,
-        torn: match played {
-            Played::Same { torn } => torn.as_deref(),
-            Played::Differs(_) | Played::Blessed | Played::Skipped(_) | Played::Failed(_) => None,
-        },
-        skipped: match played {
-            Played::Skipped(why) => Some(why),
-            Played::Same { .. } | Played::Differs(_) | Played::Blessed | Played::Failed(_) => None,
-        },
-        error,
-    }
-}
-
-fn human(rows: &[Row<'_>]) -> anyhow::Result<()> {
+fn human(rows: &[Row]) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     let styles = clap::builder::Styles::styled();
     let bad = styles.get_error();
-    for row in rows {
-        for difference in row.differences.iter().take(SHOWN) {
-            let location = format!("{}:{}", row.file, difference.line);
-            writeln!(
-                out,
-                "{bad}{}{bad:#}: {}",
-                visible(&location),
-                difference.shown()
-            )?;
-        }
-        if let Some(more) = more(row.differences) {
-            writeln!(out, "{}: {more}", visible(&row.file))?;
-        }
-        if let Some(error) = &row.error {
-            writeln!(out, "{bad}error{bad:#}: {}", visible(error))?;
-        }
-        if let Some(torn) = row.torn {
-            writeln!(out, "{}: cut off: {torn}", visible(&row.file))?;
-        }
-        if let Some(why) = row.skipped {
-            writeln!(out, "{}: skipped: {why}", visible(&row.file))?;
-        }
-        if row.outcome == "blessed" {
-            writeln!(out, "{}: rewritten", visible(&row.file))?;
+    for Row { file, played } in rows {
+        let name = visible(file);
+        match played {
+            Played::Differs { differences } => {
+                for difference in differences.iter().take(SHOWN) {
+                    let location = format!("{file}:{}", difference.line);
+                    writeln!(
+                        out,
+                        "{bad}{}{bad:#}: {}",
+                        visible(&location),
+                        difference.shown()
+                    )?;
+                }
+                if let Some(more) = more(differences) {
+                    writeln!(out, "{name}: {more}")?;
+                }
+            }
+            Played::Failed { error } => {
+                writeln!(out, "{bad}error{bad:#}: {}", visible(&error.to_string()))?;
+            }
+            Played::Same { torn: Some(torn) } => writeln!(out, "{name}: cut off: {torn}")?,
+            Played::Same { torn: None } => {}
+            Played::Skipped { reason } => writeln!(out, "{name}: skipped: {reason}")?,
+            Played::Blessed => writeln!(out, "{name}: rewritten")?,
         }
     }
-    let number = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
-    let replayed = rows.len() - number("failed") - number("skipped");
+    let numbers = Numbers::of(rows);
+    let replayed = rows.len() - numbers.failed - numbers.skipped;
     let mut summary = vec![format!("{} replayed", count(replayed, "transcript"))];
-    let differ = if number("differs") == 1 {
+    if numbers.differ + numbers.blessed + numbers.failed == 0 && replayed > 0 {
+        summary.push("no differences".to_owned());
+    }
+    let differ = if numbers.differ == 1 {
         "differs"
     } else {
         "differ"
     };
     let others = [
-        ("differs", differ),
-        ("blessed", "rewritten"),
-        ("failed", "failed"),
-        ("skipped", "skipped"),
+        (numbers.differ, differ),
+        (numbers.blessed, "rewritten"),
+        (numbers.failed, "failed"),
+        (numbers.skipped, "skipped"),
     ];
-    for (outcome, what) in others {
-        if number(outcome) > 0 {
-            summary.push(format!("{} {what}", number(outcome)));
-        }
-    }
-    if number("differs") + number("blessed") + number("failed") == 0 && replayed > 0 {
-        summary.insert(1, "no differences".to_owned());
-    }
+    let others = others.iter().filter(|(number, _)| *number > 0);
+    summary.extend(others.map(|(number, what)| format!("{number} {what}")));
     writeln!(out, "{}", summary.join(", "))?;
     Ok(())
 }
@@ -253,41 +245,39 @@ fn more(differences: &[Difference]) -> Option<String> {
 }
 
 /// Prints a `JUnit` report with a test per transcript.
-fn junit(rows: &[Row<'_>]) -> anyhow::Result<()> {
+fn junit(rows: &[Row]) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
-    let tests = rows.len();
-    let failures = rows
-        .iter()
-        .filter(|row| !row.differences.is_empty())
-        .count();
-    let errors = rows.iter().filter(|row| row.error.is_some()).count();
-    let skipped = rows.iter().filter(|row| row.skipped.is_some()).count();
+    let numbers = Numbers::of(rows);
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(
         out,
-        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">"
+        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
+        rows.len(),
+        numbers.differ,
+        numbers.failed,
+        numbers.skipped
     )?;
-    for row in rows {
-        let name = xml(&row.file);
-        let what = match (row.differences, &row.error) {
-            ([first, ..], _) => {
+    for Row { file, played } in rows {
+        let name = xml(file);
+        let what = match played {
+            Played::Differs { differences } => {
                 let at = |difference: &Difference| {
-                    format!("{}:{}: {}", row.file, difference.line, difference.shown())
+                    format!("{file}:{}: {}", difference.line, difference.shown())
                 };
-                let shown: String = row.differences.iter().take(SHOWN).map(at).collect();
-                let shown = shown + &more(row.differences).unwrap_or_default();
-                let first = at(first);
-                let first = first.lines().next().unwrap_or_default();
+                let shown: String = differences.iter().take(SHOWN).map(at).collect();
+                let first = shown.lines().next().unwrap_or_default();
                 format!(
-                    "<failure message=\"{}\">{}</failure>",
+                    "<failure message=\"{}\">{}{}</failure>",
                     xml(first),
-                    xml(&shown)
+                    xml(&shown),
+                    more(differences).unwrap_or_default()
                 )
             }
-            ([], Some(error)) => format!("<error message=\"{}\"/>", xml(error)),
-            ([], None) => row.skipped.map_or(String::new(), |why| {
-                format!("<skipped message=\"{}\"/>", xml(why))
-            }),
+            Played::Failed { error } => {
+                format!("<error message=\"{}\"/>", xml(&error.to_string()))
+            }
+            Played::Skipped { reason } => format!("<skipped message=\"{}\"/>", xml(reason)),
+            Played::Same { .. } | Played::Blessed => String::new(),
         };
         writeln!(
             out,

@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{FilePath, FileProblem, SETTINGS_FILE, TierEntry};
 
-use super::redaction::without_tokens;
-
 /// The project itself, seen from the directory of its definitions.
 pub(super) const PROJECT: &str = "..";
 /// The beginning of the paths of all workflows.
@@ -66,21 +64,6 @@ pub(crate) enum Problem {
     /// An error of the system.
     #[serde(untagged)]
     System(String),
-}
-
-impl Directory {
-    /// Removes the tokens of triggers from the settings.
-    pub(super) fn hide_tokens(&mut self) {
-        let Some(settings) = self.0.get_mut(SETTINGS_FILE) else {
-            return;
-        };
-        match settings {
-            Content::Text(text) => *text = without_tokens(text).into_owned(),
-            // Tokens cannot be found in it.
-            Content::Bytes { hex } => hex.clear(),
-            Content::Unreadable { .. } | Content::Empty(()) => {}
-        }
-    }
 }
 
 impl Content {

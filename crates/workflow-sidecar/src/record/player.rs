@@ -30,9 +30,9 @@ const ADVANCE: &str = "replay:advance";
 /// The sidecar and the definitions of a replay.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stage {
-    /// A command in place of the engine in this process.
+    /// The command of another sidecar; `None` is the engine in this process.
     pub(crate) against: Option<Program>,
-    /// Definitions in place of the transcript's.
+    /// Definitions that replace the transcript's.
     pub(crate) instead: Tiers,
 }
 
@@ -99,9 +99,9 @@ impl<'a> Player<'a> {
 
     /// Plays a step, gives the lines that follow.
     pub(super) fn play(&mut self, step: &Step<'a>) -> Result<Followed, ReplayError> {
-        let place = (self.path.to_path_buf(), step.line.number);
+        let location = (self.path.to_path_buf(), step.line.number);
         if let Event::Definitions(definitions) = step.event {
-            let (path, line) = place.clone();
+            let (path, line) = location.clone();
             self.define(definitions)
                 .map_err(|error| ReplayError::Definitions { path, line, error })?;
         }
@@ -112,7 +112,7 @@ impl<'a> Player<'a> {
                 heard.broken = Some(error.to_string());
             }
             Err(error) => {
-                let (path, line) = place;
+                let (path, line) = location;
                 return Err(ReplayError::Trouble { path, line, error });
             }
         }
@@ -138,7 +138,7 @@ impl<'a> Player<'a> {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// The definitions used in place of the transcript's, by the names of their directories.
+    /// The definitions that replaced the transcript's, by the names of their directories.
     pub(super) fn replaced_definitions(&self) -> BTreeMap<String, Directory> {
         self.loader.replaced()
     }

@@ -1,7 +1,7 @@
 //! A sidecar that some command starts: an older release, a fork, a debug build.
 //!
 //! It gets the definitions in a temporary directory; the paths in lines are translated. A request after each line, which
-//! every JSON-RPC peer refuses, marks the end of what follows from the line. Must not know what is expected of it.
+//! every JSON-RPC server refuses, marks the end of what follows from the line. Must not know what is expected of it.
 
 use std::collections::VecDeque;
 use std::fs;

@@ -22,7 +22,7 @@ use super::definitions::{Definitions, Directory, to_hex};
 use super::format::{ANY, Clock, Header, Server, UNKNOWN, VERSION};
 use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
-use super::redaction::{Answers, Payload, Redaction};
+use super::redaction::{Answers, Payload, Redaction, hide_tokens};
 use super::replay_platform::lock;
 use super::results::{PlatformResult, ReportedEvent};
 use crate::platform::disk::user_agent_dir;
@@ -246,7 +246,7 @@ impl Recorder {
             return;
         }
         if self.redaction.is_on() {
-            changed.values_mut().for_each(Directory::hide_tokens);
+            changed.values_mut().for_each(hide_tokens);
         }
         lines.push("definitions", &Definitions::Embedded(changed));
     }

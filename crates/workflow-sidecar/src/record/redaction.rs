@@ -12,15 +12,17 @@ use regex::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use workflow_core::definition::SETTINGS_FILE;
 use workflow_core::event::PlatformEvent;
 use workflow_core::session::NOT_DELIVERED;
 use workflow_protocol::{Kind, METHODS};
 
+use super::definitions::{Content, Directory};
 use super::format::{ANY, UNKNOWN};
 use super::results::QueryResult;
 
-/// The text in place of a string that is left out.
-pub(super) const REDACTED: &str = "[redacted]";
+/// Replaces a string that is left out.
+const REDACTED: &str = "[redacted]";
 
 /// The number of bytes that a string of a tool may have in a recording.
 const LONGEST: usize = 16 << 10;
@@ -49,7 +51,7 @@ enum Rule {
     Each(&'static Rule),
     /// An object with these rules for its members, and one for all others.
     Members(&'static [(&'static str, &'static Rule)], &'static Rule),
-    /// An object whose kind is in this member: the rules of the kinds, and one for all others.
+    /// An object with its kind in this member: the rules of the kinds, and one for all others.
     Kinds(
         &'static str,
         &'static [(&'static str, &'static Rule)],
@@ -283,7 +285,7 @@ pub(super) struct Redaction {
     excerpts: VecDeque<String>,
     /// The messages of triggers to the agent.
     messages: VecDeque<String>,
-    /// The ids of tool calls whose answers depend on what is left out.
+    /// The ids of tool calls with answers that depend on what is left out.
     calls: HashSet<String>,
     /// True if the line that is answered now is such a call.
     is_call: bool,
@@ -423,7 +425,7 @@ impl Redaction {
         }
     }
 
-    /// Remembers a call whose answer depends on what is left out.
+    /// Remembers a call with an answer that depends on what is left out.
     fn note_call(&mut self, message: &Value) {
         if !matches!(
             message["method"].as_str(),
@@ -581,7 +583,7 @@ fn left_out(bytes: usize) -> String {
     format!("[… {bytes} bytes left out …]")
 }
 
-/// The text in place of the end of a gate's output. Code fences in it decide the fences around a quote.
+/// The replacement of the end of a gate's output. Code fences in it decide the fences around a quote.
 fn hidden(tail: &str) -> &'static str {
     if tail.contains("```") {
         "[redacted] ```"
@@ -590,8 +592,18 @@ fn hidden(tail: &str) -> &'static str {
     }
 }
 
+/// Removes the tokens of triggers from the settings of a directory.
+pub(super) fn hide_tokens(directory: &mut Directory) {
+    match directory.0.get_mut(SETTINGS_FILE) {
+        Some(Content::Text(text)) => *text = without_tokens(text).into_owned(),
+        // Tokens cannot be found in it.
+        Some(Content::Bytes { hex }) => hex.clear(),
+        Some(Content::Unreadable { .. } | Content::Empty(())) | None => {}
+    }
+}
+
 /// The text of a settings file without the tokens of triggers. It may not be settings at all.
-pub(super) fn without_tokens(text: &str) -> Cow<'_, str> {
+fn without_tokens(text: &str) -> Cow<'_, str> {
     const GAP: &str = r"(?:\s|/\*.*?\*/|//[^\n]*\n)*";
     const TEXT: &str = r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"#;
     let pattern = format!(r#"(?s)(\btoken["']?{GAP}:{GAP})(?:{TEXT})"#);

@@ -8,7 +8,7 @@ use super::definitions::{Definitions, Directory};
 use super::format::{Entry, Line, Transcript};
 use super::transcript_loader::Tiers;
 
-/// A definitions line in place of a line, or before it.
+/// A definitions line that replaces a line, or precedes it.
 #[derive(Debug)]
 pub(super) struct Redefined<'a> {
     pub(super) line: &'a Line,
@@ -69,6 +69,7 @@ fn with(
     given: &BTreeMap<String, Directory>,
     is_first: bool,
 ) -> Option<Definitions> {
+    // Definitions that cannot be read have ended the replay before.
     let before = match old {
         Definitions::Embedded(directories) => directories.clone(),
         Definitions::Named(name) => Tiers::beside(&transcript.path, name).ok()?.directories(),

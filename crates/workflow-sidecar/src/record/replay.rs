@@ -253,7 +253,7 @@ struct Changes {
 }
 
 impl Changes {
-    /// Adds the definitions that were used in place of the transcript's.
+    /// Adds the definitions that replaced the transcript's.
     fn define(&mut self, transcript: &Transcript, given: &BTreeMap<String, Directory>) {
         for redefined in redefined(transcript, given) {
             let line = redefined.line;

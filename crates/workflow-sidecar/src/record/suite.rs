@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use serde::{Serialize, Serializer};
 use workflow_core::event::PlatformEvent;
 use workflow_core::run::entry_type;
 
@@ -19,19 +20,33 @@ use super::transcript_loader::{Tiers, runs_commands};
 use crate::platform::write_atomically;
 
 /// The result for a transcript.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(tag = "outcome", rename_all = "camelCase")]
 pub(crate) enum Played {
     /// The sidecar's lines are those of the transcript, up to where it was cut off if it was.
     Same {
+        #[serde(skip_serializing_if = "Option::is_none")]
         torn: Option<String>,
     },
-    Differs(Vec<Difference>),
+    Differs {
+        differences: Vec<Difference>,
+    },
     /// The transcript was updated.
     Blessed,
     /// It can be played in memory only, for this reason.
-    Skipped(&'static str),
+    Skipped {
+        #[serde(rename = "skipped")]
+        reason: &'static str,
+    },
     /// It cannot be replayed.
-    Failed(Failed),
+    Failed {
+        #[serde(serialize_with = "as_text")]
+        error: Failed,
+    },
+}
+
+fn as_text<S: Serializer>(error: &Failed, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(error)
 }
 
 /// The reason why a transcript cannot be replayed.
@@ -128,9 +143,9 @@ pub(crate) fn replay_all(
 fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
     let play = || {
         if let (Some(_), Ok(transcript)) = (&stage.against, Transcript::read(path))
-            && let Some(why) = needs_memory(&transcript, stage)
+            && let Some(reason) = needs_memory(&transcript, stage)
         {
-            return Ok(Played::Skipped(why));
+            return Ok(Played::Skipped { reason });
         }
         if bless {
             play_and_write(path, stage)
@@ -140,13 +155,13 @@ fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
             Ok(if differences.is_empty() {
                 Played::Same { torn }
             } else {
-                Played::Differs(differences)
+                Played::Differs { differences }
             })
         }
     };
     std::panic::catch_unwind(play)
         .unwrap_or_else(|_| Err(Failed::Panicked(path.to_path_buf())))
-        .unwrap_or_else(Played::Failed)
+        .unwrap_or_else(|error| Played::Failed { error })
 }
 
 fn play_and_write(path: &Path, stage: &Stage) -> Result<Played, Failed> {

@@ -1,4 +1,4 @@
-//! The definitions of a transcript, in place of a disk.
+//! The loading of definitions from a transcript.
 //!
 //! Decides which directory of a transcript is used for one that the host named. Must not know the content of files.
 
@@ -22,7 +22,7 @@ pub(super) struct TranscriptLoader(Mutex<Contents>);
 
 #[derive(Debug, Default)]
 struct Contents {
-    /// The definitions in place of all in the transcript.
+    /// The definitions that replace all in the transcript.
     instead: Tiers,
     /// By name.
     directories: HashMap<String, Directory>,
@@ -158,7 +158,7 @@ impl TranscriptLoader {
         self.lock().directories.extend(directories);
     }
 
-    /// The definitions that were used in place of the transcript's, by name.
+    /// The definitions that replaced the transcript's, by name.
     pub(super) fn replaced(&self) -> BTreeMap<String, Directory> {
         self.lock().replaced.clone()
     }

@@ -34,7 +34,7 @@ struct StoredEntry {
     #[serde(rename = "type")]
     kind: &'static str,
     custom_type: String,
-    data: Option<Box<RawValue>>,
+    data: Box<RawValue>,
 }
 
 /// A question that waits for a person.
@@ -247,7 +247,7 @@ impl Host {
     pub(super) fn checkpoints(&self) -> Vec<StoredCheckpoint> {
         let entries = self.branch.iter();
         let kept = entries.filter(|entry| entry.custom_type == entry_type::CHECKPOINT);
-        kept.filter_map(|entry| serde_json::from_str(entry.data.as_ref()?.get()).ok())
+        kept.filter_map(|entry| serde_json::from_str(entry.data.get()).ok())
             .collect()
     }
 
@@ -322,7 +322,7 @@ impl Host {
                     self.branch.push(StoredEntry {
                         kind: "custom",
                         custom_type: text(&action["customType"]),
-                        data: to_raw_value(&action["data"]).ok(),
+                        data: to_raw_value(&action["data"]).expect("a JSON value is JSON"),
                     });
                     let number = action["data"]["number"].as_u64();
                     match number.filter(|_| action["customType"] == entry_type::CHECKPOINT) {
@@ -387,8 +387,7 @@ impl Host {
         }
         let mut states = self.branch.iter().rev();
         let state = states.find(|entry| entry.custom_type == entry_type::STATE);
-        let data = state.and_then(|entry| entry.data.as_ref());
-        let state = data.and_then(|data| serde_json::from_str::<State>(data.get()).ok());
+        let state = state.and_then(|entry| serde_json::from_str::<State>(entry.data.get()).ok());
         state.is_some_and(|state| state.cancelled)
     }
 
@@ -398,7 +397,7 @@ impl Host {
         entries
             .map(|entry| Entry {
                 custom_type: &entry.custom_type,
-                data: entry.data.as_deref(),
+                data: Some(&*entry.data),
             })
             .collect()
     }
