@@ -41,12 +41,12 @@ export function locationOf(workflows, state) {
 }
 
 /** Returns an entry's display name: a phase's own, or the name of the workflow referred to. */
-export function entryName(workflows, entry) {
+function entryName(workflows, entry) {
   return "ref" in entry ? (workflows[entry.ref]?.name ?? entry.ref) : entry.name;
 }
 
 /** Returns the path that `next` enters, or null if it completes the run. @param {Workflows} workflows @param {Segment[]} path @returns {Segment[] | null} */
-export function following(workflows, path) {
+function following(workflows, path) {
   const rest = path.slice(0, -1);
   const here = last(path);
   const next = { ...here, phaseIndex: here.phaseIndex + 1 };

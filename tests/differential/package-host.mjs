@@ -10,16 +10,16 @@ import { fileURLToPath } from "node:url";
 
 const PROGRAM = fileURLToPath(new URL("./package-process.mjs", import.meta.url));
 
+const DEADLINE_MS = 5000;
+const HEAP_MB = 160;
+
 export class PackageHost {
-  /** @param {{deadlineMs?: number, heapMb?: number}} [limits] */
-  constructor({ deadlineMs = 5000, heapMb = 160 } = {}) {
-    this.deadlineMs = deadlineMs;
-    this.heapMb = heapMb;
+  constructor() {
     this.child = null;
   }
 
   async start() {
-    this.child = fork(PROGRAM, { execArgv: [`--max-old-space-size=${this.heapMb}`], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+    this.child = fork(PROGRAM, { execArgv: [`--max-old-space-size=${HEAP_MB}`], stdio: ["ignore", "ignore", "ignore", "ipc"] });
     await this.reply(60_000);
   }
 
@@ -43,7 +43,7 @@ export class PackageHost {
   /** @param {any} message */
   async ask(message) {
     this.child.send(message);
-    const reply = await this.reply(this.deadlineMs);
+    const reply = await this.reply(DEADLINE_MS);
     if (reply.died) this.stop();
     return reply;
   }

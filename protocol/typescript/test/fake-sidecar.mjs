@@ -1,13 +1,13 @@
 /**
  * A fake sidecar for tests, which answers and misbehaves as configured.
  *
- * Its behaviour comes as an argument or in the variable FAKE, as JSON: {answers: {method: result}, hang: [method], die: [method],
+ * Its behaviour is an argument, as JSON: {answers: {method: result}, hang: [method], die: [method],
  * once: file, log: file, lingers: ms, errors: {method: error}, before: {method: [message]}, raw: {method: text}}. A method in `hang` or `die` does so
  * only until `once` exists, if that is given. Each call is appended to `log`; further arguments are written beside it.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 
-const { answers = {}, hang = [], die = [], errors = {}, before = {}, raw = {}, once, lingers = 0, stderr, log: logFile = process.env.FAKE_LOG } = JSON.parse(process.argv[2] ?? process.env.FAKE ?? "{}");
+const { answers = {}, hang = [], die = [], errors = {}, before = {}, raw = {}, once, lingers = 0, stderr, log: logFile } = JSON.parse(process.argv[2]);
 if (stderr) process.stderr.write(stderr);
 if (logFile && process.argv.length > 3) writeFileSync(`${logFile}.arguments`, JSON.stringify(process.argv.slice(3)));
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { phase, raw, workflow } from "./definitions.mjs";
+import { phase, workflow } from "./definitions.mjs";
+import { raw } from "./yaml-text.mjs";
 
 /**
  * @typedef {object} Scene
@@ -37,7 +38,7 @@ const NOT_STRINGS = [raw("5"), raw("true"), raw("~"), raw("[a]"), raw("{a: b}"),
 const STRINGS_AFTER_ALL = [raw("yes"), raw("on"), raw("off"), raw("2024-01-01"), raw("12:30:45"), raw("0b1"), raw("1_000"), raw("'5'"), raw("! 5"), raw("!!str 5"), raw("~x"), raw("<<"), raw("tRue")];
 
 /** Valid and invalid YAML values, indented for a top-level field. */
-export const ODD_SCALARS = [
+const ODD_SCALARS = [
   ">-\n  folded\n  text", ">\n  a\n\n  b\n", ">+\n  a\n\n", "|+\n  keep\n\n", "|2-\n    x", "|1\n  x", "|-\n  a\n   b\n\n  c", "|\n\n  late", "| # comment\n  x", ">1-\n   x",
   "plain\n  continued", "plain\n\n  twice", "plain # comment", "plain#no comment", "plain  ", "plain\t", "\tplain", "  plain", "-", "- a", "-a", "--- a", "?", "? a", "?a", ":", ":a", "a:", "a:b", "a: b", "a ::b",
   '"a\\x41\\u263a\\n\\t\\/"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\U0001F600"', '"\\e\\_\\N\\L\\P\\a\\0"', '"\\q"', '"multi\n  line"', '"a\\\n  b"', '"a\n\n  b"', "'it''s'", "'a\n\n  b'", "'it's'", '"x" y', "'x' y", '"x"# y', '""', "''", '"a\tb"',

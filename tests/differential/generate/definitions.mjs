@@ -6,7 +6,7 @@
  */
 
 import { EMOJIS, KEYS, NAMES, ODD_KEYS, PROFILES, TOOLS, text } from "./vocabulary.mjs";
-import { mapping, raw } from "./yaml-text.mjs";
+import { mapping } from "./yaml-text.mjs";
 
 /**
  * The model of a workflow: YAML fields in order, phases, and changes of the written files.
@@ -29,11 +29,11 @@ const MAX_DEPTH = 4;
  * Generates workflows of one tier; references go in one direction, so there are no cycles.
  *
  * @param {import("../random.mjs").Random} random
- * @param {{count?: number, taken?: string[]}} [options]
+ * @param {{count?: number}} [options]
  * @returns {Model[]}
  */
-export function models(random, { count = random.int(2, 6), taken = [] } = {}) {
-  const keys = random.shuffled([...KEYS, ...random.some(ODD_KEYS, 0.1)].filter((key) => !taken.includes(key))).slice(0, count);
+export function models(random, { count = random.int(2, 6) } = {}) {
+  const keys = random.shuffled([...KEYS, ...random.some(ODD_KEYS, 0.1)]).slice(0, count);
   const depth = new Map();
   const made = [];
   for (const key of keys) {
@@ -135,5 +135,3 @@ export function joined(directory, file) {
   }
   return parts.join("/");
 }
-
-export { raw };

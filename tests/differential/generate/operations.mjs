@@ -166,7 +166,7 @@ function look({ random, hasUI }) {
  * @property {() => Operation[]} edit   changes of the definitions
  */
 
-/** How often each thing happens, by what the case is about. */
+/** The weights of the operations, by theme. */
 const THEMES = {
   ordinary: { run: 10, step: 4, start: 1.5, cancel: 0.6, complete: 0.7, reload: 1.5, stored: 0, edit: 0, story: 1.5, loose: 2 },
   broken: { run: 5, step: 3, start: 4, cancel: 0.6, complete: 1.5, reload: 1, stored: 0, edit: 0, story: 0.5, loose: 1 },

@@ -34,7 +34,7 @@ const CONTEXT_VARIABLES = [
 const ODD_VARIABLES = ["taskDescription", "unknown", "constructor", "__proto__", "phase-name", "", "phaseÄ", " phaseName "];
 
 /** The variables each text may use, known ones only. */
-export const VARIABLES = {
+const VARIABLES = {
   context: CONTEXT_VARIABLES,
   block: ["workflowName", "phaseName", "toolName", "allowedTools"],
   completion: ["workflowName", "taskDescription", "taskId", "phaseCount"],
