@@ -5,7 +5,7 @@ use std::sync::Arc;
 use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::event::Entry;
-use workflow_core::reminders::PauseReason as Parked;
+use workflow_core::reminders::PauseReason;
 use workflow_core::session::Abilities;
 use workflow_core::session::View;
 use workflow_core::{Effects, Session};
@@ -39,9 +39,11 @@ pub(crate) fn run_condition(view: &View<'_>) -> RunCondition {
         return RunCondition::Fine;
     }
     match view.counters.paused {
-        Some(Parked::Max | Parked::MaxStale) => RunCondition::Limit,
-        Some(Parked::Error | Parked::Question | Parked::Approval) => RunCondition::Waits,
-        None if view.phase.as_ref().is_some_and(|place| place.waits) => RunCondition::Waits,
+        Some(PauseReason::Max | PauseReason::MaxStale) => RunCondition::Limit,
+        Some(PauseReason::Error | PauseReason::Question | PauseReason::Approval) => {
+            RunCondition::Waits
+        }
+        None if view.phase.as_ref().is_some_and(|phase| phase.waits) => RunCondition::Waits,
         None => RunCondition::Fine,
     }
 }

@@ -18,7 +18,7 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default();
 /// A warning.
 pub(super) const NOTABLE: Style = AnsiColor::Yellow.on_default();
 
-/// Whom the output is for.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(super) enum Format {
     /// For people

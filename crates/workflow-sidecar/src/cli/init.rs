@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     print_written(&mut out, project, &written)?;
     print_problems(&mut out, project, &written)?;
     print_next_steps(&mut out, project, key)?;
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
 /// Suggests the option that a bare name belongs to.

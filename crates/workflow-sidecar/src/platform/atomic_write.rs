@@ -49,7 +49,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn permissions_links_and_sockets_are_the_same_as_after_a_write_in_place() {
+    fn permissions_links_and_sockets_are_the_same_as_after_an_ordinary_write() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         use std::os::unix::net::UnixListener;
         let directory = tempfile::tempdir().unwrap();

@@ -95,7 +95,7 @@ impl Disk {
         if let Some(file) = ContainedFile::below(root, &real) {
             return Ok(file);
         }
-        // A workflow may be a link to a directory elsewhere, whose files it may use.
+        // A workflow may be a link to a directory elsewhere, and use the files there.
         let directory = canonical(&root.join(directory)).map_err(|_| FileProblem::Escapes)?;
         ContainedFile::below(&directory, &real).ok_or(FileProblem::Escapes)
     }
@@ -226,7 +226,7 @@ fn of_link(problem: FileProblem, path: &Path) -> FileProblem {
 
 fn problem(error: &io::Error) -> FileProblem {
     match error.kind() {
-        // A file in the place of a directory: nothing exists at that path.
+        // A file instead of a directory: nothing exists at that path.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FileProblem::Missing,
         io::ErrorKind::IsADirectory => FileProblem::NotAFile,
         _ => FileProblem::Unreadable(error.to_string()),

@@ -32,7 +32,7 @@ pub(crate) fn state(path: &str, cwd: &Path) -> String {
     }
 }
 
-/// Opens a file whose real path is in the project; `None` if it is not a regular file.
+/// Opens a file if its real path is in the project; `None` if it is not a regular file.
 fn open_in_project(path: &str, cwd: &Path) -> io::Result<Option<File>> {
     let real = cwd.join(path).canonicalize()?;
     let project = cwd.canonicalize()?;

@@ -1,4 +1,4 @@
-//! Regular files, opened without waiting and without leaving a directory.
+//! Regular files, opened without blocking and without following links out of a directory.
 //!
 //! Owns that a pipe or a device at a path from a definition blocks nothing, and that a file of a project is opened below
 //! the directory that was checked.

@@ -222,7 +222,7 @@ impl TrustStore {
         })
     }
 
-    /// Removes all decisions about a project: none of its commands may run.
+    /// Removes all decisions about a project, so that its commands may not run.
     ///
     /// Renames a damaged file like [`TrustStore::trust`].
     pub(crate) fn revoke(&self, project: &Path) -> Result<Option<PathBuf>, TrustError> {

@@ -28,7 +28,7 @@ pub(crate) struct Timeline {
     /// The current phase: the index of its event, and when it was entered.
     #[serde(skip)]
     open: Option<(usize, Option<i64>)>,
-    /// Indexes of the events whose names need the definition: start and phase.
+    /// Indexes of the events that need names from the definition: start and phase.
     #[serde(skip)]
     unnamed: Vec<usize>,
     /// The open questions: id and index of the event.
@@ -344,7 +344,7 @@ impl Timeline {
             run.state.task_description.clone(),
         );
         if !run.state.active {
-            // A run whose start is not in the file.
+            // The start of the run is not in the file.
             self.run = Some(run);
             return;
         }

@@ -257,7 +257,7 @@ fn draw_lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
     )
 }
 
-/// Draws an icon, whose upper left corner is at `x` and `y`.
+/// Draws an icon with its upper left corner at `x` and `y`.
 fn draw_icon(out: &mut String, icon: Icon, x: u32, y: u32) -> fmt::Result {
     match icon {
         Icon::Lock => writeln!(

@@ -65,7 +65,7 @@ pub(crate) enum End {
     Unknown(io::Error),
 }
 
-/// Runs a command. When this returns, none of its processes is left.
+/// Runs a command. When this returns, all its processes have ended.
 pub(crate) fn run(
     invocation: &Invocation<'_>,
     monitor: &mut Monitor<'_>,
@@ -161,7 +161,7 @@ impl CommandLine<'_> {
     }
 }
 
-/// A command whose `argv[0]` is the word that was written.
+/// A command with the written program name as `argv[0]`.
 #[cfg(unix)]
 fn named(path: PathBuf, word: &str) -> Command {
     use std::os::unix::process::CommandExt;

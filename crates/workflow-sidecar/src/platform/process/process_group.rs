@@ -173,7 +173,7 @@ mod system {
         id
     }
 
-    /// Console programs cannot be asked to end, so the tree is killed, while its root exists to find it by.
+    /// Console programs have no signal to end them, so the tree is killed while its root still exists to find it by.
     pub(super) fn ask_to_end(id: Id) {
         let mut taskkill = Command::new("taskkill");
         taskkill.args(["/T", "/F", "/PID", &id.to_string()]);

@@ -15,12 +15,12 @@ use super::{CheckError, Failure};
 /// The most names that are compared: some directories of programs are huge.
 const COMPARED: usize = 20_000;
 
-/// Words that only a shell understands.
+/// Tokens that only a shell understands.
 const SHELL_WORDS: [&str; 9] = [
     ".", "alias", "cd", "eval", "exit", "export", "set", "source", "ulimit",
 ];
 
-/// The program of a word: one with a slash in it is a path relative to the working directory.
+/// Finds a program by name; a name with a slash is a path relative to the working directory.
 pub(super) fn program(word: &str, cwd: &Path) -> PathBuf {
     if is_path(word) {
         return cwd.join(word);
@@ -151,7 +151,7 @@ fn stem(name: &OsStr) -> Option<&str> {
 }
 
 fn similar<'a>(word: &str, names: &'a BTreeSet<String>) -> Option<&'a str> {
-    // A short word resembles half of all programs.
+    // A short name resembles half of all programs.
     let most = match word.chars().count() {
         0..=2 => return None,
         3..=4 => 1,

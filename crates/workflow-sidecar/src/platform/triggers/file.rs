@@ -1,4 +1,4 @@
-//! File triggers: text in a file wakes the agent, and is then removed from the file.
+//! File triggers: text in a file starts the agent, and is then removed from the file.
 //!
 //! The file is polled once a second. That works with editors that replace the file, and with file systems without
 //! notifications. Text that was written before the trigger started is delivered as well. Text is removed only after it

@@ -1,4 +1,4 @@
-//! Triggers, which wake the agent from outside: a file, or a port.
+//! Triggers, which start the agent from outside: a file, or a port.
 //!
 //! Owns the bounds of incoming text, and its conversion to text without control characters. Each trigger has a thread,
 //! which ends when its [`ActiveTrigger`] is dropped. Must not know of sessions, nor decide when the agent gets a text:

@@ -1,4 +1,4 @@
-//! Webhook triggers: a request to a port of this machine wakes the agent.
+//! Webhook triggers: a request to a port of this machine starts the agent.
 //!
 //! Owns the checks of a request (only a local client with the token is accepted), the limits on size, time and number
 //! of connections, and the status of the response:
