@@ -1,6 +1,5 @@
 //! Output formats and styles.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -39,8 +38,8 @@ fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
         if c != '\n' && is_hidden(c) {
-            // All of them are one UTF-16 unit. Writing to a string does not fail.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+            // All of them are one UTF-16 unit.
+            escaped += &format!("\\u{:04x}", u32::from(c));
         } else {
             escaped.push(c);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use workflow_core::definition::{Outcome as LoadOutcome, load, nearest};
-use workflow_core::diagnostic::{render, shown};
+use workflow_core::diagnostic::{render, shown, visible};
 
 use crate::init::{
     Language, SCHEMA, STARTER, SchemaFile, TEMPLATES, Template, WORKFLOWS, Written, write,
@@ -15,7 +15,6 @@ use crate::platform::disk::{Disk, user_agent_dir};
 
 use super::outcome::Outcome;
 use super::schema;
-use super::table::one_line;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -130,7 +129,7 @@ fn print_problems(out: &mut impl Write, project: &Path, written: &Written) -> an
     let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
     for listing in &loaded.index {
         if listing.outcome == LoadOutcome::Shadowed && written.keys.contains(&listing.key) {
-            let own = one_line(&listing.source);
+            let own = visible(&listing.source);
             writeln!(out, "In this project it takes the place of your own {own}")?;
         }
     }

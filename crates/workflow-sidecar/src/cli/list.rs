@@ -8,12 +8,14 @@ use workflow_core::definition::{
     Listing, Loaded, Outcome as LoadOutcome, PhaseEntry, Show, Tier, Workflow,
 };
 
+use workflow_core::diagnostic::visible;
+
 use crate::init::{Language, TEMPLATES, Template};
 
 use super::format::{Format, json};
 use super::outcome::Outcome;
 use super::project::Project;
-use super::table::{self, beginning, one_line};
+use super::table::{self, beginning};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -141,8 +143,8 @@ impl<'a> Row<'a> {
     /// Returns the command that starts it, or the key if it cannot be started.
     fn command_or_key(&self) -> String {
         match self.status {
-            Status::Ready | Status::Unreachable => format!("/workflow {}", one_line(self.command)),
-            Status::Part | Status::Replaced | Status::Broken => one_line(self.key),
+            Status::Ready | Status::Unreachable => format!("/workflow {}", visible(self.command)),
+            Status::Part | Status::Replaced | Status::Broken => visible(self.key),
         }
     }
 
@@ -160,7 +162,7 @@ impl<'a> Row<'a> {
             Status::Part => vec![format!("part of {}", several(&self.part_of))],
             Status::Unreachable => {
                 let other = self.started_instead.unwrap_or_default();
-                vec![format!("its command starts {}", one_line(other))]
+                vec![format!("its command starts {}", visible(other))]
             }
             Status::Replaced => vec!["replaced by the project's".to_owned()],
             Status::Broken => vec!["broken, see check".to_owned()],
@@ -183,7 +185,7 @@ pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
 /// Joins names for one cell.
 fn several(names: &[&str]) -> String {
     const MOST: usize = 3;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| one_line(name)).collect();
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| visible(name)).collect();
     let more = names.len().saturating_sub(MOST);
     match more {
         0 => shown.join(", "),
@@ -209,10 +211,10 @@ fn print_table(rows: &[Row<'_>]) -> anyhow::Result<()> {
             };
             [
                 beginning(&row.command_or_key(), NAME),
-                beginning(&one_line(row.name), NAME),
+                beginning(&visible(row.name), NAME),
                 phases,
                 beginning(&row.status_text(), STATUS),
-                one_line(row.directory()),
+                visible(row.directory()),
             ]
         })
         .collect();

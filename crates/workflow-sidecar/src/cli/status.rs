@@ -16,7 +16,7 @@ use workflow_core::session::View;
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
-use crate::run_condition::{RunCondition, restored_session, run_condition};
+use crate::run_condition::{RunCondition, restored_session, run_condition, stored_path};
 use crate::session_file::{SessionFile, is_session, read_file};
 use crate::transcript::Transcript;
 
@@ -141,7 +141,7 @@ struct RunStatus<'a> {
     #[serde(rename = "pushes")]
     reminders: u32,
     #[serde(rename = "parked", skip_serializing_if = "Option::is_none")]
-    paused: Option<&'static str>,
+    paused: Option<PauseReason>,
 }
 
 #[derive(Debug, Serialize)]
@@ -189,7 +189,7 @@ impl<'a> StatusOutput<'a> {
                 started_at: moment(state.started_at, 3),
                 since: since.map(|since| moment(since, 3)),
                 reminders: view.counters.reminders,
-                paused: view.counters.paused.map(pause_reason),
+                paused: view.counters.paused,
             }),
             problems,
         }
@@ -224,7 +224,7 @@ impl RunStatus<'_> {
         line("task", self.task)?;
         match &self.phase {
             Some(phase) => line("place", phase.status_line)?,
-            None => line("place", &path(self.path))?,
+            None => line("place", &stored_path(self.path))?,
         }
         line("steps", &self.steps.to_string())?;
         line("started", &self.started_at)?;
@@ -238,15 +238,6 @@ impl RunStatus<'_> {
             (count, None) => line("reminders", &count.to_string()),
         }
     }
-}
-
-/// Formats a path of an unknown definition.
-fn path(path: &workflow_core::run::Path) -> String {
-    let segments = path.segments().iter();
-    let parts: Vec<String> = segments
-        .map(|segment| format!("{} [{}]", segment.workflow_key, segment.phase_index + 1))
-        .collect();
-    parts.join(" > ")
 }
 
 /// Returns the name of a run's state.
@@ -265,12 +256,16 @@ fn state_name(view: &View<'_>) -> &'static str {
 }
 
 /// Describes the state for people, with its style.
-fn described(state: &str, paused: Option<&str>) -> (Style, &'static str) {
+fn described(state: &str, paused: Option<PauseReason>) -> (Style, &'static str) {
     match (state, paused) {
-        ("parked", Some("max")) => (NOTABLE, "parked: no more reminders, any message resumes it"),
-        ("parked", Some("maxStale")) => (NOTABLE, "parked: the agent called no tool"),
-        ("parked", Some("error")) => (NOTABLE, "parked: the model's answer ended in an error"),
-        ("parked", Some("approval")) => (
+        ("parked", Some(PauseReason::Max)) => {
+            (NOTABLE, "parked: no more reminders, any message resumes it")
+        }
+        ("parked", Some(PauseReason::MaxStale)) => (NOTABLE, "parked: the agent called no tool"),
+        ("parked", Some(PauseReason::Error)) => {
+            (NOTABLE, "parked: the model's answer ended in an error")
+        }
+        ("parked", Some(PauseReason::Approval)) => (
             NOTABLE,
             "waits for your word about the phase: see workflow-sidecar approve",
         ),
@@ -283,15 +278,5 @@ fn described(state: &str, paused: Option<&str>) -> (Style, &'static str) {
         ("cancelled", _) => (ASIDE, "cancelled"),
         ("complete", _) => (GOOD, "complete"),
         (_, _) => (GOOD, "active"),
-    }
-}
-
-fn pause_reason(reason: PauseReason) -> &'static str {
-    match reason {
-        PauseReason::Max => "max",
-        PauseReason::MaxStale => "maxStale",
-        PauseReason::Error => "error",
-        PauseReason::Question => "question",
-        PauseReason::Approval => "approval",
     }
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     // A link is kept. A path that cannot be resolved is that of a new file, or fails below.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    // A path without metadata is that of a new file, or fails below.
     let existing = path.metadata().ok();
     if existing
         .as_ref()

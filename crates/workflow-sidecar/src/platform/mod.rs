@@ -4,7 +4,7 @@
 //! triggers   gates ──┐
 //!              │     │
 //!              ▼     ▼
-//!             git → process        trust_store, approvals → private_dir
+//!             git → process        trust_store, approvals → private_file
 //!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
 //! ```
 //!
@@ -19,7 +19,7 @@ pub mod gates;
 pub(crate) mod git;
 pub(crate) mod home;
 pub(crate) mod paths;
-mod private_dir;
+mod private_file;
 mod process;
 mod regular_file;
 #[cfg(test)]

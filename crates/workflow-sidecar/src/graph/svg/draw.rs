@@ -49,8 +49,7 @@ const STYLE: &str = "\
 /// Returns the whole file.
 pub(super) fn draw(layout: &Layout<'_>) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = write_all(&mut text, layout);
+    write_all(&mut text, layout).expect("writing to a string does not fail");
     text
 }
 
