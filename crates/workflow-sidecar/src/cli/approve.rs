@@ -166,14 +166,14 @@ fn ask(request: &StoredRequest) -> io::Result<Option<String>> {
     terminal::ask(&format!("[{}]", choices(request)))
 }
 
-/// The possible choices with their numbers.
+/// Returns the possible choices with their numbers.
 fn choices(request: &StoredRequest) -> String {
     let choices = request.choices.iter().enumerate();
     let choices = choices.map(|(at, choice)| format!("{} {}", at + 1, visible(choice)));
     choices.collect::<Vec<_>>().join(" · ")
 }
 
-/// The choice for an answer, which is its text or its number.
+/// Returns the choice for an answer, which is its text or its number.
 fn chosen(request: &StoredRequest, answer: &str) -> Option<String> {
     let by_text = request.choices.iter().find(|choice| *choice == answer);
     let by_number = || {

@@ -57,7 +57,7 @@ fn max_line() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
 }
 
-/// The first line of a recording needs this much.
+/// Parses the limit of a recording. Its minimum is the size of the first line.
 fn record_limit() -> RangedU64ValueParser<u64> {
     RangedU64ValueParser::new().range(4096..)
 }

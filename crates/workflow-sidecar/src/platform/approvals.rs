@@ -109,7 +109,7 @@ impl Approvals {
         Ok(all)
     }
 
-    /// The decision about a request, given the current state of the file that it shows.
+    /// Returns the decision about a request, given the current state of the file that it shows.
     pub(crate) fn decision(
         &self,
         request: &StoredRequest,

@@ -1,4 +1,4 @@
-//! The platform: everything that the sidecar reads, writes, starts and watches outside of its own process.
+//! The platform: everything that the sidecar reads, writes, starts and watches outside of its process.
 //!
 //! ```text
 //! triggers   gates ──┐

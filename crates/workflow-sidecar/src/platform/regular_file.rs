@@ -20,7 +20,7 @@ pub(crate) struct ContainedFile {
 }
 
 impl ContainedFile {
-    /// The file at a real path, if that is below a directory, which is also given by its real path.
+    /// Returns the file at a real path, if that is below a directory, which is also given by its real path.
     pub(crate) fn below(directory: &Path, real: &Path) -> Option<Self> {
         let relative = real.strip_prefix(directory).ok()?;
         let is_below = relative.components().next().is_some();

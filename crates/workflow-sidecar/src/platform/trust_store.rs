@@ -168,7 +168,7 @@ fn add_list(hasher: &mut Sha256, texts: &[String]) {
 }
 
 impl TrustStore {
-    /// The store in the user's directory.
+    /// Returns the store in the user's directory.
     #[must_use]
     pub(crate) fn in_agent_dir(agent_dir: &Path) -> Self {
         Self {
@@ -176,7 +176,7 @@ impl TrustStore {
         }
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     #[must_use]
     pub(crate) fn file(&self) -> PathBuf {
         self.directory.join(FILE)
@@ -312,7 +312,7 @@ fn empty() -> Contents {
     }
 }
 
-/// The key of a project: its real path, so that a link does not make it another project.
+/// Returns the key of a project: its real path, so that a link does not make it another project.
 fn key(project: &Path) -> Result<String, TrustError> {
     let real = fs::canonicalize(project).map_err(|problem| TrustError::File {
         path: project.to_path_buf(),

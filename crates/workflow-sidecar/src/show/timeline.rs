@@ -73,7 +73,7 @@ pub(crate) enum TimelineEvent {
     Denied { tool: String, reason: String },
     /// The checks of a gate ran.
     Gate { checks: Vec<Report> },
-    /// The user was asked; with the answer, once there is one.
+    /// A question to the user; with the answer, once there is one.
     Asked {
         question: String,
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -85,7 +85,7 @@ impl<'a> Git<'a> {
         allowed.map_err(|(_, reason)| reason)
     }
 
-    /// The trimmed output of a command that must succeed.
+    /// Returns the trimmed output of a command that must succeed.
     fn succeed(&self, arguments: &[&str]) -> Result<String, String> {
         let output = self.run(arguments).map_err(|(_, reason)| reason)?;
         match output.code {

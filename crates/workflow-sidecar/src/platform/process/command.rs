@@ -161,7 +161,7 @@ impl CommandLine<'_> {
     }
 }
 
-/// A command with the written program name as `argv[0]`.
+/// Returns a command with the written program name as `argv[0]`.
 #[cfg(unix)]
 fn named(path: PathBuf, word: &str) -> Command {
     use std::os::unix::process::CommandExt;

@@ -52,7 +52,7 @@ fn directories() -> Vec<PathBuf> {
     std::env::split_paths(&path).collect()
 }
 
-/// The reason why `word` could not be started.
+/// Returns the reason why `word` could not be started.
 pub(super) fn start_failure(word: &str, cwd: &Path, error: &io::Error) -> Failure {
     let name = one_line(word);
     if !cwd.is_dir() {
@@ -126,13 +126,13 @@ fn missing(word: &str, cwd: &Path) -> String {
     }
 }
 
-/// The suggestion, with control characters of the file name escaped.
+/// Returns the suggestion, with control characters of the file name escaped.
 fn suggested(name: &str, similar: &str) -> String {
     let similar = shown(similar);
     format!("there is no program `{name}` on PATH: did you mean `{similar}`?")
 }
 
-/// The names of all programs on `PATH`. A directory that cannot be read has no suggestions.
+/// Returns the names of all programs on `PATH`. A directory that cannot be read has no suggestions.
 fn names() -> BTreeSet<String> {
     let files = directories().into_iter().filter_map(|d| d.read_dir().ok());
     let files = files.flatten().filter_map(Result::ok).take(COMPARED);

@@ -223,7 +223,7 @@ impl Stamp {
     }
 }
 
-/// The current state of the file; `None` if it does not exist or is empty.
+/// Returns the current state of the file; `None` if it does not exist or is empty.
 fn stamp(path: &Path) -> io::Result<Option<Stamp>> {
     match path.symlink_metadata() {
         Ok(metadata) => {
@@ -255,7 +255,7 @@ fn read(path: &Path) -> io::Result<Option<WrittenFile>> {
     Ok(is_unchanged.then_some(WrittenFile { file, stamp, bytes }))
 }
 
-/// Opens the file without following a link, and without waiting for the writer of a pipe.
+/// Opens the file without following a link, and without blocking on the writer of a pipe.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};

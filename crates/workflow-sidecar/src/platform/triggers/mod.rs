@@ -67,7 +67,7 @@ pub(crate) fn start(
     }
 }
 
-/// The location of a trigger's file.
+/// Returns the location of a trigger's file.
 ///
 /// A path in the user's settings applies in every project, one in a project's settings only inside of that project.
 fn file_location(path: &str, tier: Tier, cwd: &Path) -> Result<FileLocation, String> {
