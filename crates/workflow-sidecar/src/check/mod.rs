@@ -20,9 +20,10 @@ use advice::advice;
 pub(crate) use github::annotation;
 pub(crate) use sarif::log;
 use stray::strays;
-use target::{Target, is_plain_file, normalized, relative};
+use target::{Target, is_plain_file, relative};
 
 use crate::platform::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
+use crate::platform::paths::lexical;
 
 /// The result of a check.
 #[derive(Debug, Default)]
@@ -186,7 +187,7 @@ struct Located {
 impl Located {
     /// Returns the full path of a file from its shown one.
     fn full(&self, shown: &str) -> PathBuf {
-        normalized(&self.here.join(shown))
+        lexical(&self.here.join(shown))
     }
 
     fn has(&self, tier: Tier) -> bool {
@@ -241,13 +242,13 @@ fn repository(here: &Path) -> PathBuf {
 fn absolute(file: &str) -> String {
     // The check itself failed already if there is no working directory.
     let here = env::current_dir().unwrap_or_default();
-    normalized(&here.join(file)).display().to_string()
+    lexical(&here.join(file)).display().to_string()
 }
 
 /// Returns the path of a file in its repository, with `/` as the separator; `None` if it is outside.
 fn in_repository(file: &str) -> Option<String> {
     let here = env::current_dir().ok()?;
-    let file = normalized(&here.join(file));
+    let file = lexical(&here.join(file));
     let inside = file.strip_prefix(repository(&here)).ok()?;
     let parts = inside.iter().map(|part| part.to_string_lossy());
     Some(parts.collect::<Vec<_>>().join("/"))

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
+use crate::platform::disk::WORKFLOWS;
+
 /// Misspelt names of the workflows directory.
 const DIRECTORIES: [&str; 2] = ["workflow", "Workflows"];
 /// Misspelt names of the settings file.
@@ -27,7 +29,7 @@ pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
     for name in DIRECTORIES {
         let path = base.join(name);
         // A file system may ignore case: then it is the directory that is read.
-        if path.is_dir() && !same(&path, &base.join("workflows")) {
+        if path.is_dir() && !same(&path, &base.join(WORKFLOWS)) {
             found.push(unread(
                 &path,
                 "nothing looks into this directory",
@@ -45,7 +47,7 @@ pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
             ));
         }
     }
-    let workflows = base.join("workflows");
+    let workflows = base.join(WORKFLOWS);
     for path in entries(&workflows)
         .filter(|path| path.is_file() && is_definition(path))
         .take(MOST)

@@ -1,11 +1,12 @@
 //! Paths on the command line: a project, or workflows in one.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 
 use crate::platform::disk::{HOST_DIRECTORY, WORKFLOWS};
+use crate::platform::paths::lexical;
 
 /// A project to check, or workflows in it.
 #[derive(Debug, PartialEq)]
@@ -38,7 +39,7 @@ impl Target {
     }
 
     fn of(path: &Path, here: &Path, agent_dir: &Path) -> anyhow::Result<Self> {
-        let full = normalized(&here.join(path));
+        let full = lexical(&here.join(path));
         let (project, inside) = match full.strip_prefix(agent_dir) {
             Ok(inside) => (None, Some(inside.to_path_buf())),
             Err(_) => split(&full),
@@ -66,7 +67,7 @@ impl Target {
 
 /// Returns true for a file outside of all directories of definitions.
 pub(super) fn is_plain_file(path: &Path, here: &Path, agent_dir: &Path) -> bool {
-    let full = normalized(&here.join(path));
+    let full = lexical(&here.join(path));
     full.is_file() && !full.starts_with(agent_dir) && split(&full).1.is_none()
 }
 
@@ -82,21 +83,6 @@ fn split(full: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
         Some((project, inside)) => (Some(project.to_path_buf()), Some(inside.to_path_buf())),
         None => (Some(full.to_path_buf()), None),
     }
-}
-
-/// Removes `.` and `..` from a path, without following links.
-pub(super) fn normalized(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// Maximum number of `..` in a shown path.
@@ -153,6 +139,6 @@ mod tests {
 
     #[test]
     fn dots_are_removed_from_a_path() {
-        assert_eq!(normalized(Path::new("/a/./b/../c")), Path::new("/a/c"));
+        assert_eq!(lexical(Path::new("/a/./b/../c")), Path::new("/a/c"));
     }
 }

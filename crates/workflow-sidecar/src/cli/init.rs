@@ -129,8 +129,11 @@ fn print_problems(out: &mut impl Write, project: &Path, written: &Written) -> an
     let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
     for listing in &loaded.index {
         if listing.outcome == LoadOutcome::Shadowed && written.keys.contains(&listing.key) {
-            let own = visible(&listing.source);
-            writeln!(out, "In this project it takes the place of your own {own}")?;
+            let replaced = visible(&listing.source);
+            writeln!(
+                out,
+                "In this project it takes the place of your own {replaced}"
+            )?;
         }
     }
     for diagnostic in &loaded.diagnostics {

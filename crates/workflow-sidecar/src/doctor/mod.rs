@@ -90,7 +90,7 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
     let loaded = load(&disk);
     let mut checks = vec![
         binary(),
-        own_directory(agent_dir),
+        user_directory(agent_dir),
         settings(&disk, &loaded),
         definitions(&loaded),
     ];
@@ -120,7 +120,7 @@ fn binary() -> InstallationCheck {
     )
 }
 
-fn own_directory(agent_dir: &Path) -> InstallationCheck {
+fn user_directory(agent_dir: &Path) -> InstallationCheck {
     const SUBJECT: &str = "own directory";
     let shown = agent_dir.display();
     match agent_dir.read_dir() {

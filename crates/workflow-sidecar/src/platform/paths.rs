@@ -255,8 +255,8 @@ fn with_slashes(path: &Path) -> String {
     }
 }
 
-/// Returns the written path without `.` and `..`.
-fn lexical(path: &Path) -> PathBuf {
+/// Returns the written path without `.` and `..`; links are not followed.
+pub(crate) fn lexical(path: &Path) -> PathBuf {
     let mut lexical = PathBuf::new();
     for part in path.components() {
         match part {
