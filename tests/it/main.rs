@@ -36,3 +36,4 @@ mod settings;
 mod transcripts;
 mod triggers;
 mod untrusted_projects;
+mod upgrade;

@@ -147,7 +147,7 @@ fn is_as_the_schema_says(text: &str) {
 }
 
 #[test]
-fn what_guards_asked_of_the_world_is_recorded_and_replays_without_it() {
+fn results_of_the_platform_are_recorded_and_replay_without_it() {
     let ((_directory, file), project) = (recording(), project());
     let mut host = TestHost::over(recorded(&file, &[]));
     live(&mut host, project.path());
@@ -155,12 +155,12 @@ fn what_guards_asked_of_the_world_is_recorded_and_replays_without_it() {
     drop(project);
     let text = text_of(&file);
     for kind in [
-        "\"world\":{\"baseline\"",
-        "\"world\":{\"trusted\":false}",
-        "\"world\":{\"excerpt\"",
-        "\"world\":{\"path\":{\"written\":\"link/x\"",
-        "\"gate\":{\"gate\":2,\"progress\"",
-        "\"gate\":{\"gate\":3,\"reports\"",
+        "\"result\":{\"baselineTaken\"",
+        "\"result\":{\"gateNotTrusted\"",
+        "\"result\":{\"excerpt\"",
+        "\"result\":{\"path\":{\"written\":\"link/x\"",
+        "\"event\":{\"gateProgress\":{\"gate\":2",
+        "\"event\":{\"gateFinished\":{\"gate\":3",
     ] {
         assert!(text.contains(kind), "{kind}\n{text}");
     }
@@ -214,14 +214,13 @@ fn a_gate_that_is_replayed_runs_nothing() {
             json!({"name": "workflow", "arguments": "w it"}),
         ),
         json!({"out": "*"}),
-        json!({"world": {"trusted": true}}),
         call(4, "tool/execute", step),
-        json!({"gate": {"gate": 1, "reports": [{"what": "touch", "verdict": "passed", "durationMs": 5}]}}),
+        json!({"event": {"gateFinished": {"gate": 1, "reports": [{"what": "touch", "verdict": "passed", "durationMs": 5}]}}}),
         json!({"out": "*"}),
     ];
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     let file = directory.path().join("t.jsonl");
-    for (cut, expected) in [(11, "no differences"), (9, "no differences")] {
+    for (cut, expected) in [(10, "no differences"), (8, "no differences")] {
         fs::write(&file, lines[..cut].join("\n")).unwrap();
         let name = file.display().to_string();
         assert!(replay(&[&name]).unwrap().contains(expected));

@@ -89,14 +89,15 @@ fn what_is_no_line_of_a_transcript_is_refused_by_the_schema_too() {
         r#"{"end":false}"#,
         r#"{"definitions":7}"#,
         r#"{"definitions":{"/p/.pi":{"workflows/w/a.md":7}}}"#,
-        r#"{"transcript":2}"#,
-        r#"{"world":{}}"#,
-        r#"{"world":{"trusted":"yes"}}"#,
-        r#"{"world":{"path":{"written":"a","forms":[{}]}}}"#,
-        r#"{"gate":{"gate":1}}"#,
-        r#"{"gate":{"gate":1,"progress":"a","reports":[]}}"#,
-        r#"{"gate":{"gate":1,"reports":[{"what":"a","verdict":"so","durationMs":1}]}}"#,
-        r#"{"transcript":1,"server":{"name":"a"}}"#,
+        r#"{"transcript":1}"#,
+        r#"{"result":{}}"#,
+        r#"{"result":{"gateNotTrusted":"yes"}}"#,
+        r#"{"result":{"path":{"written":"a","forms":[{}]}}}"#,
+        r#"{"gate":{"gate":1,"reports":[]}}"#,
+        r#"{"event":{"session":"a"}}"#,
+        r#"{"event":{"gateProgress":{"gate":1}}}"#,
+        r#"{"event":{"gateFinished":{"gate":1,"reports":[{"what":"a","verdict":"so","durationMs":1}]}}}"#,
+        r#"{"transcript":2,"server":{"name":"a"}}"#,
     ] {
         let value: Value = serde_json::from_str(line).unwrap();
         assert!(!schema.is_valid(&value), "{line}");
@@ -108,7 +109,7 @@ fn what_is_no_line_of_a_transcript_is_refused_by_the_schema_too() {
 
 #[test]
 fn no_transcript_crashes_a_replay_or_leaves_its_directory() {
-    const HEADER: &str = r#"{"transcript":1,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+    const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
     const INTRODUCTION: &str = r#"{"at":6,"in":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/c","agentDir":"/a"}}}"#;
     let root = tempfile::tempdir().unwrap();
     let evil = root.path().join("evil").display().to_string();
@@ -122,7 +123,7 @@ fn no_transcript_crashes_a_replay_or_leaves_its_directory() {
         ),
         "\0\n".to_owned(),
         format!(
-            "{{\"gate\":{{\"session\":\"?\",\"gate\":9,\"reports\":[]}}}}\n{{\"world\":{{\"baseline\":{deep}}}}}\n{INTRODUCTION}\n{{\"gate\":{{\"gate\":1,\"progress\":\"\"}}}}\n{{\"out\":1}}"
+            "{{\"event\":{{\"session\":\"?\",\"gateFinished\":{{\"gate\":9,\"reports\":[]}}}}}}\n{{\"result\":{{\"baselineTaken\":{{\"baseline\":{deep}}}}}}}\n{INTRODUCTION}\n{{\"event\":{{\"gateProgress\":{{\"gate\":1,\"text\":\"\"}}}}}}\n{{\"out\":1}}"
         ),
         format!("{HEADER}\n{INTRODUCTION}\n{{\"tooLong\":{}}}", u64::MAX),
     ];

@@ -557,9 +557,9 @@ fn texts_of_triggers_and_checkpoints_are_recorded_and_replay_without_them() {
     drop(project);
     let text = fs::read_to_string(&recorded_to).unwrap();
     for kind in [
-        "\"world\":{\"watched\"",
-        "\"trigger\":{\"text\"",
-        "\"world\":{\"snapshot\"",
+        "\"result\":{\"triggersWatched\"",
+        "\"event\":{\"triggered\"",
+        "\"result\":{\"checkpointRecorded\"",
     ] {
         assert!(text.contains(kind), "{kind}\n{text}");
     }

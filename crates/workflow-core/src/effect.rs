@@ -9,6 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::definition::{Approval, Gate, RunCheck, Trigger};
 use crate::diagnostic::Diagnostic;
+use crate::event::{PlatformEvent, SnapshotError, WatchReport};
 use crate::types::{GateRunId, Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
 
 /// The custom types of messages (hook-lifecycle: "Message Custom Types").
@@ -182,6 +183,58 @@ pub enum Effect {
         /// The triggers.
         triggers: Vec<Trigger>,
     },
+}
+
+impl Effect {
+    /// True if this event can be the immediate result of the effect.
+    #[must_use]
+    pub fn may_result_in(&self, event: &PlatformEvent) -> bool {
+        match (self, event) {
+            (
+                Self::RunGate(run),
+                PlatformEvent::GateNotTrusted { gate } | PlatformEvent::GateFinished { gate, .. },
+            ) => run.id == *gate,
+            (
+                Self::RestoreCode { restore, .. },
+                PlatformEvent::CodeRestored {
+                    restore: restored, ..
+                },
+            ) => restore == restored,
+            (Self::TakeBaseline { .. }, PlatformEvent::BaselineTaken { .. })
+            | (Self::ReadApproval(_), PlatformEvent::ApprovalRead { .. })
+            | (
+                Self::RecordCheckpoint,
+                PlatformEvent::CheckpointRecorded { .. } | PlatformEvent::CheckpointFailed { .. },
+            )
+            | (Self::WatchTriggers { .. }, PlatformEvent::TriggersWatched { .. }) => true,
+            _ => false,
+        }
+    }
+
+    /// The immediate result on an empty machine, on which gates and restores run and are not reported.
+    #[must_use]
+    pub fn result_of_nothing(&self) -> Option<PlatformEvent> {
+        match self {
+            Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {
+                baseline: RawValue::NULL.to_owned(),
+            }),
+            Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead { decision: None }),
+            Self::RecordCheckpoint => Some(PlatformEvent::CheckpointFailed {
+                error: SnapshotError::NoRepository,
+            }),
+            Self::WatchTriggers { .. } => Some(PlatformEvent::TriggersWatched {
+                report: WatchReport::default(),
+            }),
+            Self::RunGate(_)
+            | Self::CancelGate { .. }
+            | Self::TrustCommands { .. }
+            | Self::RequestApproval(_)
+            | Self::ClearApproval { .. }
+            | Self::RestoreCode { .. }
+            | Self::StopWatching
+            | Self::TrustTriggers { .. } => None,
+        }
+    }
 }
 
 /// A request for a person's approval.

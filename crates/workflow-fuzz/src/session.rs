@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use workflow_sidecar::rehearse;
+use workflow_sidecar::run_script;
 
 /// The id of an answer to a line without one.
 const NO_ID: &str = "null";
@@ -23,12 +23,12 @@ const MAY_WAIT: &[&str] = &[
 /// Each line of the sidecar is a message, and each request has been answered once when the session is over.
 pub fn play(data: &[u8]) {
     let mut owed = Owed::default();
-    for exchange in rehearse(data) {
+    for exchange in run_script(data) {
         let mut must_come = None;
-        if let Some(line) = &exchange.said {
+        if let Some(line) = &exchange.sent {
             must_come = owed.take(line);
         }
-        let answered = exchange.heard.iter().filter_map(|line| owed.hear(line));
+        let answered = exchange.received.iter().filter_map(|line| owed.hear(line));
         let answered: Vec<String> = answered.collect();
         if let Some(id) = must_come {
             assert!(answered.contains(&id), "{id} is answered at once");

@@ -16,14 +16,14 @@ mod graph;
 mod init;
 mod log;
 mod platform;
+mod record;
 mod rpc;
 mod run_condition;
 pub mod serve;
 mod session_file;
 mod show;
 mod simulate;
-mod transcript;
 mod wire;
 
 pub use platform::gates;
-pub use transcript::{Exchange, bless_text, differences_of_text, rehearse};
+pub use record::{Exchange, bless_text, differences_of_text, run_script};

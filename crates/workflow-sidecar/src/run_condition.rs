@@ -1,7 +1,5 @@
 //! Runs that are read from stored entries, and their condition for exit codes: it can go on, it waits for a person, or it is stopped at a limit.
 
-use std::sync::Arc;
-
 use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::event::Entry;
@@ -25,12 +23,12 @@ pub(crate) enum RunCondition {
 /// Restores a session from its entries; returns it with the diagnostics.
 pub(crate) fn restored_session(
     entries: &[Entry<'_>],
-    loaded: Arc<Loaded>,
+    loaded: &Loaded,
 ) -> (Session, Vec<Diagnostic>) {
     let mut session = Session::new(Abilities::default(), 0);
     // Any time will do: no run is started, and nothing counts down.
     let mut out = Effects::at(0);
-    session.handle_session(entries, &loaded, &mut out);
+    session.handle_session(entries, loaded, &mut out);
     (session, out.diagnostics)
 }
 

@@ -428,3 +428,25 @@ fn pause_reason(reason: PauseReason) -> &'static str {
         PauseReason::Approval => "approval",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_another_kind_never_allows_a_call() {
+        for answer in [DeferredAnswer::Command, DeferredAnswer::Branch] {
+            let decision = tool_decision(answer);
+            let by_nobody = matches!(
+                decision,
+                ToolDecision::Block {
+                    by: Decider::Nobody,
+                    ..
+                }
+            );
+            assert!(by_nobody, "{decision:?}");
+        }
+        let answer = step_answer(DeferredAnswer::ToolCall(ToolDecision::Allow));
+        assert_eq!(answer.kind, Some(AnswerKind::Error));
+    }
+}

@@ -238,7 +238,7 @@ impl Host {
             Reply::Now(ToolDecision::Block {
                 by: Decider::Rule, ..
             }) => Fate::Blocked,
-            other => panic!("{other:?}"),
+            other @ Reply::Now(_) => panic!("{other:?}"),
         }
     }
 }

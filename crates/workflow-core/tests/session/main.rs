@@ -1,8 +1,9 @@
-//! The engine through its border: inputs in, outputs out, no I/O.
+//! The engine through its border: events in, effects out, no I/O.
 
-mod agent_end;
+mod auto_continue;
 mod broken_settings;
 mod builtin_rule;
+mod checkpoints;
 mod commands;
 mod consent;
 mod context;
@@ -10,10 +11,10 @@ mod event;
 mod gates;
 mod limits;
 mod navigation;
+mod phase_exit;
 mod places;
 mod restoring;
 mod rules;
 mod step_tool;
-mod turns;
-mod ways_out;
+mod triggers;
 mod world;

@@ -11,7 +11,7 @@ use workflow_core::diagnostic::{render, visible};
 
 use super::format::{NOTABLE, count, json};
 use super::outcome::Outcome;
-use crate::transcript::{Difference, Played, Program, Stage, Tiers, replay_all, transcripts};
+use crate::record::{Difference, Played, Program, Stage, Tiers, replay_all, transcripts};
 
 const EXAMPLES: &str = "\
 Examples:

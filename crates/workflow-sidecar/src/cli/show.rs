@@ -14,9 +14,9 @@ use workflow_core::policy::gate::{GateVerdict, Report};
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
+use crate::record::Transcript;
 use crate::session_file::{SessionFile, is_session, read_file};
 use crate::show::{Timeline, TimelineEvent, Totals, of_recording, of_session};
-use crate::transcript::Transcript;
 
 const EXAMPLES: &str = "\
 Examples:

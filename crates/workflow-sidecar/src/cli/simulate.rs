@@ -15,7 +15,7 @@ use super::lookup;
 use super::outcome::Outcome;
 use super::project::Project;
 use crate::simulate::{
-    Changed, Command, Guards, HELP, Level, Recorder, Simulation, Start, Step, Told,
+    Changed, Command, Guards, HELP, Level, Reaction, Recorder, Simulation, Start, Step,
 };
 
 const EXAMPLES: &str = "\
@@ -161,7 +161,7 @@ enum Flow {
 }
 
 impl<W: Write> Walk<'_, W> {
-    fn begin(&mut self, command: &str, output: &[Told]) -> Result<()> {
+    fn begin(&mut self, command: &str, output: &[Reaction]) -> Result<()> {
         if self.typed {
             writeln!(
                 self.out,
@@ -232,17 +232,17 @@ impl<W: Write> Walk<'_, W> {
             | Command::Compact
             | Command::Reload => {}
         }
-        let (output, words) = self.simulation.take(&step.command)?;
+        let (output, labels) = self.simulation.take(&step.command)?;
         self.print(&output)?;
         if let Some(expected) = &step.expected
-            && !words.meet(expected)
+            && !labels.meet(expected)
         {
             self.failed += 1;
             writeln!(
                 self.out,
                 "  {BAD}expected {}, but it is {}{BAD:#}  {ASIDE}{}:{number}{ASIDE:#}",
                 shown(expected),
-                shown(&words.told()),
+                shown(&labels.joined()),
                 self.name
             )?;
         }
@@ -274,7 +274,7 @@ impl<W: Write> Walk<'_, W> {
         Ok(writeln!(self.out, "{TITLE}> {}{TITLE:#}", visible(text))?)
     }
 
-    fn print(&mut self, outputs: &[Told]) -> Result<()> {
+    fn print(&mut self, outputs: &[Reaction]) -> Result<()> {
         for output in outputs {
             self.print_one(output)?;
         }
@@ -323,21 +323,21 @@ impl<W: Write> Walk<'_, W> {
         Ok(())
     }
 
-    fn print_one(&mut self, output: &Told) -> Result<()> {
+    fn print_one(&mut self, output: &Reaction) -> Result<()> {
         let out = &mut self.out;
         match output {
-            Told::Starts { prompt } => {
+            Reaction::Starts { prompt } => {
                 writeln!(out, "  the agent starts on: {}", first_line(prompt))?;
             }
-            Told::Allowed => writeln!(out, "  {GOOD}allowed{GOOD:#}")?,
-            Told::Blocked { tool, reason } => {
+            Reaction::Allowed => writeln!(out, "  {GOOD}allowed{GOOD:#}")?,
+            Reaction::Blocked { tool, reason } => {
                 let state = self.simulation.state_of_run();
                 let list = state.and_then(|state| self.guards.list(&state, tool, reason));
                 let by = list.map_or(String::new(), |line| format!("  {ASIDE}{line}{ASIDE:#}"));
                 writeln!(out, "  {BAD}blocked{BAD:#}{by}")?;
                 block(out, "    ", reason)?;
             }
-            Told::Answer { text, is_error } => {
+            Reaction::Answer { text, is_error } => {
                 let (style, what) = if *is_error {
                     (BAD, "refused")
                 } else {
@@ -346,7 +346,7 @@ impl<W: Write> Walk<'_, W> {
                 writeln!(out, "  {style}{what}{style:#}")?;
                 block(out, "    ", text)?;
             }
-            Told::Injected { text } => {
+            Reaction::Injected { text } => {
                 let characters = count(text.chars().count(), "character");
                 writeln!(out, "  put into the context, {characters}")?;
                 if self.contexts.contains(text) {
@@ -356,16 +356,16 @@ impl<W: Write> Walk<'_, W> {
                     self.contexts.push(text.clone());
                 }
             }
-            Told::ToAgent { text } => {
+            Reaction::ToAgent { text } => {
                 let characters = count(text.chars().count(), "character");
                 writeln!(out, "  {NOTABLE}told to the agent{NOTABLE:#}, {characters}")?;
                 block(out, "    ", text)?;
             }
-            Told::Shown { text } => {
+            Reaction::Shown { text } => {
                 writeln!(out, "  shown to the person")?;
                 block(out, "    ", text)?;
             }
-            Told::Notice { text, level } => {
+            Reaction::Notice { text, level } => {
                 let style = match level {
                     Level::Info => ASIDE,
                     Level::Warning => NOTABLE,
@@ -374,48 +374,50 @@ impl<W: Write> Walk<'_, W> {
                 writeln!(out, "  {style}notice{style:#}")?;
                 block(out, "    ", text)?;
             }
-            Told::Status(Some(status)) => {
+            Reaction::Status(Some(status)) => {
                 writeln!(out, "  {ASIDE}status{ASIDE:#} {}", first_line(status))?;
             }
-            Told::Status(None) => writeln!(out, "  {ASIDE}status{ASIDE:#} (none)")?,
-            Told::Widget(lines) => writeln!(
+            Reaction::Status(None) => writeln!(out, "  {ASIDE}status{ASIDE:#} (none)")?,
+            Reaction::Widget(lines) => writeln!(
                 out,
                 "  {ASIDE}widget{ASIDE:#} {}",
                 first_line(&lines.join(" "))
             )?,
-            Told::Named(name) => writeln!(out, "  {ASIDE}session{ASIDE:#} {}", first_line(name))?,
-            Told::Asked {
+            Reaction::Named(name) => {
+                writeln!(out, "  {ASIDE}session{ASIDE:#} {}", first_line(name))?;
+            }
+            Reaction::Asked {
                 title,
                 message,
                 choices,
             } => self.print_question(title, message, choices)?,
-            Told::NoChoice(choices) => writeln!(
+            Reaction::NoChoice(choices) => writeln!(
                 out,
                 "  {ASIDE}that is no answer to the question: {}{ASIDE:#}",
                 choices_of(choices)
             )?,
-            Told::Gate { checks } => {
+            Reaction::Gate { checks } => {
                 writeln!(out, "  {NOTABLE}the gate would check{NOTABLE:#}")?;
                 for (what, source) in checks {
                     guard(out, "    │ ", what, source)?;
                 }
             }
-            Told::Read { text, changed } => self.print_result(text, changed.as_ref())?,
-            Told::Guard { what, source } => guard(out, "  ", what, source)?,
-            Told::Kept { number } => {
+            Reaction::Read { text, changed } => self.print_result(text, changed.as_ref())?,
+            Reaction::Guard { what, source } => guard(out, "  ", what, source)?,
+            Reaction::Kept { number } => {
                 let state = self.simulation.state_of_run();
                 let source = self.guards.checkpoint(state.as_ref()).unwrap_or_default();
                 let what = format!("checkpoint {number}: git would keep the code");
                 guard(out, "  ", &what, &source)?;
             }
-            Told::Queued => writeln!(out, "  it waits until the agent has stopped")?,
-            Told::NoTrigger(names) => writeln!(out, "  {ASIDE}{}{ASIDE:#}", no_trigger(names))?,
-            Told::NoCheckpoint(kept) => writeln!(
+            Reaction::Queued => writeln!(out, "  it waits until the agent has stopped")?,
+            Reaction::NoTrigger(names) => writeln!(out, "  {ASIDE}{}{ASIDE:#}", no_trigger(names))?,
+            Reaction::NoCheckpoint(kept) => writeln!(
                 out,
                 "  {ASIDE}there is no such checkpoint: {} so far{ASIDE:#}",
                 count(*kept, "checkpoint")
             )?,
-            Told::Nothing(why) => writeln!(out, "  {ASIDE}{why}{ASIDE:#}")?,
+            Reaction::Nothing(why) => writeln!(out, "  {ASIDE}{why}{ASIDE:#}")?,
         }
         Ok(())
     }

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::bail;
 use clap::builder::styling::Style;
@@ -16,9 +15,9 @@ use workflow_core::session::View;
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
+use crate::record::Transcript;
 use crate::run_condition::{RunCondition, restored_session, run_condition, stored_path};
 use crate::session_file::{SessionFile, is_session, read_file};
-use crate::transcript::Transcript;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(project) => load(&arguments.user.disk(project)?),
         None => Loaded::default(),
     };
-    let (session, mut problems) = restored_session(&file.ours(), Arc::new(loaded));
+    let (session, mut problems) = restored_session(&file.ours(), &loaded);
     // Missing definition files are expected unless a project was named.
     let is_relevant =
         |found: &Diagnostic| found.code != Code::DefinitionGone || arguments.project.is_some();

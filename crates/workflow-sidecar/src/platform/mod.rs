@@ -8,11 +8,13 @@
 //!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
 //! ```
 //!
-//! Must not know of sessions, methods or lines: [`crate::serve`] asks, and passes the results to the engine.
+//! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. The
+//! other modules must not know of sessions, methods or lines.
 
 pub(crate) mod approvals;
 mod atomic_write;
 pub(crate) mod disk;
+mod effects;
 pub(crate) mod file_excerpt;
 mod file_state;
 pub mod gates;
@@ -21,6 +23,7 @@ pub(crate) mod home;
 pub(crate) mod paths;
 mod private_file;
 mod process;
+mod real;
 mod regular_file;
 #[cfg(test)]
 #[cfg(unix)]
@@ -29,3 +32,5 @@ pub(crate) mod triggers;
 pub(crate) mod trust_store;
 
 pub(crate) use atomic_write::write_atomically;
+pub(crate) use effects::{Platform, PlatformReport, Project, SessionContext};
+pub(crate) use real::RealPlatform;

@@ -208,32 +208,6 @@ fn column(line: &str, error: &serde_json::Error) -> usize {
         .count()
 }
 
-/// A flaw of a line that is not JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flaw {
-    /// It is wrong at this character, counted from 1.
-    At(usize),
-    /// It ends too early.
-    Cut,
-    /// A member comes twice, before anything else is wrong.
-    MemberTwice,
-}
-
-/// Finds the flaw of a line that is not JSON.
-pub(crate) fn flaw(line: &str) -> Option<Flaw> {
-    match Message::parse(line.as_bytes()).err()?.reason {
-        Invalid::NotJson(column) => Some(Flaw::At(column)),
-        Invalid::Cut => Some(Flaw::Cut),
-        Invalid::MemberTwice => Some(Flaw::MemberTwice),
-        Invalid::NotUtf8(_)
-        | Invalid::Batch
-        | Invalid::NotAnObject
-        | Invalid::Version
-        | Invalid::Id
-        | Invalid::Method => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

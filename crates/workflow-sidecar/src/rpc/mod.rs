@@ -9,7 +9,7 @@ mod router;
 
 pub use framing::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 pub(crate) use framing::{Frame, LineReader};
-pub(crate) use message::{Call, Flaw, Message, flaw, text};
+pub(crate) use message::{Call, Message, text};
 pub(crate) use outbox::Outbox;
 pub(crate) use outgoing_requests::OutgoingRequests;
 pub(crate) use response::{failure, success};

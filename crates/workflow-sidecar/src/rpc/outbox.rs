@@ -32,10 +32,6 @@ impl Outbox {
         self.push(&Notification::new(Cow::Borrowed(M::NAME), params));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Takes all lines out.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.0)
@@ -80,6 +76,6 @@ mod tests {
                 r#"{"jsonrpc":"2.0","method":"host/apply","params":{"sessionId":"a","actions":[]}}"#,
             ]
         );
-        assert!(outbox.is_empty());
+        assert!(outbox.take().is_empty());
     }
 }

@@ -11,15 +11,15 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tracing::field::Empty;
 use tracing::{Level, Span};
-use workflow_core::effect::TriggerOutcome as Heard;
+use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 use workflow_protocol::method::Initialize;
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION};
 
 use super::handlers::{Answered, unsupported};
 use super::server::{Server, Surroundings, not_initialized};
-use super::world::{GateName, GateNews, TriggerName, TriggerNews};
 use crate::log::LINES;
+use crate::platform::PlatformReport;
 use crate::rpc::{Call, Message, Router, Service, failure};
 
 /// The sessions behind one lock, and everything that happens to them.
@@ -103,17 +103,15 @@ impl Dispatcher {
         });
     }
 
-    /// Handles a report of a gate.
-    pub(super) fn gate_news(&self, name: &GateName, news: GateNews) {
-        self.run("a report of a gate could not be handled", |server| {
-            server.gate_news(name, news);
-        });
+    /// Decides if a report is still to be handled.
+    pub(super) fn accepts(&self, report: &PlatformReport) -> bool {
+        self.server().platform.accept(report)
     }
 
-    /// Handles a report of a trigger.
-    pub(super) fn trigger_news(&self, name: &TriggerName, news: TriggerNews) -> Option<Heard> {
-        self.run("a report of a trigger could not be handled", |server| {
-            server.trigger_news(name, news)
+    /// Handles a report of the platform, and gives what happens to the message of a trigger.
+    pub(super) fn handle_report(&self, report: PlatformReport) -> Option<TriggerOutcome> {
+        self.run("a report of the platform could not be handled", |server| {
+            server.platform_reported(report)
         })
         .flatten()
     }
@@ -126,11 +124,6 @@ impl Dispatcher {
     /// Takes the lines that are to be written.
     pub(super) fn take_output(&self) -> Vec<u8> {
         self.server().outbox.take()
-    }
-
-    /// Tells whether there are lines to be written.
-    pub(super) fn has_output(&self) -> bool {
-        !self.server().outbox.is_empty()
     }
 
     /// Reads the clock of a recording, and tells whether something is due before anything else happens.

@@ -151,7 +151,7 @@ impl Handlers for Server {
         self.look_again_for_settings(&params)?;
         let places = self.places(params.session_id());
         let places = places.ok_or_else(not_initialized)?;
-        let paths = self.world.paths(&places.project());
+        let paths = self.platform.paths(&places.project());
         let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
         let (reply, out) = self.handle_request(
             &params,
@@ -264,11 +264,13 @@ impl Handlers for Server {
         let (reply, out) = self.handle_request(
             &params,
             PendingKind::Command,
-            |session, request, out| match loaded {
-                Some(loaded) => {
+            |session, request, out| {
+                if let Some(loaded) = loaded {
                     session.handle_workflow_command(request, &params.arguments, loaded, out)
+                } else {
+                    session.handle_cancel_command(out);
+                    Reply::Now(())
                 }
-                None => Reply::Now(session.handle_cancel_command(out)),
             },
             |_| (),
         )?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::dispatch::Dispatcher;
 use super::server::Surroundings;
-use super::world::{GateName, GateNews, TriggerName, TriggerNews};
+use crate::platform::PlatformReport;
 
 /// A sidecar in memory, for tests and replays: the same dispatcher, without pipes and threads.
 ///
@@ -44,15 +44,10 @@ impl Memory {
         self.lines(|dispatcher| dispatcher.refuse_long_line(max_line))
     }
 
-    /// Gives the lines that follow a report of a gate.
-    pub(crate) fn hear_of_gate(&self, name: &GateName, news: GateNews) -> Vec<String> {
-        self.lines(|dispatcher| dispatcher.gate_news(name, news))
-    }
-
-    /// Gives the lines that follow a report of a trigger.
-    pub(crate) fn hear_of_trigger(&self, name: &TriggerName, news: TriggerNews) -> Vec<String> {
+    /// Gives the lines that follow a report of the platform.
+    pub(crate) fn report(&self, report: PlatformReport) -> Vec<String> {
         self.lines(|dispatcher| {
-            dispatcher.trigger_news(name, news);
+            dispatcher.handle_report(report);
         })
     }
 

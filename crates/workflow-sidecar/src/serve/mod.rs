@@ -14,17 +14,11 @@ mod observed;
 mod server;
 mod session;
 mod stdio;
-mod world;
 
 pub use memory::Memory;
 
 pub use crate::rpc::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 
-pub(crate) use crate::rpc::{Flaw, flaw};
 pub(crate) use definitions::{Loader, no_project};
 pub(crate) use server::Surroundings;
 pub(crate) use stdio::serve;
-pub(crate) use world::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, Project as WorldProject,
-    TriggerName, TriggerNews, TriggerWatch, World,
-};

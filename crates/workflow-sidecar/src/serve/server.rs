@@ -13,13 +13,13 @@ use std::time::Duration;
 use jsonrpsee::types::Id;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
-use workflow_core::definition::{Approval, Loaded, Trigger};
+use workflow_core::definition::Loaded;
 use workflow_core::effect::{
-    Action, ApprovalRequest, DeferredAnswer, DeferredReply, Effect, Question, Reply, TriggerOutcome,
+    Action, DeferredAnswer, DeferredReply, Effect, Question, Reply, TriggerOutcome,
 };
-use workflow_core::event::{Answer, Entry, PlatformEvent, WatchReport};
+use workflow_core::event::{Answer, Entry, PlatformEvent};
 use workflow_core::session::Abilities;
-use workflow_core::types::{GateRunId, Millis, RequestId, RestoreId};
+use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
 use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
 use workflow_protocol::{
@@ -30,10 +30,7 @@ use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
 use super::host_question::{HostQuestion, ShownFile};
 use super::session::Slot;
-use super::world::{
-    Awaited, GateHandle, GateJob, GateName, GateNews, Machine, Project, TriggerName, TriggerNews,
-    TriggerWatch, World,
-};
+use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
 use crate::rpc::{Outbox, OutgoingRequests, success};
 use crate::wire;
 
@@ -44,7 +41,7 @@ pub(crate) struct Surroundings {
     pub(super) clock: Clock,
     /// What task ids are made from; nobody can know them before if there is none.
     pub(super) seed: Option<u64>,
-    pub(super) world: Arc<dyn World>,
+    pub(super) platform: Arc<dyn Platform>,
 }
 
 impl Default for Surroundings {
@@ -61,13 +58,13 @@ impl Surroundings {
             loader,
             clock: Clock::system(),
             seed: None,
-            world: Arc::new(Machine::default()),
+            platform: Arc::new(RealPlatform::default()),
         }
     }
 
-    /// Another world than this machine.
-    pub(crate) fn in_world(mut self, world: Arc<dyn World>) -> Self {
-        self.world = world;
+    /// Another platform than this machine.
+    pub(crate) fn on_platform(mut self, platform: Arc<dyn Platform>) -> Self {
+        self.platform = platform;
         self
     }
 
@@ -95,7 +92,7 @@ pub(super) struct Server {
     pub(super) clock: Clock,
     pub(super) loader: Arc<dyn Loader>,
     pub(super) seed: Option<u64>,
-    pub(super) world: Arc<dyn World>,
+    pub(super) platform: Arc<dyn Platform>,
     // Few, and looked for several times at each call: comparing is cheaper than hashing.
     pub(super) sessions: BTreeMap<String, Box<Slot>>,
     /// When which session is due.
@@ -182,14 +179,14 @@ impl Server {
             loader,
             clock,
             seed,
-            world,
+            platform,
         } = surroundings;
         Self {
             host: None,
             clock,
             loader,
             seed,
-            world,
+            platform,
             sessions: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             deadline_changed,
@@ -339,6 +336,7 @@ impl Server {
         let output = self.handle_event(id, Session::handle_shutdown);
         self.questions.retain(|asked| asked.session != id);
         self.sessions.remove(id);
+        self.platform.close_session(id);
         output
     }
 
@@ -402,7 +400,7 @@ impl Server {
     fn follow_up(&mut self, id: &str, out: &mut Effects) {
         let mut effects = VecDeque::from(std::mem::take(&mut out.effects));
         while let Some(effect) = effects.pop_front() {
-            if let Some(event) = self.take_effect(id, effect)
+            if let Some(event) = self.perform(id, effect)
                 && let Some(slot) = self.sessions.get_mut(id)
             {
                 let mut more = Effects::at(self.clock.now());
@@ -426,131 +424,34 @@ impl Server {
         }
     }
 
-    /// Does what only the process can do, and gives what the session must hear of it at once.
-    fn take_effect(&mut self, id: &str, effect: Effect) -> Option<PlatformEvent> {
+    /// Has the platform carry out an effect of a session; gives the result if it is known at once.
+    fn perform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
         let places = self.places(id)?;
-        let world = Arc::clone(&self.world);
-        let project = places.project();
-        match effect {
-            Effect::TakeBaseline { gates } => {
-                return Some(PlatformEvent::BaselineTaken {
-                    baseline: world.baseline(&gates, &places.cwd),
-                });
-            }
-            Effect::RunGate(run)
-                if !(run.commands.is_empty()
-                    || places.is_trusted && world.is_trusted(&project, &run.commands)) =>
-            {
-                return Some(PlatformEvent::GateNotTrusted { gate: run.id });
-            }
-            Effect::RunGate(run) => {
-                let name = GateName {
-                    session: id.to_owned(),
-                    gate: run.id,
-                };
-                let job = GateJob {
-                    gates: &run.gates,
-                    cwd: &places.cwd,
-                    baseline: run.baseline.as_deref(),
-                    agent_dir: places.is_trusted.then_some(&*places.agent_dir),
-                };
-                match world.start_gate(name, job) {
-                    Ok(handle) => self.hold_gate(id, Some((run.id, handle))),
-                    Err(reports) => {
-                        let gate = run.id;
-                        return Some(PlatformEvent::GateFinished { gate, reports });
-                    }
-                }
-            }
-            Effect::CancelGate { gate } => self.stop_gate(id, gate),
-            Effect::TrustCommands { commands } => world.trust(&project, &commands),
-            Effect::RequestApproval(request) => {
-                if let Some(awaited) = self.awaited(id, request, &places.cwd) {
-                    world.await_word(&places.agent_dir, &awaited);
-                }
-            }
-            Effect::ReadApproval(request) => {
-                let awaited = self.awaited(id, request, &places.cwd);
-                return Some(PlatformEvent::ApprovalRead {
-                    decision: awaited.and_then(|awaited| world.word(&places.agent_dir, &awaited)),
-                });
-            }
-            Effect::ClearApproval { task_id } => world.forget_word(&places.agent_dir, &task_id),
-            Effect::RecordCheckpoint => {
-                return Some(match world.keep_code(&project) {
-                    Ok(snapshot) => PlatformEvent::CheckpointRecorded { snapshot },
-                    Err(error) => PlatformEvent::CheckpointFailed { error },
-                });
-            }
-            Effect::RestoreCode { restore, snapshot } => {
-                let name = GateName {
-                    session: id.to_owned(),
-                    gate: GateRunId(restore.0),
-                };
-                let at_once = world.restore_code(name, &snapshot, &project);
-                return at_once.map(|outcome| PlatformEvent::CodeRestored { restore, outcome });
-            }
-            Effect::WatchTriggers { triggers } => {
-                return Some(PlatformEvent::TriggersWatched {
-                    report: self.watch(id, &project, &triggers),
-                });
-            }
-            Effect::StopWatching => {
-                if let Some(slot) = self.sessions.get_mut(id) {
-                    slot.triggers = TriggerWatch::default();
-                }
-            }
-            Effect::TrustTriggers { triggers } => world.trust_triggers(&project, &triggers),
-        }
-        None
-    }
-
-    /// Watches these triggers in a session, and no others. Those that are watched already go on.
-    fn watch(&mut self, id: &str, project: &Project<'_>, triggers: &[Trigger]) -> WatchReport {
-        let Some(slot) = self.sessions.get_mut(id) else {
-            return WatchReport::default();
+        let context = SessionContext {
+            id,
+            session: &self.sessions.get(id)?.session,
+            project: places.project(),
+            is_trusted: places.is_trusted,
         };
-        let world = Arc::clone(&self.world);
-        world.watch(id, project, triggers, &mut slot.triggers)
+        self.platform.perform(&context, effect)
     }
 
-    /// A trigger has something for the agent, or cannot go on. `None`: nobody waits for it any more.
-    pub(super) fn trigger_news(
-        &mut self,
-        name: &TriggerName,
-        news: TriggerNews,
-    ) -> Option<TriggerOutcome> {
-        let session = &*name.session;
-        let slot = self.sessions.get(session)?;
-        if !slot.triggers.has(name.number) {
+    /// Handles a report that the platform accepts.
+    ///
+    /// Gives what happens to the message of a trigger. `None` if no session takes it any more.
+    pub(super) fn platform_reported(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
+        let PlatformReport { session, event, .. } = report;
+        if !self.sessions.contains_key(&session) {
+            if let PlatformEvent::CodeRestored { outcome, .. } = event {
+                tracing::warn!(?outcome, "code went back for a session that is gone");
+            }
             return None;
         }
-        let event = match news {
-            TriggerNews::Text(text) => PlatformEvent::Triggered { text },
-            TriggerNews::Problem(problem) => PlatformEvent::TriggersWatched {
-                report: WatchReport {
-                    problems: vec![problem],
-                    ..WatchReport::default()
-                },
-            },
-        };
-        let (outcome, out) = self.handle(session, |session, out| {
+        let (outcome, out) = self.handle(&session, |session, out| {
             session.handle_platform_event(event, out)
         })?;
-        self.apply(session, out.actions);
+        self.apply(&session, out.actions);
         outcome
-    }
-
-    fn hold_gate(&mut self, id: &str, gate: Option<(GateRunId, GateHandle)>) {
-        if let Some(slot) = self.sessions.get_mut(id) {
-            slot.gate = gate;
-        }
-    }
-
-    fn stop_gate(&mut self, id: &str, gate: GateRunId) {
-        if let Some(slot) = self.sessions.get_mut(id) {
-            slot.gate.take_if(|(running, _)| *running == gate);
-        }
     }
 
     /// The directories of a session.
@@ -561,59 +462,6 @@ impl Server {
             agent_dir: Arc::clone(definitions.agent_dir()),
             cwd: Arc::clone(slot.cwd.as_ref().unwrap_or(definitions.cwd())),
             is_trusted: slot.is_trusted,
-        })
-    }
-
-    /// Something is told of a gate.
-    pub(super) fn gate_news(&mut self, name: &GateName, news: GateNews) {
-        let (session, gate) = (&name.session, name.gate);
-        let restore = RestoreId(gate.0);
-        let events = match news {
-            GateNews::Progress(text) => vec![
-                PlatformEvent::GateProgress {
-                    gate,
-                    text: text.clone(),
-                },
-                PlatformEvent::RestoreProgress { restore, text },
-            ],
-            GateNews::Over(reports) => {
-                self.stop_gate(session, gate);
-                vec![PlatformEvent::GateFinished { gate, reports }]
-            }
-            GateNews::Restored(outcome) => {
-                if !self.sessions.contains_key(session) {
-                    tracing::warn!(?outcome, "code went back for a session that is gone");
-                }
-                vec![PlatformEvent::CodeRestored { restore, outcome }]
-            }
-        };
-        for event in events {
-            let out = self.handle_event(session, |session, out| {
-                session.handle_platform_event(event, out);
-            });
-            self.apply(session, out.actions);
-        }
-    }
-
-    /// What a session waits for, as it is kept for the user.
-    fn awaited(&self, id: &str, awaiting: ApprovalRequest, cwd: &Path) -> Option<Awaited> {
-        let view = self.sessions.get(id)?.session.view()?;
-        let place = view.phase.as_ref()?;
-        let ApprovalRequest { approval, nonce } = awaiting;
-        let Approval {
-            ask, choices, show, ..
-        } = approval;
-        Some(Awaited {
-            task_id: view.state.task_id.clone(),
-            step: view.state.global_step_count,
-            nonce,
-            workflow: place.workflow_name.to_owned(),
-            phase: place.name.to_owned(),
-            task: view.state.task_description.clone(),
-            cwd: cwd.to_path_buf(),
-            ask,
-            choices,
-            show,
         })
     }
 
@@ -742,7 +590,7 @@ impl Server {
 
     fn is_as_shown(&self, session: &str, ShownFile { path, state }: &ShownFile) -> bool {
         self.places(session)
-            .is_some_and(|places| self.world.is_as_shown(path, &places.cwd, state))
+            .is_some_and(|places| self.platform.is_unchanged(path, &places.cwd, state))
     }
 
     /// Sends actions that no answer carries.
@@ -767,7 +615,7 @@ impl Server {
         // How it stands is looked at first: what changes before it is shown counts as a change.
         let shown = show.as_ref().map(|(path, places)| ShownFile {
             path: path.clone(),
-            state: self.world.shown(path, &places.cwd),
+            state: self.platform.fingerprint(path, &places.cwd),
         });
         let asked = HostQuestion {
             session: session.to_owned(),
@@ -775,7 +623,7 @@ impl Server {
             has_options: !options.is_empty(),
             shown,
         };
-        let excerpt = show.map(|(path, places)| self.world.excerpt(&path, &places.cwd));
+        let excerpt = show.map(|(path, places)| self.platform.excerpt(&path, &places.cwd));
         let message = [message, excerpt.unwrap_or_default()]
             .join("\n")
             .trim()

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use tracing::{Level, Span};
 use workflow_core::Session;
-use workflow_core::types::{GateRunId, Millis};
+use workflow_core::types::Millis;
 use workflow_protocol::Context;
-
-use super::world::{GateHandle, TriggerWatch};
 
 /// A session, and what the host said of it last.
 #[derive(Debug)]
@@ -22,10 +20,6 @@ pub(super) struct Slot {
     pub(super) guarded_told: bool,
     /// The deadline that is waited for.
     pub(super) deadline: Option<Millis>,
-    /// The gate that runs.
-    pub(super) gate: Option<(GateRunId, GateHandle)>,
-    /// The triggers that are watched.
-    pub(super) triggers: TriggerWatch,
     /// Its life in the log, and how much of it was work.
     pub(super) span: Span,
 }
@@ -39,8 +33,6 @@ impl Slot {
             is_trusted: true,
             guarded_told: false,
             deadline: None,
-            gate: None,
-            triggers: TriggerWatch::default(),
         }
     }
 

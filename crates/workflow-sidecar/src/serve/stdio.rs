@@ -8,14 +8,14 @@ use std::io::{self, Stdout, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use workflow_core::effect::TriggerOutcome as Heard;
+use workflow_core::effect::TriggerOutcome;
 
 use super::clock::Alarm;
 use super::dispatch::Dispatcher;
 use super::server::Surroundings;
-use super::world::{GateName, GateNews, Machine, TriggerName, TriggerNews, World};
+use crate::platform::{Platform, PlatformReport, RealPlatform};
+use crate::record::{Cause, HostLine, Recorder};
 use crate::rpc::{Frame, LineReader};
-use crate::transcript::{Cause, HostLine, Recorder};
 
 /// Lines that wait are written at the latest when they have this many bytes.
 const MANY: usize = 64 << 10;
@@ -25,15 +25,15 @@ const MANY: usize = 64 << 10;
 /// A line longer than `max_line` bytes is refused and skipped. A host that is gone is not an error.
 pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<()> {
     let changed = Arc::new(Notify::new());
-    let machine = Arc::new(Machine::default());
+    let real = Arc::new(RealPlatform::default());
     let surroundings = match &recorder {
         Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
         None => Surroundings::default(),
     };
-    let world = Arc::clone(&machine) as Arc<dyn World>;
-    let surroundings = surroundings.in_world(match &recorder {
-        Some(recorder) => recorder.world(world),
-        None => world,
+    let platform = Arc::clone(&real) as Arc<dyn Platform>;
+    let surroundings = surroundings.on_platform(match &recorder {
+        Some(recorder) => recorder.platform(platform),
+        None => platform,
     });
     let connection = Arc::new(Connection {
         dispatcher: Dispatcher::new(surroundings, Arc::clone(&changed)),
@@ -52,13 +52,11 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
         },
     )?;
     let reported = Arc::clone(&connection);
-    machine.listen(move |name, news| reported.handle_gate(&name, &news));
-    let reported = Arc::clone(&connection);
-    machine.listen_to_triggers(move |name, news| reported.handle_trigger(&name, &news));
+    real.listen(move |report| reported.handle_report(&report));
     let lines = LineReader::new(io::stdin().lock(), max_line);
     let served = connection.handle_lines(lines, max_line);
     drop(alarm);
-    machine.finish();
+    real.finish();
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         served => served,
@@ -114,11 +112,11 @@ impl Connection {
             HostLine::TooLong(limit) => dispatcher.refuse_long_line(limit),
             HostLine::End => dispatcher.finish(),
         }
-        let hangs_on_payload = before
+        let depends_on_payload = before
             .is_some_and(|(hangs_on_it, denials)| hangs_on_it || dispatcher.denials() > denials);
         let cause = Cause::Host {
             line,
-            hangs_on_payload,
+            depends_on_payload,
         };
         output.add(&self.dispatcher, Some(cause));
     }
@@ -143,24 +141,15 @@ impl Connection {
         }
     }
 
-    /// Handles a report of a gate.
-    fn handle_gate(&self, name: &GateName, news: &GateNews) {
+    /// Handles a report of the platform, and gives what happens to the message of a trigger.
+    fn handle_report(&self, report: &PlatformReport) -> Option<TriggerOutcome> {
         let mut output = self.output();
         self.handle_due_time(&mut output);
-        self.dispatcher.gate_news(name, news.clone());
-        output.add(&self.dispatcher, Some(Cause::Gate(name, news)));
-        output.flush_or_exit();
-    }
-
-    /// Handles a report of a trigger.
-    fn handle_trigger(&self, name: &TriggerName, news: &TriggerNews) -> Option<Heard> {
-        let mut output = self.output();
-        self.handle_due_time(&mut output);
-        let outcome = self.dispatcher.trigger_news(name, news.clone());
-        // Nothing follows from a trigger that is not watched any more, and it is not recorded.
-        let has_effect = outcome.is_some() || self.dispatcher.has_output();
-        let cause = has_effect.then_some(Cause::Trigger(name, news));
-        output.add(&self.dispatcher, cause);
+        let mut outcome = None;
+        if self.dispatcher.accepts(report) {
+            outcome = self.dispatcher.handle_report(report.clone());
+            output.add(&self.dispatcher, Some(Cause::Platform(report)));
+        }
         output.flush_or_exit();
         outcome
     }

@@ -7,11 +7,11 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
+use workflow_core::event::PlatformEvent;
 use workflow_core::policy::STEP_TOOL;
 
 use super::{Fact, Timeline};
-use crate::serve::TriggerNews;
-use crate::transcript::{Entry as Recorded, Said, Transcript};
+use crate::record::{Entry as Recorded, Said, Transcript};
 
 /// Builds the timelines of a recording's sessions, by id.
 pub(crate) fn of_recording(
@@ -34,15 +34,16 @@ pub(crate) fn of_recording(
             }
             Recorded::In(line) => reader.host_line(line),
             Recorded::Out(line) => reader.sidecar_line(line),
-            Recorded::Gate(gate) => reader.restored = gate.restored.is_some(),
-            Recorded::Trigger(trigger) => {
-                if let Some((name, TriggerNews::Text(text))) = trigger.news() {
-                    reader.take(&name.session, Fact::TriggerText(&text));
+            Recorded::Event(reported) => {
+                let event = &reported.event;
+                reader.restored = matches!(event, PlatformEvent::CodeRestored { .. });
+                if let PlatformEvent::Triggered { text } = event {
+                    reader.take(&reported.session, Fact::TriggerText(text));
                 }
             }
             Recorded::Note(_)
             | Recorded::Definitions(_)
-            | Recorded::World(_)
+            | Recorded::Result(_)
             | Recorded::End
             | Recorded::Torn(_) => {}
         }
@@ -81,7 +82,9 @@ impl Reader {
 
     /// Handles a line of the host.
     fn host_line(&mut self, line: &Said) {
-        let Some(message) = message(line) else { return };
+        let Some(message) = line.message() else {
+            return;
+        };
         let Some(method) = message["method"].as_str() else {
             return self.question_answered(&message);
         };
@@ -121,7 +124,9 @@ impl Reader {
 
     /// Handles a line of the sidecar.
     fn sidecar_line(&mut self, line: &Said) {
-        let Some(message) = message(line) else { return };
+        let Some(message) = line.message() else {
+            return;
+        };
         if message["method"] == "host/apply" {
             let params = &message["params"];
             let session = params["sessionId"].as_str().unwrap_or_default();
@@ -247,9 +252,4 @@ fn entry<'a>(written: &'a Value, data: &'a RawValue) -> Entry<'a> {
         custom_type: written["customType"].as_str().unwrap_or_default(),
         data: Some(data),
     }
-}
-
-/// Parses a line; `None` if it is not a message, which a recording may contain.
-fn message(line: &Said) -> Option<Value> {
-    serde_json::from_str(&line.text()?).ok()
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::record::Transcript;
 use crate::session_file::SessionFile;
-use crate::transcript::Transcript;
 
 const SESSION: &[u8] = include_bytes!("../../../../tests/sessions/blocked-tool-in-pi-1.5.2.jsonl");
 const RECORDING: &[u8] = include_bytes!("../../../../tests/transcripts/a-whole-session.jsonl");

@@ -1,4 +1,4 @@
-//! What can happen in a simulation, as a line says it.
+//! The commands of a simulation.
 
 use serde_json::value::RawValue;
 use workflow_core::definition::nearest;
@@ -35,7 +35,7 @@ Empty lines and lines that start with # are passed over.";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) command: Command,
-    /// What must come of it.
+    /// The expected label.
     pub(crate) expected: Option<String>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Wait(u64),
     /// A person answers.
     Answer(Answer),
-    /// The gate came to this.
+    /// The gate ends with this outcome.
     Gate(Outcome),
     /// A tool gave this back.
     Result {
@@ -87,7 +87,7 @@ pub(crate) enum Command {
     Quit,
 }
 
-/// What a person answers.
+/// The answer of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     Yes,
@@ -96,7 +96,7 @@ pub(crate) enum Answer {
     Dismissed,
 }
 
-/// What a gate comes to, in a dry run.
+/// The outcome of a gate, in a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
@@ -138,7 +138,7 @@ fn instead(near: Option<&str>) -> String {
     }
 }
 
-/// The commands that stand alone or begin a line.
+/// The commands.
 const COMMANDS: [&str; 25] = [
     "tool", "next", "loop", "status", "cancel", "stop", "start", "say", "wait", "yes", "no",
     "compact", "reload", "help", "quit", "exit", "choose", "dismiss", "pass", "fail", "norun",

@@ -1,4 +1,4 @@
-//! Which guard did it, and where it stands: for what the answers themselves do not say.
+//! The guards behind reactions, with their locations, where the answers do not name them.
 //!
 //! Must not know how it is shown.
 
@@ -34,7 +34,7 @@ impl<'a> Guards<'a> {
         line(found.origin.as_ref()).filter(|_| explained.blocks(tool).as_deref() == Some(reason))
     }
 
-    /// What a question about leaving the phase stands for, if it is that one.
+    /// The guard behind a question about leaving the phase.
     pub(crate) fn approval(&self, state: &RunState, asked: &str) -> Option<String> {
         let position = Position::of(state, &self.loaded.catalog).ok()?;
         let approval = position.phase.approve.as_ref()?;
@@ -43,7 +43,7 @@ impl<'a> Guards<'a> {
             .then(|| approval.source.clone())
     }
 
-    /// Where it is said that the code is kept.
+    /// The setting that records checkpoints.
     pub(crate) fn checkpoint(&self, state: Option<&RunState>) -> Option<String> {
         if let Some(explained) = state.and_then(|state| self.explained(state)) {
             return line(explained.row(Topic::Turns, "checkpoint")?.origin.as_ref());
@@ -54,7 +54,7 @@ impl<'a> Guards<'a> {
         Some(format!("{}:{}", place.file, place.line()?))
     }
 
-    /// What changed a result, each with its line, in the order in which it was applied.
+    /// The rules that changed a result, each with its location, in the order in which they were applied.
     pub(crate) fn results(
         &self,
         state: Option<&RunState>,

@@ -9,19 +9,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use workflow_core::definition::{Trigger, TriggerOn};
-use workflow_core::event::Entry;
+use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::entry_type;
 use workflow_core::session::StoredCheckpoint;
 
 use super::command::{Answer, Outcome};
+use super::dry_run::{DryGate, DryRunPlatform};
+use super::reaction::{Level, Reaction};
 use super::record::Recorder;
-use super::told::{Level, Told};
-use super::world::{DryGate, DryWorld};
-use crate::serve::{Memory, Surroundings, TriggerName, TriggerNews, World};
+use crate::platform::{Platform, PlatformReport};
+use crate::serve::{Memory, Surroundings};
 
-/// The moment at which every simulation takes place.
+/// The time of every simulation.
 pub(crate) const NOW: u64 = 1_767_225_600_000;
-/// What task ids follow from.
+/// The seed of task ids.
 pub(crate) const SEED: u64 = 7;
 
 /// An entry of the session, as hosts write it.
@@ -37,22 +38,22 @@ struct StoredEntry {
 /// A question that waits for a person.
 pub(super) struct Question {
     id: Value,
-    /// What can be chosen; nothing where it is yes or no.
+    /// The choices; empty for a question with yes or no.
     choices: Vec<String>,
 }
 
-/// An answer that came later than it was asked for.
+/// An answer that came later than its call.
 struct Late {
     id: u64,
     result: Value,
-    /// How much had been told before.
+    /// The number of reactions before it.
     at: usize,
 }
 
 /// A host with one session.
 pub(super) struct Host {
     sidecar: Memory,
-    world: Arc<DryWorld>,
+    platform: Arc<DryRunPlatform>,
     recorder: Option<Recorder>,
     now: u64,
     calls: u64,
@@ -62,26 +63,28 @@ pub(super) struct Host {
     pub(super) question: Option<Question>,
     /// The gate that would run.
     pub(super) gate: Option<DryGate>,
-    /// What was answered later than it was asked for.
+    /// The answers that came later than their calls.
     late: Vec<Late>,
     status: Option<String>,
-    /// What was last said to the agent in the user's place, and not answered yet.
+    /// The last message to the agent that it has not started on.
     pub(super) prompt: Option<String>,
-    /// What followed since it was taken last.
-    told: Vec<Told>,
+    /// The reactions since they were taken last.
+    reactions: Vec<Reaction>,
 }
 
 impl Host {
     pub(super) fn new(recorder: Option<Recorder>) -> Self {
-        let dry = Arc::new(DryWorld::default());
-        let world = Arc::clone(&dry) as Arc<dyn World>;
+        let dry_run = Arc::new(DryRunPlatform::default());
+        let platform = Arc::clone(&dry_run) as Arc<dyn Platform>;
         let surroundings = match &recorder {
-            Some(recorder) => Surroundings::of(recorder.loader()).in_world(recorder.world(world)),
-            None => Surroundings::default().in_world(world),
+            Some(recorder) => {
+                Surroundings::of(recorder.loader()).on_platform(recorder.platform(platform))
+            }
+            None => Surroundings::default().on_platform(platform),
         };
         Self {
             sidecar: Memory::within(surroundings),
-            world: Arc::clone(&dry),
+            platform: dry_run,
             recorder,
             now: NOW,
             calls: 0,
@@ -91,7 +94,7 @@ impl Host {
             late: Vec::new(),
             status: None,
             prompt: None,
-            told: Vec::new(),
+            reactions: Vec::new(),
         }
     }
 
@@ -111,7 +114,7 @@ impl Host {
         Ok(())
     }
 
-    /// Hands over the session as it stands.
+    /// Starts the session with its current entries.
     pub(super) fn start_session(&mut self) -> Result<()> {
         let context = json!({ "hasUI": true, "branch": self.branch });
         let event = json!({ "reason": if self.branch.is_empty() { "startup" } else { "reload" } });
@@ -142,7 +145,7 @@ impl Host {
         Ok(id)
     }
 
-    /// The answer to a call, if there is one, and where what it says is to be told.
+    /// The answer to a call, if there is one, and the position of its reactions.
     pub(super) fn answer_to(&mut self, id: u64) -> Option<(Value, usize)> {
         let at = self.late.iter().position(|late| late.id == id)?;
         let late = self.late.remove(at);
@@ -150,9 +153,9 @@ impl Host {
     }
 
     /// Tells something before what followed from it.
-    pub(super) fn tell_at(&mut self, at: usize, told: Told) {
-        let at = at.min(self.told.len());
-        self.told.insert(at, told);
+    pub(super) fn add_at(&mut self, at: usize, reaction: Reaction) {
+        let at = at.min(self.reactions.len());
+        self.reactions.insert(at, reaction);
     }
 
     /// Lets time pass.
@@ -173,7 +176,7 @@ impl Host {
     /// Answers the open question.
     pub(super) fn answer(&mut self, answer: &Answer) -> Result<()> {
         let Some(question) = &self.question else {
-            self.told.push(Told::Nothing("nobody asked"));
+            self.reactions.push(Reaction::Nothing("nobody asked"));
             return Ok(());
         };
         let result = match answer {
@@ -183,7 +186,8 @@ impl Host {
             }
             Answer::Chosen(word) if question.choices.contains(word) => word.as_str().into(),
             Answer::Yes | Answer::No | Answer::Chosen(_) => {
-                self.told.push(Told::NoChoice(question.choices.clone()));
+                self.reactions
+                    .push(Reaction::NoChoice(question.choices.clone()));
                 return Ok(());
             }
         };
@@ -192,52 +196,47 @@ impl Host {
         self.send(&response.to_string())
     }
 
-    /// What was asked about leaving a phase is answered, or nobody's business any more.
-    pub(super) fn close_way_out(&mut self) {
+    /// Closes the gate and the question of a phase that is left.
+    pub(super) fn close_phase_exit(&mut self) {
         self.gate = None;
         self.question
             .take_if(|question| !question.choices.is_empty());
     }
 
-    /// The gate comes to this.
+    /// Ends the gate with an outcome.
     pub(super) fn end_gate(&mut self, outcome: &Outcome) -> Result<()> {
         let Some(gate) = self.gate.take() else {
-            self.told.push(Told::Nothing("no gate would run now"));
+            self.reactions
+                .push(Reaction::Nothing("no gate would run now"));
             return Ok(());
         };
-        let news = gate.over(outcome);
-        let heard = self.sidecar.hear_of_gate(&gate.name, news.clone());
-        if let Some(recorder) = &mut self.recorder {
-            recorder.gate(self.now, &gate.name, &news, &heard);
-        }
-        self.hear(heard)
+        let received = self.report(&gate.finished(outcome));
+        self.receive(received)
     }
 
-    /// The trigger of a file or a port has this for the agent; what is not told at once waits.
+    /// Lets the trigger of a file or a port send a message to the agent. It may have to wait.
     pub(super) fn come_in(&mut self, name: &str, text: &str) -> Result<()> {
-        let triggers = self.world.triggers();
+        let triggers = self.platform.triggers();
         let Some(trigger) = triggers.iter().find(|trigger| called(trigger) == name) else {
             let names = triggers.iter().map(called).collect();
-            self.told.push(Told::NoTrigger(names));
+            self.reactions.push(Reaction::NoTrigger(names));
             return Ok(());
         };
-        self.tell(Told::Guard {
+        self.add(Reaction::Guard {
             what: format!("trigger {}", trigger.in_words()),
             source: trigger.source.clone(),
         });
-        let of = TriggerName {
+        let received = self.report(&PlatformReport {
             session: String::new(),
-            number: 0,
-        };
-        let news = TriggerNews::Text(trigger.told(text));
-        let heard = self.sidecar.hear_of_trigger(&of, news.clone());
-        if let Some(recorder) = &mut self.recorder {
-            recorder.trigger(self.now, &of, &news, &heard);
-        }
-        let is_told = !heard.is_empty();
-        self.hear(heard)?;
-        if !is_told {
-            self.tell(Told::Queued);
+            event: PlatformEvent::Triggered {
+                text: trigger.told(text),
+            },
+            trigger: None,
+        });
+        let is_delivered = !received.is_empty();
+        self.receive(received)?;
+        if !is_delivered {
+            self.add(Reaction::Queued);
         }
         Ok(())
     }
@@ -250,17 +249,26 @@ impl Host {
             .collect()
     }
 
-    /// Sends a line and takes what follows.
-    fn send(&mut self, line: &str) -> Result<()> {
-        let heard = self.sidecar.send(line);
+    /// Lets the platform report an event, gives the lines that follow.
+    fn report(&mut self, report: &PlatformReport) -> Vec<String> {
+        let received = self.sidecar.report(report.clone());
         if let Some(recorder) = &mut self.recorder {
-            recorder.conversation(self.now, line, &heard);
+            recorder.report(self.now, report, &received);
         }
-        self.hear(heard)
+        received
     }
 
-    fn hear(&mut self, heard: Vec<String>) -> Result<()> {
-        for line in heard {
+    /// Sends a line and takes the lines that follow.
+    fn send(&mut self, line: &str) -> Result<()> {
+        let received = self.sidecar.send(line);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.line(self.now, line, &received);
+        }
+        self.receive(received)
+    }
+
+    fn receive(&mut self, received: Vec<String>) -> Result<()> {
+        for line in received {
             let message: Value = serde_json::from_str(&line)
                 .context("the sidecar says something that is no JSON")?;
             match message["method"].as_str() {
@@ -269,7 +277,7 @@ impl Host {
                     let params = &message["params"];
                     let options = params["options"].as_array().into_iter().flatten();
                     let choices: Vec<String> = options.map(text).collect();
-                    self.told.push(Told::Asked {
+                    self.reactions.push(Reaction::Asked {
                         title: text(&params["title"]),
                         message: text(&params["message"]),
                         choices: choices.clone(),
@@ -282,7 +290,7 @@ impl Host {
                     if let Some(error) = message.get("error") {
                         bail!("the sidecar refuses: {}", text(&error["message"]));
                     }
-                    let at = self.told.len();
+                    let at = self.reactions.len();
                     self.apply(&message["result"]["actions"]);
                     if let Some(id) = message["id"].as_u64() {
                         let result = message["result"].clone();
@@ -291,8 +299,8 @@ impl Host {
                 }
             }
         }
-        if let Some(gate) = self.world.started() {
-            self.told.push(Told::Gate {
+        if let Some(gate) = self.platform.started() {
+            self.reactions.push(Reaction::Gate {
                 checks: gate.checks(),
             });
             self.gate = Some(gate);
@@ -302,7 +310,7 @@ impl Host {
 
     fn apply(&mut self, actions: &Value) {
         for action in actions.as_array().into_iter().flatten() {
-            let told = match action["type"].as_str().unwrap_or_default() {
+            let reaction = match action["type"].as_str().unwrap_or_default() {
                 "appendEntry" => {
                     self.branch.push(StoredEntry {
                         kind: "custom",
@@ -311,7 +319,7 @@ impl Host {
                     });
                     let number = action["data"]["number"].as_u64();
                     match number.filter(|_| action["customType"] == entry_type::CHECKPOINT) {
-                        Some(number) => Told::Kept { number },
+                        Some(number) => Reaction::Kept { number },
                         None => continue,
                     }
                 }
@@ -321,22 +329,22 @@ impl Host {
                         continue;
                     }
                     self.status.clone_from(&status);
-                    Told::Status(status)
+                    Reaction::Status(status)
                 }
                 "setWidget" => match action["lines"].as_array() {
-                    Some(lines) => Told::Widget(lines.iter().map(text).collect()),
+                    Some(lines) => Reaction::Widget(lines.iter().map(text).collect()),
                     None => continue,
                 },
-                "setSessionName" => Told::Named(text(&action["name"])),
-                "sendMessage" => Told::Shown {
+                "setSessionName" => Reaction::Named(text(&action["name"])),
+                "sendMessage" => Reaction::Shown {
                     text: text(&action["message"]["content"]),
                 },
                 "sendUserMessage" => {
                     let text = text(&action["content"]);
                     self.prompt = Some(text.clone());
-                    Told::ToAgent { text }
+                    Reaction::ToAgent { text }
                 }
-                "notify" => Told::Notice {
+                "notify" => Reaction::Notice {
                     text: text(&action["message"]),
                     level: match action["level"].as_str() {
                         Some("error") => Level::Error,
@@ -346,25 +354,25 @@ impl Host {
                 },
                 _ => continue,
             };
-            self.told.push(told);
+            self.reactions.push(reaction);
         }
     }
 
-    pub(super) fn tell(&mut self, told: Told) {
-        self.told.push(told);
+    pub(super) fn add(&mut self, reaction: Reaction) {
+        self.reactions.push(reaction);
     }
 
-    /// What followed since it was taken last.
-    pub(super) fn take_told(&mut self) -> Vec<Told> {
-        std::mem::take(&mut self.told)
+    /// Takes the reactions since the last call.
+    pub(super) fn take_reactions(&mut self) -> Vec<Reaction> {
+        std::mem::take(&mut self.reactions)
     }
 
-    /// Whether something of this kind followed since it was taken last.
-    pub(super) fn has_told(&self, is: impl Fn(&Told) -> bool) -> bool {
-        self.told.iter().any(is)
+    /// True if there is such a reaction since they were taken last.
+    pub(super) fn has_reaction(&self, is: impl Fn(&Reaction) -> bool) -> bool {
+        self.reactions.iter().any(is)
     }
 
-    /// Whether the newest run was cancelled.
+    /// True if the newest run was cancelled.
     pub(super) fn was_cancelled(&self) -> bool {
         #[derive(Deserialize)]
         struct State {
@@ -389,7 +397,7 @@ impl Host {
     }
 }
 
-/// What a script calls a trigger: its file or its port.
+/// The name of a trigger in a script: its file or its port.
 fn called(trigger: &Trigger) -> String {
     match &trigger.on {
         TriggerOn::File(path) => path.clone(),

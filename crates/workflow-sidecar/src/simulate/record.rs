@@ -1,4 +1,4 @@
-//! Writes the conversation of a simulation down, as a transcript that replays.
+//! The recording of a simulation, as a transcript that replays.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,20 +7,21 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 
 use super::host::{NOW, SEED};
-use crate::serve::{GateName, GateNews, Loader, TriggerName, TriggerNews, World};
-use crate::transcript::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
+use crate::platform::{Platform, PlatformReport};
+use crate::record::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
+use crate::serve::Loader;
 
 /// A transcript being written.
 #[derive(Debug)]
-pub(crate) struct Recorder(transcript::Recorder);
+pub(crate) struct Recorder(record::Recorder);
 
 impl Recorder {
-    /// Begins a transcript in a file that holds nothing yet.
+    /// Begins a transcript in a file that is empty or does not exist.
     pub(crate) fn begin(path: &Path) -> Result<Self> {
         let cannot = || format!("{} cannot be written", path.display());
         // Another recording, or the script if two names were mixed up.
         ensure!(
-            !holds_something(path),
+            !has_content(path),
             "{} is there already: remove it, or name another file with `--record`",
             path.display()
         );
@@ -29,52 +30,40 @@ impl Recorder {
             payload: Payload::Kept,
             limit: DEFAULT_LIMIT,
         };
-        let recorder = transcript::Recorder::begin_at(NOW, SEED, path, extent);
+        let recorder = record::Recorder::begin_at(NOW, SEED, path, extent);
         recorder.map(Self).with_context(cannot)
     }
 
-    /// Reads definitions so that the transcript holds them.
+    /// A loader of definitions whose reads are recorded.
     pub(super) fn loader(&self) -> Arc<dyn Loader> {
         self.0.loader()
     }
 
-    /// A world that answers as this one, of which the transcript learns.
-    pub(super) fn world(&self, world: Arc<dyn World>) -> Arc<dyn World> {
-        self.0.world(world)
+    /// A platform with the results of this one, which are recorded.
+    pub(super) fn platform(&self, platform: Arc<dyn Platform>) -> Arc<dyn Platform> {
+        self.0.platform(platform)
     }
 
-    /// What was told of a gate, and what followed.
-    pub(super) fn gate(&mut self, at: u64, name: &GateName, news: &GateNews, heard: &[String]) {
-        let heard = heard.join("\n");
-        self.0.write(at, Cause::Gate(name, news), heard.as_bytes());
-    }
-
-    /// What a trigger had, and what followed.
-    pub(super) fn trigger(
-        &mut self,
-        at: u64,
-        name: &TriggerName,
-        news: &TriggerNews,
-        heard: &[String],
-    ) {
-        let heard = heard.join("\n");
+    /// Records a report of the platform and the lines that followed.
+    pub(super) fn report(&mut self, at: u64, report: &PlatformReport, received: &[String]) {
+        let received = received.join("\n");
         self.0
-            .write(at, Cause::Trigger(name, news), heard.as_bytes());
+            .write(at, Cause::Platform(report), received.as_bytes());
     }
 
-    /// A line of the host and what it heard.
-    pub(super) fn conversation(&mut self, at: u64, said: &str, heard: &[String]) {
-        let heard = heard.join("\n");
+    /// Records a line of the host and the lines that followed.
+    pub(super) fn line(&mut self, at: u64, line: &str, received: &[String]) {
+        let received = received.join("\n");
         let cause = Cause::Host {
-            line: HostLine::Line(said.as_bytes()),
-            hangs_on_payload: true,
+            line: HostLine::Line(line.as_bytes()),
+            depends_on_payload: true,
         };
-        self.0.write(at, cause, heard.as_bytes());
+        self.0.write(at, cause, received.as_bytes());
     }
 }
 
-/// Whether there is a file already, with anything in it.
-fn holds_something(path: &Path) -> bool {
+/// True if there is a file with any content.
+fn has_content(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|found| found.is_file() && found.len() > 0)
 }

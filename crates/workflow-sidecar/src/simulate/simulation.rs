@@ -1,7 +1,7 @@
 //! Lets things happen to a run, in the order in which they happen in a host.
 //!
-//! Each call of the agent is a response of its own: a turn starts, the tool is asked for and run, the
-//! turn ends. An agent that is not at work starts first, on what it was told last.
+//! Each call of the agent is one response: a turn starts, the tool is called and run, the turn ends. An agent that is idle
+//! starts first, on its last message.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use workflow_core::run::{RunState, restore};
 
 use super::command::{Command, Stop};
 use super::host::{Host, text};
+use super::reaction::{Changed, Labels, Reaction};
 use super::record::Recorder;
-use super::told::{Changed, Told, Words};
 use crate::run_condition::{RunCondition, restored_session, run_condition};
 
-/// What a person says who has nothing else to say.
+/// The text of a person who has nothing else to say.
 const GO_ON: &str = "Go on.";
 
 /// A run without an agent.
@@ -27,23 +27,23 @@ pub(crate) struct Simulation {
     is_running: bool,
     calls: u64,
     turns: u64,
-    /// How many texts of triggers wait until the agent has stopped.
+    /// The number of messages of triggers that wait until the agent has stopped.
     queued: u64,
     /// A call that waits for a person or a gate.
-    waiting: Option<Waiting>,
-    /// What the files said at the start.
+    waiting: Option<WaitingCall>,
+    /// The definitions at the start.
     loaded: Arc<Loaded>,
 }
 
 /// A call of the agent that is not answered yet.
-struct Waiting {
+struct WaitingCall {
     /// Under which its answer comes.
     answer: u64,
     what: Call,
     turn: Value,
 }
 
-/// What was asked for.
+/// The kind of a call.
 enum Call {
     /// May this tool run?
     Tool {
@@ -55,7 +55,7 @@ enum Call {
     Step,
 }
 
-/// What a simulation starts with.
+/// The start of a simulation.
 pub(crate) struct Start<'a> {
     /// The project's directory.
     pub(crate) cwd: &'a str,
@@ -65,13 +65,13 @@ pub(crate) struct Start<'a> {
     pub(crate) workflow: &'a str,
     pub(crate) description: &'a str,
     pub(crate) recorder: Option<Recorder>,
-    /// What the files say.
+    /// The definitions.
     pub(crate) loaded: Arc<Loaded>,
 }
 
 impl Simulation {
     /// Starts a session and a run in it.
-    pub(crate) fn start(start: Start<'_>) -> Result<(Self, Vec<Told>)> {
+    pub(crate) fn start(start: Start<'_>) -> Result<(Self, Vec<Reaction>)> {
         let mut host = Host::new(start.recorder);
         host.initialize(start.cwd, start.agent_dir)?;
         host.start_session()?;
@@ -86,17 +86,17 @@ impl Simulation {
         };
         let arguments = format!("{} {}", start.workflow, start.description);
         simulation.run_command("workflow", &arguments)?;
-        let told = simulation.host.take_told();
-        Ok((simulation, told))
+        let reactions = simulation.host.take_reactions();
+        Ok((simulation, reactions))
     }
 
-    /// Lets something happen; gives what followed, and the words that an expectation of it may be.
-    pub(crate) fn take(&mut self, command: &Command) -> Result<(Vec<Told>, Words)> {
+    /// Plays a command; gives the reactions and their labels.
+    pub(crate) fn take(&mut self, command: &Command) -> Result<(Vec<Reaction>, Labels)> {
         let mut verdicts = self.happen(command)?;
-        verdicts.extend(self.settle()?);
-        let told = self.host.take_told();
-        let place = self.place()?;
-        Ok((told, Words { verdicts, place }))
+        verdicts.extend(self.finish_waiting_call()?);
+        let reactions = self.host.take_reactions();
+        let phase = self.phase()?;
+        Ok((reactions, Labels { verdicts, phase }))
     }
 
     fn happen(&mut self, command: &Command) -> Result<Vec<String>> {
@@ -110,7 +110,7 @@ impl Simulation {
         );
         if is_the_agents && self.waiting.is_some() {
             let why = "the agent waits: answer the question, or say what the gate comes to";
-            self.host.tell(Told::Nothing(why));
+            self.host.add(Reaction::Nothing(why));
             return Ok(Vec::new());
         }
         match command {
@@ -120,7 +120,7 @@ impl Simulation {
             Command::Start => {
                 if self.is_running {
                     self.host
-                        .tell(Told::Nothing("the agent is at work already"));
+                        .add(Reaction::Nothing("the agent is at work already"));
                 } else {
                     self.agent_starts()?;
                 }
@@ -181,24 +181,24 @@ impl Simulation {
         Ok(())
     }
 
-    /// The agent starts on what it was told last.
+    /// Starts the agent on its last message.
     fn agent_starts(&mut self) -> Result<()> {
         if let Some(prompt) = self.host.prompt.take() {
             return self.starts_on(&prompt, "extension");
         }
         let why = "nobody told it to start: as if a person had said so";
-        self.host.tell(Told::Nothing(why));
+        self.host.add(Reaction::Nothing(why));
         self.starts_on(GO_ON, "interactive")
     }
 
     fn starts_on(&mut self, prompt: &str, source: &str) -> Result<()> {
-        self.host.tell(Told::Starts {
+        self.host.add(Reaction::Starts {
             prompt: prompt.to_owned(),
         });
         self.hook("input", &json!({ "text": prompt, "source": source }))?;
         let answer = self.hook("before_agent_start", &json!({ "prompt": prompt }))?;
         if let Some(content) = answer["inject"]["content"].as_str() {
-            self.host.tell(Told::Injected {
+            self.host.add(Reaction::Injected {
                 text: content.to_owned(),
             });
         }
@@ -232,16 +232,16 @@ impl Simulation {
             .host
             .ask("hook/tool_call", &json!({ "event": event }))?;
         let name = name.to_owned();
-        self.waiting = Some(Waiting {
+        self.waiting = Some(WaitingCall {
             answer,
             what: Call::Tool { id, name, input },
             turn,
         });
-        self.settle()
+        self.finish_waiting_call()
     }
 
-    /// Goes on with a call that waited, if it is answered now.
-    fn settle(&mut self) -> Result<Vec<String>> {
+    /// Continues a call that waited, if it is answered now.
+    fn finish_waiting_call(&mut self) -> Result<Vec<String>> {
         let mut words = Vec::new();
         while let Some(waiting) = self.waiting.take() {
             let Some((answer, at)) = self.host.answer_to(waiting.answer) else {
@@ -252,13 +252,14 @@ impl Simulation {
                 Call::Tool { id, name, input } => match answer["block"]["reason"].as_str() {
                     Some(reason) => {
                         let reason = reason.to_owned();
-                        self.host.tell_at(at, Told::Blocked { tool: name, reason });
+                        self.host
+                            .add_at(at, Reaction::Blocked { tool: name, reason });
                         vec!["blocked".to_owned()]
                     }
                     None if name == STEP_TOOL => {
                         let params =
                             json!({ "name": STEP_TOOL, "toolCallId": id, "arguments": input });
-                        self.waiting = Some(Waiting {
+                        self.waiting = Some(WaitingCall {
                             answer: self.host.ask("tool/execute", &params)?,
                             what: Call::Step,
                             turn: waiting.turn,
@@ -266,12 +267,12 @@ impl Simulation {
                         continue;
                     }
                     None => {
-                        self.host.tell_at(at, Told::Allowed);
+                        self.host.add_at(at, Reaction::Allowed);
                         vec!["allowed".to_owned()]
                     }
                 },
                 Call::Step => {
-                    self.host.close_way_out();
+                    self.host.close_phase_exit();
                     self.stepped(&answer, at)
                 }
             };
@@ -282,7 +283,7 @@ impl Simulation {
         Ok(words)
     }
 
-    /// What the model would read of a tool's result.
+    /// Plays a tool's result, and gives it as the model would read it.
     fn result(&mut self, tool: &str, said: &str, is_error: bool) -> Result<Vec<String>> {
         if !self.is_running {
             self.agent_starts()?;
@@ -309,15 +310,18 @@ impl Simulation {
             said: said.to_owned(),
             is_error,
         });
-        self.host.tell(Told::Read { text, changed });
+        self.host.add(Reaction::Read { text, changed });
         Ok(vec![word.to_owned()])
     }
 
     fn come_in(&mut self, name: &str, said: &str) -> Result<Vec<String>> {
         self.host.come_in(name, said)?;
-        let word = if self.is_agent_told() {
+        let word = if self.has_message_to_agent() {
             "woken"
-        } else if self.host.has_told(|told| matches!(told, Told::Queued)) {
+        } else if self
+            .host
+            .has_reaction(|reaction| matches!(reaction, Reaction::Queued))
+        {
             self.queued += 1;
             "queued"
         } else {
@@ -330,20 +334,20 @@ impl Simulation {
     fn back(&mut self, number: u64) -> Result<()> {
         let kept = self.host.checkpoints();
         let Some(to) = kept.iter().find(|kept| kept.number == number) else {
-            self.host.tell(Told::NoCheckpoint(kept.len()));
+            self.host.add(Reaction::NoCheckpoint(kept.len()));
             return Ok(());
         };
         self.hook("branch", &json!({ "targetTurnIndex": to.turn_index }))?;
         Ok(())
     }
 
-    /// What `workflow_step` answered.
+    /// Handles the answer of `workflow_step`.
     fn stepped(&mut self, answer: &Value, at: usize) -> Vec<String> {
-        let told = Told::Answer {
+        let reaction = Reaction::Answer {
             text: text(&answer["content"][0]["text"]),
             is_error: answer["isError"] == true,
         };
-        self.host.tell_at(at, told);
+        self.host.add_at(at, reaction);
         let mut words = Vec::new();
         if answer["isError"] == true {
             words.push("refused".to_owned());
@@ -389,7 +393,7 @@ impl Simulation {
         } else if self.host.prompt.is_some() {
             words.push("pushed".to_owned());
         } else if state["active"] == true {
-            self.host.tell(Told::Nothing(match why {
+            self.host.add(Reaction::Nothing(match why {
                 Stop::Aborted => "nothing: the person stopped the agent",
                 Stop::Done | Stop::Error | Stop::Length | Stop::Question => {
                     "nothing: the phase waits for a person"
@@ -404,7 +408,7 @@ impl Simulation {
         self.host.wait(seconds.saturating_mul(1000))?;
         let word = if self.takes_queued() {
             "woken"
-        } else if self.is_agent_told() {
+        } else if self.has_message_to_agent() {
             "pushed"
         } else {
             return Ok(Vec::new());
@@ -412,14 +416,14 @@ impl Simulation {
         Ok(vec![word.to_owned()])
     }
 
-    fn is_agent_told(&self) -> bool {
-        let is_told = |told: &Told| matches!(told, Told::ToAgent { .. });
-        self.host.has_told(is_told)
+    fn has_message_to_agent(&self) -> bool {
+        let is_message = |reaction: &Reaction| matches!(reaction, Reaction::ToAgent { .. });
+        self.host.has_reaction(is_message)
     }
 
-    /// Whether the agent was told something now that had waited for it.
+    /// True if a message that waited was sent to the agent.
     fn takes_queued(&mut self) -> bool {
-        let takes = self.queued > 0 && self.is_agent_told();
+        let takes = self.queued > 0 && self.has_message_to_agent();
         self.queued -= u64::from(takes);
         takes
     }
@@ -428,8 +432,8 @@ impl Simulation {
         self.host.look("session/state")
     }
 
-    /// The words for where the run stands.
-    fn place(&mut self) -> Result<Vec<String>> {
+    /// The labels of the run's phase.
+    fn phase(&mut self) -> Result<Vec<String>> {
         if self.host.question.is_some() {
             return Ok(vec!["asked".to_owned()]);
         }
@@ -460,10 +464,10 @@ impl Simulation {
         restore(&self.host.entries()).state
     }
 
-    /// How the run stands now, and where if it is not over.
+    /// The state of the run, and its phase if it is not over.
     pub(crate) fn rest(&self) -> (RunCondition, Option<String>) {
         let entries = self.host.entries();
-        let (session, _) = restored_session(&entries, Arc::clone(&self.loaded));
+        let (session, _) = restored_session(&entries, &self.loaded);
         let view = session.view();
         let view = view.as_ref();
         let rest = match view {

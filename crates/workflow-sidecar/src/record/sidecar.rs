@@ -1,39 +1,38 @@
-//! Whom a transcript is replayed against.
+//! The sidecar that a transcript is replayed against: the engine in memory, or a process.
 //!
-//! Owns one face for a sidecar in memory and one in a process. Must not know what is expected of it.
+//! Must not know what is expected of it.
 
 use std::sync::Arc;
 
 use workflow_core::definition::Tier;
 
-use super::held::Held;
-use super::world::{GateLine, HeldWorld, TriggerLine};
+use super::replay_platform::ReplayPlatform;
+use super::results::ReportedEvent;
+use super::transcript_loader::TranscriptLoader;
+use crate::platform::PlatformReport;
 use crate::serve::{Memory, Surroundings};
 
-/// A sidecar that is spoken to. What it says because of a line is there before the next line.
+/// A sidecar. The lines that follow from a line are there before the next one is sent.
 pub(super) trait Sidecar {
-    /// The directories hold something else than before.
+    /// The content of the directories has changed.
     fn redefine(&mut self) -> Result<(), Trouble>;
 
-    /// What a directory that the host named is called here.
+    /// Gives the path here of a directory that the host named.
     fn directory(&mut self, tier: Tier, named: &str) -> Result<String, Trouble>;
 
-    /// Sends a line, gives the lines that follow from it.
+    /// Sends a line, gives the lines that follow.
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble>;
 
-    /// Tells it of a gate, gives the lines that follow from it.
-    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble>;
+    /// Lets the platform report an event, gives the lines that follow.
+    fn report(&mut self, reported: &ReportedEvent) -> Result<Vec<String>, Trouble>;
 
-    /// Tells it what a trigger has, gives the lines that follow from it.
-    fn hear_of_trigger(&mut self, trigger: &TriggerLine) -> Result<Vec<String>, Trouble>;
-
-    /// Closes the host's side, gives the lines that follow from it.
+    /// Closes the host's side, gives the lines that follow.
     fn end(&mut self) -> Result<Vec<String>, Trouble>;
 
-    /// How it ended, if it did although nobody asked for it.
-    fn last_words(&mut self) -> Option<String>;
+    /// Gives the exit status, if it failed.
+    fn failed_exit(&mut self) -> Option<String>;
 
-    /// What it said last that is no answer.
+    /// Gives the last lines of its standard error.
     fn complaints(&self) -> Vec<String>;
 }
 
@@ -45,7 +44,7 @@ pub(super) enum Sent<'a> {
     TooLong(usize),
 }
 
-/// Why a transcript cannot be played on.
+/// The reason why a transcript cannot be played to its end.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     #[error("the command cannot be started: {0}")]
@@ -65,10 +64,10 @@ pub(crate) enum Trouble {
 pub(super) struct InMemory(Memory);
 
 impl InMemory {
-    pub(super) fn new(held: &Arc<Held>, world: &Arc<HeldWorld>) -> Self {
-        let surroundings = Surroundings::of(Arc::clone(held) as _);
+    pub(super) fn new(loader: &Arc<TranscriptLoader>, platform: &Arc<ReplayPlatform>) -> Self {
+        let surroundings = Surroundings::of(Arc::clone(loader) as _);
         Self(Memory::within(
-            surroundings.in_world(Arc::clone(world) as _),
+            surroundings.on_platform(Arc::clone(platform) as _),
         ))
     }
 }
@@ -84,7 +83,7 @@ impl Sidecar for InMemory {
 
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
         Ok(match line {
-            // A line of a transcript may be several: it is text of any kind.
+            // The text in a line of a transcript may have several lines.
             Sent::Line(text) => text
                 .split(|byte| *byte == b'\n')
                 .flat_map(|line| self.0.send(line))
@@ -93,21 +92,20 @@ impl Sidecar for InMemory {
         })
     }
 
-    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble> {
-        let news = gate.news();
-        Ok(news.map_or_else(Vec::new, |(name, news)| self.0.hear_of_gate(&name, news)))
-    }
-
-    fn hear_of_trigger(&mut self, trigger: &TriggerLine) -> Result<Vec<String>, Trouble> {
-        let news = trigger.news();
-        Ok(news.map_or_else(Vec::new, |(name, news)| self.0.hear_of_trigger(&name, news)))
+    fn report(&mut self, reported: &ReportedEvent) -> Result<Vec<String>, Trouble> {
+        let ReportedEvent { session, event } = reported.clone();
+        Ok(self.0.report(PlatformReport {
+            session,
+            event,
+            trigger: None,
+        }))
     }
 
     fn end(&mut self) -> Result<Vec<String>, Trouble> {
         Ok(self.0.finish())
     }
 
-    fn last_words(&mut self) -> Option<String> {
+    fn failed_exit(&mut self) -> Option<String> {
         None
     }
 

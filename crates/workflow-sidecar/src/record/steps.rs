@@ -1,54 +1,53 @@
-//! A transcript in steps: something happens, and lines of the sidecar follow from it.
+//! The steps of a transcript: something happens, and lines of the sidecar follow.
 //!
-//! Owns which lines belong to which event. Must not know how either side is spoken to.
+//! Decides which lines belong to which event. Must not know how lines are sent.
 
 use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
 use super::definitions::Definitions;
 use super::format::{Entry, Header, Line, Said};
-use super::json_text::{at, string};
-use super::world::{Answer, GateLine, TriggerLine};
+use super::results::{PlatformResult, ReportedEvent};
 
 /// Something that happens, and the lines that follow from it.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
     pub(super) event: Event<'a>,
-    /// The line that says so; of time, the first line that it caused.
+    /// The line of the event; for time, the first line that it caused.
     pub(super) line: &'a Line,
-    /// What the sidecar said then.
+    /// The lines of the sidecar that follow.
     pub(super) followed: Vec<(&'a Line, &'a Said)>,
-    /// Where writing stopped amid what followed, if it did.
+    /// The line that was cut off, if one was.
     pub(super) torn: Option<Torn<'a>>,
-    /// The last word to people before it.
+    /// The last note before it.
     pub(super) note: Option<&'a RawValue>,
 }
 
-/// A line that was not written to its end.
+/// A line that was cut off.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Torn<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
 }
 
-/// What happens.
+/// An event of a transcript.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event<'a> {
-    /// A sidecar starts that says something unasked, or nothing is expected of any more.
+    /// A sidecar starts.
     Start(Option<&'a Header>),
     Definitions(&'a Definitions),
-    /// The world answers this to what happens next.
-    World(&'a Answer),
-    Gate(&'a GateLine),
-    Trigger(&'a TriggerLine),
+    /// The platform's answer to something that the next event causes.
+    Result(&'a PlatformResult),
+    /// A report of the platform.
+    Reported(&'a ReportedEvent),
     Host(&'a Said),
-    /// It became this late.
+    /// Time passed until then.
     Time(Millis),
     End,
 }
 
 impl Step<'_> {
-    /// Whether nobody knows what follows when it happens again.
+    /// True if the lines that follow are not compared.
     pub(super) fn is_unknown(&self) -> bool {
         self.followed.iter().any(|(_, said)| said.is_unknown())
     }
@@ -91,14 +90,10 @@ pub(super) fn steps(lines: &[Line]) -> Vec<Step<'_>> {
                 Event::Start(Some(header))
             }
             Entry::Definitions(definitions) => Event::Definitions(definitions),
-            Entry::World(answer) => Event::World(answer),
-            Entry::Gate(gate) => {
+            Entry::Result(result) => Event::Result(result),
+            Entry::Event(reported) => {
                 clock.moves_on(line);
-                Event::Gate(gate)
-            }
-            Entry::Trigger(trigger) => {
-                clock.moves_on(line);
-                Event::Trigger(trigger)
+                Event::Reported(reported)
             }
             Entry::In(said) => {
                 clock.moves_on(line);
@@ -121,10 +116,10 @@ pub(super) fn steps(lines: &[Line]) -> Vec<Step<'_>> {
     steps
 }
 
-/// The clock of what was recorded.
+/// The clock of a recording.
 #[derive(Debug, Default)]
 struct Recorded {
-    /// Whether time passed by itself.
+    /// True if it is the system's.
     is_systems: bool,
     now: Millis,
 }
@@ -138,14 +133,13 @@ impl Recorded {
     }
 }
 
-/// Whether a line makes time stand still until it is advanced.
+/// True for an `initialize` that asks for a virtual clock.
 fn asks_for_virtual_clock(said: &Said) -> bool {
-    let Some(line) = said.text() else {
-        return false;
-    };
-    line.contains("initialize")
-        && at(&line, &["method"]).and_then(string).as_deref() == Some("initialize")
-        && at(&line, &["params", "clock"]).is_some_and(|clock| clock.starts_with('{'))
+    let is_likely = said.text().is_some_and(|line| line.contains("virtual"));
+    is_likely
+        && said.message().is_some_and(|message| {
+            message["method"] == "initialize" && message["params"]["clock"].is_object()
+        })
 }
 
 #[cfg(test)]
@@ -155,8 +149,8 @@ mod tests {
     use super::super::format::Transcript;
     use super::*;
 
-    /// What happens at which line, and how many lines follow from it.
-    fn told(lines: &[&str]) -> Vec<(String, usize, usize)> {
+    /// The names of the steps, their lines, and the number of lines that follow.
+    fn summary(lines: &[&str]) -> Vec<(String, usize, usize)> {
         let transcript = Transcript::parse(Path::new("t"), lines.join("\n").as_bytes()).unwrap();
         let name = |event: &Event<'_>| format!("{event:?}").split('(').next().unwrap().to_owned();
         steps(&transcript.lines)
@@ -165,7 +159,7 @@ mod tests {
             .collect()
     }
 
-    const HEADER: &str = r#"{"transcript":1,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+    const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
 
     #[test]
     fn lines_follow_from_the_host_or_from_time() {
@@ -176,7 +170,7 @@ mod tests {
             owned.collect::<Vec<_>>()
         };
         assert_eq!(
-            told(&[
+            summary(&[
                 HEADER,
                 r#"{"at":6,"in":{}}"#,
                 r#"{"at":6,"out":{}}"#,
@@ -199,11 +193,11 @@ mod tests {
         let virtually =
             r#"{"at":6,"in":{"method":"initialize","params":{"clock":{"virtual":{"now":0}}}}}"#;
         assert_eq!(
-            told(&[HEADER, virtually, r#"{"at":7,"out":{}}"#]),
+            summary(&[HEADER, virtually, r#"{"at":7,"out":{}}"#]),
             expected(&[("Start", 1, 0), ("Host", 2, 1)])
         );
         assert_eq!(
-            told(&[r#"{"at":7,"out":{}}"#]),
+            summary(&[r#"{"at":7,"out":{}}"#]),
             expected(&[("Start", 1, 1)])
         );
     }

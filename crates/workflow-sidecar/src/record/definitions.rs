@@ -1,18 +1,17 @@
-//! What the directories of definitions hold, as a transcript says it.
+//! Directories of definitions in a transcript.
 //!
-//! Owns the names of files in a definitions line and what may stand for a file that is no text. Must
-//! not know where the files come from or what they mean.
+//! Decides the names of files in a definitions line, and how a file is written that is not text.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{FilePath, FileProblem, SETTINGS_FILE, TierEntry};
 
-use super::secrets::without_tokens;
+use super::redaction::without_tokens;
 
 /// The project itself, seen from the directory of its definitions.
 pub(super) const PROJECT: &str = "..";
-/// What all workflows of a directory start with.
+/// The beginning of the paths of all workflows.
 const WORKFLOWS: &str = "workflows/";
 
 /// The value of a `definitions` line.
@@ -21,33 +20,33 @@ const WORKFLOWS: &str = "workflows/";
 pub(crate) enum Definitions {
     /// A directory beside the transcript, for the host's `$AGENT` and `$CWD`.
     Named(String),
-    /// What directories hold from here on, each by its name: an agent directory as the host named it,
+    /// The content of directories from here on, each by its name: an agent directory as the host named it,
     /// or a project's `<cwd>/.pi`.
     Embedded(BTreeMap<String, Directory>),
 }
 
-/// What a directory of definitions holds: settings and workflows, by their paths from it.
+/// The content of a directory of definitions: settings and workflows, by their paths from it.
 ///
-/// The path of a directory without any file ends in `/`. A project that is not there is `..` with a problem.
+/// The path of a directory without any file ends in `/`. A project that does not exist is `..` with a problem.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Directory(pub(crate) BTreeMap<String, Content>);
 
-/// What stands for a file.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Content {
     /// Its text.
     Text(String),
-    /// Its bytes, which are no text.
+    /// Its bytes, which are not UTF-8.
     Bytes(Bytes),
-    /// Why it cannot be read, or why a directory is not looked into.
+    /// The reason why it cannot be read, or why a directory is not searched.
     Unreadable(Unreadable),
-    /// A directory in which no file was found.
+    /// A directory without files.
     Empty(()),
 }
 
-/// Bytes that are no text.
+/// Bytes that are not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bytes {
@@ -56,18 +55,18 @@ pub(crate) struct Bytes {
     pub(crate) hex: Vec<u8>,
 }
 
-/// What cannot be read.
+/// A file or directory that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unreadable {
     pub(crate) problem: Problem,
 }
 
-/// Why something cannot be read: [`FileProblem`] as it is written.
+/// [`FileProblem`] as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Problem {
-    /// A link that leads nowhere.
+    /// A link to nothing.
     Missing,
     /// A link that leads out of the directory.
     Escapes,
@@ -77,20 +76,20 @@ pub(crate) enum Problem {
     TooLarge,
     /// Its name is not UTF-8.
     NameNotUtf8,
-    /// What the system says.
+    /// An error of the system.
     #[serde(untagged)]
     System(String),
 }
 
 impl Directory {
-    /// Leaves out what requests to triggers must show, wherever settings say it.
+    /// Removes the tokens of triggers from the settings.
     pub(super) fn hide_tokens(&mut self) {
         let Some(settings) = self.0.get_mut(SETTINGS_FILE) else {
             return;
         };
         match settings {
             Content::Text(text) => *text = without_tokens(text).into_owned(),
-            // Nobody knows what stands in it.
+            // Tokens cannot be found in it.
             Content::Bytes(bytes) => bytes.hex.clear(),
             Content::Unreadable(_) | Content::Empty(()) => {}
         }
@@ -98,7 +97,7 @@ impl Directory {
 }
 
 impl Content {
-    /// What a file's bytes are written as.
+    /// The content of a file with these bytes.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::Text(text.to_owned()),
@@ -108,14 +107,14 @@ impl Content {
         }
     }
 
-    /// What a problem is written as.
+    /// The content of a file with this problem.
     pub(crate) fn problem(problem: &FileProblem) -> Self {
         Self::Unreadable(Unreadable {
             problem: match problem {
                 FileProblem::Missing => Problem::Missing,
                 FileProblem::Escapes => Problem::Escapes,
                 FileProblem::NotAFile => Problem::NotAFile,
-                // The second comes from what is read in all, which no file knows.
+                // The limit on all files together is written like that of one file.
                 FileProblem::TooLarge { .. } | FileProblem::TooMuch { .. } => Problem::TooLarge,
                 FileProblem::NameNotUtf8 => Problem::NameNotUtf8,
                 FileProblem::Unreadable(why) => Problem::System(why.clone()),
@@ -123,7 +122,7 @@ impl Content {
         })
     }
 
-    /// The bytes of a file, or why it has none.
+    /// The bytes of a file, or its problem.
     fn read(&self, limit: u32) -> Result<&[u8], FileProblem> {
         let bytes = match self {
             Self::Text(text) => text.as_bytes(),
@@ -160,12 +159,12 @@ impl Directory {
         }
     }
 
-    /// Whether the project is there whose definitions these are.
+    /// True if the project of these definitions exists.
     pub(crate) fn has_project(&self) -> bool {
         !self.0.contains_key(PROJECT)
     }
 
-    /// Takes down that the project is not there.
+    /// Notes that the project does not exist.
     pub(crate) fn note_no_project(&mut self) {
         let missing = Content::problem(&FileProblem::Missing);
         self.0.insert(PROJECT.to_owned(), missing);
@@ -211,7 +210,7 @@ impl Directory {
             .collect())
     }
 
-    /// Takes down what an entry of the workflows directory is. Its files come on their own.
+    /// Notes an entry of the workflows directory. Its files are noted when they are read.
     pub(crate) fn note_entry(&mut self, entry: &TierEntry) {
         let (name, content) = match entry {
             TierEntry::Directory(name) => (name, Content::Empty(())),
@@ -220,13 +219,13 @@ impl Directory {
         self.0.insert(format!("{WORKFLOWS}{name}/"), content);
     }
 
-    /// Takes down why the workflows directory cannot be looked into.
+    /// Notes why the workflows directory cannot be read.
     pub(crate) fn note_closed(&mut self, problem: &FileProblem) {
         let closed = Content::problem(problem);
         self.0.insert(WORKFLOWS.to_owned(), closed);
     }
 
-    /// Forgets that a directory is there where files of it say so.
+    /// Removes the entries of directories that have files.
     pub(crate) fn tidy(&mut self) {
         let names: Vec<String> = self.0.keys().cloned().collect();
         let mut names = names.into_iter().peekable();
@@ -264,7 +263,7 @@ pub(super) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(digits).collect()
 }
 
-/// The bytes that such text stands for.
+/// The bytes of such a text.
 pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |c: &u8| char::from(*c).to_digit(16);
     let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
@@ -286,8 +285,8 @@ mod tests {
 
     #[test]
     fn files_are_found_under_the_names_that_definitions_give_them() {
-        let held = directory(r#"{"workflow-sidecar.json5":"{}","workflows/w/a.md":"A"}"#);
-        let read = |path: &FilePath| held.read(path, 1).map(<[u8]>::to_vec);
+        let found = directory(r#"{"workflow-sidecar.json5":"{}","workflows/w/a.md":"A"}"#);
+        let read = |path: &FilePath| found.read(path, 1).map(<[u8]>::to_vec);
         let inside = |entry| FilePath::in_workflow(Tier::Project, "w", entry).unwrap();
         assert_eq!(read(&inside("a.md")), Ok(b"A".to_vec()));
         assert_eq!(read(&inside("b.md")), Err(FileProblem::Missing));
@@ -296,8 +295,8 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_the_directories_that_hold_something_or_are_said_to_be_there() {
-        let held = directory(
+    fn entries_are_directories_with_files_and_noted_directories() {
+        let found = directory(
             r#"{"workflows/a.md":"","workflows/b/x/y.md":"","workflows/c/":null,
                 "workflows/d/":{"problem":"missing"},"workflow-sidecar.json5":""}"#,
         );
@@ -306,14 +305,14 @@ mod tests {
             problem: FileProblem::Missing,
         };
         let [b, c] = ["b", "c"].map(|name| TierEntry::Directory(name.to_owned()));
-        assert_eq!(held.entries(), Ok(vec![b, c, skipped]));
+        assert_eq!(found.entries(), Ok(vec![b, c, skipped]));
         let closed = directory(r#"{"workflows/":{"problem":"No way"}}"#);
         let problem = FileProblem::Unreadable("No way".to_owned());
         assert_eq!(closed.entries(), Err(problem));
     }
 
     #[test]
-    fn what_is_no_text_is_written_so_that_it_is_read_again() {
+    fn content_that_is_not_text_is_read_as_it_was_written() {
         for content in [
             Content::of(b"\xff\x00a"),
             Content::of("é".as_bytes()),

@@ -1,36 +1,40 @@
-//! Many transcripts, each alone, a few at a time.
+//! The replay of many transcripts, a few at a time.
 //!
-//! Owns which files are meant and what becomes of each. Must not know how that is told.
+//! Must not know how the results are shown.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use workflow_core::event::PlatformEvent;
+use workflow_core::run::entry_type;
+
+use super::definitions::Definitions;
 use super::difference::Difference;
-use super::format::{ReadError, Transcript};
-use super::needs::needs_memory;
+use super::format::{Entry, ReadError, Said, Transcript};
 use super::player::{ReplayError, Stage};
 use super::replay::{Replayed, blessed, replay};
+use super::transcript_loader::{Tiers, runs_commands};
 use crate::platform::write_atomically;
 
-/// What became of a transcript.
+/// The result for a transcript.
 #[derive(Debug)]
 pub(crate) enum Played {
-    /// The sidecar says what the transcript says, up to where it was cut off if it was.
+    /// The sidecar's lines are those of the transcript, up to where it was cut off if it was.
     Same {
         torn: Option<String>,
     },
     Differs(Vec<Difference>),
-    /// The transcript says now what the sidecar says.
+    /// The transcript was updated.
     Blessed,
-    /// Only memory can play it, and why.
+    /// It can be played in memory only, for this reason.
     Skipped(&'static str),
     /// It cannot be replayed.
     Failed(Failed),
 }
 
-/// Why a transcript cannot be replayed.
+/// The reason why a transcript cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failed {
     #[error(transparent)]
@@ -43,7 +47,7 @@ pub(crate) enum Failed {
     Panicked(PathBuf),
 }
 
-/// Why there is nothing to replay.
+/// The reason why there is nothing to replay.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoTranscripts {
     #[error("{} cannot be read: {error}", path.display())]
@@ -52,7 +56,7 @@ pub(crate) enum NoTranscripts {
     None(PathBuf),
 }
 
-/// The files that are meant: each one named, and those of each directory named.
+/// The files to replay: each one named, and those of each directory named.
 pub(crate) fn transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>, NoTranscripts> {
     let mut found = Vec::new();
     for path in named {
@@ -89,7 +93,7 @@ fn inside(directory: &Path) -> Result<Vec<PathBuf>, NoTranscripts> {
     Ok(found)
 }
 
-/// Replays all of them, a few at a time, and tells after each one how many are done.
+/// Replays all of them, a few at a time, and reports after each one how many are done.
 pub(crate) fn replay_all(
     paths: &[PathBuf],
     stage: &Stage,
@@ -120,7 +124,7 @@ pub(crate) fn replay_all(
     played.into_iter().map(|(_, played)| played).collect()
 }
 
-/// Replays one. Whatever is wrong with it costs no other.
+/// Replays one. An error in it does not affect the others.
 fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
     let play = || {
         if let (Some(_), Ok(transcript)) = (&stage.against, Transcript::read(path))
@@ -160,4 +164,48 @@ fn play_and_write(path: &Path, stage: &Stage) -> Result<Played, Failed> {
         error,
     })?;
     Ok(Played::Blessed)
+}
+
+/// The reason why a transcript is not played against a command; `None` if it can be.
+///
+/// A transcript, wherever it comes from, never makes another sidecar run a command.
+fn needs_memory(transcript: &Transcript, stage: &Stage) -> Option<&'static str> {
+    const COMMANDS: &str =
+        "its definitions have gates that run commands, and the other sidecar would run them";
+    if stage.instead.run_commands() {
+        return Some(COMMANDS);
+    }
+    transcript.lines.iter().find_map(|line| match &line.entry {
+        Entry::Event(reported) => Some(match reported.event {
+            PlatformEvent::Triggered { .. } | PlatformEvent::TriggersWatched { .. } => {
+                "triggers woke the agent, and the other sidecar would watch its own"
+            }
+            _ => "gates were run, and the other sidecar would run its own",
+        }),
+        Entry::Result(_) => Some(
+            "the sidecar asked for more than definitions, and the other one would ask elsewhere",
+        ),
+        Entry::Definitions(definitions) => {
+            let run_commands = match definitions {
+                Definitions::Named(name) => {
+                    Tiers::beside(&transcript.path, name).is_ok_and(|tiers| tiers.run_commands())
+                }
+                Definitions::Embedded(directories) => directories.values().any(runs_commands),
+            };
+            run_commands.then_some(COMMANDS)
+        }
+        Entry::In(said) => stores_gates(said).then_some(
+            "a stored definition has gates, and the other sidecar would run their commands",
+        ),
+        Entry::Header(_) | Entry::Note(_) | Entry::Out(_) | Entry::End | Entry::Torn(_) => None,
+    })
+}
+
+/// True if a line of the host contains a stored definition with gates.
+fn stores_gates(said: &Said) -> bool {
+    let text = match said.message() {
+        Some(message) => message.to_string(),
+        None => said.text().unwrap_or_default().into_owned(),
+    };
+    text.contains(entry_type::DEFINITION) && text.contains("\"gate\"")
 }

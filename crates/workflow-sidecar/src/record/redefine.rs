@@ -1,14 +1,14 @@
-//! The definitions lines of a transcript that is to hold other definitions.
+//! The definitions lines of a transcript that gets other definitions.
 //!
-//! Owns which lines those are. Must not know how a file is written.
+//! Must not know how a file is written.
 
 use std::collections::BTreeMap;
 
 use super::definitions::{Definitions, Directory};
 use super::format::{Entry, Line, Transcript};
-use super::held::Tiers;
+use super::transcript_loader::Tiers;
 
-/// A definitions line that takes the place of a line, or stands before it.
+/// A definitions line in place of a line, or before it.
 #[derive(Debug)]
 pub(super) struct Redefined<'a> {
     pub(super) line: &'a Line,
@@ -16,7 +16,7 @@ pub(super) struct Redefined<'a> {
     pub(super) definitions: Definitions,
 }
 
-/// The lines with which a transcript holds what took the place of its definitions, by the names that were asked for.
+/// The definitions lines of a transcript with other definitions, by the names of their directories.
 pub(super) fn redefined<'a>(
     transcript: &'a Transcript,
     given: &BTreeMap<String, Directory>,
@@ -62,7 +62,7 @@ fn of_recording<'a>(
     found
 }
 
-/// A definitions line with other definitions: the first of a recording holds all of them.
+/// A definitions line with other definitions: the first of a recording has all of them.
 fn with(
     transcript: &Transcript,
     old: &Definitions,
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    const HEADER: &str = r#"{"transcript":1,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+    const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
 
     fn lines(text: &[&str]) -> Vec<(usize, bool, String)> {
         let transcript = Transcript::parse(Path::new("t"), text.join("\n").as_bytes()).unwrap();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn each_recording_holds_the_definitions_that_were_given() {
+    fn each_recording_gets_the_given_definitions() {
         let old =
             r#"{"definitions":{"/a":{"workflows/b/":null},"/p/.pi":{"workflows/w/a.md":"old"}}}"#;
         let agents = r#"{"definitions":{"/a":{"workflows/c/":null}}}"#;
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_them_already_stays() {
+    fn a_line_with_the_same_definitions_stays() {
         let same = r#"{"definitions":{"/p/.pi":{"workflows/w/a.md":"new"}}}"#;
         assert!(lines(&[same, r#"{"in":1}"#]).is_empty());
     }

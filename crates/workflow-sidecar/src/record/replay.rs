@@ -1,9 +1,10 @@
-//! Comparing what a sidecar says with what a transcript says, or writing it into the transcript.
+//! The comparison of a sidecar's lines with those of a transcript, and the update of a transcript.
 //!
-//! Owns what counts as the same. Must not know how either side is spoken to.
+//! Decides what counts as the same. Must not know how lines are sent.
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 use tracing::subscriber::{NoSubscriber, with_default};
 use workflow_core::diagnostic::shown;
@@ -11,21 +12,20 @@ use workflow_core::diagnostic::shown;
 use super::definitions::Directory;
 use super::difference::{Difference, What, changed};
 use super::format::{Line, Said, Transcript};
-use super::json_text::{at, member, quoted, string, unescaped};
 use super::meaning::changes;
-use super::player::{Heard, Player, ReplayError, Stage};
+use super::player::{Followed, Player, ReplayError, Stage};
 use super::redefine::redefined;
 use super::steps::{Event, Step, Torn, steps};
 
-/// How often a transcript is rewritten at most until it says the same again.
+/// The number of times that a transcript is rewritten until it stays the same.
 const MOST_ROUNDS: usize = 4;
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Debug, Default)]
 pub(crate) struct Replayed {
     /// The first difference; by other definitions, what each message means otherwise.
     pub(crate) differences: Vec<Difference>,
-    /// Where the recording was cut off, if it was.
+    /// The line where the recording was cut off, if it was.
     pub(crate) torn: Option<String>,
 }
 
@@ -68,15 +68,13 @@ pub(crate) fn replay(transcript: &Transcript, stage: &Stage) -> Result<Replayed,
 /// The last note before a step, as people read it.
 fn note_of(step: &Step<'_>) -> Option<String> {
     let note = step.note?.get();
-    Some(string(note).unwrap_or_else(|| note.to_owned()))
+    Some(serde_json::from_str(note).unwrap_or_else(|_| note.to_owned()))
 }
 
-/// The transcript with what a sidecar says now; `None` if that is what it says already.
+/// The transcript with the lines of the sidecar as they are now; `None` if they are the same.
 ///
-/// Why nothing can be heard any more is an error like any other.
-///
-/// A line that is gone takes its time along: where it was the latest one, what came after it comes at another
-/// time, and what is said then may be something else.
+/// A line that is removed takes its time along: where it was the latest one, what follows comes at another time, and
+/// may differ. So a transcript is rewritten until it stays the same.
 pub(crate) fn blessed(
     transcript: &Transcript,
     text: &str,
@@ -107,7 +105,7 @@ fn blessed_once(
         let mut changes = Changes::default();
         for step in steps(&transcript.lines) {
             let heard = player.play(&step)?;
-            if let Some(why) = heard.broken.clone().or_else(|| player.last_words()) {
+            if let Some(why) = heard.broken.clone().or_else(|| player.failed_exit()) {
                 return Err(ReplayError::Broken {
                     path: transcript.path.clone(),
                     line: step.line.number,
@@ -116,19 +114,19 @@ fn blessed_once(
             }
             changes.note(&step, heard);
         }
-        changes.define(transcript, &player.definitions_in_place());
+        changes.define(transcript, &player.replaced_definitions());
         let blessed = changes.applied_to(text);
         Ok((blessed != text).then_some(blessed))
     })
 }
 
-/// What goes wrong in a replay is a difference, not a log.
+/// Replays without a log: what goes wrong is a difference.
 fn quietly<T>(replay: impl FnOnce() -> T) -> T {
     with_default(NoSubscriber::new(), replay)
 }
 
-/// What is not as the transcript has it, and in which line.
-fn differs(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
+/// The first difference, and its line.
+fn differs(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
     if step.is_unknown() {
         let broken = heard.broken.map(|why| What::Broken { why });
         return broken.map(|what| (step.line.number, what));
@@ -138,10 +136,10 @@ fn differs(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
     }
     let mut then = heard.then.into_iter();
     for (line, said) in &step.followed {
-        let expected = unescaped(&said.text().unwrap_or_default());
+        let expected = said.text().unwrap_or_default().into_owned();
         let what = match then.next() {
             Some(_) if said.is_any() => continue,
-            Some(heard) if heard == expected => continue,
+            Some(heard) if is_same(&heard, &expected) => continue,
             Some(heard) => changed(&expected, &heard),
             None => match heard.broken {
                 Some(why) => What::Broken { why },
@@ -157,8 +155,8 @@ fn differs(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
     more.or(broken).map(|what| (last.number, what))
 }
 
-/// What means something else than the transcript has it, and in which line.
-fn means(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
+/// The differences in meaning, and their line.
+fn means(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
     if let Some(why) = heard.broken {
         return Some((line.number, What::Broken { why }));
@@ -173,7 +171,7 @@ fn means(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
         if said.is_any() {
             continue;
         }
-        expected.push(unescaped(&said.text().unwrap_or_default()));
+        expected.push(said.text().unwrap_or_default().into_owned());
         now.extend(heard);
     }
     if step.torn.is_none() {
@@ -183,9 +181,8 @@ fn means(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
         Event::Host(said) => method(said),
         Event::Start(_)
         | Event::Definitions(_)
-        | Event::World(_)
-        | Event::Gate(_)
-        | Event::Trigger(_)
+        | Event::Result(_)
+        | Event::Reported(_)
         | Event::Time(_)
         | Event::End => None,
     };
@@ -195,24 +192,26 @@ fn means(step: &Step<'_>, heard: Heard) -> Option<(usize, What)> {
 
 /// The method of a line of the host.
 fn method(said: &Said) -> Option<String> {
-    member(&said.text()?, "method").and_then(string)
+    Some(said.message()?["method"].as_str()?.to_owned())
 }
 
-/// What happened, as agents and people call it.
+/// The name of an event, as agents and people call it.
 fn in_short(step: &Step<'_>) -> String {
     let Event::Host(said) = step.event else {
         return name(step);
     };
-    let line = said.text().unwrap_or_default();
-    let text = |path: &[&str]| at(&line, path).and_then(string).unwrap_or_default();
-    let params = |path: &str| text(&["params", path]);
+    let message = said.message().unwrap_or_default();
+    let text = |path: &str| {
+        let found = message.pointer(path).and_then(Value::as_str);
+        found.unwrap_or_default().to_owned()
+    };
     let words = match method(said).as_deref() {
-        Some("hook/tool_call") => [
-            "tool_call".to_owned(),
-            text(&["params", "event", "toolName"]),
+        Some("hook/tool_call") => ["tool_call".to_owned(), text("/params/event/toolName")],
+        Some("tool/execute") => [text("/params/name"), text("/params/arguments/action")],
+        Some("command/run") => [
+            format!("/{}", text("/params/name")),
+            text("/params/arguments"),
         ],
-        Some("tool/execute") => [params("name"), text(&["params", "arguments", "action"])],
-        Some("command/run") => [format!("/{}", params("name")), params("arguments")],
         Some(method) => [
             method.strip_prefix("hook/").unwrap_or(method).to_owned(),
             String::new(),
@@ -223,22 +222,20 @@ fn in_short(step: &Step<'_>) -> String {
     format!("{} (line {})", words.trim_end(), step.line.number)
 }
 
-/// What happened, for people.
+/// The name of an event, for people.
 fn name(step: &Step<'_>) -> String {
     let number = step.line.number;
     let what = match step.event {
         Event::Start(_) => "the start".to_owned(),
         Event::Definitions(_) => "other definitions".to_owned(),
-        Event::World(_) => "what the world answers".to_owned(),
-        Event::Trigger(_) => "what a trigger had".to_owned(),
-        Event::Gate(gate) => format!("news of gate {}", gate.gate),
+        Event::Result(_) => "a result of the platform".to_owned(),
+        Event::Reported(_) => "an event of the platform".to_owned(),
         Event::Time(time) => format!("waiting until {time}"),
         Event::End => "the host closed its side".to_owned(),
         Event::Host(said) => {
-            let line = said.text().unwrap_or_default();
-            let text = |name| member(&line, name).and_then(string);
-            match (text("method"), member(&line, "id")) {
-                (Some(method), _) => method,
+            let message = said.message().unwrap_or_default();
+            match (message["method"].as_str(), message.get("id")) {
+                (Some(method), _) => method.to_owned(),
                 (None, Some(id)) => format!("the answer to {id}"),
                 (None, None) => "a line that is no message".to_owned(),
             }
@@ -247,7 +244,7 @@ fn name(step: &Step<'_>) -> String {
     format!("{what} (line {number})")
 }
 
-/// What becomes of the lines of a transcript, by their numbers.
+/// The changes of a transcript, by the numbers of its lines.
 #[derive(Debug, Default)]
 struct Changes {
     instead: HashMap<usize, Option<String>>,
@@ -256,7 +253,7 @@ struct Changes {
 }
 
 impl Changes {
-    /// From here on, the transcript holds the definitions that took the place of its own.
+    /// Adds the definitions that were used in place of the transcript's.
     fn define(&mut self, transcript: &Transcript, given: &BTreeMap<String, Directory>) {
         for redefined in redefined(transcript, given) {
             let line = redefined.line;
@@ -270,7 +267,7 @@ impl Changes {
         }
     }
 
-    fn note(&mut self, step: &Step<'_>, heard: Heard) {
+    fn note(&mut self, step: &Step<'_>, heard: Followed) {
         if step.is_unknown() {
             return;
         }
@@ -279,11 +276,10 @@ impl Changes {
             .insert(step.line.number, heard.before.iter().map(out).collect());
         let mut then = heard.then.into_iter();
         for (line, said) in &step.followed {
-            let is_same = |heard: &String| {
-                said.is_any() || *heard == unescaped(&said.text().unwrap_or_default())
-            };
+            let stays =
+                |heard: &String| said.is_any() || is_same(heard, &said.text().unwrap_or_default());
             match then.next() {
-                Some(heard) if is_same(&heard) => {}
+                Some(heard) if stays(&heard) => {}
                 heard => {
                     let instead = heard.map(|heard| written(line, &heard));
                     self.instead.insert(line.number, instead);
@@ -318,7 +314,7 @@ impl Changes {
             );
             match self.instead.remove(&number) {
                 Some(instead) => push(&mut blessed, Vec::from_iter(instead)),
-                // To the byte: a line that was cut off is known by having no end.
+                // Unchanged: a line that was cut off is known by its missing end.
                 None => blessed.push_str(line),
             }
             push(&mut blessed, self.after.remove(&number).unwrap_or_default());
@@ -327,13 +323,19 @@ impl Changes {
     }
 }
 
+/// True if two lines are the same message: the order of members and the spelling of characters do not count.
+fn is_same(one: &str, other: &str) -> bool {
+    let message = |line: &str| serde_json::from_str::<Value>(line).ok();
+    one == other || message(one).is_some_and(|one| message(other) == Some(one))
+}
+
 /// A line of the sidecar as it is written down, at the time of another line.
 fn written(line: &Line, said: &str) -> String {
     let is_json = serde_json::from_str::<&RawValue>(said).is_ok();
     let said = if is_json && !said.starts_with('"') {
         said.to_owned()
     } else {
-        quoted(said)
+        Value::from(said).to_string()
     };
     timed(line, &format!("\"out\":{said}"))
 }

@@ -1,8 +1,7 @@
 //! A sidecar that some command starts: an older release, a fork, a debug build.
 //!
-//! It gets the definitions in a temporary directory, under whose paths it is spoken to and heard. A
-//! question of our own after each line, which every JSON-RPC peer refuses, tells when all that follows
-//! from the line has been said. Must not know what is expected of it.
+//! It gets the definitions in a temporary directory; the paths in lines are translated. A request after each line, which
+//! every JSON-RPC peer refuses, marks the end of what follows from the line. Must not know what is expected of it.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,29 +12,29 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel}
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tempfile::TempDir;
 use workflow_core::definition::Tier;
 
 use super::definitions::{Content, Directory, Problem};
-use super::held::Held;
-use super::json_text::{member, quoted, unescaped};
+use super::results::ReportedEvent;
 use super::sidecar::{Sent, Sidecar, Trouble};
-use super::world::{GateLine, TriggerLine};
+use super::transcript_loader::TranscriptLoader;
 use crate::serve::HIGHEST_MAX_LINE;
 
-/// How long it may say nothing.
+/// The time without a line after which a command counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long is waited for what an ended one said last.
+/// The time to wait for the last lines of an ended command.
 const LEFT_BEHIND: Duration = Duration::from_millis(500);
 
-/// How many lines may follow from one.
+/// The number of lines that may follow from one.
 const MOST_LINES: usize = 100_000;
 
-/// How many bytes one may have.
+/// The number of bytes of a line.
 const LONGEST_LINE: u64 = 256 << 20;
 
-/// How many lines of what it complains of are kept, and how many bytes of one.
+/// The number of lines of standard error that are kept, and of bytes of one.
 const COMPLAINTS: usize = 5;
 const LONGEST_COMPLAINT: u64 = 1 << 10;
 
@@ -46,7 +45,7 @@ pub(crate) struct Program {
     pub(crate) arguments: Vec<String>,
 }
 
-/// A running command, and where its definitions are.
+/// A running command, and the directories of its definitions.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
@@ -56,9 +55,9 @@ pub(super) struct Process {
     complaints: Complaints,
     asked: u64,
     ended: Option<ExitStatus>,
-    held: Arc<Held>,
+    loader: Arc<TranscriptLoader>,
     root: TempDir,
-    places: Vec<Place>,
+    directories: Vec<NamedDirectory>,
 }
 
 /// The last lines on its standard error.
@@ -71,25 +70,28 @@ struct Complaints {
 
 /// A directory that the host named.
 #[derive(Debug)]
-struct Place {
+struct NamedDirectory {
     tier: Tier,
     named: String,
     path: PathBuf,
 }
 
 impl Process {
-    pub(super) fn start(program: &Program, held: &Arc<Held>) -> Result<Self, Trouble> {
+    pub(super) fn start(
+        program: &Program,
+        loader: &Arc<TranscriptLoader>,
+    ) -> Result<Self, Trouble> {
         let root = tempfile::tempdir().map_err(Trouble::Files)?;
         let mut command = Command::new(&program.program);
         command
             .args(&program.arguments)
-            // It is not to record what is replayed.
+            // A replay is not recorded.
             .env_remove(crate::cli::RECORD_VARIABLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // It may say anything, and several of them speak at once.
+            // Several commands may write at once.
             .stderr(Stdio::piped());
-        // What a transcript does on purpose is not worth a warning.
+        // A transcript may do on purpose what is worth a warning.
         if std::env::var_os(crate::log::LOG_VARIABLE).is_none() {
             command.env(crate::log::LOG_VARIABLE, "error");
         }
@@ -98,7 +100,7 @@ impl Process {
         let (input, waiting) = channel::<Vec<u8>>();
         let (say, lines) = sync_channel(1024);
         if let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) {
-            // Whoever waits for an answer must not wait for a pipe.
+            // A full pipe must not delay the reading of answers.
             std::thread::spawn(move || {
                 for bytes in waiting {
                     if stdin.write_all(&bytes).is_err() {
@@ -122,26 +124,26 @@ impl Process {
             complaints,
             asked: 0,
             ended: None,
-            held: Arc::clone(held),
+            loader: Arc::clone(loader),
             root,
-            places: Vec::new(),
+            directories: Vec::new(),
         })
     }
 
     fn send(&mut self, bytes: Vec<u8>) {
         if let Some(input) = &self.input {
-            // One that has ended is heard of when it is listened to.
+            // That it has ended is found when its lines are read.
             let _ = input.send(bytes);
         }
     }
 
-    /// What it says until this is the answer, or until its end.
+    /// Reads lines until the answer to this request, or until the end.
     fn listen(&mut self, until: Option<&str>) -> Result<Vec<String>, Trouble> {
         let mut heard = Vec::new();
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(heard),
-                Ok(line) => heard.push(self.as_named(&line)),
+                Ok(line) => heard.push(self.as_named(line)),
                 Err(RecvTimeoutError::Timeout) => return Err(Trouble::Silent(PATIENCE.as_secs())),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.input = None;
@@ -167,16 +169,11 @@ impl Process {
     }
 
     /// A line with the names that the host gave to directories.
-    fn as_named(&self, line: &str) -> String {
-        let root = self.root.path().to_string_lossy();
-        let text = unescaped(line);
-        if !text.contains(inner(&quoted(&root))) {
-            return text;
-        }
+    fn as_named(&self, line: String) -> String {
         // Backwards: the directory 11 begins like the directory 1.
-        self.places.iter().rev().fold(text, |text, place| {
-            let path = quoted(&place.path.to_string_lossy());
-            text.replace(inner(&path), inner(&quoted(&place.named)))
+        self.directories.iter().rev().fold(line, |line, directory| {
+            let path = in_json(&directory.path.to_string_lossy());
+            line.replace(&path, &in_json(&directory.named))
         })
     }
 }
@@ -201,10 +198,10 @@ impl Complaints {
         Self { last, more }
     }
 
-    /// Those of one that has ended, once they are all there, or those that there are up to now.
+    /// All of them if the process has ended, else those read so far.
     fn last(&self, has_ended: bool) -> Vec<String> {
         if has_ended {
-            // What it left behind may still hold the pipe.
+            // A child of it may still have the pipe open.
             let _ = self.more.recv_timeout(LEFT_BEHIND);
         }
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -212,7 +209,7 @@ impl Complaints {
     }
 }
 
-/// The next line on standard error that says something, or a part of one that is too long.
+/// The next line on standard error that is not empty, or a part of one that is too long.
 fn next_complaint(from: &mut impl BufRead) -> Option<String> {
     loop {
         let mut line = Vec::new();
@@ -226,7 +223,7 @@ fn next_complaint(from: &mut impl BufRead) -> Option<String> {
     }
 }
 
-/// The next line, without its end; none if there is none, or if it is too long to be one.
+/// The next line, without its end; `None` at the end of the output, or if it is too long.
 fn next_line(from: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
     let read = from.take(LONGEST_LINE).read_until(b'\n', &mut line);
@@ -238,43 +235,46 @@ fn next_line(from: &mut impl BufRead) -> Option<String> {
     Some(String::from_utf8_lossy(line).into_owned())
 }
 
-/// A JSON string without its quotes.
-fn inner(quoted: &str) -> &str {
-    &quoted[1..quoted.len() - 1]
+/// A text as it is in a JSON string.
+fn in_json(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 fn is_answer(line: &str, id: &str) -> bool {
-    line.contains(id) && member(line, "id") == Some(quoted(id).as_str())
+    line.contains(id)
+        && serde_json::from_str::<Value>(line).is_ok_and(|message| message["id"] == id)
 }
 
 impl Sidecar for Process {
     fn redefine(&mut self) -> Result<(), Trouble> {
-        for place in &self.places {
-            place.fill(&self.held)?;
+        for directory in &self.directories {
+            directory.fill(&self.loader)?;
         }
         Ok(())
     }
 
     fn directory(&mut self, tier: Tier, named: &str) -> Result<String, Trouble> {
-        let known = |place: &&Place| place.tier == tier && place.named == named;
-        if let Some(place) = self.places.iter().find(known) {
-            return Ok(place.path.to_string_lossy().into_owned());
+        let known =
+            |directory: &&NamedDirectory| directory.tier == tier && directory.named == named;
+        if let Some(directory) = self.directories.iter().find(known) {
+            return Ok(directory.path.to_string_lossy().into_owned());
         }
-        let place = Place {
+        let directory = NamedDirectory {
             tier,
             named: named.to_owned(),
-            path: self.root.path().join(self.places.len().to_string()),
+            path: self.root.path().join(self.directories.len().to_string()),
         };
-        place.fill(&self.held)?;
-        let path = place.path.to_string_lossy().into_owned();
-        self.places.push(place);
+        directory.fill(&self.loader)?;
+        let path = directory.path.to_string_lossy().into_owned();
+        self.directories.push(directory);
         Ok(path)
     }
 
     fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
         let mut bytes = match line {
             Sent::Line(line) => line.to_vec(),
-            // No sidecar can be told to take so much: the line is made here.
+            // No sidecar accepts so much: the line would have to be made here.
             Sent::TooLong(limit) if limit > HIGHEST_MAX_LINE => {
                 return Err(Trouble::Unplayable {
                     name: format!("a line over {limit} bytes"),
@@ -292,17 +292,10 @@ impl Sidecar for Process {
         self.listen(Some(&id))
     }
 
-    fn hear_of_gate(&mut self, gate: &GateLine) -> Result<Vec<String>, Trouble> {
+    fn report(&mut self, _: &ReportedEvent) -> Result<Vec<String>, Trouble> {
         Err(Trouble::Unplayable {
-            name: format!("gate {}", gate.gate),
-            why: "a command runs its own",
-        })
-    }
-
-    fn hear_of_trigger(&mut self, _: &TriggerLine) -> Result<Vec<String>, Trouble> {
-        Err(Trouble::Unplayable {
-            name: "a trigger".to_owned(),
-            why: "a command watches its own",
+            name: "an event of the platform".to_owned(),
+            why: "a command has its own",
         })
     }
 
@@ -311,7 +304,7 @@ impl Sidecar for Process {
         self.listen(None)
     }
 
-    fn last_words(&mut self) -> Option<String> {
+    fn failed_exit(&mut self) -> Option<String> {
         let status = self.ended.filter(|status| !status.success())?;
         Some(format!("the command ended with {status}"))
     }
@@ -329,10 +322,10 @@ impl Drop for Process {
     }
 }
 
-impl Place {
-    /// Writes what the directory holds now.
-    fn fill(&self, held: &Held) -> Result<(), Trouble> {
-        let directory = held.directory(self.tier, &self.named);
+impl NamedDirectory {
+    /// Writes the content of the directory.
+    fn fill(&self, loader: &TranscriptLoader) -> Result<(), Trouble> {
+        let directory = loader.directory(self.tier, &self.named);
         let base = match self.tier {
             Tier::Global => self.path.clone(),
             Tier::Project => self.path.join(".pi"),

@@ -1,7 +1,6 @@
-//! Reading definitions, and remembering what was read.
+//! The loading of definitions while a session is recorded.
 //!
-//! Owns the port between the engine's loading and the disk while a session is recorded. Must not know
-//! what is done with it.
+//! Notes all reads of the disk. Must not know how they are used.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,15 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
 use super::definitions::{Content, Directory};
-use super::held::project_name;
+use super::transcript_loader::project_name;
 use crate::platform::disk::Disk;
 use crate::serve::{Loader, no_project};
 
-/// Loads from the disk and leaves word of what was read.
+/// Loads from the disk and notes the reads.
 #[derive(Debug)]
-pub(super) struct Watched(pub(super) Arc<Mutex<Vec<Load>>>);
+pub(super) struct RecordingLoader(pub(super) Arc<Mutex<Vec<Load>>>);
 
-/// What was read of one directory.
+/// The reads of one directory.
 #[derive(Debug)]
 pub(super) struct Load {
     /// The directory, as a transcript names it.
@@ -27,26 +26,26 @@ pub(super) struct Load {
     pub(super) reads: Reads,
 }
 
-/// What a directory answered.
+/// The results of reads in a directory.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
-    /// Whether the project it belongs to is not there.
-    is_nowhere: bool,
+    /// True if the project that it belongs to does not exist.
+    is_missing: bool,
     entries: Option<Result<Vec<TierEntry>, FileProblem>>,
     /// By the name in a transcript; `None` is a file that is not there.
     files: BTreeMap<String, Option<Content>>,
 }
 
-impl Loader for Watched {
+impl Loader for RecordingLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
-        let files = WatchedFiles {
+        let files = RecordingFiles {
             disk: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
             reads: RefCell::default(),
         };
         let mut loaded = load(&files);
         let [global, mut project] = files.reads.into_inner();
-        project.is_nowhere = !cwd.is_dir();
-        if project.is_nowhere {
+        project.is_missing = !cwd.is_dir();
+        if project.is_missing {
             loaded.diagnostics.push(no_project(cwd));
         }
         let loads = [
@@ -63,12 +62,12 @@ impl Loader for Watched {
 }
 
 /// The disk, for one load.
-struct WatchedFiles {
+struct RecordingFiles {
     disk: Disk,
     reads: RefCell<[Reads; 2]>,
 }
 
-impl Files for WatchedFiles {
+impl Files for RecordingFiles {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         let entries = self.disk.entries(tier);
         self.reads.borrow_mut()[tier as usize].entries = Some(entries.clone());
@@ -93,20 +92,20 @@ impl Files for WatchedFiles {
 }
 
 impl Reads {
-    /// Whether a directory that holds this would have answered the same.
-    pub(super) fn agree_with(&self, held: &Directory) -> bool {
+    /// True if a directory with this content would have given the same results.
+    pub(super) fn agree_with(&self, directory: &Directory) -> bool {
         let same_entries = self
             .entries
             .as_ref()
-            .is_none_or(|entries| alike(entries, &held.entries()));
+            .is_none_or(|entries| alike(entries, &directory.entries()));
         let mut files = self.files.iter();
-        let same_project = held.has_project() != self.is_nowhere;
+        let same_project = directory.has_project() != self.is_missing;
         same_project
             && same_entries
-            && files.all(|(name, content)| held.0.get(name) == content.as_ref())
+            && files.all(|(name, content)| directory.0.get(name) == content.as_ref())
     }
 
-    /// A directory that answers the same.
+    /// A directory that gives the same results.
     pub(super) fn into_directory(self) -> Directory {
         let mut directory = Directory::default();
         match &self.entries {
@@ -119,14 +118,14 @@ impl Reads {
             .0
             .extend(files.filter_map(|(name, content)| Some((name, content?))));
         directory.tidy();
-        if self.is_nowhere {
+        if self.is_missing {
             directory.note_no_project();
         }
         directory
     }
 }
 
-/// Whether two answers are the same, as far as a transcript can say it.
+/// True if two results are the same in a transcript.
 fn alike(
     one: &Result<Vec<TierEntry>, FileProblem>,
     other: &Result<Vec<TierEntry>, FileProblem>,
@@ -144,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_read_answers_the_same_again() {
+    fn a_recorded_directory_loads_the_same_definitions() {
         let root = tempfile::tempdir().unwrap();
         let (agent, cwd) = (root.path().join("agent"), root.path().join("project"));
         let workflows = cwd.join(".pi/workflows");
@@ -158,7 +157,7 @@ mod tests {
             fs::write(workflows.join(path), text).unwrap();
         }
         let loads = Arc::default();
-        let loaded = Watched(Arc::clone(&loads)).load(&agent, &cwd);
+        let loaded = RecordingLoader(Arc::clone(&loads)).load(&agent, &cwd);
         assert!(!loaded.diagnostics.is_empty());
         let mut loads = std::mem::take(&mut *loads.lock().unwrap());
         let (project, global) = (loads.pop().unwrap(), loads.pop().unwrap());
@@ -176,11 +175,11 @@ mod tests {
             ]
         );
         let again = Arc::default();
-        Watched(Arc::clone(&again)).load(&agent, &cwd);
+        RecordingLoader(Arc::clone(&again)).load(&agent, &cwd);
         let again = again.lock().unwrap();
         assert!(again[1].reads.agree_with(&directory));
-        let held = super::super::held::Held::default();
-        held.embed([(project.name, directory)].into());
-        assert_eq!(held.load(&agent, &cwd), loaded);
+        let transcript = super::super::transcript_loader::TranscriptLoader::default();
+        transcript.embed([(project.name, directory)].into());
+        assert_eq!(transcript.load(&agent, &cwd), loaded);
     }
 }

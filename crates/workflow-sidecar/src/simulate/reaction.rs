@@ -1,55 +1,55 @@
-//! What follows from a command, piece by piece.
+//! Reactions of the sidecar to a command.
 
-/// A piece of what follows.
+/// A reaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Reaction {
     /// The agent starts, on this.
     Starts { prompt: String },
     /// A tool may run.
     Allowed,
     /// A tool may not run.
     Blocked { tool: String, reason: String },
-    /// What `workflow_step` answered.
+    /// The answer of `workflow_step`.
     Answer { text: String, is_error: bool },
-    /// Put into the model's context.
+    /// A text in the model's context.
     Injected { text: String },
-    /// Said to the agent in the user's place.
+    /// A message to the agent, as from the user.
     ToAgent { text: String },
     /// Shown to the person, and not to the model.
     Shown { text: String },
-    /// Told to the person beside the conversation.
+    /// A notice to the person, outside of the conversation.
     Notice { text: String, level: Level },
     /// The status line is another one.
     Status(Option<String>),
-    /// What stands above the editor.
+    /// The lines above the editor.
     Widget(Vec<String>),
     /// The session has a name.
     Named(String),
-    /// The person is asked something; without choices the answer is yes or no.
+    /// A question to the person; without choices the answer is yes or no.
     Asked {
         title: String,
         message: String,
         choices: Vec<String>,
     },
-    /// These checks would run now, each with where it stands.
+    /// The checks that would run now, each with its location.
     Gate { checks: Vec<(String, String)> },
-    /// What the model reads of a tool's result.
+    /// A tool's result as the model reads it.
     Read {
         text: String,
-        /// What it was before, if it is another one.
+        /// The result before, if it was changed.
         changed: Option<Changed>,
     },
-    /// A guard did it: what it does, and where it stands.
+    /// The guard that caused the reaction: its action and its location.
     Guard { what: String, source: String },
     /// The code would be kept, under this number.
     Kept { number: u64 },
-    /// What came in waits until the agent has stopped.
+    /// The message of a trigger waits until the agent has stopped.
     Queued,
     /// There is no such trigger: these there are.
     NoTrigger(Vec<String>),
     /// There is no such checkpoint: so many there are.
     NoCheckpoint(usize),
-    /// That is none of these.
+    /// The answer is not one of these.
     NoChoice(Vec<String>),
     /// Nothing came of it, and why.
     Nothing(&'static str),
@@ -63,37 +63,37 @@ pub(crate) struct Changed {
     pub(crate) is_error: bool,
 }
 
-/// What an expectation may say of what came of a command.
+/// The labels of a reaction, which an expectation may name.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
-    /// What happened: blocked, pushed, parked.
+pub(crate) struct Labels {
+    /// The results: blocked, pushed, parked.
     pub(super) verdicts: Vec<String>,
-    /// Where the run stands: the phase's name and id, or how it ended.
-    pub(super) place: Vec<String>,
+    /// The phase's name and id, or how the run ended.
+    pub(super) phase: Vec<String>,
 }
 
-impl Words {
-    /// Whether one of them is this one, in whatever case.
+impl Labels {
+    /// True if one of them is this one, in upper or lower case.
     pub(crate) fn meet(&self, expected: &str) -> bool {
         let expected = expected.to_lowercase();
-        let mut words = self.verdicts.iter().chain(&self.place);
-        words.any(|word| word.to_lowercase() == expected)
+        let mut labels = self.verdicts.iter().chain(&self.phase);
+        labels.any(|label| label.to_lowercase() == expected)
     }
 
     /// All of them, for people.
-    pub(crate) fn told(&self) -> String {
-        let place = match self.place.as_slice() {
+    pub(crate) fn joined(&self) -> String {
+        let phase = match self.phase.as_slice() {
             [name, id] if name.to_lowercase() != id.to_lowercase() => {
                 Some(format!("{name} ({id})"))
             }
-            place => place.first().cloned(),
+            phase => phase.first().cloned(),
         };
-        let words: Vec<String> = self.verdicts.iter().cloned().chain(place).collect();
-        words.join(", ")
+        let labels: Vec<String> = self.verdicts.iter().cloned().chain(phase).collect();
+        labels.join(", ")
     }
 }
 
-/// How much a notice matters.
+/// The severity of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Info,

@@ -1,4 +1,4 @@
-//! What two answers mean for an agent and a person, where they differ.
+//! The difference in meaning between two answers, for an agent and a person.
 //!
 //! With other definitions nearly every line differs somewhere: the definition is stored in the session. What is
 //! asked then is what a change does: which call is blocked, which text is read. Owns what a message says in these
@@ -9,12 +9,12 @@ use workflow_core::run::entry_type;
 
 use super::difference::Change;
 
-/// What a message says, in the order in which it matters.
+/// The subject of a fact, in order of importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum About {
-    /// Whether a call may run.
+    /// The decision on a call.
     Call,
-    /// What `workflow_step` answers.
+    /// The answer of `workflow_step`.
     Answer,
     Error,
     Context,
@@ -25,9 +25,9 @@ enum About {
     Status,
     Widget,
     Named,
-    /// What is stored, which follows from the rest.
+    /// The stored entries, which follow from all else.
     Stored,
-    /// What has no name here.
+    /// Anything else.
     Other,
 }
 
@@ -49,7 +49,7 @@ const ALL: [About; 13] = [
 ];
 
 impl About {
-    /// What it is called.
+    /// Its name for people.
     fn noun(self) -> &'static str {
         match self {
             Self::Call => "the call",
@@ -69,16 +69,16 @@ impl About {
     }
 }
 
-/// A piece of what a message says.
+/// A fact in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fact {
     about: About,
-    /// What comes of a call: blocked, allowed, answered or refused.
+    /// The result of a call: blocked, allowed, answered or refused.
     verdict: Option<&'static str>,
     text: String,
 }
 
-/// What the lines that are heard mean otherwise than those that are expected, for what the host said.
+/// The differences in meaning between the expected lines and the actual ones, after a line of the host.
 pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]) -> Vec<Change> {
     let [expected, heard] = [expected, heard].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(asked, line));
@@ -128,7 +128,7 @@ fn change(about: About, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
     })
 }
 
-/// What a line says. One that is no message says itself.
+/// The facts in a line. One that is not a message is a fact itself.
 fn facts(asked: Option<&str>, line: &str) -> Vec<Fact> {
     let mut found = Vec::new();
     match serde_json::from_str(line) {
@@ -234,7 +234,7 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn told(asked: &str, expected: &[&str], heard: &[&str]) -> Vec<String> {
+    fn summary(asked: &str, expected: &[&str], heard: &[&str]) -> Vec<String> {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
         let [expected, heard]: [Vec<String>; 2] = [owned(expected), owned(heard)];
         let found = changes(Some(asked), &expected, &heard);
@@ -242,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_change_means_is_told_and_that_a_definition_is_stored_is_not() {
+    fn a_change_is_named_by_its_effect_and_a_stored_definition_is_not_named() {
         let blocked = r#"{"id":1,"result":{"block":{"reason":"No.","kind":"policy"}}}"#;
         let other = r#"{"id":1,"result":{"block":{"reason":"Never.","kind":"policy"}}}"#;
         let allowed = r#"{"id":1,"result":{}}"#;
-        let call = |one, other| told("hook/tool_call", &[one], &[other]);
+        let call = |one, other| summary("hook/tool_call", &[one], &[other]);
         assert_eq!(call(blocked, allowed), ["was blocked, is allowed"]);
         assert_eq!(call(allowed, blocked), ["was allowed, is blocked"]);
         assert_eq!(call(blocked, other), ["is blocked for another reason"]);
@@ -255,7 +255,7 @@ mod tests {
                 r#"{{"id":1,"result":{{"actions":[{{"type":"appendEntry","customType":"workflow:state","data":1}},{{"type":"appendEntry","customType":"workflow:definition","data":{data}}},{{"type":"setStatus","key":"workflow","text":"{status}"}}]}}}}"#
             )
         };
-        let run = |one: String, other: String| told("command/run", &[&one], &[&other]);
+        let run = |one: String, other: String| summary("command/run", &[&one], &[&other]);
         assert!(run(stored("1", "a"), stored("2", "a")).is_empty());
         assert_eq!(
             run(stored("1", "a"), stored("2", "b")),
@@ -264,10 +264,10 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_come_or_stay_away_are_told_by_what_is_in_them() {
+    fn new_and_missing_messages_are_named_by_their_content() {
         let push = r#"{"method":"host/apply","params":{"actions":[{"type":"sendUserMessage","content":"Go on."},{"type":"appendEntry","customType":"workflow:run","data":{}}]}}"#;
         let answer = r#"{"id":1,"result":{}}"#;
-        let ends = |one: &[&str], other: &[&str]| told("hook/agent_end", one, other);
+        let ends = |one: &[&str], other: &[&str]| summary("hook/agent_end", one, other);
         assert_eq!(
             ends(&[answer], &[answer, push]),
             ["what the agent is told is new"]
@@ -283,13 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_the_agent_is_told_with_whether_it_is_one() {
+    fn an_answer_to_the_agent_is_compared_with_its_success() {
         let next = |text: &str, is_error: bool| {
             format!(
                 r#"{{"id":1,"result":{{"content":[{{"type":"text","text":"{text}"}}],"details":{{"to":"{text}"}},"isError":{is_error}}}}}"#
             )
         };
-        let step = |one: &str, other: &str| told("tool/execute", &[one], &[other]);
+        let step = |one: &str, other: &str| summary("tool/execute", &[one], &[other]);
         assert_eq!(
             step(&next("Fix", false), &next("Verify", false)),
             ["the answer to the agent is another"]

@@ -1,37 +1,39 @@
-//! The file: one JSON object a line.
+//! Transcripts: one JSON object a line.
 //!
-//! `{"transcript":1,…}` begins a recording: which sidecar, which clock. `{"at":ms,"in":…}` is a line of
-//! the host, `{"at":ms,"out":…}` one of the sidecar, each as JSON or, as it stands, in a string.
-//! `{"definitions":…}` says what directories hold from here on, `{"note":…}` is for people,
-//! `{"end":true}` is the host closing its side. `{"world":…}` is what the world answers to what happens
-//! next, `{"gate":…}` what is told of a gate. `"out":"*"` is any line; where `"out":"?"` follows, what
+//! `{"transcript":2,…}` begins a recording: which sidecar, which clock. `{"at":ms,"in":…}` is a line of
+//! the host, `{"at":ms,"out":…}` one of the sidecar, each as JSON or, unchanged, in a string.
+//! `{"definitions":…}` sets what directories contain from here on, `{"note":…}` is for people,
+//! `{"end":true}` is the host closing its side. `{"result":…}` is what the platform answers to something that the next
+//! line causes, `{"event":…}` what it reports by itself. `"out":"*"` is any line; where `"out":"?"` follows, what
 //! follows is not compared.
 //!
-//! Owns reading; what is written equals what is read. Must not know what any of it means.
+//! Must not know the meaning of a line.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
 use super::definitions::{Definitions, from_hex};
-use super::world::{Answer, GateLine, TriggerLine};
+use super::results::{PlatformResult, ReportedEvent};
 use crate::session_file::is_session;
 
 /// The version of the format.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
-/// How the first line of a recording begins.
+/// The beginning of the first line of a recording.
 const BEGINNING: &str = "{\"transcript\":";
 
-/// What stands for any line of the sidecar.
+/// The value for any line of the sidecar.
 pub(super) const ANY: &str = "\"*\"";
 
-/// What stands for lines of the sidecar of which nobody knows how they would come out again.
+/// The value for lines of the sidecar that are not compared.
 pub(super) const UNKNOWN: &str = "\"?\"";
 
 /// A transcript, read.
@@ -51,50 +53,48 @@ pub(crate) struct Line {
     pub(crate) entry: Entry,
 }
 
-/// What a line of a transcript says.
+/// The content of a line.
 #[derive(Debug)]
 pub(crate) enum Entry {
     /// A sidecar starts, and its recording with it.
     Header(Header),
-    /// For people.
+    /// A note for people.
     Note(Box<RawValue>),
-    /// What directories hold from here on.
+    /// The content of directories from here on.
     Definitions(Definitions),
-    /// What the world answers to what happens next.
-    World(Answer),
-    /// What is told of a gate.
-    Gate(GateLine),
-    /// What a trigger has.
-    Trigger(TriggerLine),
+    /// The platform's answer to something that the next line causes.
+    Result(PlatformResult),
+    /// A report of the platform.
+    Event(ReportedEvent),
     /// A line of the host.
     In(Said),
     /// A line of the sidecar.
     Out(Said),
     /// The host closes its side.
     End,
-    /// A line that was not written to its end, because whoever wrote it was ended.
+    /// A line that was cut off because the process that wrote it was ended.
     Torn(String),
 }
 
-/// How a recording begins.
+/// The beginning of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Header {
     /// The version of the format.
     pub(crate) transcript: u32,
-    /// Who recorded.
+    /// The program that recorded.
     pub(crate) server: Server,
-    /// The version of the protocol that is spoken.
+    /// The version of the protocol.
     pub(crate) protocol_version: u32,
-    /// What task ids and start times follow from, unless the host asks for a virtual clock.
+    /// The source of task ids and start times, unless the host asks for a virtual clock.
     pub(crate) clock: Clock,
-    /// Where the user's own definitions are if the host does not say.
+    /// The directory of the user's own definitions if the host names none.
     pub(crate) agent_dir: String,
-    /// What `~` stands for.
+    /// The home directory.
     pub(crate) home: String,
 }
 
-/// Who recorded.
+/// The program that recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Server {
     pub(crate) name: String,
@@ -105,24 +105,24 @@ pub(crate) struct Server {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Clock {
-    /// When the recording began, in milliseconds since 1970.
+    /// The beginning of the recording, in milliseconds since 1970.
     pub(crate) now: Millis,
-    /// What task ids are made from.
+    /// The seed of task ids.
     pub(crate) seed: u64,
 }
 
-/// A line that one side said.
+/// A line of one side.
 #[derive(Debug, Clone)]
 pub(crate) enum Said {
-    /// A JSON value; a string holds the line as it stands, anything else is the line.
+    /// A JSON value; a string contains the line, any other value is the line.
     Json(Box<RawValue>),
-    /// Bytes that are no text.
+    /// Bytes that are not UTF-8.
     Bytes(Vec<u8>),
-    /// A line longer than this, which was not taken.
+    /// A line longer than this, which was skipped.
     TooLong(usize),
 }
 
-/// Why a file is no transcript, or cannot be read.
+/// The reason why a file is not a transcript, or cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error("{} cannot be read: {error}", path.display())]
@@ -139,31 +139,6 @@ pub(crate) enum ReadError {
     Empty(PathBuf),
 }
 
-/// A line as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written<'a> {
-    at: Option<Millis>,
-    #[serde(borrow)]
-    r#in: Option<&'a RawValue>,
-    #[serde(borrow)]
-    out: Option<&'a RawValue>,
-    bytes: Option<Cow<'a, str>>,
-    #[serde(rename = "tooLong")]
-    too_long: Option<usize>,
-    #[serde(borrow)]
-    note: Option<&'a RawValue>,
-    #[serde(borrow)]
-    definitions: Option<&'a RawValue>,
-    #[serde(borrow)]
-    world: Option<&'a RawValue>,
-    #[serde(borrow)]
-    gate: Option<&'a RawValue>,
-    #[serde(borrow)]
-    trigger: Option<&'a RawValue>,
-    end: Option<bool>,
-}
-
 impl Transcript {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> Result<Self, ReadError> {
@@ -174,8 +149,8 @@ impl Transcript {
         Self::parse(path, &bytes)
     }
 
-    /// Reads what a file holds. A line that ends amid its text is told from one that is wrong by
-    /// what follows: nothing, or a sidecar that starts.
+    /// Reads the content of a file. A line that ends amid its text may be torn if nothing follows, or the start of a
+    /// sidecar.
     pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ReadError> {
         if is_session(bytes) {
             return Err(ReadError::Session(path.to_path_buf()));
@@ -219,7 +194,7 @@ impl Transcript {
     }
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Wrong {
     #[error("the line ends amid its JSON")]
@@ -227,15 +202,27 @@ pub(super) enum Wrong {
     #[error("the line is not UTF-8")]
     NotUtf8,
     #[error(
+        "version 1 of transcripts is not read any more: `scripts/upgrade-transcripts FILE` of workflow-sidecar rewrites it"
+    )]
+    OldVersion,
+    #[error(
         "version {0} of transcripts is not known here: this is written by a later workflow-sidecar"
     )]
     Version(u64),
     #[error("{0}")]
     Json(String),
     #[error(
-        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `world`, `gate`, `trigger`, `end` or `transcript`"
+        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `result`, `event`, `end` or `transcript`"
     )]
     Kind,
+    #[error(
+        "unknown field `{0}`, expected one of `at`, `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `result`, `event`, `end`"
+    )]
+    Unknown(String),
+    #[error(
+        "`world`, `gate` and `trigger` lines are of version 1 of transcripts: `scripts/upgrade-transcripts FILE` of workflow-sidecar rewrites them"
+    )]
+    OldKind,
     #[error("`bytes` are written as two digits each: \"6e6f\"")]
     Bytes,
     #[error(
@@ -243,15 +230,13 @@ pub(super) enum Wrong {
     )]
     Definitions(serde_json::Error),
     #[error(
-        "`world` is what the world answers: {{\"baseline\":…}}, {{\"trusted\":true}}, {{\"word\":\"approve\"}}, {{\"excerpt\":\"…\"}}, {{\"path\":…}} ({0})"
+        "`result` is what the platform answers: {{\"baselineTaken\":…}}, {{\"gateNotTrusted\":{{\"gate\":1}}}}, {{\"approvalRead\":…}}, {{\"excerpt\":\"…\"}}, {{\"path\":…}} ({0})"
     )]
-    World(serde_json::Error),
+    Result(serde_json::Error),
     #[error(
-        "`gate` is what is told of a gate: {{\"gate\":1,\"progress\":\"…\"}} or {{\"gate\":1,\"reports\":[…]}} ({0})"
+        "`event` is what the platform reports: {{\"gateProgress\":{{\"gate\":1,\"text\":\"…\"}}}}, {{\"gateFinished\":{{\"gate\":1,\"reports\":[…]}}}}, {{\"triggered\":{{\"text\":\"…\"}}}} ({0})"
     )]
-    Gate(String),
-    #[error("`trigger` is what a trigger has: {{\"text\":\"…\"}} or {{\"problem\":\"…\"}} ({0})")]
-    Trigger(String),
+    Event(serde_json::Error),
     #[error("`end` is true or is left out")]
     End,
 }
@@ -286,9 +271,19 @@ impl Line {
                 entry: Entry::Header(header),
             });
         }
-        let written: Written<'_> = serde_json::from_str(text)?;
-        let at = written.at;
-        let entry = written.entry()?;
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+        let at = members
+            .remove("at")
+            .map(|at| serde_json::from_str(at.get()));
+        let at = at.transpose()?;
+        let mut entries = members
+            .into_iter()
+            .map(|(name, value)| Entry::parse(name, value));
+        let entry = entries.next().ok_or(Wrong::Kind)??;
+        if let Some(another) = entries.next() {
+            another?;
+            return Err(Wrong::Kind);
+        }
         Ok(Self { number, at, entry })
     }
 }
@@ -299,105 +294,64 @@ fn header(text: &str) -> Result<Header, Wrong> {
         transcript: u64,
     }
     let version: Version = serde_json::from_str(text)?;
-    if version.transcript != u64::from(VERSION) {
-        return Err(Wrong::Version(version.transcript));
+    match version.transcript {
+        1 => Err(Wrong::OldVersion),
+        version if version == u64::from(VERSION) => Ok(serde_json::from_str(text)?),
+        version => Err(Wrong::Version(version)),
     }
-    Ok(serde_json::from_str(text)?)
 }
 
-fn gate_line(json: &RawValue) -> Result<GateLine, Wrong> {
-    let line: GateLine =
-        serde_json::from_str(json.get()).map_err(|error| Wrong::Gate(error.to_string()))?;
-    if line.news().is_none() {
-        return Err(Wrong::Gate(
-            "it has one of `progress` and `reports`".to_owned(),
-        ));
-    }
-    Ok(line)
-}
-
-fn trigger_line(json: &RawValue) -> Result<TriggerLine, Wrong> {
-    let line: TriggerLine =
-        serde_json::from_str(json.get()).map_err(|error| Wrong::Trigger(error.to_string()))?;
-    if line.news().is_none() {
-        return Err(Wrong::Trigger(
-            "it has one of `text` and `problem`".to_owned(),
-        ));
-    }
-    Ok(line)
-}
-
-impl Written<'_> {
-    fn entry(self) -> Result<Entry, Wrong> {
-        let Self {
-            at: _,
-            r#in,
-            out,
-            bytes,
-            too_long,
-            note,
-            definitions,
-            world,
-            gate,
-            trigger,
-            end,
-        } = self;
-        let others = [r#in, out, note, definitions].iter().any(Option::is_some)
-            || bytes.is_some()
-            || too_long.is_some()
-            || end.is_some();
-        match (world, gate, trigger) {
-            (None, None, None) => {}
-            _ if others => return Err(Wrong::Kind),
-            (Some(world), None, None) => {
-                let answer = serde_json::from_str(world.get()).map_err(Wrong::World)?;
-                return Ok(Entry::World(answer));
+impl Entry {
+    /// The entry of a member with this name.
+    fn parse(name: String, value: &RawValue) -> Result<Self, Wrong> {
+        let json = value.get();
+        Ok(match name.as_str() {
+            "in" => Self::In(Said::Json(value.to_owned())),
+            "out" => Self::Out(Said::Json(value.to_owned())),
+            "bytes" => {
+                let hex: String = serde_json::from_str(json)?;
+                Self::In(Said::Bytes(from_hex(&hex).ok_or(Wrong::Bytes)?))
             }
-            (None, Some(gate), None) => return gate_line(gate).map(Entry::Gate),
-            (None, None, Some(trigger)) => return trigger_line(trigger).map(Entry::Trigger),
-            _ => return Err(Wrong::Kind),
-        }
-        let said = |json: &RawValue| Said::Json(json.to_owned());
-        let entry = match (r#in, out, bytes, too_long, note, definitions, end) {
-            (Some(line), None, None, None, None, None, None) => Entry::In(said(line)),
-            (None, Some(line), None, None, None, None, None) => Entry::Out(said(line)),
-            (None, None, Some(hex), None, None, None, None) => {
-                Entry::In(Said::Bytes(from_hex(&hex).ok_or(Wrong::Bytes)?))
+            "tooLong" => Self::In(Said::TooLong(serde_json::from_str(json)?)),
+            "note" => Self::Note(value.to_owned()),
+            "definitions" => {
+                Self::Definitions(serde_json::from_str(json).map_err(Wrong::Definitions)?)
             }
-            (None, None, None, Some(limit), None, None, None) => Entry::In(Said::TooLong(limit)),
-            (None, None, None, None, Some(note), None, None) => Entry::Note(note.to_owned()),
-            (None, None, None, None, None, Some(held), None) => {
-                let held = serde_json::from_str(held.get()).map_err(Wrong::Definitions)?;
-                Entry::Definitions(held)
-            }
-            (None, None, None, None, None, None, Some(true)) => Entry::End,
-            (None, None, None, None, None, None, Some(false)) => return Err(Wrong::End),
-            _ => return Err(Wrong::Kind),
-        };
-        Ok(entry)
+            "result" => Self::Result(PlatformResult::parse(json).map_err(Wrong::Result)?),
+            "event" => Self::Event(serde_json::from_str(json).map_err(Wrong::Event)?),
+            "end" if json == "true" => Self::End,
+            "end" => return Err(Wrong::End),
+            "world" | "gate" | "trigger" => return Err(Wrong::OldKind),
+            _ => return Err(Wrong::Unknown(name)),
+        })
     }
 }
 
 impl Said {
-    /// The line, where it is text: what was said, byte for byte.
+    /// The line, where it is text.
     pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
         let Self::Json(json) = self else { return None };
-        let held = json
+        let unquoted = json
             .get()
             .starts_with('"')
             .then(|| serde_json::from_str(json.get()));
-        Some(match held {
+        Some(match unquoted {
             Some(Ok(text)) => Cow::Owned(text),
             Some(Err(_)) | None => Cow::Borrowed(json.get()),
         })
     }
 
-    /// Whether it says that nothing is known of what is said here.
+    /// The line as a value, if it is a message.
+    pub(crate) fn message(&self) -> Option<Value> {
+        serde_json::from_str(&self.text()?).ok()
+    }
+
+    /// True if the lines here are not compared.
     pub(super) fn is_unknown(&self) -> bool {
         matches!(self, Self::Json(json) if json.get() == UNKNOWN)
     }
 
-    /// Whether it stands for any line.
+    /// True if it matches any line.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, Self::Json(json) if json.get() == ANY)
     }
@@ -415,10 +369,10 @@ mod tests {
         parse(text).unwrap_err().to_string()
     }
 
-    const HEADER: &str = r#"{"transcript":1,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
+    const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
 
     #[test]
-    fn a_line_is_what_its_member_says() {
+    fn a_line_is_read_by_its_member() {
         let text = [
             HEADER,
             r#"{"note":["any",1]}"#,
@@ -430,8 +384,8 @@ mod tests {
             r#"{"tooLong":64}"#,
             r#"{"out":"*"}"#,
             r#"{"at":7,"end":true}"#,
-            r#"{"world":{"trusted":true}}"#,
-            r#"{"gate":{"gate":1,"progress":"a"}}"#,
+            r#"{"result":{"excerpt":"a"}}"#,
+            r#"{"event":{"gateProgress":{"gate":1,"text":"a"}}}"#,
         ]
         .join("\n");
         let lines = parse(&text).unwrap().lines;
@@ -450,8 +404,8 @@ mod tests {
             "In(TooLong(64",
             "Out(",
             "End",
-            "World(Trusted(true",
-            "Gate(GateLine",
+            "Result(Query(Excerpt(",
+            "Event(ReportedEvent",
         ];
         for (kind, begin) in kinds.iter().zip(begins) {
             assert!(kind.starts_with(begin), "{kind}");
@@ -467,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_the_line_and_the_cure() {
+    fn an_error_names_the_line_and_the_correct_form() {
         for (text, expected) in [
             ("", "t.jsonl: there is no line in it"),
             (
@@ -485,22 +439,31 @@ mod tests {
                 "{\"definitions\":7}",
                 "t.jsonl:1: `definitions` is the name",
             ),
-            ("{\"world\":{},\"gate\":{}}", "t.jsonl:1: a line has one of"),
-            ("{\"world\":{},\"in\":{}}", "t.jsonl:1: a line has one of"),
-            ("{\"world\":{\"a\":1}}", "t.jsonl:1: `world` is what"),
-            ("{\"world\":7}", "t.jsonl:1: `world` is what"),
-            ("{\"gate\":{}}", "t.jsonl:1: `gate` is what"),
-            ("{\"gate\":{\"gate\":1}}", "t.jsonl:1: `gate` is what"),
             (
-                "{\"gate\":{\"gate\":-1,\"reports\":[]}}",
-                "t.jsonl:1: `gate` is what",
+                "{\"result\":{\"excerpt\":\"a\"},\"in\":{}}",
+                "t.jsonl:1: a line has one of",
+            ),
+            ("{\"result\":{\"a\":1}}", "t.jsonl:1: `result` is what"),
+            ("{\"result\":7}", "t.jsonl:1: `result` is what"),
+            ("{\"event\":{}}", "t.jsonl:1: `event` is what"),
+            (
+                "{\"event\":{\"gateFinished\":{\"gate\":-1,\"reports\":[]}}}",
+                "t.jsonl:1: `event` is what",
+            ),
+            (
+                "{\"gate\":{\"gate\":1}}",
+                "t.jsonl:1: `world`, `gate` and `trigger` lines are of version 1",
             ),
             ("{\"end\":false}", "t.jsonl:1: `end` is true"),
             (
-                "{\"transcript\":2}",
-                "t.jsonl:1: version 2 of transcripts is not known",
+                "{\"transcript\":3}",
+                "t.jsonl:1: version 3 of transcripts is not known",
             ),
-            ("{\"transcript\":1}", "t.jsonl:1: missing field `server`"),
+            (
+                "{\"transcript\":1}",
+                "t.jsonl:1: version 1 of transcripts is not read any more: `scripts/upgrade-transcripts",
+            ),
+            ("{\"transcript\":2}", "t.jsonl:1: missing field `server`"),
         ] {
             let found = wrong(text);
             assert!(found.starts_with(expected), "{text}: {found}");
@@ -529,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_nonsense_cost_nothing() {
+    fn deep_values_are_read_and_nonsense_is_refused() {
         let deep = "[".repeat(200_000);
         assert!(parse(&format!("{{\"in\":{deep}{}}}", "]".repeat(200_000))).is_ok());
         assert!(parse(&format!("{{\"definitions\":{deep}")).is_err());

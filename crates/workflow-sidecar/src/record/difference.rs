@@ -1,6 +1,6 @@
-//! Where two lines differ, so that a person sees it.
+//! Differences between two lines, as a person sees them.
 //!
-//! Owns how a difference is shown. Must not know where the lines come from.
+//! Must not know where the lines come from.
 
 use std::fmt::Write;
 
@@ -8,24 +8,24 @@ use serde::Serialize;
 use serde_json::Value;
 use workflow_core::diagnostic::visible;
 
-/// What a transcript expects and a sidecar does not do.
+/// A difference between a transcript and a sidecar.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Difference {
     /// The line of the transcript; of a line too many, the one it follows from.
     pub(crate) line: usize,
-    /// What the host had said.
+    /// The line of the host before it.
     pub(crate) after: String,
     /// The last note before that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
     #[serde(flatten)]
     pub(crate) what: What,
-    /// What else there is to know.
+    /// More on the difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
 }
 
-/// What differs.
+/// A kind of difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub(crate) enum What {
@@ -36,23 +36,23 @@ pub(crate) enum What {
         path: Option<String>,
         expected: String,
         heard: String,
-        /// How many members differ besides.
+        /// The number of other members that differ.
         others: usize,
     },
-    /// What follows means something else, by other definitions.
+    /// The lines have another meaning, with other definitions.
     Means { changes: Vec<Change> },
-    /// A line is not said.
+    /// A line is missing.
     Missing { expected: String },
-    /// A line is said that nobody expects.
+    /// There is a line that is not expected.
     Extra { heard: String },
-    /// The sidecar cannot be spoken to any more.
+    /// The sidecar does not answer any more.
     Broken { why: String },
 }
 
-/// What means something else than before.
+/// A difference in meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
-    /// How it differs, in the words of agents and people.
+    /// The difference, as agents and people call it.
     pub(crate) what: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expected: Option<String>,
@@ -60,13 +60,13 @@ pub(crate) struct Change {
     pub(crate) heard: Option<String>,
 }
 
-/// How much of a line is shown.
+/// The number of characters of a line that are shown.
 const WIDTH: usize = 100;
-/// How much of it stands before the difference.
+/// The number of them before the difference.
 const BEFORE: usize = 30;
 
 impl Difference {
-    /// What a person reads, without the place.
+    /// The difference as a person reads it, without its location.
     pub(crate) fn shown(&self) -> String {
         let mut text = match &self.what {
             What::Changed {
@@ -83,7 +83,7 @@ impl Difference {
                     0 => {}
                     1 => what.push_str(", and one other place"),
                     others => {
-                        let _ = write!(what, ", and {others} other places");
+                        let _ = write!(what, ", and {others} other members");
                     }
                 }
                 format!("{what}\n{}", side_by_side(expected, heard))
@@ -118,7 +118,7 @@ impl Difference {
     }
 }
 
-/// What happened, what comes of it now, and the texts that differ.
+/// An event, the differences in meaning, and the texts that differ.
 fn meanings(after: &str, changes: &[Change]) -> String {
     let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
     let mut text = format!("{}: {}\n", visible(after), told.join("; "));
@@ -137,19 +137,19 @@ fn meanings(after: &str, changes: &[Change]) -> String {
     text
 }
 
-/// What is different between two lines that are not the same.
+/// The difference between two lines that are not the same.
 pub(super) fn changed(expected: &str, heard: &str) -> What {
     let values = [expected, heard].map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut places = Vec::new();
+    let mut members = Vec::new();
     if let [Some(one), Some(other)] = &values {
-        compare(Some(one), Some(other), String::new(), &mut places);
+        compare(Some(one), Some(other), String::new(), &mut members);
     }
-    let others = places.len().saturating_sub(1);
+    let others = members.len().saturating_sub(1);
     // What a fingerprint is made from says more than the fingerprint.
-    let telling = |place: &Place| !place.path.split('.').any(|name| name == "hash");
-    let at = places.iter().position(telling).unwrap_or(0);
-    let (path, expected, heard) = match places.into_iter().nth(at) {
-        Some(place) => (Some(place.path), place.expected, place.heard),
+    let telling = |member: &DifferingMember| !member.path.split('.').any(|name| name == "hash");
+    let at = members.iter().position(telling).unwrap_or(0);
+    let (path, expected, heard) = match members.into_iter().nth(at) {
+        Some(member) => (Some(member.path), member.expected, member.heard),
         None => (None, expected.to_owned(), heard.to_owned()),
     };
     What::Changed {
@@ -160,15 +160,20 @@ pub(super) fn changed(expected: &str, heard: &str) -> What {
     }
 }
 
-/// A place at which two values differ.
-struct Place {
+/// A member in which two values differ.
+struct DifferingMember {
     path: String,
     expected: String,
     heard: String,
 }
 
-/// Finds the places at which two values differ.
-fn compare(expected: Option<&Value>, heard: Option<&Value>, path: String, places: &mut Vec<Place>) {
+/// Finds the members in which two values differ.
+fn compare(
+    expected: Option<&Value>,
+    heard: Option<&Value>,
+    path: String,
+    members: &mut Vec<DifferingMember>,
+) {
     match (expected, heard) {
         (one, other) if one == other => {}
         (Some(Value::Object(one)), Some(Value::Object(other))) => {
@@ -178,18 +183,18 @@ fn compare(expected: Option<&Value>, heard: Option<&Value>, path: String, places
                     "" => name.clone(),
                     path => format!("{path}.{name}"),
                 };
-                compare(one.get(name), other.get(name), member, places);
+                compare(one.get(name), other.get(name), member, members);
             }
         }
         (Some(Value::Array(one)), Some(Value::Array(other))) => {
             for at in 0..one.len().max(other.len()) {
-                compare(one.get(at), other.get(at), format!("{path}[{at}]"), places);
+                compare(one.get(at), other.get(at), format!("{path}[{at}]"), members);
             }
         }
         (one, other) => {
             let shown =
                 |value: Option<&Value>| value.map_or("(nothing)".to_owned(), Value::to_string);
-            places.push(Place {
+            members.push(DifferingMember {
                 path,
                 expected: shown(one),
                 heard: shown(other),
@@ -270,11 +275,6 @@ mod tests {
             (Some("a[1]"), "(nothing)", "2"),
         );
         is(r#"{"a":1}"#, "[1]", (Some(""), r#"{"a":1}"#, "[1]"));
-        is(
-            r#"{"a":1,"b":2}"#,
-            r#"{"b":2,"a":1}"#,
-            (None, r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#),
-        );
         is("nope", "{}", (None, "nope", "{}"));
         is(
             r#"{"a":{"hash":1,"z":2}}"#,

@@ -1,7 +1,6 @@
-//! Definitions as a transcript holds them, in place of a disk.
+//! The definitions of a transcript, in place of a disk.
 //!
-//! Owns which directory of a transcript answers for one that the host named. Must not know what is in
-//! the files, or when they change.
+//! Decides which directory of a transcript is used for one that the host named. Must not know the content of files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -12,33 +11,33 @@ use workflow_core::definition::{
 };
 
 use super::definitions::Directory;
-use super::watched::Watched;
+use super::recording_loader::RecordingLoader;
 use crate::platform::disk::{Disk, HOST_DIRECTORY};
 use crate::serve::{Loader, no_project};
 
-/// What the directories hold now.
+/// Loads the definitions of a transcript.
 #[derive(Debug, Default)]
-pub(super) struct Held(Mutex<Now>);
+pub(super) struct TranscriptLoader(Mutex<Contents>);
 
 #[derive(Debug, Default)]
-struct Now {
-    /// What takes the place of everything the transcript says.
+struct Contents {
+    /// The definitions in place of all in the transcript.
     instead: Tiers,
     /// By name.
     directories: HashMap<String, Directory>,
-    /// The names in whose place something else was given.
+    /// The names of directories for which `instead` was used.
     replaced: BTreeMap<String, Tier>,
 }
 
-/// What a host calls its directories in a transcript written by hand.
+/// The names of a host's directories in a transcript written by hand.
 pub(super) const AGENT_DIR: &str = "$AGENT";
 const CWD: &str = "$CWD";
 
-/// What a directory beside a transcript holds of a user's and of a project's definitions.
+/// The user's and the project's definitions in a directory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tiers([Option<Directory>; 2]);
 
-/// Why a directory holds no definitions.
+/// The reason why a directory has no definitions.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoDefinitions {
     #[error("there is no directory {}", .0.display())]
@@ -49,15 +48,15 @@ pub(crate) enum NoDefinitions {
     NoHostDirectory(PathBuf),
 }
 
-/// Where a directory of definitions has a user's and a project's, and which of them it has.
-fn places(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> {
+/// The paths of a user's and of a project's definitions in a directory, and which of them exist.
+fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> {
     if !directory.is_dir() {
         return Err(NoDefinitions::Missing(directory.to_path_buf()));
     }
-    let places = ["agent", "project"].map(|name| directory.join(name));
-    let has = places.each_ref().map(|place| place.is_dir());
+    let paths = ["agent", "project"].map(|name| directory.join(name));
+    let has = paths.each_ref().map(|path| path.is_dir());
     let has_definitions = |project: &Path| project.join(HOST_DIRECTORY).is_dir();
-    match (has, &places) {
+    match (has, &paths) {
         ([false, false], _) if has_definitions(directory) => {
             Ok(([PathBuf::new(), directory.to_path_buf()], [false, true]))
         }
@@ -65,37 +64,37 @@ fn places(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> 
         ([_, true], [_, project]) if !has_definitions(project) => {
             Err(NoDefinitions::NoHostDirectory(project.clone()))
         }
-        _ => Ok((places, has)),
+        _ => Ok((paths, has)),
     }
 }
 
 impl Tiers {
     /// Reads a project's directory with its `.pi`, or one that has an `agent` directory, a `project`, or both.
     pub(crate) fn read(directory: &Path) -> Result<Self, NoDefinitions> {
-        let ([agent, project], has) = places(directory)?;
+        let ([agent, project], has) = paths(directory)?;
         let loads = Arc::default();
-        Watched(Arc::clone(&loads)).load(&agent, &project);
+        RecordingLoader(Arc::clone(&loads)).load(&agent, &project);
         let mut loads = loads.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = loads.drain(..).map(|load| load.reads.into_directory());
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
     }
 
-    /// What comes of them alone, as they were read from a directory.
+    /// Loads them alone, as they were read from a directory.
     pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded, NoDefinitions> {
-        let ([agent, project], _) = places(directory)?;
-        let loaded = Held::instead(self.clone()).load(&agent, &project);
+        let ([agent, project], _) = paths(directory)?;
+        let loaded = TranscriptLoader::instead(self.clone()).load(&agent, &project);
         Ok(Arc::unwrap_or_clone(loaded))
     }
 
-    /// What `$AGENT` and `$CWD` hold by them.
+    /// The directories `$AGENT` and `$CWD` with them.
     pub(super) fn directories(self) -> BTreeMap<String, Directory> {
         let Self([agent, project]) = self;
         let named = [(AGENT_DIR.to_owned(), agent), (project_name(CWD), project)];
-        let named = named.map(|(name, held)| (name, held.unwrap_or_default()));
+        let named = named.map(|(name, directory)| (name, directory.unwrap_or_default()));
         named.into()
     }
 
-    /// Whether there are any.
+    /// True if there are any.
     pub(super) fn are_given(&self) -> bool {
         self.0.iter().any(Option::is_some)
     }
@@ -103,26 +102,26 @@ impl Tiers {
     /// The directory of this name beside a transcript, or among its definitions.
     pub(super) fn beside(transcript: &Path, name: &str) -> Result<Self, NoDefinitions> {
         let parent = transcript.parent().unwrap_or(Path::new(""));
-        let places = [parent.join(name), parent.join("definitions").join(name)];
-        let [beside, _] = &places;
+        let paths = [parent.join(name), parent.join("definitions").join(name)];
+        let [beside, _] = &paths;
         let missing = NoDefinitions::Missing(beside.clone());
-        let found = places.iter().find(|place| place.is_dir());
-        found.ok_or(missing).and_then(|place| Self::read(place))
+        let found = paths.iter().find(|path| path.is_dir());
+        found.ok_or(missing).and_then(|path| Self::read(path))
     }
 }
 
 impl Tiers {
-    /// Whether a gate of these definitions runs commands.
+    /// True if a gate of these definitions runs commands.
     pub(super) fn run_commands(&self) -> bool {
         let Self(directories) = self;
         directories.iter().flatten().any(runs_commands)
     }
 }
 
-/// Whether a gate of the definitions in a directory runs commands.
+/// True if a gate of the definitions in a directory runs commands.
 pub(super) fn runs_commands(directory: &Directory) -> bool {
     let empty = Directory::default();
-    let loaded = load(&HeldFiles {
+    let loaded = load(&TranscriptFiles {
         directories: [directory, &empty],
         names: Disk::new(PathBuf::from(AGENT_DIR), PathBuf::from(CWD)),
     });
@@ -136,55 +135,55 @@ pub(super) fn runs_commands(directory: &Directory) -> bool {
         .any(|gate| matches!(gate.check, Check::Run(_)))
 }
 
-impl Held {
+impl TranscriptLoader {
     /// No definitions but these, where there are any.
     pub(super) fn instead(instead: Tiers) -> Self {
-        Self(Mutex::new(Now {
+        Self(Mutex::new(Contents {
             instead,
-            ..Now::default()
+            ..Contents::default()
         }))
     }
 
-    /// Forgets what it holds: another recording begins.
+    /// Forgets all directories: another recording begins.
     pub(super) fn clear(&self) {
-        self.now().directories.clear();
+        self.lock().directories.clear();
     }
 
-    /// From here on, `$AGENT` and `$CWD` hold this, and no other directory anything.
+    /// Sets the content of `$AGENT` and `$CWD`, and empties all other directories.
     pub(super) fn name(&self, tiers: Tiers) {
-        self.now().directories = tiers.directories().into_iter().collect();
+        self.lock().directories = tiers.directories().into_iter().collect();
     }
 
-    /// From here on, these directories hold this.
+    /// Sets the content of directories.
     pub(super) fn embed(&self, directories: BTreeMap<String, Directory>) {
-        self.now().directories.extend(directories);
+        self.lock().directories.extend(directories);
     }
 
-    /// What took the place of the transcript's definitions so far, by name.
-    pub(super) fn in_place(&self) -> BTreeMap<String, Directory> {
-        let now = self.now();
-        let Tiers(instead) = &now.instead;
-        let replaced = now.replaced.iter();
+    /// The definitions that were used in place of the transcript's, by name.
+    pub(super) fn replaced(&self) -> BTreeMap<String, Directory> {
+        let directories = self.lock();
+        let Tiers(instead) = &directories.instead;
+        let replaced = directories.replaced.iter();
         let given = replaced.map(|(name, tier)| (name, &instead[*tier as usize]));
         given
             .filter_map(|(name, given)| Some((name.clone(), given.clone()?)))
             .collect()
     }
 
-    /// What a directory holds: an agent directory or the working directory of a project.
+    /// The content of a directory: an agent directory, or the working directory of a project.
     pub(super) fn directory(&self, tier: Tier, named: &str) -> Directory {
-        let mut now = self.now();
-        now.note_replaced(tier, named);
-        now.find(tier, named).cloned().unwrap_or_default()
+        let mut directories = self.lock();
+        directories.note_replaced(tier, named);
+        directories.find(tier, named).cloned().unwrap_or_default()
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn lock(&self) -> MutexGuard<'_, Contents> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Now {
-    /// Takes down the name of a directory in whose place something else is given.
+impl Contents {
+    /// Notes the name of a directory for which `instead` is used.
     fn note_replaced(&mut self, tier: Tier, named: &str) {
         let Tiers(instead) = &self.instead;
         if instead[tier as usize].is_some() {
@@ -205,7 +204,7 @@ impl Now {
     }
 }
 
-/// What the directory of a project's definitions is called, the same on every system.
+/// The name of the directory of a project's definitions, the same on every system.
 pub(super) fn project_name(cwd: &str) -> String {
     match cwd.chars().last() {
         None | Some('/' | '\\') => format!("{cwd}.pi"),
@@ -213,15 +212,19 @@ pub(super) fn project_name(cwd: &str) -> String {
     }
 }
 
-impl Loader for Held {
+impl Loader for TranscriptLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
-        let mut now = self.now();
-        now.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
-        now.note_replaced(Tier::Project, &cwd.to_string_lossy());
+        let mut directories = self.lock();
+        directories.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
+        directories.note_replaced(Tier::Project, &cwd.to_string_lossy());
         let empty = Directory::default();
-        let find = |tier, path: &Path| now.find(tier, &path.to_string_lossy()).unwrap_or(&empty);
+        let find = |tier, path: &Path| {
+            directories
+                .find(tier, &path.to_string_lossy())
+                .unwrap_or(&empty)
+        };
         let project = find(Tier::Project, cwd);
-        let files = HeldFiles {
+        let files = TranscriptFiles {
             directories: [find(Tier::Global, agent_dir), project],
             names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
         };
@@ -234,13 +237,13 @@ impl Loader for Held {
 }
 
 /// The directories of one load.
-struct HeldFiles<'a> {
+struct TranscriptFiles<'a> {
     directories: [&'a Directory; 2],
-    /// A disk that is never read: it knows what files are called.
+    /// A disk that is never read: it knows the names of files.
     names: Disk,
 }
 
-impl Files for HeldFiles<'_> {
+impl Files for TranscriptFiles<'_> {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         self.directories[tier as usize].entries()
     }
@@ -265,21 +268,21 @@ mod tests {
 
     #[test]
     fn a_directory_is_found_by_its_name() {
-        let held = Held::default();
+        let loader = TranscriptLoader::default();
         let all = directory(r#"{"workflows/a/":null}"#);
-        held.name(Tiers([None, Some(all.clone())]));
-        assert_eq!(held.directory(Tier::Project, "$CWD"), all);
+        loader.name(Tiers([None, Some(all.clone())]));
+        assert_eq!(loader.directory(Tier::Project, "$CWD"), all);
         let own = directory(r#"{"workflows/b/":null}"#);
-        held.embed([("/p/.pi".to_owned(), own.clone())].into());
-        assert_eq!(held.directory(Tier::Project, "/p"), own);
-        assert_eq!(held.directory(Tier::Project, "/p/"), own);
-        assert_ne!(held.directory(Tier::Project, "/q"), own);
-        assert_eq!(held.directory(Tier::Global, "/p"), Directory::default());
-        let instead = Held::instead(Tiers([None, Some(all.clone())]));
+        loader.embed([("/p/.pi".to_owned(), own.clone())].into());
+        assert_eq!(loader.directory(Tier::Project, "/p"), own);
+        assert_eq!(loader.directory(Tier::Project, "/p/"), own);
+        assert_ne!(loader.directory(Tier::Project, "/q"), own);
+        assert_eq!(loader.directory(Tier::Global, "/p"), Directory::default());
+        let instead = TranscriptLoader::instead(Tiers([None, Some(all.clone())]));
         instead.embed([("/p/.pi".to_owned(), own)].into());
         assert_eq!(instead.directory(Tier::Project, "/p"), all);
-        held.clear();
-        assert_eq!(held.directory(Tier::Project, "/p"), Directory::default());
+        loader.clear();
+        assert_eq!(loader.directory(Tier::Project, "/p"), Directory::default());
     }
 
     #[test]

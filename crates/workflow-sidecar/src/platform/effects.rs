@@ -1,0 +1,67 @@
+//! The interpreter of effects: the port through which sessions reach everything outside of the process.
+//!
+//! The engine asks for an [`Effect`]; the result comes back as a [`PlatformEvent`], at once or as a [`PlatformReport`].
+//! [`RealPlatform`](super::RealPlatform) works on this machine; a replay answers from a transcript, a dry run invents.
+//! Must not know methods or lines.
+
+use std::fmt;
+use std::path::Path;
+
+use workflow_core::Session;
+use workflow_core::effect::Effect;
+use workflow_core::event::PlatformEvent;
+use workflow_core::policy::rules::Paths;
+
+/// The world outside of sessions.
+pub(crate) trait Platform: fmt::Debug + Send + Sync {
+    /// Carries out an effect of a session. Gives the result if it is known at once; what is known later is reported.
+    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent>;
+
+    /// Decides if a report is still to be handled: the trigger that it comes from may be watched no more.
+    fn accept(&self, _report: &PlatformReport) -> bool {
+        true
+    }
+
+    /// Ends everything that runs for a session.
+    fn close_session(&self, _session: &str) {}
+
+    /// Resolves the paths of a tool call.
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p>;
+
+    /// Reads the beginning of a file that is shown with a question.
+    fn excerpt(&self, path: &str, cwd: &Path) -> String;
+
+    /// Gives a text that changes when the content of such a file changes.
+    fn fingerprint(&self, path: &str, cwd: &Path) -> String;
+
+    /// Compares such a file with its fingerprint.
+    fn is_unchanged(&self, path: &str, cwd: &Path, fingerprint: &str) -> bool {
+        self.fingerprint(path, cwd) == fingerprint
+    }
+}
+
+/// A project, and the directory of the user's own definitions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Project<'a> {
+    pub(crate) agent_dir: &'a Path,
+    pub(crate) cwd: &'a Path,
+}
+
+/// The session that an effect is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionContext<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) session: &'a Session,
+    pub(crate) project: Project<'a>,
+    /// False if the host says that the user does not trust the project.
+    pub(crate) is_trusted: bool,
+}
+
+/// An event that was not the immediate result of an effect.
+#[derive(Debug, Clone)]
+pub(crate) struct PlatformReport {
+    pub(crate) session: String,
+    pub(crate) event: PlatformEvent,
+    /// The number of the watched trigger that it comes from.
+    pub(crate) trigger: Option<u64>,
+}

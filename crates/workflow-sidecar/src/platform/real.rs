@@ -1,0 +1,480 @@
+//! The platform of this machine.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use serde_json::value::{RawValue, to_raw_value};
+use workflow_core::definition::{Gate, Tier, Trigger};
+use workflow_core::effect::{ApprovalRequest, Effect, GateRun, TriggerOutcome};
+use workflow_core::event::{
+    ApprovalDecision, PlatformEvent, RestoreOutcome, SnapshotError, WatchReport,
+};
+use workflow_core::policy::rules::Paths;
+use workflow_core::types::{GateRunId, RestoreId, Snapshot};
+
+use super::approvals::{Approvals, StoredRequest};
+use super::effects::{Platform, PlatformReport, Project, SessionContext};
+use super::file_excerpt;
+use super::gates::{self, Baseline, Job, SupervisorBinary};
+use super::git::{self, RestoreEvent};
+use super::paths::LocalPaths;
+use super::triggers::{self, ActiveTrigger, TriggerEvent};
+use super::trust_store::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
+
+/// Takes reports, and says what happens to the message of a trigger.
+type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
+
+/// This machine.
+#[derive(Default)]
+pub(crate) struct RealPlatform {
+    listener: Arc<Mutex<Option<Listener>>>,
+    /// The gate that each session runs.
+    gates: Mutex<HashMap<String, (GateRunId, gates::Running)>>,
+    /// The triggers that are watched for each session.
+    triggers: Mutex<HashMap<String, Vec<WatchedTrigger>>>,
+    /// The number of triggers that were ever watched.
+    numbers: AtomicU64,
+    /// The threads that restore code.
+    restores: Mutex<Vec<JoinHandle<()>>>,
+    /// The directories in which code is being restored: their files are in no defined state.
+    restoring: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+struct WatchedTrigger {
+    trigger: Trigger,
+    cwd: PathBuf,
+    number: u64,
+    /// Ends the watching when it is dropped.
+    _active: ActiveTrigger,
+}
+
+const BEING_RESTORED: &str = "the code is being brought back";
+
+impl fmt::Debug for RealPlatform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RealPlatform").finish_non_exhaustive()
+    }
+}
+
+impl RealPlatform {
+    /// Sets the receiver of reports. They come on other threads.
+    pub(crate) fn listen(
+        &self,
+        listener: impl Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync + 'static,
+    ) {
+        *lock(&self.listener) = Some(Arc::new(listener));
+    }
+
+    /// Waits until no code is being restored.
+    pub(crate) fn finish(&self) {
+        let restores = std::mem::take(&mut *lock(&self.restores));
+        for thread in restores {
+            // A panic was logged by the thread itself.
+            let _ = thread.join();
+        }
+    }
+
+    /// Gives a function that reports events of a session.
+    fn reporter(
+        &self,
+        session: &str,
+        trigger: Option<u64>,
+    ) -> impl Fn(PlatformEvent) -> Option<TriggerOutcome> + Send + Sync + 'static {
+        let listener = Arc::clone(&self.listener);
+        let session = session.to_owned();
+        move |event| {
+            let listener = lock(&listener).clone()?;
+            listener(PlatformReport {
+                session: session.clone(),
+                event,
+                trigger,
+            })
+        }
+    }
+
+    fn run_gate(&self, session: &SessionContext<'_>, run: GateRun) -> Option<PlatformEvent> {
+        let GateRun {
+            id: gate,
+            gates,
+            baseline,
+            commands,
+        } = run;
+        let may_run = commands.is_empty()
+            || session.is_trusted && is_trusted(&session.project, &hash_of(&commands));
+        if !may_run {
+            return Some(PlatformEvent::GateNotTrusted { gate });
+        }
+        // A baseline that cannot be read is a check that could not be run, which the check reports.
+        let baseline = baseline.and_then(|baseline| serde_json::from_str(baseline.get()).ok());
+        let job = Job {
+            gates,
+            cwd: session.project.cwd.to_path_buf(),
+            baseline: baseline.unwrap_or_default(),
+            agent_dir: session
+                .is_trusted
+                .then(|| session.project.agent_dir.to_path_buf()),
+        };
+        let report = self.reporter(session.id, None);
+        let started = gates::start(&SupervisorBinary::this_binary(), job, move |event| {
+            report(match event {
+                gates::Event::Progress(progress) => PlatformEvent::GateProgress {
+                    gate,
+                    text: progress_text(&progress),
+                },
+                gates::Event::Finished(reports) => PlatformEvent::GateFinished { gate, reports },
+            });
+        });
+        match started {
+            Ok(running) => {
+                lock(&self.gates).insert(session.id.to_owned(), (gate, running));
+                None
+            }
+            Err(reports) => Some(PlatformEvent::GateFinished { gate, reports }),
+        }
+    }
+
+    /// Drops a gate run, which ends its commands.
+    fn drop_gate(&self, session: &str, gate: GateRunId) {
+        let mut gates = lock(&self.gates);
+        if gates.get(session).is_some_and(|(id, _)| *id == gate) {
+            gates.remove(session);
+        }
+    }
+
+    fn record_checkpoint(&self, project: &Project<'_>) -> Result<Snapshot, SnapshotError> {
+        if self.is_being_restored(project.cwd) {
+            return Err(SnapshotError::Failed(BEING_RESTORED.to_owned()));
+        }
+        git::record_checkpoint(project.cwd, project.agent_dir)
+    }
+
+    /// Starts to restore the code; gives the outcome if that fails at once.
+    fn restore_code(
+        &self,
+        session: &SessionContext<'_>,
+        restore: RestoreId,
+        snapshot: Snapshot,
+    ) -> Option<RestoreOutcome> {
+        let cwd = session.project.cwd;
+        if self.is_being_restored(cwd) {
+            return Some(RestoreOutcome {
+                problem: Some(BEING_RESTORED.to_owned()),
+                ..RestoreOutcome::default()
+            });
+        }
+        lock(&self.restoring).push(cwd.to_path_buf());
+        let report = self.reporter(session.id, None);
+        let (restoring, directory) = (Arc::clone(&self.restoring), cwd.to_path_buf());
+        let on_event = move |event| {
+            report(match event {
+                RestoreEvent::Progress { step, elapsed_ms } => {
+                    let seconds = elapsed_ms / 1000;
+                    let text = format!("Bringing the code back: {step} ({seconds} s)");
+                    PlatformEvent::RestoreProgress { restore, text }
+                }
+                RestoreEvent::Finished(outcome) => {
+                    lock(&restoring).retain(|other| *other != directory);
+                    PlatformEvent::CodeRestored { restore, outcome }
+                }
+            });
+        };
+        match git::start_restore(snapshot, cwd, session.project.agent_dir, on_event) {
+            Ok(thread) => {
+                let mut restores = lock(&self.restores);
+                restores.retain(|thread| !thread.is_finished());
+                restores.push(thread);
+                None
+            }
+            Err(outcome) => {
+                lock(&self.restoring).retain(|other| other != cwd);
+                Some(outcome)
+            }
+        }
+    }
+
+    fn is_being_restored(&self, cwd: &Path) -> bool {
+        lock(&self.restoring).iter().any(|other| other == cwd)
+    }
+
+    /// Watches these triggers for a session, and no others. Those that are watched already stay.
+    fn watch(&self, session: &SessionContext<'_>, triggers: &[Trigger]) -> WatchReport {
+        let project = session.project;
+        let of_project = || {
+            triggers
+                .iter()
+                .filter(|trigger| trigger.tier == Tier::Project)
+        };
+        let untrusted =
+            of_project().next().is_some() && !is_trusted(&project, &hash_of_triggers(of_project()));
+        let wanted = triggers
+            .iter()
+            .filter(|trigger| !untrusted || trigger.tier == Tier::Global);
+        let mut report = WatchReport {
+            untrusted,
+            ..WatchReport::default()
+        };
+        let mut watched = lock(&self.triggers);
+        let watched = watched.entry(session.id.to_owned()).or_default();
+        // A trigger that ends frees its port before another one starts.
+        watched.retain(|running| {
+            let is_same = |wanted: &Trigger| wanted.is_same(&running.trigger);
+            running.cwd == project.cwd && wanted.clone().any(is_same)
+        });
+        for trigger in wanted {
+            if watched
+                .iter()
+                .any(|running| running.trigger.is_same(trigger))
+            {
+                continue;
+            }
+            match self.watch_one(session.id, trigger, project.cwd) {
+                Ok(running) => {
+                    report.started.push(trigger.in_words());
+                    watched.push(running);
+                }
+                Err(problem) => report.problems.push(problem),
+            }
+        }
+        report
+    }
+
+    fn watch_one(
+        &self,
+        session: &str,
+        trigger: &Trigger,
+        cwd: &Path,
+    ) -> Result<WatchedTrigger, String> {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let report = self.reporter(session, Some(number));
+        let on_event = move |event| {
+            report(match event {
+                TriggerEvent::Text(text) => PlatformEvent::Triggered { text },
+                TriggerEvent::Problem(problem) => PlatformEvent::TriggersWatched {
+                    report: WatchReport {
+                        problems: vec![problem],
+                        ..WatchReport::default()
+                    },
+                },
+            })
+        };
+        Ok(WatchedTrigger {
+            trigger: trigger.clone(),
+            cwd: cwd.to_path_buf(),
+            number,
+            _active: triggers::start(trigger, cwd, on_event)?,
+        })
+    }
+}
+
+impl Platform for RealPlatform {
+    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+        let project = session.project;
+        match effect {
+            Effect::RunGate(run) => return self.run_gate(session, run),
+            Effect::CancelGate { gate } => self.drop_gate(session.id, gate),
+            Effect::TakeBaseline { gates } => {
+                return Some(PlatformEvent::BaselineTaken {
+                    baseline: baseline(&gates, project.cwd),
+                });
+            }
+            Effect::TrustCommands { commands } => trust(&project, &hash_of(&commands)),
+            Effect::TrustTriggers { triggers } => trust(&project, &hash_of_triggers(&triggers)),
+            Effect::RequestApproval(request) => request_approval(session, request),
+            Effect::ReadApproval(request) => {
+                let decision = read_approval(session, request);
+                return Some(PlatformEvent::ApprovalRead { decision });
+            }
+            Effect::ClearApproval { task_id } => {
+                Approvals::in_agent_dir(project.agent_dir).clear(&task_id);
+            }
+            Effect::RecordCheckpoint => {
+                return Some(match self.record_checkpoint(&project) {
+                    Ok(snapshot) => PlatformEvent::CheckpointRecorded { snapshot },
+                    Err(error) => PlatformEvent::CheckpointFailed { error },
+                });
+            }
+            Effect::RestoreCode { restore, snapshot } => {
+                let outcome = self.restore_code(session, restore, snapshot)?;
+                return Some(PlatformEvent::CodeRestored { restore, outcome });
+            }
+            Effect::WatchTriggers { triggers } => {
+                let report = self.watch(session, &triggers);
+                return Some(PlatformEvent::TriggersWatched { report });
+            }
+            Effect::StopWatching => {
+                lock(&self.triggers).remove(session.id);
+            }
+        }
+        None
+    }
+
+    fn accept(&self, report: &PlatformReport) -> bool {
+        if let PlatformEvent::GateFinished { gate, .. } = report.event {
+            self.drop_gate(&report.session, gate);
+        }
+        report.trigger.is_none_or(|number| {
+            let triggers = lock(&self.triggers);
+            let watched = triggers.get(&report.session);
+            watched.is_some_and(|watched| watched.iter().any(|one| one.number == number))
+        })
+    }
+
+    fn close_session(&self, session: &str) {
+        // Bound to names, so that what they end is not ended under the locks.
+        let _gate = lock(&self.gates).remove(session);
+        let _triggers = lock(&self.triggers).remove(session);
+    }
+
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        Box::new(LocalPaths::new(project.cwd, project.agent_dir))
+    }
+
+    fn excerpt(&self, path: &str, cwd: &Path) -> String {
+        file_excerpt::excerpt(path, cwd)
+    }
+
+    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
+        file_excerpt::state(path, cwd)
+    }
+}
+
+fn baseline(gates: &[Gate], cwd: &Path) -> Box<RawValue> {
+    to_raw_value(&Baseline::take(gates, cwd)).expect("a baseline has string keys only")
+}
+
+fn is_trusted(project: &Project<'_>, hash: &CommandsHash) -> bool {
+    let store = TrustStore::in_agent_dir(project.agent_dir);
+    match store.look_up(project.cwd, hash) {
+        Ok(trust) => trust == Trust::Trusted,
+        Err(error) => {
+            tracing::warn!("{error}");
+            false
+        }
+    }
+}
+
+fn trust(project: &Project<'_>, hash: &CommandsHash) {
+    let store = TrustStore::in_agent_dir(project.agent_dir);
+    if let Err(error) = store.trust(project.cwd, hash) {
+        tracing::warn!("the user's trust cannot be remembered: {error}");
+    }
+}
+
+fn request_approval(session: &SessionContext<'_>, request: ApprovalRequest) {
+    let agent_dir = session.project.agent_dir;
+    // A relative directory is a name in a transcript.
+    if !agent_dir.is_absolute() {
+        return;
+    }
+    let stored = stored_request(session, request);
+    let stored = stored.map(|request| Approvals::in_agent_dir(agent_dir).store_request(&request));
+    if let Some(Err(error)) = stored {
+        tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+    }
+}
+
+fn read_approval(
+    session: &SessionContext<'_>,
+    request: ApprovalRequest,
+) -> Option<ApprovalDecision> {
+    let request = stored_request(session, request)?;
+    let fingerprint = request
+        .show
+        .as_deref()
+        .map(|path| file_excerpt::state(path, &request.cwd));
+    let approvals = Approvals::in_agent_dir(session.project.agent_dir);
+    approvals.decision(&request, fingerprint.as_deref())
+}
+
+/// An approval request with what the user must know of its run.
+fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Option<StoredRequest> {
+    let view = session.session.view()?;
+    let phase = view.phase.as_ref()?;
+    let ApprovalRequest { approval, nonce } = request;
+    Some(StoredRequest {
+        task_id: view.state.task_id.clone(),
+        step: view.state.global_step_count,
+        nonce,
+        workflow: phase.workflow_name.to_owned(),
+        phase: phase.name.to_owned(),
+        task: view.state.task_description.clone(),
+        cwd: session.project.cwd.to_path_buf(),
+        ask: approval.ask,
+        choices: approval.choices,
+        show: approval.show,
+    })
+}
+
+fn progress_text(progress: &gates::Progress) -> String {
+    let seconds = progress.elapsed_ms / 1000;
+    let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
+    format!("Checking {number} of {of}: {what} ({seconds} s)")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use workflow_core::Session;
+    use workflow_core::session::Abilities;
+
+    use super::*;
+
+    #[test]
+    fn code_that_is_being_restored_is_neither_recorded_nor_restored_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let session = Session::new(Abilities::default(), 7);
+        let context = SessionContext {
+            id: "s",
+            session: &session,
+            project: Project {
+                agent_dir: directory.path(),
+                cwd: directory.path(),
+            },
+            is_trusted: true,
+        };
+        let platform = RealPlatform::default();
+        let record = || platform.record_checkpoint(&context.project);
+        let restore = || {
+            let snapshot = Snapshot {
+                reference: None,
+                head: "0".repeat(40),
+            };
+            platform.restore_code(&context, RestoreId(1), snapshot)
+        };
+        let being_restored = SnapshotError::Failed(BEING_RESTORED.to_owned());
+        lock(&platform.restoring).push(directory.path().to_path_buf());
+        assert_eq!(record(), Err(being_restored));
+        let again = restore().unwrap();
+        assert_eq!(again.problem.as_deref(), Some(BEING_RESTORED));
+        lock(&platform.restoring).clear();
+        // The listener blocks, so that the thread of the restore is still there.
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let wait = Mutex::new(wait);
+        let (reported, reports) = std::sync::mpsc::channel();
+        platform.listen(move |report| {
+            reported.send(report.event).unwrap();
+            let _ = lock(&wait).recv();
+            None
+        });
+        assert_eq!(restore(), None);
+        let event = reports.recv().unwrap();
+        assert!(
+            matches!(event, PlatformEvent::CodeRestored { .. }),
+            "{event:?}"
+        );
+        assert_eq!(
+            record(),
+            Err(SnapshotError::NoRepository),
+            "the restore is over as soon as that is reported"
+        );
+        go_on.send(()).unwrap();
+        platform.finish();
+    }
+}

@@ -1,0 +1,34 @@
+//! Transcripts: the messages of a host and a sidecar as a file.
+//!
+//! [`format`] reads the file, [`recorder`] writes one during a session, and [`replay`] plays the host's part of one
+//! again and compares. [`redaction`] decides which texts are left out.
+
+mod definitions;
+mod difference;
+mod format;
+mod meaning;
+mod player;
+mod process;
+mod recorder;
+mod recording_loader;
+mod recording_platform;
+mod redaction;
+mod redefine;
+mod replay;
+mod replay_platform;
+mod results;
+mod scripted_session;
+mod sidecar;
+mod steps;
+mod suite;
+mod transcript_loader;
+
+pub(crate) use difference::Difference;
+pub(crate) use format::{Entry, Said, Transcript};
+pub(crate) use player::Stage;
+pub(crate) use process::Program;
+pub(crate) use recorder::{Cause, DEFAULT_LIMIT, Extent, HostLine, Recorder};
+pub(crate) use redaction::Payload;
+pub use scripted_session::{Exchange, bless_text, differences_of_text, run_script};
+pub(crate) use suite::{Played, replay_all, transcripts};
+pub(crate) use transcript_loader::Tiers;

@@ -1,0 +1,383 @@
+//! The host's part of a transcript, played.
+//!
+//! Time is virtual: where a recording ran on the system's clock, the host asks for a virtual one that starts when
+//! the recording did, and it is advanced to the time of each line. So a session of an hour replays at once, with the same
+//! result. Must not know what is expected.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use workflow_core::definition::Tier;
+use workflow_core::types::Millis;
+
+use super::definitions::{Definitions, Directory};
+use super::format::{Header, Said};
+use super::process::{Process, Program};
+use super::replay_platform::ReplayPlatform;
+use super::sidecar::{InMemory, Sent, Sidecar, Trouble};
+use super::steps::{Event, Step};
+use super::transcript_loader::{AGENT_DIR, NoDefinitions, Tiers, TranscriptLoader};
+
+/// The home directory in a transcript without a header.
+const HOME: &str = "$HOME";
+/// A session that does not exist: the effects of time are not part of the answer to its request.
+const NO_SESSION: &str = "replay:nobody";
+const ADVANCE: &str = "replay:advance";
+
+/// The sidecar and the definitions of a replay.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stage {
+    /// A command in place of the engine in this process.
+    pub(crate) against: Option<Program>,
+    /// Definitions in place of the transcript's.
+    pub(crate) instead: Tiers,
+}
+
+/// The reason why a transcript cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReplayError {
+    #[error("{}:{line}: {error}", path.display())]
+    Definitions {
+        path: PathBuf,
+        line: usize,
+        error: NoDefinitions,
+    },
+    #[error("{}:{line}: {error}", path.display())]
+    Trouble {
+        path: PathBuf,
+        line: usize,
+        error: Trouble,
+    },
+    #[error("{}:{line}: {why}: the transcript stays as it is", path.display())]
+    Broken {
+        path: PathBuf,
+        line: usize,
+        why: String,
+    },
+}
+
+/// The lines of the sidecar in a step, with the names of the transcript.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// The lines because time passed before anything else happened.
+    pub(super) before: Vec<String>,
+    pub(super) then: Vec<String>,
+    /// The reason why there can be no more lines.
+    pub(super) broken: Option<String>,
+}
+
+/// Plays one transcript.
+pub(super) struct Player<'a> {
+    path: &'a Path,
+    stage: &'a Stage,
+    loader: Arc<TranscriptLoader>,
+    platform: Arc<ReplayPlatform>,
+    sidecar: Option<Box<dyn Sidecar>>,
+    header: Option<&'a Header>,
+    /// The time of the replay's virtual clock; `None` if the transcript asks for one.
+    now: Option<Millis>,
+    /// Ids of the sidecar's requests: in the transcript, and here.
+    ids: Vec<(Value, Value)>,
+}
+
+impl<'a> Player<'a> {
+    pub(super) fn new(path: &'a Path, stage: &'a Stage) -> Self {
+        Self {
+            path,
+            stage,
+            loader: Arc::new(TranscriptLoader::instead(stage.instead.clone())),
+            platform: Arc::default(),
+            sidecar: None,
+            header: None,
+            now: None,
+            ids: Vec::new(),
+        }
+    }
+
+    /// Plays a step, gives the lines that follow.
+    pub(super) fn play(&mut self, step: &Step<'a>) -> Result<Followed, ReplayError> {
+        let place = (self.path.to_path_buf(), step.line.number);
+        if let Event::Definitions(definitions) = step.event {
+            let (path, line) = place.clone();
+            self.define(definitions)
+                .map_err(|error| ReplayError::Definitions { path, line, error })?;
+        }
+        let mut heard = Followed::default();
+        match self.happen(step, &mut heard) {
+            Ok(()) => {}
+            Err(error @ (Trouble::Silent(_) | Trouble::Babbling)) => {
+                heard.broken = Some(error.to_string());
+            }
+            Err(error) => {
+                let (path, line) = place;
+                return Err(ReplayError::Trouble { path, line, error });
+            }
+        }
+        if step.is_unknown() {
+            self.dismiss(&heard.then);
+        } else {
+            self.use_names_of(step, &mut heard.then);
+        }
+        Ok(heard)
+    }
+
+    /// Gives the exit status of the sidecar, if it failed.
+    pub(super) fn failed_exit(&mut self) -> Option<String> {
+        self.sidecar.as_mut()?.failed_exit()
+    }
+
+    /// Gives more on a difference: how the sidecar ended, and its standard error, each a line.
+    pub(super) fn hint(&mut self) -> Option<String> {
+        let sidecar = self.sidecar.as_mut()?;
+        let mut lines: Vec<String> = sidecar.failed_exit().into_iter().collect();
+        let said = sidecar.complaints().into_iter();
+        lines.extend(said.map(|line| format!("the command said: {line}")));
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// The definitions used in place of the transcript's, by the names of their directories.
+    pub(super) fn replaced_definitions(&self) -> BTreeMap<String, Directory> {
+        self.loader.replaced()
+    }
+
+    /// Begins anew: one process follows another.
+    fn start(&mut self, header: Option<&'a Header>) {
+        self.loader.clear();
+        self.platform
+            .start(header.map_or(HOME, |header| &header.home));
+        self.header = header;
+        self.sidecar = None;
+        self.now = None;
+        self.ids.clear();
+    }
+
+    fn define(&self, definitions: &Definitions) -> Result<(), NoDefinitions> {
+        match definitions {
+            Definitions::Named(name) => self.loader.name(Tiers::beside(self.path, name)?),
+            Definitions::Embedded(directories) => self.loader.embed(directories.clone()),
+        }
+        Ok(())
+    }
+
+    fn happen(&mut self, step: &Step<'a>, heard: &mut Followed) -> Result<(), Trouble> {
+        match step.event {
+            Event::Host(said) => {
+                heard.before = self.pass(step.line.at)?;
+                heard.then = self.say(said, step)?;
+            }
+            Event::Reported(reported) => {
+                heard.before = self.pass(step.line.at)?;
+                heard.then = self.sidecar()?.report(reported)?;
+            }
+            Event::Result(result) => {
+                self.platform.add(result.clone());
+                return Ok(());
+            }
+            Event::Time(time) => heard.then = self.pass(Some(time))?,
+            Event::End => {
+                heard.before = self.pass(step.line.at)?;
+                heard.then = self.sidecar()?.end()?;
+            }
+            Event::Start(header) => self.start(header),
+            Event::Definitions(_) => {
+                if let Some(sidecar) = &mut self.sidecar {
+                    sidecar.redefine()?;
+                }
+                return Ok(());
+            }
+        }
+        self.platform.clear();
+        Ok(())
+    }
+
+    fn sidecar(&mut self) -> Result<&mut dyn Sidecar, Trouble> {
+        let sidecar: Box<dyn Sidecar> = match (self.sidecar.take(), &self.stage.against) {
+            (Some(sidecar), _) => sidecar,
+            (None, Some(program)) => Box::new(Process::start(program, &self.loader)?),
+            (None, None) => Box::new(InMemory::new(&self.loader, &self.platform)),
+        };
+        Ok(self.sidecar.insert(sidecar).as_mut())
+    }
+
+    /// Lets time pass until then.
+    fn pass(&mut self, until: Option<Millis>) -> Result<Vec<String>, Trouble> {
+        let (Some(now), Some(until)) = (self.now, until) else {
+            return Ok(Vec::new());
+        };
+        if until <= now {
+            return Ok(Vec::new());
+        }
+        self.now = Some(until);
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":"{ADVANCE}","method":"clock/advance","params":{{"sessionId":"{NO_SESSION}","ms":{}}}}}"#,
+            until - now
+        );
+        let mut heard = self.sidecar()?.say(Sent::Line(line.as_bytes()))?;
+        heard.retain(|line| message(line)["id"] != ADVANCE);
+        Ok(heard)
+    }
+
+    fn say(&mut self, said: &Said, step: &Step<'_>) -> Result<Vec<String>, Trouble> {
+        let line = match said {
+            Said::TooLong(limit) => return self.sidecar()?.say(Sent::TooLong(*limit)),
+            Said::Bytes(bytes) => return self.sidecar()?.say(Sent::Line(bytes)),
+            Said::Json(_) => said.text().unwrap_or_default(),
+        };
+        let message = message(&line);
+        let method = message["method"].as_str();
+        // The system's clock was not advanced by this in the recording. The clock here would be.
+        if self.now.is_some() && method == Some("clock/advance") {
+            let followed = step.followed.iter().filter_map(|(_, said)| said.text());
+            return Ok(followed.map(Cow::into_owned).collect());
+        }
+        // There may be no such question here; if there is, it is dismissed.
+        if method.is_none() && step.is_unknown() {
+            return Ok(Vec::new());
+        }
+        let changed = match method {
+            _ if !message.is_object() => None,
+            None => self.with_our_id(&message),
+            Some("initialize") => self.introduction(&message, step.line.at)?,
+            Some(_) => {
+                let mut changed = message.clone();
+                match changed.pointer_mut("/params/context") {
+                    Some(context) => self
+                        .rename_directory(context, "cwd", Tier::Project)?
+                        .then_some(changed),
+                    None => None,
+                }
+            }
+        };
+        let line = changed.map_or(line, |changed| Cow::Owned(changed.to_string()));
+        self.sidecar()?.say(Sent::Line(line.as_bytes()))
+    }
+
+    /// The host's introduction with a clock that can be advanced and with directories that exist; `None` if nothing changes.
+    fn introduction(
+        &mut self,
+        message: &Value,
+        now: Option<Millis>,
+    ) -> Result<Option<Value>, Trouble> {
+        let mut changed = message.clone();
+        let Some(params) = changed["params"].as_object_mut() else {
+            return Ok(None);
+        };
+        if let Some(header) = self.header
+            && params.get("clock").is_none_or(|clock| clock == "system")
+            && let Some(now) = now
+        {
+            let seed = header.clock.seed;
+            params.insert(
+                "clock".to_owned(),
+                json!({ "virtual": { "now": now, "seed": seed } }),
+            );
+            self.now = Some(now);
+        }
+        let named = params.get("agentDir");
+        if named.is_none_or(|named| named.is_string() || named.is_null()) {
+            let agent_dir = self.agent_dir(named.and_then(Value::as_str));
+            params.insert("agentDir".to_owned(), agent_dir.into());
+        }
+        let params = &mut changed["params"];
+        self.rename_directory(params, "agentDir", Tier::Global)?;
+        self.rename_directory(params, "cwd", Tier::Project)?;
+        Ok(Some(changed))
+    }
+
+    /// The agent directory of the machine where the recording was made.
+    fn agent_dir(&self, said: Option<&str>) -> String {
+        let [usual, home] = match self.header {
+            Some(header) => [&*header.agent_dir, &*header.home],
+            None => [AGENT_DIR, HOME],
+        };
+        match said {
+            None | Some("") => usual.to_owned(),
+            Some("~") => home.to_owned(),
+            Some(said) => match said.strip_prefix("~/") {
+                Some(rest) => format!("{}/{rest}", home.trim_end_matches('/')),
+                None => said.to_owned(),
+            },
+        }
+    }
+
+    /// Gives a directory its path here; false if nothing changes.
+    fn rename_directory(
+        &mut self,
+        members: &mut Value,
+        name: &str,
+        tier: Tier,
+    ) -> Result<bool, Trouble> {
+        let Some(Value::String(named)) = members.get_mut(name) else {
+            return Ok(false);
+        };
+        let directory = self.sidecar()?.directory(tier, named)?;
+        let is_changed = directory != *named;
+        *named = directory;
+        Ok(is_changed)
+    }
+
+    /// An answer of the host with the id of the question here; `None` if it is the same.
+    fn with_our_id(&self, message: &Value) -> Option<Value> {
+        let id = message.get("id")?;
+        let (_, ours) = self.ids.iter().rev().find(|(theirs, _)| theirs == id)?;
+        let mut changed = message.clone();
+        changed["id"] = ours.clone();
+        Some(changed)
+    }
+
+    /// Dismisses the questions among these lines, so that they do not stay open.
+    fn dismiss(&mut self, lines: &[String]) {
+        for line in lines {
+            let message = message(line);
+            let is_question = message["method"]
+                .as_str()
+                .is_some_and(|method| method.starts_with("ui/"));
+            if is_question && let Some(sidecar) = &mut self.sidecar {
+                let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": null });
+                // The lines that follow are not compared either; a sidecar that ended is found at the next step.
+                let _ = sidecar.say(Sent::Line(answer.to_string().as_bytes()));
+            }
+        }
+    }
+
+    /// Gives the lines the names that the transcript has: of the sidecar, and of its requests.
+    fn use_names_of(&mut self, step: &Step<'_>, lines: &mut [String]) {
+        for ((_, expected), line) in step.followed.iter().zip(lines) {
+            let Some(expected) = expected.message() else {
+                continue;
+            };
+            let mut heard = message(line);
+            let before = heard.clone();
+            // A different release is not a difference.
+            if let (Some(theirs), Some(ours)) = (
+                expected.pointer("/result/server"),
+                heard.pointer_mut("/result/server"),
+            ) {
+                ours.clone_from(theirs);
+            }
+            if let (Some(theirs), Some(ours)) = (request_id(&expected), request_id(&heard))
+                && theirs != ours
+            {
+                self.ids.push((theirs.clone(), ours.clone()));
+                heard["id"] = theirs.clone();
+            }
+            if heard != before {
+                *line = heard.to_string();
+            }
+        }
+    }
+}
+
+/// A line as a value; null if it is not JSON.
+fn message(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_default()
+}
+
+/// The id of a message that is a request.
+fn request_id(message: &Value) -> Option<&Value> {
+    message.get("method")?;
+    message.get("id")
+}

@@ -1,0 +1,182 @@
+//! The platform while a session is recorded.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use workflow_core::effect::Effect;
+use workflow_core::event::PlatformEvent;
+use workflow_core::policy::rules::{PathForm, Paths};
+
+use super::replay_platform::{lock, written};
+use super::results::{ApprovalStore, Form, PlatformResult, QueryResult, ResolvedPath};
+use crate::platform::paths::WrittenPaths;
+use crate::platform::{Platform, PlatformReport, Project, SessionContext};
+
+type Results = Arc<Mutex<Vec<PlatformResult>>>;
+
+/// A platform that notes the results of another one.
+///
+/// A result that a replay would give without a transcript is not noted.
+#[derive(Debug)]
+pub(super) struct RecordingPlatform {
+    inner: Arc<dyn Platform>,
+    results: Results,
+}
+
+impl RecordingPlatform {
+    pub(super) fn new(inner: Arc<dyn Platform>, results: Results) -> Self {
+        Self { inner, results }
+    }
+
+    fn note(&self, result: PlatformResult) {
+        lock(&self.results).push(result);
+    }
+}
+
+impl Platform for RecordingPlatform {
+    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+        let without = effect.result_of_nothing();
+        let result = self.inner.perform(session, effect)?;
+        if without.is_none_or(|without| json(&without) != json(&result)) {
+            self.note(PlatformResult::Effect(result.clone()));
+        }
+        Some(result)
+    }
+
+    fn accept(&self, report: &PlatformReport) -> bool {
+        self.inner.accept(report)
+    }
+
+    fn close_session(&self, session: &str) {
+        self.inner.close_session(session);
+    }
+
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        let home = crate::platform::home::home_dir().unwrap_or_default();
+        Box::new(RecordingPaths {
+            inner: self.inner.paths(project),
+            written: written(project, &home.to_string_lossy()),
+            results: Arc::clone(&self.results),
+        })
+    }
+
+    fn excerpt(&self, path: &str, cwd: &Path) -> String {
+        let excerpt = self.inner.excerpt(path, cwd);
+        self.note(PlatformResult::Query(QueryResult::Excerpt(excerpt.clone())));
+        excerpt
+    }
+
+    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
+        self.inner.fingerprint(path, cwd)
+    }
+
+    fn is_unchanged(&self, path: &str, cwd: &Path, fingerprint: &str) -> bool {
+        let is_unchanged = self.inner.is_unchanged(path, cwd, fingerprint);
+        if !is_unchanged {
+            self.note(PlatformResult::Query(QueryResult::ShownChanged(true)));
+        }
+        is_unchanged
+    }
+}
+
+fn json(event: &PlatformEvent) -> String {
+    serde_json::to_string(event).expect("names are strings")
+}
+
+/// Paths that note those that do not lead where they say.
+#[derive(Debug)]
+struct RecordingPaths<'p> {
+    inner: Box<dyn Paths + 'p>,
+    written: WrittenPaths,
+    results: Results,
+}
+
+impl RecordingPaths<'_> {
+    /// Notes an answer once.
+    fn note(&self, query: QueryResult) {
+        let mut results = lock(&self.results);
+        let is_same = |result: &PlatformResult| matches!(result, PlatformResult::Query(noted) if *noted == query);
+        if !results.iter().any(is_same) {
+            results.push(PlatformResult::Query(query));
+        }
+    }
+}
+
+impl Paths for RecordingPaths<'_> {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        let forms = self.inner.forms(path);
+        if forms != self.written.forms(path) {
+            self.note(QueryResult::Path(ResolvedPath {
+                written: path.to_owned(),
+                forms: forms.iter().cloned().map(Form).collect(),
+            }));
+        }
+        forms
+    }
+
+    fn ignores_case(&self) -> bool {
+        let ignores_case = self.inner.ignores_case();
+        if ignores_case {
+            self.note(QueryResult::IgnoresCase(true));
+        }
+        ignores_case
+    }
+
+    fn holds_answers(&self, form: &PathForm) -> bool {
+        let contains = self.inner.holds_answers(form);
+        if contains != self.written.holds_answers(form) {
+            self.note(QueryResult::ApprovalStore(ApprovalStore {
+                absolute: form.absolute.clone(),
+                contains,
+            }));
+        }
+        contains
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::replay_platform::ReplayPlatform;
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_that_lead_elsewhere_are_noted_and_lead_there_in_a_replay() {
+        let project = tempfile::tempdir().unwrap();
+        let project = project.path().canonicalize().unwrap();
+        std::os::unix::fs::symlink("real", project.join("link")).unwrap();
+        let results = Results::default();
+        let home = crate::platform::home::home_dir().unwrap_or_default();
+        let agent_dir = home.join(".pi/agent");
+        let here = Project {
+            agent_dir: &agent_dir,
+            cwd: &project,
+        };
+        let recording = RecordingPaths {
+            inner: Box::new(crate::platform::paths::LocalPaths::new(
+                &project, &agent_dir,
+            )),
+            written: written(&here, &home.to_string_lossy()),
+            results: Arc::clone(&results),
+        };
+        let replay = ReplayPlatform::default();
+        replay.start(&home.to_string_lossy());
+        let plain = ["a/../b", "~/x", "@c\u{a0}d", "/etc/passwd", "..", ""];
+        for path in plain {
+            assert_eq!(
+                recording.forms(path),
+                replay.paths(&here).forms(path),
+                "{path}"
+            );
+        }
+        assert!(lock(&results).is_empty(), "{results:?}");
+        let forms = recording.forms("link/x");
+        assert_eq!(recording.forms("link/x"), forms);
+        assert_eq!(lock(&results).len(), 1);
+        for result in lock(&results).drain(..) {
+            replay.add(result);
+        }
+        assert_eq!(replay.paths(&here).forms("link/x"), forms);
+        assert_eq!(forms.len(), 2);
+    }
+}

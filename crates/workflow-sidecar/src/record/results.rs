@@ -1,0 +1,119 @@
+//! Results and reports of the platform, as lines of a transcript.
+
+use serde::{Deserialize, Serialize};
+use workflow_core::event::PlatformEvent;
+use workflow_core::policy::rules::PathForm;
+
+/// The value of a `result` line: what the platform answers to something that the next line causes.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(crate) enum PlatformResult {
+    /// The immediate result of an effect.
+    Effect(PlatformEvent),
+    /// The answer to a query.
+    Query(QueryResult),
+}
+
+/// The answer of the platform to a query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum QueryResult {
+    /// The beginning of a file that was shown with a question.
+    Excerpt(String),
+    /// True if the shown file had changed when the question was answered. It had not, unless it is written.
+    ShownChanged(bool),
+    /// The forms of a path, if it leads somewhere else than it says.
+    Path(ResolvedPath),
+    /// True if the user's approvals are stored at this path, where it does not look so.
+    ApprovalStore(ApprovalStore),
+    /// True if names that differ only in case are the same file. They are not, unless it is written.
+    IgnoresCase(bool),
+}
+
+/// The forms of a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResolvedPath {
+    pub(super) written: String,
+    pub(super) forms: Vec<Form>,
+}
+
+/// A path at which approvals are stored, or are not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApprovalStore {
+    pub(super) absolute: String,
+    pub(super) contains: bool,
+}
+
+/// [`PathForm`] as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, remote = "PathForm")]
+struct FormFields {
+    absolute: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    in_project: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    in_home: Option<String>,
+}
+
+/// A form of a path that can be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Form(#[serde(with = "FormFields")] pub(super) PathForm);
+
+/// The value of an `event` line: what the platform reports by itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ReportedEvent {
+    /// The id of the session, which may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) session: String,
+    #[serde(flatten)]
+    pub(crate) event: PlatformEvent,
+}
+
+impl PlatformResult {
+    pub(super) fn parse(json: &str) -> serde_json::Result<Self> {
+        match serde_json::from_str(json) {
+            Ok(query) => Ok(Self::Query(query)),
+            Err(_) => serde_json::from_str(json).map(Self::Effect),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_written_as_it_is_read() {
+        for json in [
+            r#"{"baselineTaken":{"baseline":{"head":1,"a":1.50}}}"#,
+            r#"{"gateNotTrusted":{"gate":3}}"#,
+            r#"{"approvalRead":{"decision":{"chosen":"approve"}}}"#,
+            r#"{"excerpt":"plan"}"#,
+            r#"{"shownChanged":true}"#,
+            r#"{"path":{"written":"a","forms":[{"absolute":"/p/a","inProject":"a"}]}}"#,
+            r#"{"ignoresCase":true}"#,
+        ] {
+            let result = PlatformResult::parse(json).unwrap();
+            assert_eq!(serde_json::to_string(&result).unwrap(), json);
+        }
+        for json in [r#"{"excerpt":null}"#, r#"{"what":1}"#, "{}", r#""excerpt""#] {
+            assert!(PlatformResult::parse(json).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_reported_event_names_its_session() {
+        let json = r#"{"session":"s","gateFinished":{"gate":1,"reports":[]}}"#;
+        let reported: ReportedEvent = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&reported).unwrap(), json);
+        for json in ["{}", r#"{"gate":1}"#] {
+            assert!(
+                serde_json::from_str::<ReportedEvent>(json).is_err(),
+                "{json}"
+            );
+        }
+    }
+}

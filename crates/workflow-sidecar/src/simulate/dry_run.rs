@@ -1,0 +1,167 @@
+//! The platform of a dry run: the project as it is, in which everything is trusted and no command runs.
+//!
+//! Must not know lines.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use workflow_core::definition::{Check, Gate, Trigger};
+use workflow_core::effect::{Effect, GateRun};
+use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
+use workflow_core::policy::gate::{GateVerdict, Obstacle, Report};
+use workflow_core::policy::rules::Paths;
+use workflow_core::types::{GateRunId, Snapshot};
+
+use super::command::Outcome;
+use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
+
+/// The reason in a report for which there is no other.
+const REASON: &str = "so says the dry run";
+
+/// A platform on which nothing happens by itself.
+#[derive(Debug, Default)]
+pub(super) struct DryRunPlatform {
+    real: RealPlatform,
+    started: Mutex<Option<DryGate>>,
+    /// The triggers that would be watched.
+    triggers: Mutex<Vec<Trigger>>,
+}
+
+/// A gate that would run.
+#[derive(Debug, Clone)]
+pub(super) struct DryGate {
+    session: String,
+    id: GateRunId,
+    gates: Vec<Gate>,
+}
+
+impl DryRunPlatform {
+    /// Takes the gate that was started since the last call.
+    pub(super) fn started(&self) -> Option<DryGate> {
+        lock(&self.started).take()
+    }
+
+    /// The triggers that would be watched.
+    pub(super) fn triggers(&self) -> Vec<Trigger> {
+        lock(&self.triggers).clone()
+    }
+
+    fn watch(&self, triggers: Vec<Trigger>) -> WatchReport {
+        let mut watched = lock(&self.triggers);
+        let new = triggers.iter().filter(|trigger| !watched.contains(trigger));
+        let started = new.map(Trigger::in_words).collect();
+        *watched = triggers;
+        WatchReport {
+            started,
+            ..WatchReport::default()
+        }
+    }
+}
+
+impl DryGate {
+    /// Its checks as people read them, each with its location.
+    pub(super) fn checks(&self) -> Vec<(String, String)> {
+        let gates = self.gates.iter();
+        gates
+            .map(|gate| (gate.check.in_words(), gate.source.clone()))
+            .collect()
+    }
+
+    /// The report of its end with this outcome.
+    pub(super) fn finished(&self, outcome: &Outcome) -> PlatformReport {
+        let (verdict, reason, tail) = match outcome {
+            Outcome::Passed => (GateVerdict::Passed, "", ""),
+            Outcome::Failed(text) => (GateVerdict::Failed, REASON, text.as_str()),
+            Outcome::CouldNotRun(text) => {
+                let verdict = GateVerdict::CouldNotRun(Obstacle::Missing);
+                let reason = if text.is_empty() {
+                    REASON
+                } else {
+                    text.as_str()
+                };
+                (verdict, reason, "")
+            }
+        };
+        let last = match outcome {
+            Outcome::Passed => self.gates.len(),
+            Outcome::Failed(_) | Outcome::CouldNotRun(_) => self.likely(),
+        };
+        let passed = |gate| report(gate, GateVerdict::Passed, "", "");
+        let mut reports: Vec<Report> = self.gates.iter().take(last).map(passed).collect();
+        let stopped = self.gates.get(last);
+        reports.extend(stopped.map(|gate| report(gate, verdict, reason, tail)));
+        PlatformReport {
+            session: self.session.clone(),
+            event: PlatformEvent::GateFinished {
+                gate: self.id,
+                reports,
+            },
+            trigger: None,
+        }
+    }
+
+    /// The check that an outcome is about: the first command, or the first check.
+    fn likely(&self) -> usize {
+        let is_command = |gate: &Gate| matches!(gate.check, Check::Run(_));
+        self.gates.iter().position(is_command).unwrap_or(0)
+    }
+}
+
+fn report(gate: &Gate, verdict: GateVerdict, reason: &str, tail: &str) -> Report {
+    Report {
+        what: gate.check.in_words(),
+        source: gate.source.clone(),
+        verdict,
+        reason: reason.to_owned(),
+        exit: None,
+        signal: None,
+        duration_ms: 0,
+        tail: tail.to_owned(),
+    }
+}
+
+impl Platform for DryRunPlatform {
+    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+        match effect {
+            Effect::RunGate(GateRun { id, gates, .. }) => {
+                let session = session.id.to_owned();
+                *lock(&self.started) = Some(DryGate { session, id, gates });
+                None
+            }
+            // As in a repository without changes.
+            Effect::RecordCheckpoint => Some(PlatformEvent::CheckpointRecorded {
+                snapshot: Snapshot {
+                    reference: None,
+                    head: "0".repeat(40),
+                },
+            }),
+            Effect::RestoreCode { restore, .. } => Some(PlatformEvent::CodeRestored {
+                restore,
+                outcome: RestoreOutcome {
+                    problem: Some("a dry run touches no files".to_owned()),
+                    ..RestoreOutcome::default()
+                },
+            }),
+            Effect::WatchTriggers { triggers } => Some(PlatformEvent::TriggersWatched {
+                report: self.watch(triggers),
+            }),
+            effect => effect.result_of_nothing(),
+        }
+    }
+
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        self.real.paths(project)
+    }
+
+    fn excerpt(&self, path: &str, cwd: &Path) -> String {
+        self.real.excerpt(path, cwd)
+    }
+
+    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
+        self.real.fingerprint(path, cwd)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
