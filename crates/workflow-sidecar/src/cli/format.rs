@@ -1,5 +1,6 @@
 //! Output formats and styles.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -39,7 +40,7 @@ fn escaped(json: &str) -> String {
     for c in json.chars() {
         if c != '\n' && is_hidden(c) {
             // All of them are one UTF-16 unit.
-            escaped += &format!("\\u{:04x}", u32::from(c));
+            write!(escaped, "\\u{:04x}", u32::from(c)).expect("writing to a string does not fail");
         } else {
             escaped.push(c);
         }

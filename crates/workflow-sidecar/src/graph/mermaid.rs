@@ -87,7 +87,7 @@ fn escaped(text: &str) -> String {
         if c.is_alphanumeric() || !c.is_ascii() || is_harmless || inside {
             out.push(c);
         } else {
-            out += &format!("#{};", u32::from(c));
+            write!(out, "#{};", u32::from(c)).expect("writing to a string does not fail");
         }
     }
     out
