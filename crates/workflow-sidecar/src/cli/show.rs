@@ -13,7 +13,7 @@ use workflow_core::policy::gate::{GateVerdict, Report};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
-use super::project::Own;
+use super::project::UserDirectory;
 use crate::record::Transcript;
 use crate::session_file::{SessionFile, is_session, read_file};
 use crate::show::{Timeline, TimelineEvent, Totals, of_recording, of_session};
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     #[command(flatten)]
-    own: Own,
+    user: UserDirectory,
     /// Whom the output is for
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -70,7 +70,7 @@ struct SessionTimeline {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let bytes = read_file(&arguments.file)?;
     let loaded = match &arguments.project {
-        Some(project) => Some(load(&arguments.own.disk(project)?)),
+        Some(project) => Some(load(&arguments.user.disk(project)?)),
         None => None,
     };
     let known = loaded.map(|loaded| loaded.catalog);
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Format::Json => json(&output)?,
         Format::Human => output.print()?,
     }
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
 fn session(bytes: &[u8], known: Option<Arc<Catalog>>) -> ShowOutput {

@@ -278,6 +278,13 @@ fn label(name: &str) -> String {
 }
 
 impl GraphNode {
+    /// Returns the emoji and the name.
+    pub(crate) fn title(&self) -> String {
+        format!("{} {}", self.emoji, self.name)
+            .trim_start()
+            .to_owned()
+    }
+
     /// Returns true for a subworkflow that is not expanded.
     pub(crate) fn is_collapsed(&self) -> bool {
         self.marks
@@ -306,6 +313,13 @@ impl GraphScope {
                 GraphEntry::Scope(scope) => scope.nodes(),
             })
             .collect()
+    }
+
+    /// Returns the loop edges of this scope and all inside.
+    pub(crate) fn loop_edges(&self) -> impl Iterator<Item = LoopEdge> {
+        self.scopes()
+            .into_iter()
+            .filter_map(|scope| scope.loop_edge)
     }
 
     /// Returns this scope and all inside, outer ones first.

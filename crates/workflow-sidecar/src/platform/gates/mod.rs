@@ -20,7 +20,7 @@
 //! - The repository is examined with git, see `git_check.rs`.
 //!
 //! Two cases are not ended: a process that leaves its group on purpose (`setsid`, as a daemon does), and a command
-//! whose supervisor and sidecar are both killed by SIGKILL at the same moment.
+//! if its supervisor and the sidecar are both killed by SIGKILL at the same moment.
 //!
 //! Must not know of sessions and runs, nor decide if a project's commands may run: see
 //! [`crate::platform::trust_store`].
