@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use workflow_core::definition::{
-    Loaded, MemoryFiles, Outcome, PhaseEntry, Tier, ToolAccess, Verdict, load,
+    Loaded, MemoryFiles, Outcome, PhaseEntry, RuleAction, Tier, ToolAccess, load,
 };
 use workflow_core::diagnostic::{Code, Severity, render};
 
@@ -314,5 +314,5 @@ fn settings_that_allow_with_a_misspelt_condition_allow_nothing() {
     assert_eq!(loaded.diagnostics.len(), 2);
     let rules = &loaded.settings.project.rules;
     assert_eq!(rules.len(), 1, "{rules:?}");
-    assert_eq!(rules[0].verdict, Verdict::Block);
+    assert_eq!(rules[0].action, RuleAction::Block);
 }

@@ -32,7 +32,7 @@ mod values;
 
 pub use not_found::NotFound;
 pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
-pub use row::{Origin, Row, Said, Topic, Value};
+pub use row::{Origin, OriginKind, Row, Topic, Value};
 
 use crate::definition::{Loaded, Origins, Workflow};
 use crate::policy::rules::{Call, PlainPaths};

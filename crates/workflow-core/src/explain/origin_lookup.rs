@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use crate::definition::{
-    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Loaded, Origins, Settings,
+    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyLocations, Loaded, Origins, Settings,
     SettingsOrigin, ToolAccess, Workflow, WorkflowOrigin,
 };
 use crate::policy::rules::RuleSource;
 use crate::run::{Level, Path, Position, RunState};
 use crate::session::phase::ResolvedPhase;
 
-use super::row::{Origin, Said};
+use super::row::{Origin, OriginKind};
 
 /// A phase, its values, and the files to look up their origins.
 pub(super) struct OriginLookup<'a> {
@@ -51,7 +51,7 @@ impl<'a> OriginLookup<'a> {
         let entry = self.phase_entry();
         let place = entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()));
         Origin {
-            said: Said::Phase,
+            kind: OriginKind::Phase,
             location: place.cloned(),
         }
     }
@@ -88,7 +88,7 @@ impl<'a> OriginLookup<'a> {
         let place =
             origin.and_then(|origin| origin.entries.get(segment.phase_index)?.entry.clone());
         Origin {
-            said: Said::Workflow(segment.workflow_key.clone()),
+            kind: OriginKind::Workflow(segment.workflow_key.clone()),
             location: place,
         }
     }
@@ -142,7 +142,7 @@ impl<'a> OriginLookup<'a> {
                 let mut files = self.origins.settings().iter();
                 let file = files.find(|file| file.tier == tier);
                 Origin {
-                    said: Said::Settings(tier),
+                    kind: OriginKind::Settings(tier),
                     location: place(file.map(|file| &file.keys), &key),
                 }
             }
@@ -151,7 +151,7 @@ impl<'a> OriginLookup<'a> {
                 let scope = scopes.find(|(level, _)| level.workflow.key == name);
                 let origin = scope.and_then(|(_, origin)| origin.as_deref());
                 Origin {
-                    said: Said::Workflow(name.to_owned()),
+                    kind: OriginKind::Workflow(name.to_owned()),
                     location: place(origin.map(|origin| &origin.keys), &key),
                 }
             }
@@ -174,18 +174,18 @@ impl<'a> OriginLookup<'a> {
 
 fn workflow(level: Level<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
     Origin {
-        said: Said::Workflow(level.workflow.key.clone()),
+        kind: OriginKind::Workflow(level.workflow.key.clone()),
         location: place(origin.map(|origin| &origin.keys), key),
     }
 }
 
 fn settings(file: &SettingsOrigin, key: &[&str]) -> Origin {
     Origin {
-        said: Said::Settings(file.tier),
+        kind: OriginKind::Settings(file.tier),
         location: place(Some(&file.keys), key),
     }
 }
 
-fn place(keys: Option<&KeyPlaces>, key: &[&str]) -> Option<crate::diagnostic::Location> {
+fn place(keys: Option<&KeyLocations>, key: &[&str]) -> Option<crate::diagnostic::Location> {
     keys?.of(key).cloned()
 }

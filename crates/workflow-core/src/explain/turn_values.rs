@@ -41,7 +41,7 @@ fn checkpoint(said: Checkpoint, origin: Origin) -> Row {
     Row {
         topic: Topic::Turns,
         key: "checkpoint",
-        value: Value::Word(said.to_owned()),
+        value: Value::Label(said.to_owned()),
         origin: Some(origin),
     }
 }
@@ -52,7 +52,7 @@ fn triggers(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let rows = triggers.map(|trigger| Row {
         topic: Topic::Turns,
         key: "trigger",
-        value: Value::Word(format!("{}: \"{}\"", trigger.in_words(), trigger.prompt)),
+        value: Value::Label(format!("{}: \"{}\"", trigger.describe(), trigger.prompt)),
         origin: Some(Origin::at(
             RuleSource::Settings(trigger.tier),
             &trigger.source,

@@ -16,7 +16,7 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
     /// How it ended.
-    pub verdict: GateVerdict,
+    pub verdict: CheckVerdict,
     /// Why it did not pass, as a sentence, with the cure where there is one; empty when it passed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
@@ -36,19 +36,19 @@ pub struct Report {
 /// What a check says of the phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum GateVerdict {
+pub enum CheckVerdict {
     /// What was expected is so.
     Passed,
     /// What was expected is not so.
     Failed,
     /// Nobody knows: the check could not be run to its end.
-    CouldNotRun(Obstacle),
+    CouldNotRun(CheckError),
 }
 
 /// What kept a check from being run to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Obstacle {
+pub enum CheckError {
     /// There is no such program, file, directory or repository.
     Missing,
     /// There is one, and it cannot be executed.
@@ -71,11 +71,11 @@ impl Report {
     /// Whether what was expected is so.
     #[must_use]
     pub fn has_passed(&self) -> bool {
-        self.verdict == GateVerdict::Passed
+        self.verdict == CheckVerdict::Passed
     }
 
     /// The report as a line of a list, with what it said below.
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         let Self {
             what,
             reason,
@@ -85,9 +85,9 @@ impl Report {
         } = self;
         let seconds = format!("{}.{} s", duration_ms / 1000, duration_ms % 1000 / 100);
         let mut text = match self.verdict {
-            GateVerdict::Passed => format!("✓ {what} ({seconds})"),
-            GateVerdict::Failed => format!("✗ {what} ({seconds}): {reason}"),
-            GateVerdict::CouldNotRun(_) => format!("⚠ {what} could not be checked: {reason}"),
+            CheckVerdict::Passed => format!("✓ {what} ({seconds})"),
+            CheckVerdict::Failed => format!("✗ {what} ({seconds}): {reason}"),
+            CheckVerdict::CouldNotRun(_) => format!("⚠ {what} could not be checked: {reason}"),
         };
         if !self.source.is_empty() && !self.has_passed() {
             let _ = write!(text, " [{}]", self.source);
@@ -102,19 +102,19 @@ impl Report {
 
 /// What an agent is told of a gate that opened.
 pub(crate) fn passed(reports: &[Report]) -> String {
-    let words: Vec<String> = reports.iter().map(Report::in_words).collect();
+    let words: Vec<String> = reports.iter().map(Report::describe).collect();
     words.join("\n")
 }
 
 /// What an agent is told of a gate that did not open.
 pub(crate) fn not_passed(phase: &str, reports: &[Report]) -> String {
-    let words: Vec<String> = reports.iter().map(Report::in_words).collect();
+    let words: Vec<String> = reports.iter().map(Report::describe).collect();
     let could_not_run = reports
         .iter()
-        .any(|report| matches!(report.verdict, GateVerdict::CouldNotRun(_)));
+        .any(|report| matches!(report.verdict, CheckVerdict::CouldNotRun(_)));
     let has_no_baseline = reports
         .iter()
-        .any(|report| report.verdict == GateVerdict::CouldNotRun(Obstacle::NoBaseline));
+        .any(|report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NoBaseline));
     let (head, cure) = if has_no_baseline {
         (
             format!("⚠️ The gate of {phase} could not be checked: the phase goes on."),

@@ -1,7 +1,7 @@
 //! Who says a value, and in which line, whatever the file is written in.
 
 use workflow_core::definition::{Loaded, MemoryFiles, Origins, Tier, load};
-use workflow_core::explain::{Explained, Origin, Said, Topic, Value, everywhere, phase_tree};
+use workflow_core::explain::{Explained, Origin, OriginKind, Topic, Value, everywhere, phase_tree};
 
 const WORKFLOW: &str = "\
 name: Fix
@@ -72,12 +72,12 @@ fn told(origin: Option<&Origin>) -> String {
     let Some(origin) = origin else {
         return String::new();
     };
-    let said = match &origin.said {
-        Said::Default => "default".to_owned(),
-        Said::BuiltIn => "built in".to_owned(),
-        Said::Settings(tier) => format!("{tier:?} settings"),
-        Said::Workflow(key) => format!("workflow {key}"),
-        Said::Phase => "phase".to_owned(),
+    let said = match &origin.kind {
+        OriginKind::Default => "default".to_owned(),
+        OriginKind::BuiltIn => "built in".to_owned(),
+        OriginKind::Settings(tier) => format!("{tier:?} settings"),
+        OriginKind::Workflow(key) => format!("workflow {key}"),
+        OriginKind::Phase => "phase".to_owned(),
     };
     match &origin.location {
         Some(place) => match place.line() {
@@ -158,7 +158,7 @@ fn of_two_settings_files_the_one_that_wins_is_named() {
         .with_settings(Tier::Project, "{\n  continue: { onLimit: 'park', onQuestion: 'what' } }");
     let at = |section, key| origin_in(&files, "mend", section, key);
     let (value, origin) = at(Topic::Continue, "onLimit");
-    assert_eq!(value, Value::Word("park".to_owned()));
+    assert_eq!(value, Value::Label("park".to_owned()));
     assert_eq!(origin, "Project settings .pi/workflow-sidecar.json5:2");
     assert_eq!(
         at(Topic::Continue, "onError").1,
@@ -177,7 +177,7 @@ fn without_a_bound_the_others_are_off_because_of_it() {
     let workflow = WORKFLOW.replace("max: 5", "max: unlimited");
     let files = files().with(Tier::Project, "fix/workflow.yaml", workflow);
     let (value, origin) = origin_in(&files, "mend", Topic::Continue, "maxStale");
-    assert_eq!(value, Value::Word("unlimited".to_owned()));
+    assert_eq!(value, Value::Label("unlimited".to_owned()));
     assert_eq!(origin, "workflow fix .pi/workflows/fix/workflow.yaml:6");
     assert!(
         origin_in(&files, "mend", Topic::Continue, "onError")
@@ -242,7 +242,7 @@ fn what_holds_around_turns_names_its_lines() {
             LOOK.replace("emoji: l\n", "emoji: l\ncheckpoint: off\n"),
         );
     let kept = |place| origin_in(&files, place, Topic::Turns, "checkpoint");
-    let word = |text: &str| Value::Word(text.to_owned());
+    let word = |text: &str| Value::Label(text.to_owned());
     assert_eq!(
         kept("look"),
         (word("off"), "phase .pi/workflows/fix/look.md:5".to_owned())

@@ -99,7 +99,7 @@ fn what_holds_without_a_word_is_what_the_engine_does() {
         OnStop::Continue => Default::Text("continue"),
     };
     let on_limit = match standing.on_limit {
-        OnLimit::Park => Default::Text("park"),
+        OnLimit::Pause => Default::Text("park"),
         OnLimit::Cancel => Default::Text("cancel"),
     };
     assert_eq!(default("max"), times(standing.max));

@@ -2,7 +2,9 @@
 //!
 //! A run is a walk over the flattened list of its phases. Nothing here asks the engine.
 
-use workflow_core::definition::{Phase, PhaseEntry, Rule, Settings, ToolAccess, Verdict, Workflow};
+use workflow_core::definition::{
+    Phase, PhaseEntry, Rule, RuleAction, Settings, ToolAccess, Workflow,
+};
 
 /// The tools that are asked about everywhere.
 pub(crate) const TOOLS: &[&str] = &["read", "edit", "bash", "format_disk", "workflow_step"];
@@ -88,10 +90,10 @@ pub(crate) fn fate(tool: &str, settings: &Settings, place: Option<&Place>) -> Fa
 fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Fate {
     let is_in = |names: &[String]| names.iter().any(|name| name == tool);
     if let Some(rule) = rules.iter().find(|rule| is_in(&rule.tools)) {
-        return match rule.verdict {
-            Verdict::Allow => Fate::Runs,
-            Verdict::Ask => Fate::Asked,
-            Verdict::Block => Fate::Blocked,
+        return match rule.action {
+            RuleAction::Allow => Fate::Runs,
+            RuleAction::Ask => Fate::Asked,
+            RuleAction::Block => Fate::Blocked,
         };
     }
     let runs = match list {

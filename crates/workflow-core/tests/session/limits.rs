@@ -1,7 +1,7 @@
 //! What a session keeps, asks and shows has limits.
 
 use serde_json::json;
-use workflow_core::definition::{Guards, PhaseEntry, Rule, Verdict};
+use workflow_core::definition::{Guards, PhaseEntry, Rule, RuleAction};
 use workflow_core::template::MAX_RESOLVED;
 
 use crate::world::{World, line, phase, user_text, workflow};
@@ -12,7 +12,7 @@ const QUESTIONS: usize = 64;
 fn world_that_asks() -> World {
     let mut world = World::new(vec![workflow("w", &["a"])]);
     let ask = Rule {
-        verdict: Verdict::Ask,
+        action: RuleAction::Ask,
         tools: vec!["bash".to_owned()],
         path: Vec::new(),
         command: Vec::new(),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
+use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, RuleAction, ToolAccess};
 use workflow_core::policy::rules::{
     Call, Decision, LevelRules, PathForm, Paths, PlainPaths, RuleSource, Rules,
 };
@@ -240,8 +240,8 @@ fn results_of_all_levels_are_changed_outer_first() {
     assert_eq!(result(&mut world), ["content \"said\\nouter\\ninner\""]);
 }
 
-fn verdict() -> impl Strategy<Value = Verdict> {
-    prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Block])
+fn action() -> impl Strategy<Value = RuleAction> {
+    prop::sample::select(vec![RuleAction::Allow, RuleAction::Ask, RuleAction::Block])
 }
 
 /// What a level says: its list, and its rules.
@@ -255,9 +255,9 @@ fn any_rule() -> impl Strategy<Value = Rule> {
     let command = prop::option::weighted(0.2, prop::sample::select(vec!["git *", "npm test", "*"]));
     let writes = prop::option::of(any::<bool>());
     let input = prop::option::weighted(0.2, prop::sample::select(vec!["key", "a", "("]));
-    (verdict(), tools, path, command, writes, input).prop_map(
-        |(verdict, tools, path, command, writes, input)| Rule {
-            verdict,
+    (action(), tools, path, command, writes, input).prop_map(
+        |(action, tools, path, command, writes, input)| Rule {
+            action,
             tools: vec![tools.to_owned()],
             path: path.into_iter().map(str::to_owned).collect(),
             command: command.into_iter().map(str::to_owned).collect(),

@@ -600,5 +600,5 @@ fn what_came_in_is_not_taken_for_a_template() {
         tier: Tier::Global,
         source: String::new(),
     };
-    assert_eq!(trigger.told("{body}"), "{body} and {body}, {other}");
+    assert_eq!(trigger.message("{body}"), "{body} and {body}, {other}");
 }

@@ -464,7 +464,7 @@ impl World for Machine {
             }
             match self.watch_one(session, trigger, project.cwd) {
                 Ok(running) => {
-                    watched.started.push(trigger.in_words());
+                    watched.started.push(trigger.describe());
                     watch.watched.push(running);
                 }
                 Err(problem) => watched.problems.push(problem),

@@ -222,14 +222,14 @@ impl Host {
             return Ok(());
         };
         self.tell(Told::Guard {
-            what: format!("trigger {}", trigger.in_words()),
+            what: format!("trigger {}", trigger.describe()),
             source: trigger.source.clone(),
         });
         let of = TriggerName {
             session: String::new(),
             number: 0,
         };
-        let news = TriggerNews::Text(trigger.told(text));
+        let news = TriggerNews::Text(trigger.message(text));
         let heard = self.sidecar.hear_of_trigger(&of, news.clone());
         if let Some(recorder) = &mut self.recorder {
             recorder.trigger(self.now, &of, &news, &heard);

@@ -12,7 +12,7 @@ use workflow_core::event::{
     ApprovalDecision as Word, RestoreOutcome as Restored, SnapshotError as NoSnapshot,
     WatchReport as Watched,
 };
-use workflow_core::policy::gate::{GateVerdict, Obstacle, Report};
+use workflow_core::policy::gate::{CheckError, CheckVerdict, Report};
 use workflow_core::policy::rules::Paths;
 use workflow_core::types::Snapshot;
 
@@ -59,17 +59,17 @@ impl DryGate {
     pub(super) fn checks(&self) -> Vec<(String, String)> {
         let gates = self.gates.iter();
         gates
-            .map(|gate| (gate.check.in_words(), gate.source.clone()))
+            .map(|gate| (gate.check.describe(), gate.source.clone()))
             .collect()
     }
 
     /// What is told of it if it comes to this.
     pub(super) fn over(&self, outcome: &Outcome) -> GateNews {
         let (verdict, reason, tail) = match outcome {
-            Outcome::Passed => (GateVerdict::Passed, "", ""),
-            Outcome::Failed(text) => (GateVerdict::Failed, SAID, text.as_str()),
+            Outcome::Passed => (CheckVerdict::Passed, "", ""),
+            Outcome::Failed(text) => (CheckVerdict::Failed, SAID, text.as_str()),
             Outcome::CouldNotRun(text) => {
-                let verdict = GateVerdict::CouldNotRun(Obstacle::Missing);
+                let verdict = CheckVerdict::CouldNotRun(CheckError::Missing);
                 let reason = if text.is_empty() { SAID } else { text.as_str() };
                 (verdict, reason, "")
             }
@@ -78,7 +78,7 @@ impl DryGate {
             Outcome::Passed => self.gates.len(),
             Outcome::Failed(_) | Outcome::CouldNotRun(_) => self.likely(),
         };
-        let passed = |gate| report(gate, GateVerdict::Passed, "", "");
+        let passed = |gate| report(gate, CheckVerdict::Passed, "", "");
         let mut reports: Vec<Report> = self.gates.iter().take(last).map(passed).collect();
         let stopped = self.gates.get(last);
         reports.extend(stopped.map(|gate| report(gate, verdict, reason, tail)));
@@ -92,9 +92,9 @@ impl DryGate {
     }
 }
 
-fn report(gate: &Gate, verdict: GateVerdict, reason: &str, tail: &str) -> Report {
+fn report(gate: &Gate, verdict: CheckVerdict, reason: &str, tail: &str) -> Report {
     Report {
-        what: gate.check.in_words(),
+        what: gate.check.describe(),
         source: gate.source.clone(),
         verdict,
         reason: reason.to_owned(),
@@ -162,7 +162,7 @@ impl World for DryWorld {
         let before = std::mem::replace(&mut *watched, triggers.to_vec());
         let begun = triggers.iter().filter(|trigger| !before.contains(trigger));
         Watched {
-            started: begun.map(Trigger::in_words).collect(),
+            started: begun.map(Trigger::describe).collect(),
             ..Watched::default()
         }
     }

@@ -414,7 +414,7 @@ pub(super) fn read_map<'s>(
             None
         }
         kind => {
-            let message = format!("{what} must be a map, not {}", kind.words());
+            let message = format!("{what} must be a map, not {}", kind.describe());
             let finding = Finding::error(Code::WrongType, node.span, message);
             reader.report(finding.help(format!("write {content}")));
             None

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, TierEntry};
-pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};
+pub use origins::{EntryOrigin, KeyLocations, Origins, SettingsOrigin, WorkflowOrigin};
 pub use settings::TierSettings;
 
 use super::model::{Catalog, Limits, Settings, Show, Tier};
@@ -29,7 +29,7 @@ use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, vi
 use directories::load_tier;
 use directory::{Draft, Found, Summary, read_map};
 use files::Metered;
-use references::settle;
+use references::check_references;
 use settings::{merged, read_settings};
 
 /// The loaded files, and all that is wrong with them.
@@ -281,12 +281,12 @@ fn resolve(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Draft> {
     let found: BTreeSet<&str> = index.iter().map(|listing| &*listing.key).collect();
-    let settled = settle(&drafts, &found, max_nesting);
-    diagnostics.extend(settled.diagnostics);
+    let checked = check_references(&drafts, &found, max_nesting);
+    diagnostics.extend(checked.diagnostics);
 
     let standing: HashMap<(&str, Tier), Outcome> = drafts
         .iter()
-        .zip(&settled.kept)
+        .zip(&checked.kept)
         .map(|(draft, &kept)| {
             let standing = if kept {
                 Outcome::Loaded
@@ -303,7 +303,7 @@ fn resolve(
     }
     drafts
         .into_iter()
-        .zip(settled.kept)
+        .zip(checked.kept)
         .filter_map(|(draft, kept)| kept.then_some(draft))
         .collect()
 }

@@ -34,7 +34,7 @@ pub struct SettingsOrigin {
     /// Its settings, but for its limits.
     pub said: Settings,
     /// The locations of its keys.
-    pub keys: KeyPlaces,
+    pub keys: KeyLocations,
 }
 
 /// The locations of a workflow's keys.
@@ -43,7 +43,7 @@ pub struct WorkflowOrigin {
     /// Which directory it comes from.
     pub tier: Tier,
     /// The keys of its definition.
-    pub keys: KeyPlaces,
+    pub keys: KeyLocations,
     /// Its phase entries, in order.
     pub entries: Vec<EntryOrigin>,
 }
@@ -54,14 +54,14 @@ pub struct EntryOrigin {
     /// The entry in the definition.
     pub entry: Option<Location>,
     /// The keys of the phase: in its own file, or in the definition.
-    pub keys: KeyPlaces,
+    pub keys: KeyLocations,
 }
 
 /// The locations of the keys of one map, and of the maps in it.
 #[derive(Debug, Default)]
-pub struct KeyPlaces(BTreeMap<(String, Option<String>), Location>);
+pub struct KeyLocations(BTreeMap<(String, Option<String>), Location>);
 
-impl KeyPlaces {
+impl KeyLocations {
     /// The location of a key. `["continue", "max"]` is a key of a map in the map; where it is not written out,
     /// the place is that of the key around it.
     #[must_use]
@@ -156,7 +156,7 @@ impl<'f> Origins<'f> {
             entries: entries
                 .map(|item| entry_origin(&directory, &source, item))
                 .collect(),
-            keys: KeyPlaces::new(&source, &map),
+            keys: KeyLocations::new(&source, &map),
         })
     }
 }
@@ -178,13 +178,13 @@ fn settings_origin(files: &dyn Files, tier: Tier) -> Option<SettingsOrigin> {
     Some(SettingsOrigin {
         tier,
         said: settings,
-        keys: KeyPlaces::new(&source, &map),
+        keys: KeyLocations::new(&source, &map),
     })
 }
 
 fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> EntryOrigin {
     let keys = match &item.kind {
-        Kind::Map(map) => KeyPlaces::new(source, map),
+        Kind::Map(map) => KeyLocations::new(source, map),
         Kind::Text(path) => {
             let path = Text {
                 value: path.clone().into_owned(),
@@ -192,7 +192,7 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
             };
             phase_file_keys(directory, &path).unwrap_or_default()
         }
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) => KeyPlaces::default(),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) => KeyLocations::default(),
     };
     EntryOrigin {
         entry: item.span.map(|span| source.location(Some(span))),
@@ -200,11 +200,11 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
     }
 }
 
-fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyPlaces> {
+fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyLocations> {
     let source = directory.open_phase_file(path).ok()?;
     let parts = frontmatter::split(source.text()).ok()?;
     let map = map_of(parse_frontmatter(&parts, directory.tree_limits()).ok()?)?;
-    let mut keys = KeyPlaces::new(&source, &map);
+    let mut keys = KeyLocations::new(&source, &map);
     let body = source.location(Some(body_span(&parts)));
     keys.0.insert(("instructions".to_owned(), None), body);
     Some(keys)

@@ -104,7 +104,7 @@ fn read_http(reader: &mut Reader<'_>, http: Field<Map<'_>>) -> Option<TriggerOn>
 /// Reports a map that does not have exactly one of its alternatives.
 fn check_alternatives(keys: &mut MapReader<'_, '_, '_>, section: Section) -> bool {
     let known = section.alternatives();
-    let (what, names) = (section.words(), listed(known.iter().copied()));
+    let (what, names) = (section.describe(), listed(known.iter().copied()));
     let (code, message) = match known.iter().filter(|key| keys.has(key)).count() {
         0 => (Code::MissingKey, format!("{what} needs one of {names}")),
         1 => return true,

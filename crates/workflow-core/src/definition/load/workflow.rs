@@ -167,7 +167,7 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
         kind => {
             let message = format!(
                 "an entry of `phases` must be a file name, `{{subworkflow: key}}` or a phase, not {}",
-                kind.words()
+                kind.describe()
             );
             let finding = Finding::error(Code::WrongType, span, message);
             reader.report(finding.help(workflow::PHASES.for_example()));

@@ -52,9 +52,9 @@ pub enum Bound {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnStop {
-    /// The run is parked.
+    /// The run is paused.
     Pause,
-    /// The agent is pushed as after any other stop.
+    /// The agent is reminded as after any other stop.
     Continue,
 }
 
@@ -62,8 +62,9 @@ pub enum OnStop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnLimit {
-    /// The run is parked: a user message resumes it.
-    Park,
+    /// The run is paused: a user message resumes it.
+    #[serde(rename = "park")]
+    Pause,
     /// The run is cancelled.
     Cancel,
 }

@@ -200,7 +200,7 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
                     let message = format!(
                         "an entry of `{}` must be a map, not {}",
                         key.name,
-                        kind.words()
+                        kind.describe()
                     );
                     self.reader.report(Finding::new(
                         Severity::Error,

@@ -67,7 +67,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     if section.is_guard() {
         let message = format!(
             "unknown key `{key}` in {}: a guard must not be dropped",
-            section.words()
+            section.describe()
         );
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
         return match suggestion {
@@ -78,7 +78,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     if entry.key == "<<" {
         return merge_key(entry);
     }
-    let message = format!("unknown key `{key}` in {}", section.words());
+    let message = format!("unknown key `{key}` in {}", section.describe());
     let finding = Finding::warning(Code::UnknownKey, span, message);
     match suggestion {
         Some(known) => finding.help(format!("did you mean `{known}`?")),
@@ -120,7 +120,7 @@ fn homes(key: &str) -> String {
     let of = Section::ALL
         .iter()
         .filter(|section| names(**section).any(|known| known == key));
-    let words: Vec<&str> = of.map(|section| section.words()).collect();
+    let words: Vec<&str> = of.map(|section| section.describe()).collect();
     match &*words {
         [before @ .., before_last, last] => {
             let before: String = before.iter().flat_map(|words| [*words, ", "]).collect();

@@ -17,7 +17,7 @@ use super::file_access::AccessedPath;
 use super::glob_intersection::{Evidence, Part, intersects};
 use super::paths::{PathForm, Paths};
 use super::shell_lines::ShellLine;
-use crate::definition::{Rule, Verdict};
+use crate::definition::{Rule, RuleAction};
 use workflow_shell::{Analysis, SimpleCommand, Word, Writes, analyze};
 
 const NAME: &str = "workflow-sidecar";
@@ -59,7 +59,7 @@ pub(crate) const SOURCE: &str = "built in";
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
     Rule {
-    verdict: Verdict::Block,
+    action: RuleAction::Block,
     tools: vec!["*".to_owned()],
     path: Vec::new(),
     command: Vec::new(),

@@ -21,7 +21,7 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
             if !rule.source.is_empty() {
                 let _ = write!(text, " ({})", rule.source);
             }
-            let why = rule.reason.clone().unwrap_or_else(|| in_words(rule));
+            let why = rule.reason.clone().unwrap_or_else(|| describe_rule(rule));
             let _ = write!(text, ": {}.", why.trim_end_matches('.'));
             if !seen.is_empty() {
                 let _ = write!(text, " {seen}");
@@ -41,7 +41,7 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
 }
 
 /// Describes a rule as part of a sentence: `` `write` to `.env` ``.
-pub(crate) fn in_words(rule: &Rule) -> String {
+pub(crate) fn describe_rule(rule: &Rule) -> String {
     let list = |items: &[String]| {
         let quoted: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
         quoted.join(", ")
