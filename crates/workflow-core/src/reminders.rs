@@ -75,13 +75,13 @@ pub enum PauseReason {
     MaxStale,
     /// The model's answer ended in an error, or at its length limit.
     Error,
-    /// The agent asked the user something.
+    /// The agent asked the user a question.
     Question,
     /// The phase needs the user's approval.
     Approval,
 }
 
-/// What follows when an agent stops early.
+/// The consequence when an agent stops early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopDecision {
     /// Nothing: the user stopped it, the phase waits, or the run is paused already.

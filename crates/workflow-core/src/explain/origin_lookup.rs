@@ -18,7 +18,7 @@ pub(super) struct OriginLookup<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) settings: &'a Settings,
     pub(super) position: &'a Position<'a>,
-    pub(super) standing: &'a ResolvedPhase,
+    pub(super) resolved: &'a ResolvedPhase,
     origins: &'a Origins<'a>,
     /// The workflows around the phase, root first, and their origins.
     scopes: Vec<(Level<'a>, Option<Rc<WorkflowOrigin>>)>,
@@ -29,7 +29,7 @@ impl<'a> OriginLookup<'a> {
         state: &'a RunState,
         loaded: &'a Loaded,
         position: &'a Position<'a>,
-        standing: &'a ResolvedPhase,
+        resolved: &'a ResolvedPhase,
         origins: &'a Origins<'a>,
     ) -> Self {
         let levels = position.levels.iter().chain(&position.drilled);
@@ -38,7 +38,7 @@ impl<'a> OriginLookup<'a> {
             catalog: &loaded.catalog,
             settings: &loaded.settings,
             position,
-            standing,
+            resolved,
             origins,
             scopes: levels
                 .map(|&level| (level, origins.workflow(&level.workflow.key)))
@@ -69,7 +69,7 @@ impl<'a> OriginLookup<'a> {
         }
     }
 
-    /// The innermost workflow says so, if the key stands in it.
+    /// The innermost workflow, if it contains the key.
     pub(super) fn scope(&self, key: &str) -> Origin {
         let innermost = self.scopes.get(self.position.levels.len() - 1);
         let Some((level, Some(origin))) = innermost else {
@@ -93,7 +93,7 @@ impl<'a> OriginLookup<'a> {
         }
     }
 
-    /// Who says a part of `continue` first: the phase, the scopes from the innermost one, the settings.
+    /// Returns the origin of a part of `continue`: the phase, the scopes from the innermost one, the settings.
     pub(super) fn continue_rule<T>(
         &self,
         key: &str,
@@ -112,7 +112,7 @@ impl<'a> OriginLookup<'a> {
         Some(origin)
     }
 
-    /// What is said around the phase, and who says it first: the scopes from the innermost one, or the root
+    /// Returns a value around the phase with its origin: the scopes from the innermost one, or the root
     /// alone, then the settings.
     pub(super) fn scope_or_settings<T>(
         &self,
@@ -143,7 +143,7 @@ impl<'a> OriginLookup<'a> {
                 let file = files.find(|file| file.tier == tier);
                 Origin {
                     kind: OriginKind::Settings(tier),
-                    location: place(file.map(|file| &file.keys), &key),
+                    location: location(file.map(|file| &file.keys), &key),
                 }
             }
             RuleSource::Workflow(name) => {
@@ -152,14 +152,14 @@ impl<'a> OriginLookup<'a> {
                 let origin = scope.and_then(|(_, origin)| origin.as_deref());
                 Origin {
                     kind: OriginKind::Workflow(name.to_owned()),
-                    location: place(origin.map(|origin| &origin.keys), &key),
+                    location: location(origin.map(|origin| &origin.keys), &key),
                 }
             }
             RuleSource::Phase => self.phase(&key),
         }
     }
 
-    /// Who says how often the context is given in full.
+    /// Returns the origin of the frequency of the full context message.
     pub(super) fn context_mode(&self, own: Option<ContextMode>) -> Origin {
         if own.is_some() {
             return self.root(own, "context");
@@ -175,17 +175,17 @@ impl<'a> OriginLookup<'a> {
 fn workflow(level: Level<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
     Origin {
         kind: OriginKind::Workflow(level.workflow.key.clone()),
-        location: place(origin.map(|origin| &origin.keys), key),
+        location: location(origin.map(|origin| &origin.keys), key),
     }
 }
 
 fn settings(file: &SettingsOrigin, key: &[&str]) -> Origin {
     Origin {
         kind: OriginKind::Settings(file.tier),
-        location: place(Some(&file.keys), key),
+        location: location(Some(&file.keys), key),
     }
 }
 
-fn place(keys: Option<&KeyLocations>, key: &[&str]) -> Option<crate::diagnostic::Location> {
+fn location(keys: Option<&KeyLocations>, key: &[&str]) -> Option<crate::diagnostic::Location> {
     keys?.of(key).cloned()
 }

@@ -20,21 +20,21 @@ pub struct Row {
 /// The topics of values, in reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// How a run starts.
+    /// The start of a run.
     Start,
     /// The phase itself.
     Phase,
     /// Which tools may run.
     Tools,
-    /// What the agent is told when it starts.
+    /// The messages to the agent when it starts.
     Context,
-    /// What happens when the agent stops early.
+    /// Reminders when the agent stops early.
     Continue,
-    /// Where `next` and `loop` lead.
+    /// The targets of `next` and `loop`.
     Moves,
-    /// What is kept of the code, and what wakes the agent.
+    /// Checkpoints of the code, and triggers.
     Turns,
-    /// How the end of a run is announced.
+    /// The announcement of the end of a run.
     End,
 }
 
@@ -140,7 +140,7 @@ impl OriginKind {
 }
 
 impl Origin {
-    /// The origin of a rule, a gate or a trigger, whose location is known as `file:line`.
+    /// Creates the origin of a rule, a gate or a trigger from its location, `file:line`.
     pub(super) fn at(level: RuleSource<'_>, source: &str) -> Self {
         Self {
             kind: match level {

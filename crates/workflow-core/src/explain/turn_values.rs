@@ -22,7 +22,7 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// What the workflows around the phase say, the innermost first, or the root alone; then the settings.
+/// The values of the workflows around the phase, the innermost first, or of the root alone; then those of the settings.
 fn around(lookup: &OriginLookup<'_>, root_only: bool) -> Option<Row> {
     let said = lookup.scope_or_settings(
         root_only,
@@ -46,7 +46,7 @@ fn checkpoint(said: Checkpoint, origin: Origin) -> Row {
     }
 }
 
-/// Each with what it waits for and what the agent is told.
+/// The triggers, each with its event and its message.
 fn triggers(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let triggers = lookup.settings.triggers.iter();
     let rows = triggers.map(|trigger| Row {

@@ -116,7 +116,7 @@ fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
 }
 
 fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let phase = &lookup.standing.phase;
+    let phase = &lookup.resolved.phase;
     let word = |text: &str| Value::Label(text.to_owned());
     let profiles = phase.available_profiles.as_ref();
     let by_phase = |said: bool, key: &str| {
@@ -152,7 +152,7 @@ fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
             Value::Names(profiles.cloned().unwrap_or_default()),
             by_phase(profiles.is_some(), "availableProfiles"),
         ),
-        row(Topic::Phase, "status", word(&lookup.standing.status), None),
+        row(Topic::Phase, "status", word(&lookup.resolved.status), None),
     ]
 }
 
@@ -189,7 +189,7 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
             .templates
             .block_reason_template
             .as_ref();
-        let reason = lookup.standing.list_reason("{toolName}", allowed);
+        let reason = lookup.resolved.list_reason("{toolName}", allowed);
         rows.push(row(
             Topic::Tools,
             "blockReason",
@@ -222,7 +222,7 @@ fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
     listed.collect()
 }
 
-/// The rule that stands before all levels.
+/// The rule that precedes all levels.
 fn own_rule() -> Row {
     let origin = Origin {
         kind: OriginKind::BuiltIn,
@@ -257,7 +257,7 @@ fn rules(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// What becomes of results, outer levels first.
+/// The rules on results, outer levels first.
 fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let settings = lookup.settings;
     let outer = [
@@ -320,7 +320,7 @@ fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let part = |own: Option<&String>, default: &str| {
         Value::Part(own.map_or(default, String::as_str).to_owned())
     };
-    let mode = match lookup.standing.context_mode {
+    let mode = match lookup.resolved.context_mode {
         ContextMode::ByChange => "by-change",
         ContextMode::EveryTurn => "every-turn",
     };
@@ -356,20 +356,20 @@ fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Context,
             "message",
-            Value::Text(lookup.standing.context.in_full()),
+            Value::Text(lookup.resolved.context.in_full()),
             None,
         ),
         row(
             Topic::Context,
             "inBetween",
-            Value::Label(lookup.standing.context.line()),
+            Value::Label(lookup.resolved.context.line()),
             None,
         ),
     ]
 }
 
 fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let rule = lookup.standing.auto_continue;
+    let rule = lookup.resolved.auto_continue;
     let on_stop = |what: OnStop| match what {
         OnStop::Pause => "pause",
         OnStop::Continue => "continue",
@@ -380,7 +380,7 @@ fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
     };
     let word = |text: &str| Value::Label(text.to_owned());
     let or_default = |origin: Option<Origin>| origin.unwrap_or_else(Origin::default_value);
-    // Without a bound the others are off too, unless somebody sets them: then `max` says it for them.
+    // Without a bound the others are off too, unless they are set: then the origin is that of `max`.
     let with_max = |origin: Option<Origin>| {
         origin.unwrap_or_else(|| match rule.max {
             Bound::Unlimited => or_default(lookup.continue_rule("max", |rule| rule.max)),
@@ -427,7 +427,7 @@ fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
         ),
         row(
             "reminder",
-            Value::Text(lookup.standing.reminder.text(true).to_owned()),
+            Value::Text(lookup.resolved.reminder.text(true).to_owned()),
             lookup.root(reminder, "notDoneReminder"),
         ),
     ]
@@ -465,7 +465,7 @@ fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
     ]
 }
 
-/// The phase a state stands in, with the scopes around it.
+/// Returns the current phase of a state, with the scopes around it.
 fn phase_at(lookup: &OriginLookup<'_>, state: &RunState) -> String {
     Position::of(state, lookup.catalog).map_or_else(
         |stale| stale.to_string(),

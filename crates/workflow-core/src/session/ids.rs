@@ -5,7 +5,7 @@ use crate::types::{GateRunId, RestoreId};
 /// The generator of a session's ids.
 #[derive(Debug, Clone)]
 pub(crate) struct Ids {
-    /// The state of SplitMix64: ids need to differ, not to be secret.
+    /// The state of `SplitMix64`: ids need to differ, not to be secret.
     seed: u64,
     /// Gate runs and restores so far. They share a counter, because a transcript names both by one number.
     jobs: u64,

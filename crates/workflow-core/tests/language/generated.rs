@@ -84,7 +84,7 @@ fn the_examples_of_the_rows_make_a_sound_workflow() {
 }
 
 #[test]
-fn what_holds_without_a_word_is_what_the_engine_does() {
+fn documented_defaults_are_those_of_the_engine() {
     let default = |name: &str| {
         let row = Section::Continue.keys().iter().find(|key| key.name == name);
         row.unwrap().default

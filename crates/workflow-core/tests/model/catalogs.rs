@@ -6,7 +6,7 @@ use workflow_core::definition::{
     Show, ToolAccess, Workflow,
 };
 
-/// What stands in a scope: a phase, or the number of a workflow.
+/// An entry of a scope: a phase, or the number of a workflow.
 type Shape = Vec<Option<usize>>;
 
 /// Every list of so many of these at most, but the empty one.
@@ -27,7 +27,7 @@ fn lists(of: &[Option<usize>], most: usize) -> Vec<Shape> {
     all
 }
 
-/// The catalogs whose scopes have so many entries at most. No two are the same for a run: what the root does not
+/// The catalogs with so many entries in a scope at most. No two are the same for a run: what the root does not
 /// reach has one shape.
 pub(crate) fn catalogs(most: usize) -> Vec<Vec<Workflow>> {
     let mut all = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn catalogs(most: usize) -> Vec<Vec<Workflow>> {
     all
 }
 
-/// Gives the phases and workflows of a shape what can hold them: the next shape gives others the same.
+/// Gives the phases and workflows of a shape their fields: the next shape gives others the same.
 fn decorated(shapes: &[&Shape], decoration: usize) -> Vec<Workflow> {
     let mut number = decoration;
     let mut workflows = Vec::new();

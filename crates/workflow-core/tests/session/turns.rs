@@ -1,4 +1,4 @@
-//! What is kept of the code at each turn, and what wakes the agent from outside.
+//! Checkpoints of the code, and triggers.
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -98,7 +98,7 @@ fn a_turn_keeps_the_code_and_notes_it_in_an_entry() {
 }
 
 #[test]
-fn the_innermost_level_says_whether_the_code_is_kept() {
+fn the_innermost_level_decides_on_checkpoints() {
     let levels = [None, Some(Checkpoint::Git), Some(Checkpoint::Off)];
     for (settings, outer, inner) in levels.into_iter().flat_map(|settings| {
         levels.into_iter().flat_map(move |outer| {
@@ -134,7 +134,7 @@ fn the_innermost_level_says_whether_the_code_is_kept() {
 }
 
 #[test]
-fn a_problem_is_told_once_and_again_when_it_is_another() {
+fn a_problem_is_reported_once_and_another_one_again() {
     let mut world = keeping();
     let mut fail = |problem: &SnapshotError| {
         turn(&mut world, 0);
@@ -160,7 +160,7 @@ fn in_a_project_that_is_not_trusted_git_is_not_run() {
 }
 
 #[test]
-fn going_back_asks_and_only_yes_restores() {
+fn navigation_to_a_checkpoint_asks_and_only_yes_restores() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     keep(&mut world, 1, Some("one"));
@@ -208,7 +208,7 @@ fn going_back_asks_and_only_yes_restores() {
 }
 
 #[test]
-fn the_code_stays_where_nobody_says_in_time_whether_it_goes_back() {
+fn the_code_stays_as_it_is_without_a_timely_answer() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     keep(&mut world, 1, Some("one"));
@@ -225,7 +225,7 @@ fn the_code_stays_where_nobody_says_in_time_whether_it_goes_back() {
 }
 
 #[test]
-fn what_goes_wrong_with_going_back_is_told() {
+fn a_failed_restore_is_reported() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);
@@ -243,7 +243,7 @@ fn what_goes_wrong_with_going_back_is_told() {
 }
 
 #[test]
-fn what_was_not_restored_is_not_said_to_be() {
+fn files_that_were_not_restored_are_not_reported_as_restored() {
     let told = |came, has_commits_since| {
         let restored = RestoreOutcome {
             files: came,
@@ -291,7 +291,7 @@ fn a_host_waits_for_git_for_a_moment_only() {
 }
 
 #[test]
-fn what_came_of_going_back_is_told_where_the_session_went() {
+fn the_result_of_a_restore_is_reported_at_the_new_position() {
     let mut world = going_back();
     assert_eq!(line(&world.reload(), "settled"), "settled none #77");
     let lines = come_back(&mut world, RestoreOutcome::default());
@@ -299,7 +299,7 @@ fn what_came_of_going_back_is_told_where_the_session_went() {
 }
 
 #[test]
-fn a_word_about_the_code_that_comes_late_does_nothing() {
+fn a_late_decision_about_the_code_does_nothing() {
     let begins: [fn() -> Event<'static>; 4] = [
         || Event::BeforeAgentStart { prompt: None },
         || Event::AgentStart,
@@ -348,14 +348,14 @@ fn a_point_has_the_first_checkpoint_after_it() {
         );
         come_back(&mut world, RestoreOutcome::default());
     }
-    // A copy of the session as it stands goes back past nothing.
+    // A copy of the session at its end leaves no checkpoint behind.
     assert!(back(&mut world, None, Some(3)).is_empty());
     assert!(back(&mut world, Some(9), None).is_empty());
     assert!(back(&mut world, None, None).is_empty());
 }
 
 #[test]
-fn checkpoints_come_back_from_the_session() {
+fn checkpoints_are_restored_from_the_session() {
     let mut world = keeping();
     for (index, reference) in ["one", "two", "three"].into_iter().enumerate() {
         keep(&mut world, index as u64, Some(reference));
@@ -398,7 +398,7 @@ fn without_dialogs_nothing_is_restored() {
 }
 
 #[test]
-fn a_session_that_ends_answers_a_host_that_waits_to_go_back() {
+fn the_end_of_a_session_answers_a_host_that_waits_for_a_restore() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);
@@ -476,7 +476,7 @@ fn untrusted(world: &mut World) -> Vec<String> {
 }
 
 #[test]
-fn triggers_of_a_project_need_the_users_word() {
+fn triggers_of_a_project_need_trust() {
     let mut world = watching(vec![file(Tier::Global), file(Tier::Project)]);
     let asked = untrusted(&mut world);
     let question = line(&asked, "ask Watch the triggers of this project?");
@@ -492,7 +492,7 @@ fn triggers_of_a_project_need_the_users_word() {
 }
 
 #[test]
-fn a_project_that_is_not_trusted_is_asked_about_once() {
+fn trust_in_a_project_is_requested_once() {
     let mut world = watching(vec![file(Tier::Project)]);
     untrusted(&mut world);
     let told = world.answer(false);
@@ -501,7 +501,7 @@ fn a_project_that_is_not_trusted_is_asked_about_once() {
 }
 
 #[test]
-fn without_dialogs_a_project_is_told_how_to_be_trusted() {
+fn without_dialogs_a_notification_explains_how_to_trust_the_project() {
     let mut world = watching(vec![file(Tier::Project)]);
     world.session = Session::new(Abilities::default(), 1);
     let told = untrusted(&mut world);
@@ -509,7 +509,7 @@ fn without_dialogs_a_project_is_told_how_to_be_trusted() {
 }
 
 #[test]
-fn an_agent_that_rests_is_told_at_once() {
+fn an_idle_agent_gets_the_message_at_once() {
     let mut world = watching(Vec::new());
     assert_eq!(
         triggered(&mut world, "one"),
@@ -534,7 +534,7 @@ fn while_the_agent_works_texts_wait_in_their_order() {
 }
 
 #[test]
-fn what_waits_goes_to_the_conversation_that_is_open_then() {
+fn queued_messages_go_to_the_open_conversation() {
     let mut world = watching(Vec::new());
     world.step(Event::AgentStart);
     triggered(&mut world, "one");
@@ -579,7 +579,7 @@ fn a_trigger_stops_the_countdown() {
 }
 
 #[test]
-fn what_waits_comes_before_our_own_reminder() {
+fn queued_messages_precede_the_reminder() {
     let mut world = World::started(vec![workflow("w", &["a", "b"])]);
     world.step(Event::AgentStart);
     triggered(&mut world, "one");
@@ -590,7 +590,7 @@ fn what_waits_comes_before_our_own_reminder() {
 }
 
 #[test]
-fn what_came_in_is_not_taken_for_a_template() {
+fn received_text_is_not_a_template() {
     let trigger = Trigger {
         on: TriggerOn::Http {
             port: 1,

@@ -4,7 +4,7 @@
 //! Said by `check` alone. A definition that was sound stays sound.
 
 use workflow_core::definition::{
-    Files, KeyPlaces, Loaded, Origins, Phase, PhaseEntry, Rule, Settings, Tier, ToolAccess,
+    Files, KeyLocations, Loaded, Origins, Phase, PhaseEntry, Rule, Settings, Tier, ToolAccess,
     Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
@@ -38,7 +38,7 @@ fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec
         return Vec::new();
     };
     let mut found: Vec<Diagnostic> = unreachable(&workflow.rules, &origin.keys).collect();
-    let mut free: Vec<(&Phase, &KeyPlaces)> = Vec::new();
+    let mut free: Vec<(&Phase, &KeyLocations)> = Vec::new();
     for (entry, place) in workflow.phases.iter().zip(&origin.entries) {
         let PhaseEntry::Phase(phase) = entry else {
             continue;
@@ -56,7 +56,7 @@ fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec
 /// The rules of a level that another one always speaks before.
 fn unreachable<'a>(
     rules: &'a [Rule],
-    keys: &'a KeyPlaces,
+    keys: &'a KeyLocations,
 ) -> impl Iterator<Item = Diagnostic> + 'a {
     rules.iter().enumerate().filter_map(|(at, rule)| {
         let before = rules[..at].iter().find(|before| covers(before, rule))?;
@@ -112,7 +112,7 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
 }
 
 /// What is said of the phases of a workflow in which the shell is free, once.
-fn free_shell(free: &[(&Phase, &KeyPlaces)], workflow: &KeyPlaces) -> Option<Diagnostic> {
+fn free_shell(free: &[(&Phase, &KeyLocations)], workflow: &KeyLocations) -> Option<Diagnostic> {
     let (_, first) = free.first()?;
     let mut names: Vec<String> = free
         .iter()

@@ -217,7 +217,7 @@ impl Line<'_> {
     }
 
     /// What stands between the phase and the next one.
-    fn phase_exit(&self) -> Option<&'static str> {
+    fn way_out(&self) -> Option<&'static str> {
         let NodeKind::Phase(phase) = self.place.kind else {
             return None;
         };

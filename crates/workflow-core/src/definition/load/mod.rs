@@ -1,4 +1,4 @@
-//! Loads everything there is: settings, both tiers, references. Never stops at the first mistake.
+//! The loader of settings, both tiers and references. It does not stop at the first mistake.
 
 mod auto_continue;
 mod directories;
@@ -103,7 +103,7 @@ pub struct Listing {
 pub enum Outcome {
     /// It is in the catalog.
     Loaded,
-    /// The project's workflow of the same key takes its place.
+    /// The project's workflow of the same key replaces it.
     Shadowed,
     /// Something is wrong with it, or with what it refers to.
     LeftOut,
@@ -273,7 +273,7 @@ fn override_left_out(key: &str, file: &str) -> Diagnostic {
         .about(key)
 }
 
-/// The drafts whose references are sound; notes the outcome of each in the index.
+/// Returns the drafts with sound references; records the outcome of each in the index.
 fn resolve(
     drafts: Vec<Draft>,
     index: &mut [Listing],
@@ -284,21 +284,21 @@ fn resolve(
     let checked = check_references(&drafts, &found, max_nesting);
     diagnostics.extend(checked.diagnostics);
 
-    let standing: HashMap<(&str, Tier), Outcome> = drafts
+    let outcomes: HashMap<(&str, Tier), Outcome> = drafts
         .iter()
         .zip(&checked.kept)
         .map(|(draft, &kept)| {
-            let standing = if kept {
+            let outcome = if kept {
                 Outcome::Loaded
             } else {
                 Outcome::LeftOut
             };
-            ((&*draft.workflow.key, draft.tier), standing)
+            ((&*draft.workflow.key, draft.tier), outcome)
         })
         .collect();
     for listing in index {
-        if let Some(&standing) = standing.get(&(&*listing.key, listing.tier)) {
-            listing.outcome = standing;
+        if let Some(&outcome) = outcomes.get(&(&*listing.key, listing.tier)) {
+            listing.outcome = outcome;
         }
     }
     drafts

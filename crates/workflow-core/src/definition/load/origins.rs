@@ -1,6 +1,6 @@
 //! The locations of the keys of definitions and settings.
 //!
-//! A served catalog keeps no places: whoever wants to know reads the files once more, through the same
+//! A served catalog keeps no locations: an explanation reads the files once more, through the same
 //! parser. Files that have changed or gone since are left out. It knows no meaning of a key.
 
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ pub struct Origins<'f> {
     tiers: BTreeMap<String, Tier>,
     limits: Limits,
     settings: Vec<SettingsOrigin>,
-    /// The workflows that were asked for.
+    /// The requested workflows.
     read: RefCell<HashMap<String, Option<Rc<WorkflowOrigin>>>>,
 }
 
@@ -63,7 +63,7 @@ pub struct KeyLocations(BTreeMap<(String, Option<String>), Location>);
 
 impl KeyLocations {
     /// The location of a key. `["continue", "max"]` is a key of a map in the map; where it is not written out,
-    /// the place is that of the key around it.
+    /// the location is that of the key around it.
     #[must_use]
     pub fn of(&self, key: &[&str]) -> Option<&Location> {
         let (outer, inner) = (key.first()?, key.get(1));
@@ -136,6 +136,7 @@ impl<'f> Origins<'f> {
         read
     }
 
+    /// Reads the locations of a workflow; `None` if its files have changed and cannot be read any more.
     fn read_workflow(&self, key: &str) -> Option<WorkflowOrigin> {
         let tier = *self.tiers.get(key)?;
         let directory = Directory {
@@ -169,6 +170,7 @@ impl fmt::Debug for Origins<'_> {
     }
 }
 
+/// Reads the locations of a settings file; `None` if there is none, or it cannot be read.
 fn settings_origin(files: &dyn Files, tier: Tier) -> Option<SettingsOrigin> {
     let settings = load_settings_of(files, tier, &mut Vec::new())?.into_settings();
     let path = FilePath::settings(tier);
@@ -200,6 +202,7 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
     }
 }
 
+/// Reads the locations of a phase file; `None` if it cannot be read any more.
 fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyLocations> {
     let source = directory.open_phase_file(path).ok()?;
     let parts = frontmatter::split(source.text()).ok()?;

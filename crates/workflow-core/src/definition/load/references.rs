@@ -1,4 +1,4 @@
-//! Resolves subworkflow references: cycles, broken references, nesting.
+//! Subworkflow references: cycles, broken references, nesting.
 //!
 //! Works on indexes and edges, never on the text of a message (B08), and walks no links while it
 //! changes them (B09). After it, every reference leads to a workflow that is left, and none leads back.
@@ -181,7 +181,7 @@ impl ReferenceCheck<'_> {
         }
     }
 
-    /// A shortest way from a workflow back to itself, in words.
+    /// Describes a shortest path from a workflow back to itself.
     fn round(&self, start: usize, inside: &HashSet<usize>) -> String {
         const NAMED: usize = 8;
         let mut came_from: HashMap<usize, usize> = HashMap::new();

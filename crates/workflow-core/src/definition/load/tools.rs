@@ -1,4 +1,4 @@
-//! Reads `tools` and `results`, which mean the same in the settings, a workflow and a phase.
+//! Readers of `tools` and `results`, which mean the same in the settings, a workflow and a phase.
 //!
 //! Both are guards: whatever is wrong is an error. A settings file applies in spite of its mistakes, so a mistake in it
 //! forbids more: a rule that forbids is kept without its wrong condition, a rule that allows is dropped, and where it is
@@ -202,7 +202,7 @@ fn read_result(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Res
     let redact = keys.field(&result::REDACT);
     let redacts = !matches!(redact, Field::Absent);
     let redact = redact.value();
-    // A wrong pattern, or an unknown key that may have been meant to name some.
+    // A wrong pattern, or an unknown key that may be a misspelled one.
     let unread = redact.is_none() && (redacts || !keys.all_known);
     let with = keys.get(&result::WITH);
     if let Some(with) = with.as_ref().filter(|_| !redacts) {

@@ -1,4 +1,4 @@
-//! Reads `triggers`. It is a guard: whatever is wrong is an error. A trigger with a mistake is left out; the others of the
+//! The reader of `triggers`. It is a guard: any mistake is an error. A trigger with a mistake is left out; the others of the
 //! file stay.
 
 use crate::definition::model::{Tier, Token, Trigger, TriggerOn};

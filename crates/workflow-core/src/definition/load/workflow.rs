@@ -1,4 +1,4 @@
-//! Reads a workflow's map: everything but its phase files.
+//! The reader of a workflow's map: everything but its phase files.
 
 use super::auto_continue::read_continue;
 use super::tools::{read_results, read_tools};
@@ -8,7 +8,7 @@ use crate::definition::schema::{Field, MapReader, Section, Text, nearest, wrong_
 use crate::definition::syntax::{Entry, Kind, Map, Node, Reader, Span, raise};
 use crate::diagnostic::{Code, Finding, shown};
 
-/// A workflow whose phases are still to be read.
+/// A workflow with phases that are not read yet.
 pub(super) struct ReadWorkflow<'s> {
     /// The workflow as far as it is sound; `phases` is empty.
     pub(super) workflow: Workflow,

@@ -13,12 +13,12 @@ pub struct Guards {
     pub rules: Vec<Rule>,
     /// Rules on results.
     pub results: Vec<ResultRule>,
-    /// How they were obtained.
+    /// The status of the file they come from.
     #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
     pub status: SettingsStatus,
 }
 
-/// How the guards of a settings file were obtained.
+/// The status of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum SettingsStatus {
     /// All of them were loaded, or there is no file.

@@ -14,7 +14,7 @@ use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
 /// The longest countdown, in seconds.
 const LONGEST_COUNTDOWN: u32 = 3600;
 
-/// Declares the words of a type: the word, its value, its meaning.
+/// Declares the named values of a type: name, value, meaning.
 macro_rules! named_values {
     ($($type:ident { $($word:literal => $value:ident, $meaning:literal;)+ })+) => {$(
         impl NamedValues for $type {

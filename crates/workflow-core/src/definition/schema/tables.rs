@@ -3,7 +3,7 @@
 use super::key::{Default, ValueType};
 use super::section::Section;
 
-/// The type of a value, in words.
+/// Describes the type of a value.
 fn describe_type(value: ValueType) -> String {
     match value {
         ValueType::Text | ValueType::FilledText => "text".to_owned(),

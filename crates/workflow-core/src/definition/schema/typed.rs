@@ -1,4 +1,4 @@
-//! Keys with the readers of their values. A constructor is the one place where a type and its reader meet.
+//! Keys with the readers of their values. Only the constructors connect a type with its reader.
 
 use super::key::{Default, Hint, Key, ValueType};
 use super::patterns::{read_commands, read_fields, read_globs, read_regex, read_regexes};
@@ -12,7 +12,7 @@ use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Node, Reader};
 use crate::template::TemplateKind;
 
-/// A key whose value can be read without a look at other keys.
+/// A key with a value that does not depend on other keys.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::definition) struct Typed<T: 'static> {
     pub(in crate::definition) key: Key,

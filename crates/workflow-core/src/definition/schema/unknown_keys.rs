@@ -115,7 +115,7 @@ fn is_guard(key: &str) -> bool {
     FUTURE_GUARDS.contains(&key) || guards().any(|guard| guard == key)
 }
 
-/// The sections of a key, in words: `a workflow, a phase or the settings`.
+/// Describes the sections of a key: `a workflow, a phase or the settings`.
 fn homes(key: &str) -> String {
     let of = Section::ALL
         .iter()

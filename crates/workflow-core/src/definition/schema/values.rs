@@ -18,9 +18,9 @@ pub(in crate::definition) struct Text {
     pub(in crate::definition) span: Option<Span>,
 }
 
-/// Words that a key takes, each with its value and its meaning.
+/// The named values of a key, each with its value and its meaning.
 pub(in crate::definition) trait NamedValues: Copy + 'static {
-    /// The words with their meaning.
+    /// The names with their meaning.
     const NAMES: &'static [(&'static str, &'static str)];
     /// Their values, in the same order.
     const VALUES: &'static [Self];
@@ -405,7 +405,7 @@ fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
     (is_template && entry.value.kind == Kind::Null).then(|| format!("{{{}}}", shown(&entry.key)))
 }
 
-/// Reports the variables of a template that do not exist in its place, each once.
+/// Reports the variables of a template that do not exist in its key, each once.
 pub(in crate::definition) fn check_template(
     reader: &mut Reader<'_>,
     place: template::TemplateKind,

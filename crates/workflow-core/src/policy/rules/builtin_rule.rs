@@ -51,7 +51,7 @@ const TEXT_RUNNERS: [&str; 14] = [
     "zellij",
 ];
 
-/// What the rule forbids, for display.
+/// A description of what the rule forbids.
 pub(crate) const FORBIDS: &str =
     "running `workflow-sidecar approve` or `trust`, and writing where their answers are kept";
 /// The source of the rule, for display.
@@ -72,7 +72,7 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
 }
 });
 
-/// Returns the denial of a call that would decide in place of a person.
+/// Returns the denial of a call that would make a person's decision.
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     decides(call).then(|| Denial {
         level: NAME,
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn deciding_in_place_of_a_person_is_denied() {
+    fn making_a_persons_decision_is_denied() {
         for line in [
             "workflow-sidecar approve --choice approve",
             "workflow-sidecar trust .",

@@ -157,7 +157,7 @@ impl CompiledRule {
     }
 }
 
-/// Returns whether a field of the input matches; a missing one does not.
+/// Returns whether a field of the input matches; a missing one does not, and an invalid pattern is unknown.
 fn input_matches(
     call: &Call<'_>,
     field: &str,

@@ -65,7 +65,7 @@ pub struct Rules {
 #[derive(Debug, Clone)]
 struct Level {
     name: Arc<str>,
-    /// Whether it is a workflow or a phase.
+    /// True if it is a workflow or a phase.
     in_workflow: bool,
     list: ToolGuard,
     rules: Vec<CompiledRule>,

@@ -41,7 +41,7 @@ pub(super) struct PathMatcher {
     parts: Option<Vec<Part>>,
     /// Relative to the root of the file system, each with the number of parts that the pattern does not contain.
     absolute: Vec<(Vec<Part>, usize)>,
-    /// Whether it matches a name at any depth.
+    /// True if it matches a name at any depth.
     is_deep: bool,
     is_wide: bool,
 }
@@ -52,9 +52,9 @@ pub(super) struct PathCandidate<'p> {
     ignores_case: bool,
     /// The parts after the literal ones.
     tail: Vec<Part>,
-    /// Whether a part is unknown.
+    /// True if a part is unknown.
     is_unknown: bool,
-    /// Whether it may contain any directories.
+    /// True if it may contain any directories.
     leads_anywhere: bool,
 }
 

@@ -98,6 +98,7 @@ impl Globs {
         self.patterns.is_empty()
     }
 
+    /// Returns the compiled globs; `None` if one is invalid, which counts against the call.
     fn compiled(&self, paths: &dyn Paths) -> Option<&Compiled> {
         let compile = || Compiled::new(&self.patterns, self.bare, paths).ok();
         self.compiled.get_or_init(compile).as_ref()
