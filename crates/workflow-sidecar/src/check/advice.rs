@@ -3,7 +3,7 @@
 //! Only `check` gives it. It is never an error.
 
 use workflow_core::definition::{
-    Files, KeyPlaces, Loaded, Origins, Phase, PhaseEntry, Rule, Settings, Tier, ToolAccess,
+    Files, KeyLocations, Loaded, Origins, Phase, PhaseEntry, Rule, Settings, Tier, ToolAccess,
     Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
@@ -37,7 +37,7 @@ fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec
         return Vec::new();
     };
     let mut found: Vec<Diagnostic> = unreachable(&workflow.rules, &origin.keys).collect();
-    let mut free: Vec<(&Phase, &KeyPlaces)> = Vec::new();
+    let mut free: Vec<(&Phase, &KeyLocations)> = Vec::new();
     for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
         let PhaseEntry::Phase(phase) = entry else {
             continue;
@@ -55,7 +55,7 @@ fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec
 /// Finds the rules of a level that are never reached, because an earlier one matches all their calls.
 fn unreachable<'a>(
     rules: &'a [Rule],
-    keys: &'a KeyPlaces,
+    keys: &'a KeyLocations,
 ) -> impl Iterator<Item = Diagnostic> + 'a {
     rules.iter().enumerate().filter_map(|(at, rule)| {
         let before = rules[..at].iter().find(|before| covers(before, rule))?;
@@ -111,7 +111,7 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
 }
 
 /// Returns one diagnostic for all phases of a workflow in which the shell is free.
-fn free_shell(free: &[(&Phase, &KeyPlaces)], workflow: &KeyPlaces) -> Option<Diagnostic> {
+fn free_shell(free: &[(&Phase, &KeyLocations)], workflow: &KeyLocations) -> Option<Diagnostic> {
     let (_, first) = free.first()?;
     let mut names: Vec<String> = free
         .iter()

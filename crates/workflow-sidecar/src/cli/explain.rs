@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::{Loaded, Origins, Workflow, load};
 use workflow_core::diagnostic::{Location, shown, visible};
 use workflow_core::explain::{
-    Explained, NodeKind, Origin, PhaseNode, PhaseTree, Row, Said, Topic, Value, everywhere,
+    Explained, NodeKind, Origin, OriginKind, PhaseNode, PhaseTree, Row, Topic, Value, everywhere,
     phase_tree,
 };
 
@@ -303,7 +303,7 @@ fn inline(value: &Value) -> String {
         Value::Flag(true) => "yes".to_owned(),
         Value::Flag(false) => "no".to_owned(),
         Value::Count(count) => count.to_string(),
-        Value::Word(word) => visible(word),
+        Value::Label(word) => visible(word),
         Value::Names(names) if names.is_empty() => "none".to_owned(),
         Value::Names(names) => visible(&names.join(", ")),
         Value::Text(text) | Value::Part(text) => shown(text.lines().next().unwrap_or_default()),
@@ -312,16 +312,16 @@ fn inline(value: &Value) -> String {
 
 /// Formats the source of a value.
 fn from(origin: &Origin) -> String {
-    match (&origin.location, &origin.said) {
+    match (&origin.location, &origin.kind) {
         (Some(location), _) => match location.line() {
             Some(line) => format!("{}:{line}", location.file),
             None => location.file.to_string(),
         },
-        (None, Said::Default) => "default".to_owned(),
-        (None, Said::BuiltIn) => "built in".to_owned(),
-        (None, Said::Settings(_)) => "settings".to_owned(),
-        (None, Said::Workflow(key)) => format!("workflow {}", shown(key)),
-        (None, Said::Phase) => "the phase".to_owned(),
+        (None, OriginKind::Default) => "default".to_owned(),
+        (None, OriginKind::BuiltIn) => "built in".to_owned(),
+        (None, OriginKind::Settings(_)) => "settings".to_owned(),
+        (None, OriginKind::Workflow(key)) => format!("workflow {}", shown(key)),
+        (None, OriginKind::Phase) => "the phase".to_owned(),
     }
 }
 
@@ -413,8 +413,8 @@ impl Serialize for OneRow<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("value", &OneValue(&self.0.value))?;
         if let Some(origin) = &self.0.origin {
-            map.serialize_entry("from", origin.said.name())?;
-            if let Said::Settings(tier) = origin.said {
+            map.serialize_entry("from", origin.kind.name())?;
+            if let OriginKind::Settings(tier) = origin.kind {
                 map.serialize_entry("tier", &tier)?;
             }
             if let Some(location) = &origin.location {
@@ -436,7 +436,9 @@ impl Serialize for OneValue<'_> {
             Value::Flag(flag) => serializer.serialize_bool(*flag),
             Value::Count(count) => serializer.serialize_u64(*count),
             Value::Names(names) => names.serialize(serializer),
-            Value::Word(text) | Value::Text(text) | Value::Part(text) => text.serialize(serializer),
+            Value::Label(text) | Value::Text(text) | Value::Part(text) => {
+                text.serialize(serializer)
+            }
         }
     }
 }

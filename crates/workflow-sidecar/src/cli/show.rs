@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::{shown, visible};
-use workflow_core::policy::gate::{GateVerdict, Report};
+use workflow_core::policy::gate::{CheckVerdict, Report};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
@@ -254,9 +254,9 @@ fn print_gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
     writeln!(out, "{style}gate {result}{style:#}")?;
     for check in checks {
         let (style, mark) = match check.verdict {
-            GateVerdict::Passed => (GOOD, "✓"),
-            GateVerdict::Failed => (BAD, "✗"),
-            GateVerdict::CouldNotRun(_) => (NOTABLE, "⚠"),
+            CheckVerdict::Passed => (GOOD, "✓"),
+            CheckVerdict::Failed => (BAD, "✗"),
+            CheckVerdict::CouldNotRun(_) => (NOTABLE, "⚠"),
         };
         let lasted = i64::try_from(check.duration_ms).unwrap_or(i64::MAX);
         let why = if check.reason.is_empty() {

@@ -149,7 +149,7 @@ impl<'l> Requirements<'l> {
             let hash = hash_of_triggers(triggers.iter().copied());
             let is_trusted = requirements.is_trusted(hash, project, store)?;
             for trigger in triggers {
-                let what = format!("{}: \"{}\"", trigger.in_words(), trigger.prompt);
+                let what = format!("{}: \"{}\"", trigger.describe(), trigger.prompt);
                 let location = &trigger.source;
                 add(
                     &mut requirements.triggers,

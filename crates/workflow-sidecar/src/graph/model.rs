@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use workflow_core::definition::{
-    Catalog, ContinueRule, Gate, Phase, PhaseEntry, Rule, Settings, Show, ToolAccess, Verdict,
+    Catalog, ContinueRule, Gate, Phase, PhaseEntry, Rule, RuleAction, Settings, Show, ToolAccess,
     Workflow,
 };
 use workflow_core::diagnostic::shown;
@@ -252,10 +252,10 @@ fn rules(rules: &[Rule]) -> Option<NodeMark> {
     let mut text: Vec<String> = rules
         .iter()
         .map(|rule| {
-            let effect = match rule.verdict {
-                Verdict::Allow => "allow",
-                Verdict::Ask => "ask about",
-                Verdict::Block => "block",
+            let effect = match rule.action {
+                RuleAction::Allow => "allow",
+                RuleAction::Ask => "ask about",
+                RuleAction::Block => "block",
             };
             format!("{effect} {}", rule.tools.join(", "))
         })
@@ -265,7 +265,7 @@ fn rules(rules: &[Rule]) -> Option<NodeMark> {
 }
 
 fn gate(gates: &[Gate]) -> Option<NodeMark> {
-    let checks: Vec<String> = gates.iter().map(|gate| gate.check.in_words()).collect();
+    let checks: Vec<String> = gates.iter().map(|gate| gate.check.describe()).collect();
     (!checks.is_empty()).then(|| NodeMark::Gate(shown(&checks.join(", "))))
 }
 

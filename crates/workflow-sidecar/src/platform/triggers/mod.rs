@@ -47,7 +47,7 @@ pub(crate) fn start(
     let definition = trigger.clone();
     let deliver: Deliver = Box::new(move |event| {
         deliver(match event {
-            TriggerEvent::Text(text) => TriggerEvent::Text(definition.told(&text)),
+            TriggerEvent::Text(text) => TriggerEvent::Text(definition.message(&text)),
             TriggerEvent::Problem(problem) => TriggerEvent::Problem(problem),
         })
     });
