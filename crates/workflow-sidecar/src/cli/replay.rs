@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(if numbers.differ > 0 {
         Outcome::Findings
     } else {
-        Outcome::Well
+        Outcome::Success
     })
 }
 

@@ -86,7 +86,7 @@ impl Process {
         command
             .args(&program.arguments)
             // A replay is not recorded.
-            .env_remove(crate::cli::RECORD_VARIABLE)
+            .env_remove(super::recorder::RECORD_VARIABLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // Several commands may write at once.

@@ -29,6 +29,9 @@ use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, PlatformReport};
 use crate::serve::Loader;
 
+/// The environment variable with the path of `--record`, so that the sessions of any host can be recorded.
+pub(crate) const RECORD_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD";
+
 /// The size of a recording at most, by default.
 pub(crate) const DEFAULT_LIMIT: u64 = 256 << 20;
 

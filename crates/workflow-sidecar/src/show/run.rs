@@ -9,6 +9,8 @@ use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
 use workflow_core::run::{Position, RestoredRun, RunState, entry_type, restore};
 
+use crate::run_condition::stored_path;
+
 /// A run, as far as its stored entries describe it.
 #[derive(Debug)]
 pub(super) struct TimelineRun {
@@ -74,13 +76,10 @@ impl TimelineRun {
         let position = self
             .catalog
             .as_ref()
+            // An outdated path is shown as it is stored.
             .and_then(|catalog| Position::of(&self.state, catalog).ok());
         let Some(position) = position else {
-            let segments = self.state.current_path.segments().iter();
-            let parts: Vec<String> = segments
-                .map(|segment| format!("{} [{}]", segment.workflow_key, segment.phase_index + 1))
-                .collect();
-            return parts.join(" > ");
+            return stored_path(&self.state.current_path);
         };
         let inside = position.levels.iter().skip(1);
         let scopes = inside.map(|level| level.workflow.name.as_str());
@@ -99,6 +98,7 @@ impl TimelineRun {
                     ..Loaded::default()
                 };
                 let files = MemoryFiles::new();
+                // A run at an outdated path has no explanation.
                 Explained::of(&self.state, &loaded, &Origins::new(&files, &loaded)).ok()
             })
             .as_ref()

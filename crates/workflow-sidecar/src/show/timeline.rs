@@ -28,7 +28,7 @@ pub(crate) struct Timeline {
     /// The current phase: the index of its event, and when it was entered.
     #[serde(skip)]
     open: Option<(usize, Option<i64>)>,
-    /// Indexes of the events whose names need the definition: start and phase.
+    /// Indexes of the events that need names from the definition: start and phase.
     #[serde(skip)]
     unnamed: Vec<usize>,
     /// The open questions: id and index of the event.
@@ -72,7 +72,7 @@ pub(crate) enum TimelineEvent {
     Denied { tool: String, reason: String },
     /// The checks of a gate ran.
     Gate { checks: Vec<Report> },
-    /// The user was asked; with the answer, once there is one.
+    /// A question to the user; with the answer, once there is one.
     Asked {
         question: String,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -365,7 +365,7 @@ impl Timeline {
             run.state.task_description.clone(),
         );
         if !run.state.active {
-            // A run whose start is not in the file.
+            // The start of the run is not in the file.
             self.run = Some(run);
             return;
         }
@@ -414,7 +414,7 @@ impl Timeline {
         }
         if let Some(why) = now.paused.filter(|_| before.paused.is_none()) {
             self.push(TimelineEvent::Paused {
-                why: pause_reason(why),
+                why: pause_text(why),
             });
         }
     }
@@ -444,8 +444,8 @@ fn characters(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-fn pause_reason(why: PauseReason) -> &'static str {
-    match why {
+fn pause_text(reason: PauseReason) -> &'static str {
+    match reason {
         PauseReason::Max => "the bound of reminders is reached",
         PauseReason::MaxStale => "the agent called no tool",
         PauseReason::Error => "the model's answer ended in an error",
