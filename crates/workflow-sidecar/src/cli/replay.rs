@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     format: Format,
 }
 
-/// Whom the output is for.
+/// The formats of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Format {
     /// For people

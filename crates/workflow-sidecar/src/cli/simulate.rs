@@ -214,23 +214,11 @@ impl<W: Write> Walk<'_, W> {
         if !self.typed {
             self.echo(text)?;
         }
-        match step.command {
-            Command::Quit => return Ok(Flow::End),
-            Command::Help => writeln!(self.out, "{}", indented(HELP))?,
-            Command::Tool { .. }
-            | Command::Move(_)
-            | Command::Stop(_)
-            | Command::Start
-            | Command::Say(_)
-            | Command::Wait(_)
-            | Command::Answer(_)
-            | Command::Gate(_)
-            | Command::Result { .. }
-            | Command::Trigger { .. }
-            | Command::Back(_)
-            | Command::Run { .. }
-            | Command::Compact
-            | Command::Reload => {}
+        if step.command == Command::Quit {
+            return Ok(Flow::End);
+        }
+        if step.command == Command::Help {
+            writeln!(self.out, "{}", indented(HELP))?;
         }
         let (output, labels) = self.simulation.take(&step.command)?;
         self.print(&output)?;
@@ -250,7 +238,7 @@ impl<W: Write> Walk<'_, W> {
     }
 
     fn end(mut self) -> Result<Outcome> {
-        let (rest, location) = self.simulation.rest();
+        let (rest, location) = self.simulation.condition();
         self.simulation.finish()?;
         if self.typed {
             writeln!(self.out)?;

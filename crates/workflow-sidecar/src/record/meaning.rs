@@ -36,7 +36,7 @@ const SUBJECTS: [&str; 11] = [
     WIDGET,
     SESSION_NAME,
 ];
-/// The subjects that are named only if nothing else differs, because they follow from the rest.
+/// The subjects that are named only if nothing else differs, because they follow from the others.
 const MINOR_SUBJECTS: [&str; 2] = [STORED, OTHER];
 
 /// A fact in a message.

@@ -168,16 +168,7 @@ impl Recorder {
         };
         self.push_definitions(read, &mut lines);
         for result in results {
-            let result = match result {
-                PlatformResult::Effect(event) => {
-                    Some(PlatformResult::Effect(self.redaction.event(&event)))
-                }
-                PlatformResult::Query(query) => self
-                    .redaction
-                    .query_result(query)
-                    .map(PlatformResult::Query),
-            };
-            if let Some(result) = result {
+            if let Some(result) = self.redaction.result(result) {
                 lines.push("result", &result);
             }
         }

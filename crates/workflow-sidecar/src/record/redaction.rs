@@ -19,7 +19,7 @@ use workflow_protocol::{Kind, METHODS};
 
 use super::definitions::{Content, Directory};
 use super::format::{ANY, UNKNOWN};
-use super::results::QueryResult;
+use super::results::{PlatformResult, QueryResult};
 
 /// Replaces a string that is left out.
 const REDACTED: &str = "[redacted]";
@@ -342,8 +342,16 @@ impl Redaction {
         event
     }
 
+    /// A result of the platform as it is recorded; `None` if it is not recorded.
+    pub(super) fn result(&mut self, result: PlatformResult) -> Option<PlatformResult> {
+        match result {
+            PlatformResult::Effect(event) => Some(PlatformResult::Effect(self.event(&event))),
+            PlatformResult::Query(query) => self.query_result(query).map(PlatformResult::Query),
+        }
+    }
+
     /// The answer to a query as it is recorded; `None` if it is not recorded.
-    pub(super) fn query_result(&mut self, result: QueryResult) -> Option<QueryResult> {
+    fn query_result(&mut self, result: QueryResult) -> Option<QueryResult> {
         match result {
             QueryResult::Excerpt(text) if self.is_on() && !text.trim().is_empty() => {
                 keep(&mut self.excerpts, text.trim());

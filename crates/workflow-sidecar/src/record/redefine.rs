@@ -24,40 +24,31 @@ pub(super) fn redefined<'a>(
     if given.is_empty() {
         return Vec::new();
     }
-    let lines = &transcript.lines;
-    let recordings = lines.chunk_by(|_, next| !matches!(next.entry, Entry::Header(_)));
-    recordings
-        .flat_map(|recording| of_recording(transcript, recording, given))
-        .collect()
-}
-
-fn of_recording<'a>(
-    transcript: &Transcript,
-    lines: &'a [Line],
-    given: &BTreeMap<String, Directory>,
-) -> Vec<Redefined<'a>> {
+    let recordings = transcript
+        .lines
+        .chunk_by(|_, next| !matches!(next.entry, Entry::Header(_)));
     let mut found = Vec::new();
-    let mut is_first = true;
-    for line in lines {
-        let Entry::Definitions(old) = &line.entry else {
-            continue;
-        };
-        if let Some(definitions) = with(transcript, old, given, is_first) {
+    for lines in recordings {
+        let defines = |line: &&Line| matches!(line.entry, Entry::Definitions(_));
+        let begins = |line: &&Line| matches!(line.entry, Entry::In(_));
+        if !lines.iter().any(|line| defines(&line))
+            && let Some(line) = lines.iter().find(begins)
+        {
             found.push(Redefined {
                 line,
-                is_before: false,
-                definitions,
+                is_before: true,
+                definitions: Definitions::Embedded(given.clone()),
             });
         }
-        is_first = false;
-    }
-    let begins = lines.iter().find(|line| matches!(line.entry, Entry::In(_)));
-    if is_first && let Some(line) = begins {
-        found.push(Redefined {
-            line,
-            is_before: true,
-            definitions: Definitions::Embedded(given.clone()),
-        });
+        for (at, line) in lines.iter().filter(defines).enumerate() {
+            if let Some(definitions) = with(transcript, line, given, at == 0) {
+                found.push(Redefined {
+                    line,
+                    is_before: false,
+                    definitions,
+                });
+            }
+        }
     }
     found
 }
@@ -65,14 +56,17 @@ fn of_recording<'a>(
 /// A definitions line with other definitions: the first of a recording has all of them.
 fn with(
     transcript: &Transcript,
-    old: &Definitions,
+    line: &Line,
     given: &BTreeMap<String, Directory>,
     is_first: bool,
 ) -> Option<Definitions> {
     // Definitions that cannot be read have ended the replay before.
-    let before = match old {
-        Definitions::Embedded(directories) => directories.clone(),
-        Definitions::Named(name) => Tiers::beside(&transcript.path, name).ok()?.directories(),
+    let before = match &line.entry {
+        Entry::Definitions(Definitions::Embedded(directories)) => directories.clone(),
+        Entry::Definitions(Definitions::Named(name)) => {
+            Tiers::beside(&transcript.path, name).ok()?.directories()
+        }
+        _ => return None,
     };
     let mut after = before.clone();
     for (name, directory) in given {

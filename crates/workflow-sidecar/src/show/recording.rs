@@ -137,7 +137,7 @@ impl Reader {
             return self.actions(session, &params["actions"]);
         }
         if let Some("ui/confirm" | "ui/select") = message["method"].as_str() {
-            return self.question_asked(&message);
+            return self.question_opened(&message);
         }
         let call = message
             .get("id")
@@ -148,7 +148,7 @@ impl Reader {
     }
 
     /// Handles a question. The title of a choice also contains the text below it.
-    fn question_asked(&mut self, message: &Value) {
+    fn question_opened(&mut self, message: &Value) {
         let params = &message["params"];
         let session = params["sessionId"].as_str().unwrap_or_default();
         let first = |name: &str| {
@@ -158,7 +158,7 @@ impl Reader {
         let question = [first("title"), first("message")].join(" ");
         let id = message["id"].to_string();
         self.questions.insert(id.clone(), session.to_owned());
-        self.timeline(session).asked(&id, question.trim());
+        self.timeline(session).question_opened(&id, question.trim());
     }
 
     fn question_answered(&mut self, message: &Value) {
@@ -172,7 +172,7 @@ impl Reader {
             Value::String(chosen) => chosen,
             _ => "nothing",
         };
-        self.timeline(&session).answered(&id, answer);
+        self.timeline(&session).question_answered(&id, answer);
     }
 
     fn answered(&mut self, call: &PendingCall, result: &Value) {

@@ -173,7 +173,7 @@ impl Timeline {
     }
 
     /// Adds a question to the user.
-    pub(super) fn asked(&mut self, id: &str, question: &str) {
+    pub(super) fn question_opened(&mut self, id: &str, question: &str) {
         self.open_questions.push((id.to_owned(), self.events.len()));
         let question = question.to_owned();
         let answer = None;
@@ -219,7 +219,7 @@ impl Timeline {
     }
 
     /// Adds the answer to a question.
-    pub(super) fn answered(&mut self, id: &str, text: &str) {
+    pub(super) fn question_answered(&mut self, id: &str, text: &str) {
         let Some(at) = self.open_questions.iter().position(|(open, _)| open == id) else {
             return;
         };

@@ -66,7 +66,7 @@ pub(crate) struct Changed {
 /// The labels of a reaction, which an expectation may name.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
-    /// The results: blocked, pushed, parked.
+    /// The results, for example `blocked`.
     pub(super) verdicts: Vec<String>,
     /// The phase's name and id, or how the run ended.
     pub(super) phase: Vec<String>,

@@ -30,13 +30,13 @@ pub(crate) struct Simulation {
     /// The number of messages of triggers that wait until the agent has stopped.
     queued: u64,
     /// A call that waits for a person or a gate.
-    waiting: Option<WaitingCall>,
+    waiting: Option<UnansweredCall>,
     /// The definitions at the start.
     loaded: Arc<Loaded>,
 }
 
 /// A call of the agent that is not answered yet.
-struct WaitingCall {
+struct UnansweredCall {
     /// Under which its answer comes.
     answer: u64,
     what: Call,
@@ -93,7 +93,7 @@ impl Simulation {
     /// Plays a command; gives the reactions and their labels.
     pub(crate) fn take(&mut self, command: &Command) -> Result<(Vec<Reaction>, Labels)> {
         let mut verdicts = self.happen(command)?;
-        verdicts.extend(self.finish_waiting_call()?);
+        verdicts.extend(self.continue_call()?);
         let reactions = self.host.take_reactions();
         let phase = self.phase()?;
         Ok((reactions, Labels { verdicts, phase }))
@@ -213,16 +213,16 @@ impl Simulation {
             .host
             .ask("hook/tool_call", &json!({ "event": event }))?;
         let name = name.to_owned();
-        self.waiting = Some(WaitingCall {
+        self.waiting = Some(UnansweredCall {
             answer,
             what: Call::Tool { id, name, input },
             turn,
         });
-        self.finish_waiting_call()
+        self.continue_call()
     }
 
     /// Continues a call that waited, if it is answered now.
-    fn finish_waiting_call(&mut self) -> Result<Vec<String>> {
+    fn continue_call(&mut self) -> Result<Vec<String>> {
         let mut words = Vec::new();
         while let Some(waiting) = self.waiting.take() {
             let Some((answer, at)) = self.host.answer_to(waiting.answer) else {
@@ -240,7 +240,7 @@ impl Simulation {
                     None if name == STEP_TOOL => {
                         let params =
                             json!({ "name": STEP_TOOL, "toolCallId": id, "arguments": input });
-                        self.waiting = Some(WaitingCall {
+                        self.waiting = Some(UnansweredCall {
                             answer: self.host.ask("tool/execute", &params)?,
                             what: Call::Step,
                             turn: waiting.turn,
@@ -446,7 +446,7 @@ impl Simulation {
     }
 
     /// The state of the run, and its phase if it is not over.
-    pub(crate) fn rest(&self) -> (RunCondition, Option<String>) {
+    pub(crate) fn condition(&self) -> (RunCondition, Option<String>) {
         let entries = self.host.entries();
         let (session, _) = restored_session(&entries, &self.loaded);
         let view = session.view();
