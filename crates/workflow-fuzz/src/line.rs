@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_protocol::{Kind, Method, for_each_method, method};
-use workflow_sidecar::serve::Memory;
+use workflow_sidecar::server::Memory;
 
 /// Sends the first line of the input to a new sidecar.
 pub fn play(data: &[u8]) {

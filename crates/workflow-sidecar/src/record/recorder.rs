@@ -27,7 +27,7 @@ use super::replay_platform::lock;
 use super::results::{PlatformResult, ReportedEvent};
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, PlatformReport};
-use crate::serve::Loader;
+use crate::server::Loader;
 
 /// The size of a recording at most, by default.
 pub(crate) const DEFAULT_LIMIT: u64 = 256 << 20;

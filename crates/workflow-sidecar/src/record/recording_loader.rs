@@ -12,7 +12,7 @@ use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, Tier
 use super::definitions::{Content, Directory};
 use super::transcript_loader::project_name;
 use crate::platform::disk::Disk;
-use crate::serve::{Loader, no_project};
+use crate::server::{Loader, no_project};
 
 /// Loads from the disk and notes the reads.
 #[derive(Debug)]

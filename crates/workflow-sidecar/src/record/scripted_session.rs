@@ -13,7 +13,7 @@ use super::replay::{blessed, replay};
 use super::replay_platform::ReplayPlatform;
 use super::transcript_loader::TranscriptLoader;
 use crate::platform::PlatformReport;
-use crate::serve::{Memory, Surroundings};
+use crate::server::{Memory, Surroundings};
 
 /// The seed of task ids in a script.
 const SEED: u64 = 7;

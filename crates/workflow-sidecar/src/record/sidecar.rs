@@ -10,7 +10,7 @@ use super::replay_platform::ReplayPlatform;
 use super::results::ReportedEvent;
 use super::transcript_loader::TranscriptLoader;
 use crate::platform::PlatformReport;
-use crate::serve::{Memory, Surroundings};
+use crate::server::{Memory, Surroundings};
 
 /// A sidecar. The lines that follow from a line are there before the next one is sent.
 pub(super) trait Sidecar {

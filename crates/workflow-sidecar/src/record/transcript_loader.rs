@@ -13,7 +13,7 @@ use workflow_core::definition::{
 use super::definitions::Directory;
 use super::recording_loader::RecordingLoader;
 use crate::platform::disk::{Disk, HOST_DIRECTORY};
-use crate::serve::{Loader, no_project};
+use crate::server::{Loader, no_project};
 
 /// Loads the definitions of a transcript.
 #[derive(Debug, Default)]

@@ -18,7 +18,7 @@ use super::dry_run::{DryGate, DryRunPlatform};
 use super::reaction::{Level, Reaction};
 use super::record::Recorder;
 use crate::platform::{Platform, PlatformReport};
-use crate::serve::{Memory, Surroundings};
+use crate::server::{Memory, Surroundings};
 
 /// The time of every simulation.
 pub(crate) const NOW: u64 = 1_767_225_600_000;

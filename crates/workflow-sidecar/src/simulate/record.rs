@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::host::{NOW, SEED};
 use crate::platform::{Platform, PlatformReport};
 use crate::record::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
-use crate::serve::Loader;
+use crate::server::Loader;
 
 /// A transcript being written.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use workflow_protocol::method::Initialize;
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION};
 
 use super::handlers::{Answered, unsupported};
-use super::server::{Server, Surroundings, not_initialized};
+use super::state::{Server, Surroundings, not_initialized};
 use crate::log::LINES;
 use crate::platform::PlatformReport;
 use crate::rpc::{Call, Message, Router, Service, failure};
@@ -259,7 +259,7 @@ mod tests {
     use jsonrpsee::types::Params;
     use workflow_core::types::RequestId;
 
-    use super::super::clock::Clock;
+    use super::super::timer::Clock;
     use super::*;
 
     /// Sends a line, gives the lines that follow.

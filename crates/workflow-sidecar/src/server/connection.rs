@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use workflow_core::effect::TriggerOutcome;
 
-use super::clock::Alarm;
-use super::dispatch::Dispatcher;
-use super::server::Surroundings;
+use super::dispatcher::Dispatcher;
+use super::state::Surroundings;
+use super::timer::Alarm;
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::record::{Cause, HostLine, Recorder};
 use crate::rpc::{Frame, LineReader};

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use workflow_core::definition::{Loaded, Tier, TierSettings, load};
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
-use super::observed::{Observations, Observed};
+mod observed;
+
+use self::observed::{Observations, Observed};
 use crate::platform::disk::{Disk, user_agent_dir};
 
 /// Loads the definitions of a user and of a project.

@@ -26,13 +26,13 @@ use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound, Text,
 };
 
-use super::clock::Clock;
 use super::definitions::{Definitions, Loader, OnDisk, ProjectOf};
-use super::host_question::{HostQuestion, ShownFile};
-use super::session::Slot;
+use super::host_questions::{HostQuestion, ShownFile};
+use super::session_handle::Slot;
+use super::timer::Clock;
 use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
 use crate::rpc::{Outbox, OutgoingRequests, success};
-use crate::wire;
+use crate::server::convert as wire;
 
 /// What lies around the process: where files and time come from.
 #[derive(Debug)]

@@ -1,24 +1,24 @@
-//! The process: lines in, lines out, and time.
+//! The server: the host's sessions behind one lock, and everything that happens to them.
 //!
 //! The thread that reads a line handles it and writes the answer; it never waits for the host. A question to the host is a
 //! line out, its answer a line in.
 
-mod clock;
+mod connection;
+mod convert;
 mod definitions;
-mod dispatch;
+mod dispatcher;
 mod handlers;
-mod host_question;
+mod host_questions;
 mod manifest;
 mod memory;
-mod observed;
-mod server;
-mod session;
-mod stdio;
+mod session_handle;
+mod state;
+mod timer;
 
 pub use memory::Memory;
 
 pub use crate::rpc::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 
+pub(crate) use connection::serve;
 pub(crate) use definitions::{Loader, no_project};
-pub(crate) use server::Surroundings;
-pub(crate) use stdio::serve;
+pub(crate) use state::Surroundings;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::dispatch::Dispatcher;
-use super::server::Surroundings;
+use super::dispatcher::Dispatcher;
+use super::state::Surroundings;
 use crate::platform::PlatformReport;
 
 /// A sidecar in memory, for tests and replays: the same dispatcher, without pipes and threads.
@@ -12,7 +12,7 @@ use crate::platform::PlatformReport;
 /// Nothing waits for time here: ask for a virtual clock in `initialize`.
 ///
 /// ```
-/// let sidecar = workflow_sidecar::serve::Memory::new();
+/// let sidecar = workflow_sidecar::server::Memory::new();
 /// let answers = sidecar.send(r#"{"jsonrpc":"2.0","id":1,"method":"hook/turn_end"}"#);
 /// assert!(answers[0].contains("notInitialized"));
 /// ```

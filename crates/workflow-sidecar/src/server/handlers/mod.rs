@@ -17,12 +17,12 @@ use workflow_core::{Effects, Session, session};
 use workflow_protocol as protocol;
 use workflow_protocol::{Error, Handlers, Kind, SessionBound};
 
-use super::clock::Clock;
 use super::definitions::Definitions;
 use super::manifest::{CANCEL_COMMAND, START_COMMAND, manifest};
-use super::server::{Host, PendingKind, Seed, Server, not_initialized};
+use super::state::{Host, PendingKind, Seed, Server, not_initialized};
+use super::timer::Clock;
 use crate::rpc::text;
-use crate::wire;
+use crate::server::convert as wire;
 
 /// A call's result, or a word that it comes later.
 #[derive(Debug)]
