@@ -30,7 +30,7 @@ struct Envelope<'a> {
 
 fn read_by_every_method(params: Option<&str>) {
     macro_rules! read {
-        ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
+        ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
             if let Err(error) = method::$row::read(params) {
                 assert_eq!(error.kind, Kind::InvalidParams, "{} {params:?}", $name);
             }

@@ -25,9 +25,9 @@ use super::recording_platform::RecordingPlatform;
 use super::redaction::{Answers, Payload, Redaction};
 use super::replay_platform::lock;
 use super::results::{PlatformResult, ReportedEvent};
+use crate::platform::Platform;
 use crate::platform::disk::user_agent_dir;
-use crate::platform::{Platform, PlatformReport};
-use crate::server::Loader;
+use crate::server::{Cause, ConnectionRecorder, HostLine, Loader};
 
 /// The size of a recording at most, by default.
 pub(crate) const DEFAULT_LIMIT: u64 = 256 << 20;
@@ -41,28 +41,6 @@ pub(crate) struct Extent {
     pub(crate) payload: Payload,
     /// The number of bytes at most.
     pub(crate) limit: u64,
-}
-
-/// The input of the host.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum HostLine<'a> {
-    Line(&'a [u8]),
-    /// A line over the limit of this many bytes.
-    TooLong(usize),
-    /// The host closed its side.
-    End,
-}
-
-/// The cause of lines of the sidecar.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Cause<'a> {
-    Host {
-        line: HostLine<'a>,
-        /// True if decisions depend on what tools are given or give back.
-        depends_on_payload: bool,
-    },
-    Time,
-    Platform(&'a PlatformReport),
 }
 
 /// The reason why nothing is recorded.
@@ -91,69 +69,24 @@ pub(crate) struct Recorder {
     noted: HashMap<String, Directory>,
 }
 
-impl Recorder {
-    /// Begins to record at the end of a file, or into a new file of a directory. While
-    /// another process records into the file, it is one beside it.
-    pub(crate) fn begin(path: &Path, extent: Extent) -> Result<Self, BeginError> {
-        let now = now();
-        // Whole in a JavaScript number, so that any program may rewrite a transcript.
-        let seed = RandomState::new().hash_one(now) >> 11;
-        Self::begin_at(now, seed, path, extent)
-    }
-
-    /// The same with a given time and seed.
-    pub(crate) fn begin_at(
-        now: Millis,
-        seed: u64,
-        path: &Path,
-        extent: Extent,
-    ) -> Result<Self, BeginError> {
-        if names_directory(path) {
-            fs::create_dir_all(path).map_err(|error| BeginError::Io {
-                path: path.to_path_buf(),
-                error,
-            })?;
-        }
-        let path = if path.is_dir() {
-            path.join(file_name(now))
-        } else {
-            path.to_path_buf()
-        };
-        let (path, file) = open(path)?;
-        let length = file.metadata().map_or(0, |metadata| metadata.len());
-        let mut recorder = Self {
-            file: Some(file),
-            path,
-            length,
-            extent,
-            seed,
-            loads: Arc::default(),
-            results: Arc::default(),
-            redaction: Redaction::new(extent.payload),
-            noted: HashMap::new(),
-        };
-        let header = recorder.header(now);
-        recorder.append(&header);
-        Ok(recorder)
-    }
-
+impl ConnectionRecorder for Recorder {
     /// The seed of task ids while this is recorded.
-    pub(crate) fn seed(&self) -> u64 {
+    fn seed(&self) -> u64 {
         self.seed
     }
 
     /// A loader of definitions whose reads are recorded.
-    pub(crate) fn loader(&self) -> Arc<dyn Loader> {
+    fn loader(&self) -> Arc<dyn Loader> {
         Arc::new(RecordingLoader(Arc::clone(&self.loads)))
     }
 
     /// A platform with the results of this one, which are recorded.
-    pub(crate) fn platform(&self, platform: Arc<dyn Platform>) -> Arc<dyn Platform> {
+    fn platform(&self, platform: Arc<dyn Platform>) -> Arc<dyn Platform> {
         Arc::new(RecordingPlatform::new(platform, Arc::clone(&self.results)))
     }
 
     /// Writes what happened, and the lines that followed.
-    pub(crate) fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]) {
+    fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]) {
         let loads = std::mem::take(&mut *lock(&self.loads));
         let results = std::mem::take(&mut *lock(&self.results));
         if self.file.is_none() {
@@ -205,6 +138,53 @@ impl Recorder {
             lines.push_json("out", line);
         }
         self.append(&lines.text);
+    }
+}
+
+impl Recorder {
+    /// Begins to record at the end of a file, or into a new file of a directory. While
+    /// another process records into the file, it is one beside it.
+    pub(crate) fn begin(path: &Path, extent: Extent) -> Result<Self, BeginError> {
+        let now = now();
+        // Whole in a JavaScript number, so that any program may rewrite a transcript.
+        let seed = RandomState::new().hash_one(now) >> 11;
+        Self::begin_at(now, seed, path, extent)
+    }
+
+    /// The same with a given time and seed.
+    pub(crate) fn begin_at(
+        now: Millis,
+        seed: u64,
+        path: &Path,
+        extent: Extent,
+    ) -> Result<Self, BeginError> {
+        if names_directory(path) {
+            fs::create_dir_all(path).map_err(|error| BeginError::Io {
+                path: path.to_path_buf(),
+                error,
+            })?;
+        }
+        let path = if path.is_dir() {
+            path.join(file_name(now))
+        } else {
+            path.to_path_buf()
+        };
+        let (path, file) = open(path)?;
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        let mut recorder = Self {
+            file: Some(file),
+            path,
+            length,
+            extent,
+            seed,
+            loads: Arc::default(),
+            results: Arc::default(),
+            redaction: Redaction::new(extent.payload),
+            noted: HashMap::new(),
+        };
+        let header = recorder.header(now);
+        recorder.append(&header);
+        Ok(recorder)
     }
 
     /// Writes a line of the host, and decides how its answers are recorded.

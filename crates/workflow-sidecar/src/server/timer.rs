@@ -1,113 +1,119 @@
-//! What time it is, and being woken when a deadline is due.
-//!
-//! Owns both clocks and the one thread that waits. Must not know what is due.
+//! The timer: the sessions' deadlines, and the thread that waits for the first of them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use workflow_core::types::Millis;
 
-/// Where time comes from.
+use super::clock::Clock;
+
+/// The clock, and the deadlines by it.
 #[derive(Debug)]
-pub(super) enum Clock {
-    /// The system: the wall's time where it was last taken over, and what has passed since.
-    ///
-    /// Passing time is not the wall's, so that setting the wall's clock neither fires a countdown
-    /// nor stalls one.
-    System { wall: Millis, since: Instant },
-    /// The system's, seen only when it is looked at: what happens together has one time, which a
-    /// recording can tell. It never goes back.
-    Held {
-        wall: Millis,
-        since: Instant,
-        now: Millis,
-    },
-    /// Only being advanced moves it.
-    Virtual { now: Millis },
+pub(super) struct Timer {
+    clock: Clock,
+    /// The deadline of each session that has one.
+    deadlines: BTreeSet<(Millis, String)>,
+    /// Notified when the first deadline changes.
+    changed: Arc<Notify>,
 }
 
-impl Clock {
-    pub(super) fn system() -> Self {
-        Self::System {
-            wall: wall_time(),
-            since: Instant::now(),
+impl Timer {
+    pub(super) fn new(clock: Clock, changed: Arc<Notify>) -> Self {
+        Self {
+            clock,
+            deadlines: BTreeSet::new(),
+            changed,
         }
     }
 
-    /// The system's, that stands still until it is looked at.
-    pub(super) fn held() -> Self {
-        let now = wall_time();
-        Self::Held {
-            wall: now,
-            since: Instant::now(),
-            now,
-        }
+    pub(super) fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
     }
 
     pub(super) fn now(&self) -> Millis {
-        match self {
-            Self::System { wall, since } => passed(*wall, *since),
-            Self::Held { now, .. } | Self::Virtual { now } => *now,
+        self.clock.now()
+    }
+
+    /// The time of an event that is not a deadline. The system's time is adopted while nothing is counting down.
+    pub(super) fn now_for_event(&mut self) -> Millis {
+        if self.deadlines.is_empty() {
+            self.clock.synchronize();
         }
+        self.clock.now()
     }
 
-    /// How long it really is to a time; `None` if it comes only by being advanced.
-    pub(super) fn until(&self, time: Millis) -> Option<Duration> {
-        let now = match self {
-            Self::System { wall, since } | Self::Held { wall, since, .. } => passed(*wall, *since),
-            Self::Virtual { .. } => return None,
-        };
-        Some(Duration::from_millis(time.saturating_sub(now)))
-    }
-
-    /// Looks at the time, where it is held. While nothing is counting down, the wall's is taken over.
-    pub(super) fn look(&mut self, is_idle: bool) {
-        let Self::Held { wall, since, now } = self else {
+    /// Replaces the deadline of a session.
+    pub(super) fn reschedule(
+        &mut self,
+        session: &str,
+        before: Option<Millis>,
+        deadline: Option<Millis>,
+    ) {
+        if before == deadline {
             return;
+        }
+        let first = self.first_deadline();
+        if let Some(before) = before {
+            self.deadlines.remove(&(before, session.to_owned()));
+        }
+        if let Some(deadline) = deadline {
+            self.deadlines.insert((deadline, session.to_owned()));
+        }
+        if self.first_deadline() != first {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Takes a session whose deadline is not after this time.
+    pub(super) fn take_due(&mut self, now: Millis) -> Option<String> {
+        if self.first_deadline()? > now {
+            return None;
+        }
+        self.deadlines.pop_first().map(|(_, session)| session)
+    }
+
+    /// The duration until the first deadline. On a virtual clock none is reached by waiting.
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        self.clock.until(self.first_deadline()?)
+    }
+
+    /// Samples the clock of a recording, and returns true if a deadline is reached before the next event.
+    ///
+    /// The time of a deadline is later than that of every event before it.
+    pub(super) fn sample(&mut self) -> bool {
+        let before = self.clock.now();
+        self.clock.sample(self.deadlines.is_empty());
+        let now = self.clock.now();
+        let is_due = matches!(self.clock, Clock::Sampled { .. })
+            && self
+                .first_deadline()
+                .is_some_and(|deadline| deadline <= now);
+        if is_due && now == before {
+            self.clock.step();
+        }
+        is_due
+    }
+
+    /// Advances a virtual clock. Returns false if the clock is the system's.
+    pub(super) fn advance(&mut self, ms: Millis) -> bool {
+        let Clock::Virtual { now } = &mut self.clock else {
+            return false;
         };
-        if is_idle {
-            (*wall, *since) = (wall_time(), Instant::now());
-        }
-        let seen = passed(*wall, *since);
-        if seen < *now {
-            (*wall, *since) = (*now, Instant::now());
-        }
-        *now = seen.max(*now);
+        *now = now.saturating_add(ms);
+        true
     }
 
-    /// Moves a held time on by the least there is.
-    pub(super) fn nudge(&mut self) {
-        if let Self::Held { now, .. } = self {
-            *now += 1;
-        }
-    }
-
-    /// Takes the wall's time over, which is right only while nothing is counting down.
-    pub(super) fn set(&mut self) {
-        if let Self::System { .. } = self {
-            *self = Self::system();
-        }
+    fn first_deadline(&self) -> Option<Millis> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 }
 
-fn passed(wall: Millis, since: Instant) -> Millis {
-    wall.saturating_add(millis(since.elapsed()))
-}
-
-fn wall_time() -> Millis {
-    let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    wall.map_or(0, millis)
-}
-
-fn millis(duration: Duration) -> Millis {
-    Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
-}
-
-/// The thread that waits for deadlines. It ends when this is dropped, never amid what it does.
+/// The thread that waits for deadlines. It ends when this is dropped, but never during a call of `ring`.
 #[derive(Debug)]
 pub(super) struct Alarm {
     end: CancellationToken,
@@ -115,7 +121,7 @@ pub(super) struct Alarm {
 }
 
 impl Alarm {
-    /// Calls `ring` whenever what `due_in` says has passed; `changed` makes it ask anew.
+    /// Calls `ring` after each duration that `due_in` gives; `changed` interrupts the wait for another duration.
     pub(super) fn start(
         changed: Arc<Notify>,
         due_in: impl Fn() -> Option<Duration> + Send + 'static,
@@ -153,9 +159,10 @@ impl Alarm {
 impl Drop for Alarm {
     fn drop(&mut self) {
         self.end.cancel();
-        if let Some(thread) = self.thread.take() {
-            // It can only have panicked, and has said so.
-            let _ = thread.join();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread of the timer panicked");
         }
     }
 }
@@ -165,47 +172,6 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-
-    #[test]
-    fn the_system_clock_moves_with_the_wall() {
-        let clock = Clock::system();
-        let wall = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap();
-        assert!(clock.now().abs_diff(millis(wall)) < 1000);
-    }
-
-    #[test]
-    fn a_virtual_clock_stands_still() {
-        let mut clock = Clock::Virtual { now: 7 };
-        clock.set();
-        assert_eq!(clock.now(), 7);
-    }
-
-    #[test]
-    fn a_held_clock_moves_when_it_is_looked_at_and_never_back() {
-        let mut clock = Clock::held();
-        let Clock::Held { wall, now, .. } = &mut clock else {
-            panic!("not held");
-        };
-        *wall -= 10;
-        let before = *now;
-        assert_eq!(clock.now(), before);
-        clock.look(false);
-        assert!(clock.now() >= before);
-        let ahead = Clock::held().now() + 3_600_000;
-        clock = Clock::Held {
-            wall: 0,
-            since: Instant::now(),
-            now: ahead,
-        };
-        clock.look(true);
-        assert_eq!(clock.now(), ahead);
-        // What is waited for comes in its time all the same.
-        assert!(clock.until(ahead + 1000).unwrap() <= Duration::from_secs(1));
-        clock.nudge();
-        assert_eq!(clock.now(), ahead + 1);
-    }
 
     #[test]
     fn an_alarm_rings_when_due_and_ends_when_dropped() {
@@ -224,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alarm_asks_anew_when_told() {
+    fn an_alarm_asks_again_after_a_notification() {
         let (asked, asks) = channel();
         let changed = Arc::new(Notify::new());
         let _alarm = Alarm::start(

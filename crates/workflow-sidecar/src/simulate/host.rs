@@ -18,7 +18,7 @@ use super::dry_run::{DryGate, DryRunPlatform};
 use super::reaction::{Level, Reaction};
 use super::record::Recorder;
 use crate::platform::{Platform, PlatformReport};
-use crate::server::{Memory, Surroundings};
+use crate::server::{Memory, ServerConfig};
 
 /// The time of every simulation.
 pub(crate) const NOW: u64 = 1_767_225_600_000;
@@ -76,14 +76,13 @@ impl Host {
     pub(super) fn new(recorder: Option<Recorder>) -> Self {
         let dry_run = Arc::new(DryRunPlatform::default());
         let platform = Arc::clone(&dry_run) as Arc<dyn Platform>;
-        let surroundings = match &recorder {
-            Some(recorder) => {
-                Surroundings::of(recorder.loader()).on_platform(recorder.platform(platform))
-            }
-            None => Surroundings::default().on_platform(platform),
+        let config = match &recorder {
+            Some(recorder) => ServerConfig::with_loader(recorder.loader())
+                .on_platform(recorder.platform(platform)),
+            None => ServerConfig::default().on_platform(platform),
         };
         Self {
-            sidecar: Memory::within(surroundings),
+            sidecar: Memory::with_config(config),
             platform: dry_run,
             recorder,
             now: NOW,

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::host::{NOW, SEED};
 use crate::platform::{Platform, PlatformReport};
-use crate::record::{self, Cause, DEFAULT_LIMIT, Extent, HostLine, Payload};
-use crate::server::Loader;
+use crate::record::{self, DEFAULT_LIMIT, Extent, Payload};
+use crate::server::{Cause, ConnectionRecorder, HostLine, Loader};
 
 /// A transcript being written.
 #[derive(Debug)]
