@@ -1,5 +1,5 @@
 /**
- * The goals: what is measured, against what, and the bound.
+ * The goals: the measured case, its reference, and the bound.
  *
  * @module
  */
@@ -56,8 +56,8 @@ async function* constant(bench) {
 
 async function* start(bench) {
   for (const workflows of [10, bench.size(100, 20), bench.size(1000, 30)]) {
-    const place = bench.projects.take({ workflows });
-    const [sidecar, package_] = [await bench.sidecar(place), await bench.package(place)];
+    const directories = bench.projects.take({ workflows });
+    const [sidecar, package_] = [await bench.sidecar(directories), await bench.package(directories)];
     const branch = await sidecar.run();
     await package_.order("branch", { branch: await package_.run() });
     const calls = bench.size(workflows > 100 ? 3 : 20, 1);
@@ -72,8 +72,8 @@ async function* start(bench) {
 const milliseconds = ({ value, low, high }) => ({ value: value / 1000, low: low / 1000, high: high / 1000 });
 
 async function* complete(bench) {
-  const place = bench.projects.take({ workflows: bench.size(1000, 30) });
-  const [sidecar, package_] = [await bench.sidecar(place), await bench.package(place)];
+  const directories = bench.projects.take({ workflows: bench.size(1000, 30) });
+  const [sidecar, package_] = [await bench.sidecar(directories), await bench.package(directories)];
   await sidecar.run();
   await package_.run();
   const how = { calls: bench.size(2, 1), check: (result) => result.length > 0 };
@@ -98,13 +98,13 @@ process.stdin.setEncoding("utf8").on("data", (text) => {
 });`;
 
 async function* process_(bench) {
-  const place = bench.projects.take({ workflows: 1 });
-  const sidecar = await bench.sidecar(place);
+  const directories = bench.projects.take({ workflows: 1 });
+  const sidecar = await bench.sidecar(directories);
   await sidecar.call("hook/session_start", sessionStart([]).params);
-  await new Promise((resolve) => setTimeout(resolve, 200)); // Threads of the start have ended by then.
+  await new Promise((resolve) => setTimeout(resolve, 200)); // The threads of the start have ended after this.
   yield atMost("memory, idle with one session", 5, figure([sidecar.memory()]), "MiB");
 
-  const params = initialize(place);
+  const params = initialize(directories);
   const [ours, node] = await inTurn(
     bench.rounds,
     () => medianOf(bench.size(20, 1), () => firstAnswer([bench.binary, "serve"], params)),
@@ -119,7 +119,7 @@ async function medianOf(times, run) {
   return median(samples);
 }
 
-/** The time from spawning a program to its first answer. */
+/** Measures the time from spawning a program to its first answer. */
 async function firstAnswer(program, params) {
   const start = now();
   const child = new Child(program);

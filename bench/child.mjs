@@ -9,19 +9,19 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { median } from "./statistics.mjs";
 
-/** The time in microseconds. */
+/** Returns the time in microseconds. */
 export const now = () => performance.now() * 1000;
 
 export class Child {
   /** @param {string[]} command @param {{cwd?: string}} [options] */
-  constructor([program, ...words], options = {}) {
-    this.process = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"], ...options });
+  constructor([program, ...args], options = {}) {
+    this.process = spawn(program, args, { stdio: ["pipe", "pipe", "inherit"], ...options });
     this.ids = 0;
     /** @type {Buffer[]} */
     this.rest = [];
     /** Receives the next answer. @type {(message: any) => void} */
     this.listener = () => {};
-    /** Reports that no answer comes any more. @type {(error: Error) => void} */
+    /** Reports that there will be no answer. @type {(error: Error) => void} */
     this.fail = () => {};
     this.process.on("exit", () => this.fail(new Error(`${program} ended`)));
     this.process.stdin.on("error", () => {}); // The exit of the child is reported instead.
@@ -38,12 +38,12 @@ export class Child {
     if (chunk.length > 0) this.rest.push(chunk);
   }
 
-  /** A request as a line. */
+  /** Formats a request as a line. */
   line(method, params) {
     return `${JSON.stringify({ jsonrpc: "2.0", id: ++this.ids, method, params })}\n`;
   }
 
-  /** Writes a line and gives the answer. @param {string | Buffer} line @returns {Promise<any>} */
+  /** Writes a line and returns the answer. @param {string | Buffer} line @returns {Promise<any>} */
   send(line) {
     return new Promise((resolve, reject) => {
       [this.listener, this.fail] = [resolve, reject];
@@ -51,7 +51,7 @@ export class Child {
     });
   }
 
-  /** The result of a method. */
+  /** Calls a method and returns its result. */
   async call(method, params) {
     const answer = await this.send(this.line(method, params));
     if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
@@ -59,8 +59,8 @@ export class Child {
   }
 
   /**
-   * The median response time of a request in microseconds, from making the line to having read the answer; without making
-   * the line where the request is `prepared`.
+   * Measures the median response time of a request in microseconds, from formatting the line to reading the answer;
+   * without formatting if the request is `prepared`.
    *
    * @param {Request} request @param {number} calls
    */
@@ -76,7 +76,7 @@ export class Child {
     return median(times);
   }
 
-  /** Resident memory in MiB; NaN where there is no /proc. */
+  /** Returns the resident memory in MiB; NaN without /proc. */
   memory() {
     try {
       const status = readFileSync(`/proc/${this.process.pid}/status`, "utf8");

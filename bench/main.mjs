@@ -1,5 +1,5 @@
 /**
- * `scripts/bench`: measures the goals of docs/PERFORMANCE.md.
+ * The command line of scripts/bench: measures the goals of docs/PERFORMANCE.md.
  *
  * @module
  */
@@ -56,7 +56,7 @@ async function measure(cases) {
   return rows;
 }
 
-/** Times one call only; the answers of all cases were right, or there would be an error. */
+/** Times one call only. The answers of all cases are right: a wrong one is an error. */
 async function quick(rows) {
   const row = await isFastEnough(bench);
   console.log(`${rows.length} cases, all answers right; ${line(row).filter(Boolean).join(", ")}`);
@@ -74,7 +74,7 @@ function report(rows) {
   console.log(`\n${rows.length - missed} goals met, ${missed} not met; ${rounds} rounds${options.pinned ? ", on one core" : ", NOT pinned to a core: times jump"}`);
 }
 
-/** Writes the table into the page. */
+/** Writes the table to the page. */
 function keep(rows) {
   const text = readFileSync(PAGE, "utf8");
   const [from, to] = [text.indexOf(MARKS[0]) + MARKS[0].length, text.indexOf(MARKS[1])];
@@ -99,7 +99,7 @@ function markdown(rows) {
   return [row(HEAD), "| --- | ---: | --- | --- | --- |", ...rows.map((each) => row(line(each)))].join("\n");
 }
 
-/** Three significant digits. @param {number} value */
+/** Formats three significant digits. @param {number} value */
 function shown(value) {
   if (!Number.isFinite(value)) return "–";
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US").replaceAll(",", " ");

@@ -1,5 +1,5 @@
 /**
- * Comparisons: the processes that are compared take turns in one run, so that a machine that slows down slows all of them.
+ * Comparisons: the processes take turns in one run, so that a slow machine affects all of them.
  *
  * @module
  */
@@ -21,29 +21,29 @@ export class Bench {
     this.running = [];
   }
 
-  /** A number that a quick run makes small. @param {number} full @param {number} quick */
+  /** Returns the smaller number for a quick run. @param {number} full @param {number} quick */
   size(full, quick) {
     return this.quick ? quick : full;
   }
 
-  /** An initialized sidecar. @param {import("./project.mjs").Place} place @param {{options?: string[], initialize?: object}} [more] */
-  async sidecar(place, { options = [], initialize = {} } = {}) {
-    const sidecar = new Sidecar(this.binary, place, options);
+  /** Starts and initializes a sidecar. @param {import("./project.mjs").Directories} directories @param {{options?: string[], initialize?: object}} [more] */
+  async sidecar(directories, { options = [], initialize = {} } = {}) {
+    const sidecar = new Sidecar(this.binary, directories, options);
     this.running.push(sidecar);
-    await sidecar.initialize(place, initialize);
+    await sidecar.initialize(directories, initialize);
     return sidecar;
   }
 
-  /** A child that answers every line with null. */
+  /** Starts a child that answers every line with null. */
   floor() {
     const floor = new Child([this.floorProgram]);
     this.running.push(floor);
     return floor;
   }
 
-  /** The npm package in a Node process. @param {import("./project.mjs").Place} place */
-  async package(place) {
-    const side = await Package.begin(place);
+  /** Starts the npm package in a Node process. @param {import("./project.mjs").Directories} directories */
+  async package(directories) {
+    const side = await Package.begin(directories);
     this.running.push(side);
     return side;
   }
@@ -52,7 +52,7 @@ export class Bench {
     for (const child of this.running.splice(0)) await child.stop();
   }
 
-  /** The time of a request, in times of the floor for the same line. */
+  /** Returns the ratio of a request's time to that of the floor for the same line. */
   async perFloor(sidecar, request, calls, rounds = this.rounds) {
     const floor = this.floor();
     return ratio(
@@ -64,7 +64,7 @@ export class Bench {
     );
   }
 
-  /** How many times as fast as the package a request is; and its own time in microseconds. */
+  /** Returns the speed of a request relative to the package, and its time in microseconds. */
   async perPackage(sidecar, request, calls, package_, what, how) {
     const [ours, theirs] = await inTurn(
       this.rounds,

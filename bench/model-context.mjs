@@ -1,5 +1,5 @@
 /**
- * The characters that the model reads because of the workflow, over a whole run: what users pay for.
+ * The number of characters that the model reads because of the workflow, over a whole run: a cost for the user.
  *
  * Both sides play the same session: five phases, and two reminders in each, because the agent stops early. Settings are the
  * defaults of each side.
@@ -13,16 +13,16 @@ const PHASES = 5;
 const REMINDERS_PER_PHASE = 2;
 const COUNTDOWN_MS = 3000;
 
-/** The characters with the sidecar, as a share of those with the package. @param {import("./measure.mjs").Bench} bench */
+/** Returns the number of characters with the sidecar, relative to the package. @param {import("./measure.mjs").Bench} bench */
 export async function charactersForTheModel(bench) {
-  const place = bench.projects.take({ phases: PHASES, instructions: 1500 });
+  const directories = bench.projects.take({ phases: PHASES, instructions: 1500 });
   const virtual = { clock: { virtual: { now: 1_700_000_000_000, seed: 1 } } };
-  const ours = await play(new OurSession(await bench.sidecar(place, { initialize: virtual })));
-  const theirs = await play(new PackageSession(await bench.package(place)));
+  const ours = await play(new OurSession(await bench.sidecar(directories, { initialize: virtual })));
+  const theirs = await play(new PackageSession(await bench.package(directories)));
   return ours / theirs;
 }
 
-/** Plays the session and counts characters. @param {OurSession | PackageSession} session */
+/** Plays the session and counts the characters. @param {OurSession | PackageSession} session */
 async function play(session) {
   let characters = 0;
   const read = (/** @type {string[]} */ texts) => (characters += texts.reduce((sum, text) => sum + text.length, 0));
@@ -78,7 +78,7 @@ class OurSession {
   }
 }
 
-/** The text that the agent receives as a message of the user. */
+/** Returns the text that the agent receives as a message of the user. */
 function userMessage({ actions = [] }) {
   return actions.find((action) => action.type === "sendUserMessage")?.content ?? null;
 }

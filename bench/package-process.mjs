@@ -1,6 +1,6 @@
 /**
- * The npm package in the process of a Node host, and the times of its handlers there. Takes one
- * order at a time from `package.mjs`.
+ * The npm package in the process of a Node host, and the times of its handlers. Handles one request
+ * at a time of `package.mjs`.
  *
  * @module
  */
@@ -16,9 +16,9 @@ let session;
 
 /** @type {Record<string, (order: any) => any>} */
 const ORDERS = {
-  open: ({ place }) => {
-    process.chdir(place.cwd);
-    session = new Session(place);
+  open: ({ directories }) => {
+    process.chdir(directories.cwd);
+    session = new Session(directories);
     return null;
   },
   hook: ({ name, event }) => session.hook(name, event),

@@ -1,5 +1,5 @@
 /**
- * The npm package in a separate Node process that takes the times itself, so that they contain no pipe.
+ * The npm package in a separate Node process, which measures times itself so that they do not include a pipe.
  *
  * @module
  */
@@ -12,11 +12,11 @@ import { DESCRIPTION } from "./sidecar.mjs";
 const PROGRAM = fileURLToPath(new URL("./package-process.mjs", import.meta.url));
 
 export class Package {
-  /** @param {import("./project.mjs").Place} place */
-  static async begin(place) {
+  /** @param {import("./project.mjs").Directories} directories */
+  static async begin(directories) {
     const side = new Package();
     side.process = fork(PROGRAM, { stdio: ["ignore", "ignore", "inherit", "ipc"], serialization: "advanced" });
-    await side.order("open", { place });
+    await side.order("open", { directories });
     return side;
   }
 
@@ -34,7 +34,7 @@ export class Package {
     });
   }
 
-  /** Starts the workflow; gives the entries it left. */
+  /** Starts the workflow and returns its entries. */
   async run() {
     await this.order("hook", { name: "session_start", event: {} });
     await this.order("command", { name: "workflow", text: `run ${DESCRIPTION}` });
@@ -42,7 +42,7 @@ export class Package {
     return effects.filter((effect) => effect.kind === "entry").map(({ customType, data }) => ({ type: "custom", customType, data }));
   }
 
-  /** Microseconds a call. @param {any} what @param {{calls: number, batch?: number, check?: (result: any) => boolean}} how */
+  /** Returns the microseconds per call. @param {any} what @param {{calls: number, batch?: number, check?: (result: any) => boolean}} how */
   async time(what, { calls, batch = 1, check = () => true }) {
     const { times, last } = await this.order("time", { what, calls, batch });
     if (!check(last)) throw new Error(`the package answered wrongly: ${JSON.stringify(last).slice(0, 500)}`);

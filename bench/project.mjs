@@ -1,5 +1,5 @@
 /**
- * Projects to measure in: any number of workflows, one of which is run.
+ * Projects for measurements: any number of workflows, one of which is run.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { join } from "node:path";
 export class Projects {
   constructor() {
     this.root = mkdtempSync(join(tmpdir(), "workflow-bench-"));
-    /** @type {Map<string, Place>} */
+    /** @type {Map<string, Directories>} */
     this.made = new Map();
   }
 
-  /** A project of this shape, written once. @param {Shape} shape @returns {Place} */
+  /** Returns a project of this shape, which is written once. @param {Shape} shape @returns {Directories} */
   take(shape = {}) {
     const key = JSON.stringify(shape);
     if (!this.made.has(key)) this.made.set(key, write(join(this.root, `project-${this.made.size}`), shape));
@@ -27,13 +27,13 @@ export class Projects {
   }
 }
 
-/** @param {string} root @param {Shape} shape @returns {Place} */
+/** @param {string} root @param {Shape} shape @returns {Directories} */
 function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200 }) {
-  const place = { cwd: join(root, "project"), agentDir: join(root, "agent") };
-  // The user's workflows: the package completes no names of others.
-  const tier = join(place.agentDir, "workflows");
+  const directories = { cwd: join(root, "project"), agentDir: join(root, "agent") };
+  // The user's workflows: the package completes only their names.
+  const tier = join(directories.agentDir, "workflows");
   mkdirSync(tier, { recursive: true });
-  mkdirSync(join(place.cwd, ".pi"), { recursive: true });
+  mkdirSync(join(directories.cwd, ".pi"), { recursive: true });
   const files = Array.from({ length: phases }, (_, i) => `phase-${i}.md`);
   const chain = Array.from({ length: depth }, (_, level) => (level === 0 ? "run" : `inner-${level}`));
   chain.forEach((key, level) => {
@@ -42,7 +42,7 @@ function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instruct
   });
   const other = phase(prose(200), "");
   for (let i = depth; i < workflows; i++) workflow(tier, `other-${i}`, files, other);
-  return place;
+  return directories;
 }
 
 function workflow(tier, key, entries, phase) {
@@ -59,17 +59,17 @@ function workflow(tier, key, entries, phase) {
 const phase = (instructions, tools) => (id) =>
   `---\nid: ${id}\nname: The ${id}\nemoji: "🔧"\n${tools}---\n${instructions}\n`;
 
-/** A list of so many tools, and `bash`, that blocks `write`. A whitelist, because the package has no rules. */
+/** Formats a whitelist of `bash` and this number of tools, which blocks `write`. The package has no rules. */
 function whitelist(length) {
   const names = ["bash", "read", ...Array.from({ length: length - 1 }, (_, i) => `tool-${i}`)];
   return `tools:\n  whitelist: [${names.join(", ")}]\n`;
 }
 
-/** English of this length, with a character beyond ASCII now and then. */
+/** Returns English text of this length, with some characters beyond ASCII. */
 export function prose(length) {
   const sentence = "Look at what is there before you change it — then write down what you saw. ";
   return sentence.repeat(Math.ceil(length / sentence.length)).slice(0, length).trimEnd();
 }
 
 /** All with defaults. @typedef {{workflows?: number, phases?: number, depth?: number, list?: number, instructions?: number}} Shape */
-/** @typedef {{cwd: string, agentDir: string}} Place */
+/** @typedef {{cwd: string, agentDir: string}} Directories */

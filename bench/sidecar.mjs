@@ -10,17 +10,17 @@ import { prose } from "./project.mjs";
 export const DESCRIPTION = "Make the tests pass";
 
 export class Sidecar extends Child {
-  /** @param {string} binary @param {import("./project.mjs").Place} place @param {string[]} options */
+  /** @param {string} binary @param {import("./project.mjs").Directories} directories @param {string[]} options */
   constructor(binary, { cwd }, options) {
     super([binary, "serve", ...options], { cwd });
   }
 
-  /** @param {import("./project.mjs").Place} place @param {object} [more]  further parameters */
-  async initialize(place, more = {}) {
-    this.manifest = await this.call("initialize", { ...initialize(place), ...more });
+  /** @param {import("./project.mjs").Directories} directories @param {object} [more]  further parameters */
+  async initialize(directories, more = {}) {
+    this.manifest = await this.call("initialize", { ...initialize(directories), ...more });
   }
 
-  /** Starts a session and the workflow in it; gives the session's entries of the run. @param {any[]} [branch] */
+  /** Starts a session and the workflow in it, and returns the entries of the run. @param {any[]} [branch] */
   async run(branch = []) {
     await this.call("hook/session_start", { context: { hasUI: false, branch } });
     const { actions } = await this.call("command/run", { name: "workflow", arguments: `run ${DESCRIPTION}` });
@@ -51,7 +51,7 @@ export const blocked = () => ({
   check: (result) => result?.block?.kind === "policy" && result.block.reason.includes('"write" is blocked'),
 });
 
-/** A command line that writes a file of this length, as agents do. @type {(length: number) => Request} */
+/** A call of bash that writes a file of this length, as agents do. @type {(length: number) => Request} */
 export const command = (length) => ({
   ...toolCall("bash", { command: `cat > notes.md <<'END'\n${prose(length)}\nEND\n` }),
   check: isEmpty,
@@ -82,7 +82,7 @@ export function agentEnd(bytes) {
   };
 }
 
-/** A branch of so many messages, from a host that sends all of it. @param {number} length */
+/** A branch of this number of messages, from a host that sends all of it. @param {number} length */
 export const branchOf = (length) => Array(length).fill({ type: "message", message: { role: "user", content: prose(900) } });
 
 /** The same request to a child that answers every line with null. @param {Request} request @returns {Request} */

@@ -1,11 +1,11 @@
 /**
- * Samples of what takes turns, their ratios, and rows of the table.
+ * Interleaved samples, their ratios, and rows of the table.
  *
  * @module
  */
 
 /**
- * The samples of each arm, round by round. The first round is a warm-up and left out, unless it is the only one.
+ * Takes the samples of each arm, round by round. The first round is a warm-up and not counted, unless it is the only one.
  *
  * @param {number} rounds @param {(() => Promise<number>)[]} arms @returns {Promise<number[][]>}
  */
@@ -21,18 +21,18 @@ export async function inTurn(rounds, ...arms) {
   return samples;
 }
 
-/** The median. @param {number[]} numbers */
+/** Returns the median. @param {number[]} numbers */
 export function median(numbers) {
   const sorted = Float64Array.from(numbers).sort();
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-/** The median with its spread. @param {number[]} numbers @returns {Figure} */
+/** Returns the median with its spread. @param {number[]} numbers @returns {Figure} */
 export function figure(numbers) {
   return { value: median(numbers), low: Math.min(...numbers), high: Math.max(...numbers) };
 }
 
-/** The ratio of two arms, round by round. @param {number[]} one @param {number[]} other */
+/** Returns the ratio of two arms, round by round. @param {number[]} one @param {number[]} other */
 export function ratio(one, other) {
   return figure(one.map((value, round) => value / other[round]));
 }

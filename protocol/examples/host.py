@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A whole agent host in about 60 lines: python3 host.py COMMAND [ARGUMENT...]
+"""A complete agent host in about 60 lines: python3 host.py COMMAND [ARGUMENT...]
 
 COMMAND is the sidecar, for example: python3 host.py workflow-sidecar serve
 Type /workflow, or `tool NAME`, `step ACTION`, `stop`; the workflows are those of ./.pi/workflows.
@@ -11,11 +11,11 @@ if len(sys.argv) < 2:
 sidecar = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 ids = itertools.count(1)
 answers, arrived = {}, threading.Condition()
-branch = []  # the session's entries: the only thing a host has to keep
+branch = []  # the session's entries: all that a host has to store
 
 
 def say(*words):
-    sys.stdout.write(" ".join(words) + "\n")  # one write: two threads speak
+    sys.stdout.write(" ".join(words) + "\n")  # a single write, because two threads print
     sys.stdout.flush()
 
 
@@ -41,7 +41,7 @@ def apply(result):
     for action in (result or {}).get("actions", []):
         if action["type"] == "appendEntry":
             branch.append({"type": "custom", "customType": action["customType"], "data": action["data"]})
-        elif action["type"] == "sendUserMessage":  # a real host starts its agent on this
+        elif action["type"] == "sendUserMessage":  # a real host starts its agent with this message
             say("AGENT <-", action["content"])
             threading.Thread(target=start_agent, args=(action["content"],)).start()
         else:
@@ -64,7 +64,7 @@ def listen():
             asked = message["params"]  # ui/select has options, ui/confirm a message
             say("ASKED", asked.get("message") or asked["title"])
             send({"id": message["id"], "result": asked.get("options", [True])[0]})
-        else:  # host/apply: time passed
+        else:  # host/apply: actions of the countdown
             apply(message["params"])
 
 

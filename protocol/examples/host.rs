@@ -1,8 +1,8 @@
-//! A whole agent host in about 60 lines: `host COMMAND [ARGUMENT...]`
+//! A complete agent host in about 60 lines: `host COMMAND [ARGUMENT...]`
 //!
 //! COMMAND is the sidecar, for example `cargo run --example host -- workflow-sidecar serve`. Runs the
 //! first workflow of `./.pi/workflows` with an agent that wants to edit, and steps until it is done.
-#![allow(clippy::print_stdout, reason = "an example talks to a person")]
+#![allow(clippy::print_stdout, reason = "an example prints to the terminal")]
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
@@ -14,7 +14,7 @@ struct Host {
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
     calls: u64,
-    /// The session's entries: the only thing a host has to keep.
+    /// The session's entries: all that a host has to store.
     branch: Vec<Value>,
 }
 

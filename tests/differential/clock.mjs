@@ -1,6 +1,6 @@
 /**
- * A virtual clock that stands in for setTimeout, setInterval, Date.now and Math.random.
- * Time moves only by `advance`; callbacks run in order of their due time, then of their creation.
+ * A virtual clock that replaces setTimeout, setInterval, Date.now and Math.random.
+ * Time advances only by `advance`; callbacks run in order of their due time, then of their creation.
  *
  * @module
  */
@@ -10,7 +10,7 @@ export class VirtualClock {
     this.reset(0, () => 0.5);
   }
 
-  /** Forgets every timer and starts at `now`. @param {number} now @param {() => number} random */
+  /** Removes all timers and starts at `now`. @param {number} now @param {() => number} random */
   reset(now, random) {
     this.now = now;
     this.random = random;
@@ -19,7 +19,7 @@ export class VirtualClock {
     this.serial = this.serial ?? 0;
   }
 
-  /** Puts this clock in place of the globals, for good: the process serves nothing else. */
+  /** Replaces the globals by this clock, permanently. */
   install() {
     const start = (run, delay, every) => {
       const id = ++this.serial;
@@ -34,7 +34,7 @@ export class VirtualClock {
     Math.random = () => this.random();
   }
 
-  /** Moves time, running what comes due; `failed` gets what a callback throws. @param {number} ms @param {(error: unknown) => void} failed */
+  /** Advances the time and runs the callbacks that become due; `failed` receives their errors. @param {number} ms @param {(error: unknown) => void} failed */
   advance(ms, failed) {
     const end = this.now + ms;
     for (;;) {
@@ -53,7 +53,7 @@ export class VirtualClock {
     this.now = end;
   }
 
-  /** The kinds of the timers that are still running. */
+  /** Lists the kinds of the running timers. */
   kinds() {
     return [...this.timers.values()].map((t) => t.kind);
   }

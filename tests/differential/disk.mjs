@@ -1,5 +1,5 @@
 /**
- * Puts definition trees on disk, for one side of one case.
+ * Definition trees on disk, for one side of one case.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export class Disk {
     this.agentDir = join(root, "agent");
     this.tiers = { project: join(this.cwd, ".pi", "workflows"), global: join(this.agentDir, "workflows") };
     this.written = {};
-    /** Counts the changes, so that what was read from the disk can be kept until the next one. */
+    /** The number of changes, so that data read from the disk can be cached until the next one. */
     this.version = 0;
   }
 
@@ -30,7 +30,7 @@ export class Disk {
     if (settings !== null) writeFileSync(join(this.cwd, ".pi", "workflow-sidecar.json5"), settings);
   }
 
-  /** Writes a tier anew if it is not what lies there. @param {Tree} tree */
+  /** Rewrites a tier if it has changed. @param {Tree} tree */
   tier(name, directory, tree) {
     const key = JSON.stringify(tree);
     if (this.written[name] === key) return;
@@ -38,7 +38,7 @@ export class Disk {
     this.version++;
     rmSync(directory, { recursive: true, force: true });
     if (name === "project" || Object.keys(tree).length > 0) mkdirSync(directory, { recursive: true });
-    for (const [path, content] of Object.entries(tree)) put(join(directory, path), content, directory);
+    for (const [path, content] of Object.entries(tree)) writeNode(join(directory, path), content, directory);
   }
 
   remove() {
@@ -46,7 +46,7 @@ export class Disk {
   }
 }
 
-function put(path, content, root) {
+function writeNode(path, content, root) {
   mkdirSync(dirname(path), { recursive: true });
   if (typeof content === "string") {
     rmSync(path, { force: true, recursive: true });

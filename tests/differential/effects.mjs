@@ -1,5 +1,5 @@
 /**
- * Effects in normal form: absent fields are left out, task ids become tokens, so that two streams
+ * Effects in normal form: without absent fields and with tokens for task ids, so that two streams
  * can be compared as JSON.
  *
  * @module
@@ -8,9 +8,9 @@
 /** @typedef {import("./types.mjs").Effect} Effect */
 
 /**
- * The task ids met so far. Both sides' ids of one run become the same token; the time in them stays.
- * The package's last part may be short (A17) and so be the beginning of another id: longer ids are
- * replaced first, and in what ours says only ids of ours are looked for.
+ * The known task ids. Both sides' ids of one run become the same token; the time in them stays.
+ * The package's last part may be short (A17) and so be a prefix of another id: longer ids are
+ * replaced first, and in effects of ours only ids of ours are replaced.
  */
 export class TaskIds {
   constructor() {
@@ -22,12 +22,12 @@ export class TaskIds {
   }
 
   /**
-   * Takes the ids of a run that both sides began in this operation. Tells whether the package's is
-   * shorter than ours, which always ends in six characters.
+   * Records the ids of a run that both sides started in this operation. Returns true if the package's
+   * id is shorter than ours, which always ends in six characters.
    *
    * @param {Effect[]} theirs @param {Effect[]} ours
    */
-  meet(theirs, ours) {
+  pair(theirs, ours) {
     const [short, full] = [taskIdOf(theirs), taskIdOf(ours)];
     if (short === null || full === null || this.ours.has(full) || !/-[0-9a-z]{6}$/.test(full)) return false;
     const token = full.replace(/[^-]*$/, `#${++this.count}`);
@@ -63,7 +63,7 @@ function taskIdOf(effects) {
   return typeof id === "string" && /^wf-\d+-[0-9a-z]*$/.test(id) ? id : null;
 }
 
-/** A copy with every string (keys too) mapped. */
+/** Copies a value with every string mapped, keys included. */
 export function mapStrings(value, map) {
   if (typeof value === "string") return map(value);
   if (Array.isArray(value)) return value.map((item) => mapStrings(item, map));
@@ -71,7 +71,7 @@ export function mapStrings(value, map) {
   return value;
 }
 
-/** A value as JSON with sorted keys; absent and undefined are the same. */
+/** Formats a value as JSON with sorted keys; absent and undefined are equal. */
 export function canonical(value) {
   return JSON.stringify(value, (_key, v) =>
     v && typeof v === "object" && !Array.isArray(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v,
@@ -83,7 +83,7 @@ export function sameEffects(one, other) {
   return canonical(one) === canonical(other);
 }
 
-/** The normal form of one side's effects. @param {Effect[]} effects @returns {Effect[]} */
+/** Converts one side's effects to normal form. @param {Effect[]} effects @returns {Effect[]} */
 export function normal(effects) {
   return effects.map((effect) => {
     const plain = JSON.parse(JSON.stringify(effect));

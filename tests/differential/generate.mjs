@@ -1,5 +1,5 @@
 /**
- * Makes a case out of a seed: definitions, settings, operations. The same seed gives the same case.
+ * Cases from seeds: definitions, settings, operations. The same seed gives the same case.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { models, tree, workflow } from "./generate/definitions.mjs";
 import { damage, entangle } from "./generate/defects.mjs";
 import { operations } from "./generate/operations.mjs";
 
-/** Restores the package's pushes and context, so that these compare exactly. */
-export const UNBOUNDED = `{ continue: { max: "unlimited", maxStale: "unlimited" }, context: "every-turn" }\n`;
+/** Settings with the package's reminders and context, so that these are compared exactly. */
+const UNBOUNDED = `{ continue: { max: "unlimited", maxStale: "unlimited" }, context: "every-turn" }\n`;
 
-/** What a case may be about, and how often it is. @type {[number, string][]} */
+/** The themes of cases, with their weights. @type {[number, string][]} */
 const THEMES = [[9, "ordinary"], [6, "broken"], [4, "stored"], [3, "edited"], [0.15, "entangled"]];
 
 /** @param {number} seed @param {string} [only]  the theme, in place of the seed's @returns {import("./types.mjs").Case} */
@@ -53,7 +53,7 @@ export function generate(seed, only) {
   };
 }
 
-/** What may be started, nested workflows more often; a name that may not exist where nothing can. */
+/** Lists the commands that can be started, nested workflows more often; without any, a name that may not exist. */
 function commandsOf(list) {
   const weighted = list.flatMap((m) => (m.phases.some((p) => "ref" in p) ? [m, m, m] : [m]));
   const commands = weighted.map((m) => m.fields.commandName).filter((c) => typeof c === "string" && c.trim() !== "");
@@ -74,7 +74,7 @@ function damageFor(theme, target) {
   return [];
 }
 
-/** Lets a workflow of the project take the place of a global one, sound or not. */
+/** Adds a workflow of the project, valid or not, that overrides a global one. */
 function override(random, project, global) {
   const key = random.pick(global.models).key;
   if (project.models.some((m) => m.key === key)) return;
@@ -83,7 +83,7 @@ function override(random, project, global) {
   project.models.push(model);
 }
 
-/** Changes, breaks or removes a workflow of the project while the session runs. */
+/** Generates an edit of a workflow of the project: changed, broken or removed. */
 function edit(random, project, files) {
   const model = random.pick(project.models);
   const path = `${model.key}/workflow.yaml`;
@@ -98,7 +98,7 @@ function edit(random, project, files) {
   return random.chance(0.7) ? [...changes, again] : changes;
 }
 
-/** The same workflow written anew: other phases under the same key. */
+/** Generates new phases for a workflow under the same key. */
 function rewritten(random, project, model) {
   const fresh = workflow(random, model.key, []);
   fresh.fields.commandName = model.fields.commandName;

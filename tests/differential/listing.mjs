@@ -6,7 +6,7 @@
  */
 
 const isIntegerLike = (key) => /^(0|[1-9]\d{0,9})$/.test(key);
-/** What can be started, in ours' order. @param {any[]} listed  as the package lists it @param {{globals: string[]}} steered */
+/** Lists the workflows that can be started, in the order of ours. @param {any[]} listed  as the package lists it @param {{globals: string[]}} packageDefinitions */
 export function ordered(listed, { globals }) {
   const startable = listed.filter((workflow) => workflow.show === "user");
   if (!startable.some((workflow) => isIntegerLike(workflow.key))) return startable;

@@ -1,5 +1,5 @@
 /**
- * Plays cases and reports; see scripts/differential --help.
+ * The command line of scripts/differential.
  *
  * @module
  */
@@ -12,9 +12,9 @@ import { DIFFERENCES } from "./differences.mjs";
 import { Disk } from "./disk.mjs";
 import { entangled } from "./differences/files.mjs";
 import { generate } from "./generate.mjs";
-import { Mirror, MUTATIONS } from "./mirror.mjs";
-import { Fleet } from "./ours.mjs";
-import { Peer } from "./peer.mjs";
+import { StandIn, MUTATIONS } from "./stand-in.mjs";
+import { SidecarPool } from "./sidecar-host.mjs";
+import { PackageHost } from "./package-host.mjs";
 import { mix } from "./random.mjs";
 import { difference, kindOf, Totals } from "./report.mjs";
 import { CaseRun } from "./session.mjs";
@@ -39,25 +39,25 @@ if (options.list) {
 }
 
 const base = mkdtempSync(join(tmpdir(), "differential-"));
-const peer = new Peer();
-let places = 0;
+const packageHost = new PackageHost();
+let caseCount = 0;
 
 /**
- * Plays a case with some side in the place of ours.
+ * Plays a case with the given side as ours.
  *
  * @param {import("./types.mjs").Case} case_
- * @param {{take: (place: any) => any, release?: (side: any) => void}} others
+ * @param {{take: (options: any) => any, release?: (side: any) => void}} others
  * @returns {Promise<import("./session.mjs").Report>}
  */
 async function play(case_, others) {
-  const root = join(base, String(places++));
-  const disks = { peerDisk: new Disk(join(root, "package")), oursDisk: new Disk(join(root, "ours")) };
+  const root = join(base, String(caseCount++));
+  const disks = { packageDisk: new Disk(join(root, "package")), oursDisk: new Disk(join(root, "ours")) };
   disks.oursDisk.write(case_.definitions);
   const { cwd, agentDir } = disks.oursDisk;
   const shared = Object.keys(case_.definitions.global).length === 0;
   const ours = others.take({ cwd, agentDir, now: case_.now, seed: case_.seed, hasUI: case_.hasUI, shared });
   try {
-    return await new CaseRun(case_, { peer, ours, ...disks }).run();
+    return await new CaseRun(case_, { packageHost, ours, ...disks }).run();
   } catch (error) {
     throw new Error(`the harness failed in case ${case_.seed}`, { cause: error });
   } finally {
@@ -67,20 +67,20 @@ async function play(case_, others) {
 }
 
 /**
- * Lets the package alone play a case with the definitions as they are: some make it hang.
+ * Plays a case on the package alone with the unchanged definitions: some make it hang.
  *
  * @param {import("./types.mjs").Case} case_
- * @returns {Promise<{seen: string, ids: Set<string>} | null>} how it went wrong and what is known to cause that
+ * @returns {Promise<{seen: string, ids: Set<string>} | null>} the failure and its known causes
  */
 async function probe(case_) {
-  const disk = new Disk(join(base, String(places++)));
+  const disk = new Disk(join(base, String(caseCount++)));
   disk.write(case_.definitions);
-  await peer.open({ cwd: disk.cwd, agentDir: disk.agentDir, now: case_.now, seed: case_.seed });
-  const found = await peer.survey(disk.tiers);
+  await packageHost.open({ cwd: disk.cwd, agentDir: disk.agentDir, now: case_.now, seed: case_.seed });
+  const found = await packageHost.survey(disk.tiers);
   const { ids } = entangled(Object.assign(Object.create(null), found?.global, found?.project));
   let seen = null;
   for (const operation of case_.operations) {
-    const { died, effects } = await peer.apply(operation, []);
+    const { died, effects } = await packageHost.apply(operation, []);
     if (died) seen = "package hung or ran out of memory";
     else if (effects.some((e) => e.kind === "throws" && e.text.startsWith("RangeError"))) seen = "package overflowed its stack";
     if (seen) break;
@@ -89,7 +89,7 @@ async function probe(case_) {
   return seen ? { seen, ids } : null;
 }
 
-/** One case with its probe. */
+/** Plays one case, with its probe. */
 async function judge(case_, others) {
   const found = case_.theme === "entangled" ? await probe(case_) : null;
   const report = await play(case_, others);
@@ -114,7 +114,7 @@ function progress(text) {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 }
 
-/** Compares the package with ours. @returns {Promise<boolean>} whether all is well */
+/** Compares the package with ours. @returns {Promise<boolean>} true if there is no unexplained difference */
 async function compare(others) {
   const totals = new Totals();
   const shown = new Set();
@@ -140,46 +140,46 @@ async function compare(others) {
   return totals.unexplained.length === 0;
 }
 
-/** Checks the comparison: a stand-in that is right must pass, one that is wrong must not. */
+/** Checks the comparison: a correct stand-in must pass, a faulty one must not. */
 async function selfCheck() {
   const counts = new Map();
   let missed = 0;
   for (const caseSeed of seeds()) {
     const case_ = generate(caseSeed, options.theme);
-    const sound = await play(case_, { take: () => new Mirror(case_.now, null) });
+    const sound = await play(case_, { take: () => new StandIn(case_.now, null) });
     if (sound.unexplained) {
       console.log(difference(case_, sound.unexplained));
       missed++;
     }
     for (const mutation of Object.keys(MUTATIONS)) {
-      const mirror = new Mirror(case_.now, { mutation, seed: caseSeed, skip: mix(caseSeed, 7) % 40 });
-      const { unexplained } = await play(case_, { take: () => mirror });
-      if (!mirror.made) continue;
-      const key = `${mutation}: ${mirror.made.kind}`;
-      const count = counts.get(key) ?? { made: 0, noticed: 0 };
+      const standIn = new StandIn(case_.now, { mutation, seed: caseSeed, skip: mix(caseSeed, 7) % 40 });
+      const { unexplained } = await play(case_, { take: () => standIn });
+      if (!standIn.made) continue;
+      const key = `${mutation}: ${standIn.made.kind}`;
+      const count = counts.get(key) ?? { made: 0, detected: 0 };
       count.made++;
-      if (unexplained) count.noticed++;
+      if (unexplained) count.detected++;
       else {
         missed++;
-        console.log(`not noticed: ${mutation}, ${JSON.stringify(mirror.made)}; scripts/differential --self-check --case ${caseSeed}`);
+        console.log(`not detected: ${mutation}, ${JSON.stringify(standIn.made)}; scripts/differential --self-check --case ${caseSeed}`);
       }
       counts.set(key, count);
     }
     progress(`case ${caseSeed}, ${missed} missed`);
   }
   progress("");
-  for (const [key, { made, noticed }] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) console.log(`  ${noticed}/${made} noticed  ${key}`);
-  console.log(`seed ${seed}: ${missed === 0 ? "every fault was noticed" : `${missed} problems`}`);
+  for (const [key, { made, detected }] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1))) console.log(`  ${detected}/${made} detected  ${key}`);
+  console.log(`seed ${seed}: ${missed === 0 ? "every fault was detected" : `${missed} problems`}`);
   return missed === 0;
 }
 
 const seed = options.seed === undefined ? Date.now() % 1_000_000 : Number(options.seed);
-const fleet = new Fleet(String(options.binary), join(base, "nowhere"));
+const pool = new SidecarPool(String(options.binary), join(base, "nowhere"));
 process.on("exit", () => {
-  fleet.stop();
-  peer.stop();
+  pool.stop();
+  packageHost.stop();
   rmSync(base, { recursive: true, force: true });
 });
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
-const well = options["self-check"] ? await selfCheck() : await compare(fleet);
+const well = options["self-check"] ? await selfCheck() : await compare(pool);
 process.exit(well ? 0 : 1);

@@ -1,7 +1,6 @@
 /**
- * What the definitions say about a place in them: which phase a path stands on, what comes before
- * and after, how the place is written in the status bar. Used by the rules to work out what an
- * intended difference looks like; pure.
+ * Navigation in definitions: the phase of a path, the previous and the next phase, the status text.
+ * The rules use it to compute the effects of intended differences. Pure functions.
  *
  * @module
  */
@@ -9,45 +8,45 @@
 /** @typedef {import("./types.mjs").Segment} Segment */
 /** @typedef {Record<string, import("./types.mjs").Workflow>} Workflows */
 
-/** What a segment stands on. @param {Workflows} workflows @param {Segment} segment @returns {import("./types.mjs").Phase | null} */
+/** Returns the phase entry of a segment. @param {Workflows} workflows @param {Segment} segment @returns {import("./types.mjs").Phase | null} */
 export function entryAt(workflows, segment) {
   return workflows[segment.workflowKey]?.phases[segment.phaseIndex] ?? null;
 }
 
 const last = (path) => path[path.length - 1];
 
-/** The path down to a concrete phase, or null where the definitions do not lead to one. @param {Workflows} workflows @param {Segment[]} path @returns {Segment[] | null} */
+/** Extends the path to a concrete phase, or returns null if there is none. @param {Workflows} workflows @param {Segment[]} path @returns {Segment[] | null} */
 export function drilled(workflows, path) {
   const entry = entryAt(workflows, last(path));
   if (!entry) return null;
   return "ref" in entry ? drilled(workflows, [...path, { workflowKey: entry.ref, phaseIndex: 0 }]) : path;
 }
 
-/** Whether each segment is what the one around it refers to, from the state's workflow on. @param {any} state @param {Workflows} workflows */
+/** Returns true if each segment is the one that its parent refers to, starting at the state's workflow. @param {any} state @param {Workflows} workflows */
 export function follows({ workflowKey, currentPath }, workflows) {
   if (currentPath[0].workflowKey !== workflowKey) return false;
   return currentPath.every((segment, i) => i === 0 || entryAt(workflows, currentPath[i - 1])?.ref === segment.workflowKey);
 }
 
 /**
- * The place an active state stands on; null if the definitions do not lead there.
+ * Returns the location of an active state, or null if the definitions do not have it.
  *
  * @param {Workflows} workflows @param {any} state
  */
-export function place(workflows, state) {
+export function locationOf(workflows, state) {
   if (!state?.active || !(state.workflowKey in workflows) || !follows(state, workflows)) return null;
   const leaf = drilled(workflows, state.currentPath);
   if (!leaf) return null;
   return { root: workflows[state.currentPath[0].workflowKey], leaf, phase: entryAt(workflows, last(leaf)), onReference: leaf.length > state.currentPath.length };
 }
 
-/** An entry's display name: a phase's own, or the name of the workflow referred to. */
-export function entryName(workflows, entry) {
+/** Returns an entry's display name: a phase's own, or the name of the workflow referred to. */
+function entryName(workflows, entry) {
   return "ref" in entry ? (workflows[entry.ref]?.name ?? entry.ref) : entry.name;
 }
 
-/** The path that `next` leads to, or null when it completes. @param {Workflows} workflows @param {Segment[]} path @returns {Segment[] | null} */
-export function following(workflows, path) {
+/** Returns the path that `next` enters, or null if it completes the run. @param {Workflows} workflows @param {Segment[]} path @returns {Segment[] | null} */
+function following(workflows, path) {
   const rest = path.slice(0, -1);
   const here = last(path);
   const next = { ...here, phaseIndex: here.phaseIndex + 1 };
@@ -55,13 +54,13 @@ export function following(workflows, path) {
   return rest.length > 0 ? following(workflows, rest) : null;
 }
 
-/** B04: the name of the phase that `next` will really enter. */
+/** Returns the name of the phase that `next` will enter (B04). */
 export function nextPhaseName(workflows, path) {
   const next = following(workflows, path);
   return next ? entryAt(workflows, last(next)).name : "DONE";
 }
 
-/** B03: the entry before this one in its scope, else the one before the reference in the parent. */
+/** Returns the name of the previous entry in the scope, or of the one before the reference in the parent (B03). */
 export function previousPhaseName(workflows, path) {
   for (let depth = path.length - 1; depth >= 0; depth--) {
     const { workflowKey, phaseIndex } = path[depth];
@@ -70,7 +69,7 @@ export function previousPhaseName(workflows, path) {
   return "(start)";
 }
 
-/** The status bar's text for a path, or null where a segment leads nowhere. @param {Workflows} workflows @param {Segment[]} path */
+/** Formats the status text for a path, or returns null if a segment does not exist. @param {Workflows} workflows @param {Segment[]} path */
 export function statusText(workflows, path) {
   const root = workflows[path[0].workflowKey];
   if (!root) return null;
@@ -84,9 +83,9 @@ export function statusText(workflows, path) {
   return parts.join(" > ");
 }
 
-/** The variables of the context message, with B03 and B04 put right. @param {Workflows} workflows @param {any} state */
+/** Returns the variables of the context message, corrected for B03 and B04. @param {Workflows} workflows @param {any} state */
 export function contextVariables(workflows, state) {
-  const { root, leaf, phase, onReference } = place(workflows, state);
+  const { root, leaf, phase, onReference } = locationOf(workflows, state);
   return {
     workflowName: root.name,
     workflowKey: state.workflowKey,
@@ -103,7 +102,7 @@ export function contextVariables(workflows, state) {
   };
 }
 
-/** One pass; own variables only; values are not scanned again. */
+/** Replaces variables in one pass: own properties only, and values are not scanned again. */
 export function fill(template, variables) {
   return template.replace(/\{(\w+)\}/g, (whole, name) => (Object.hasOwn(variables, name) ? variables[name] : whole));
 }

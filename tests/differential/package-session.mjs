@@ -1,6 +1,6 @@
 /**
  * The published package under a mock pi host, in this process: one session, the handlers that the
- * package registered, and what it did so far. Knows nothing of cases, of time or of the other side.
+ * package registered, and its effects. Independent of cases and time.
  *
  * @module
  */
@@ -8,11 +8,11 @@
 import { createJiti } from "jiti";
 
 const jiti = createJiti(import.meta.url);
-/** A module of the package's source. @type {(path: string, options?: {default: true}) => Promise<any>} */
+/** Loads a module of the package's source. @type {(path: string, options?: {default: true}) => Promise<any>} */
 export const source = (path, options) => jiti.import(`@harms-haus/pi-workflows/src/${path}`, options);
 const extension = await source("index.ts", { default: true });
 
-/** One session of the package: the mock host, the handlers it registered, what it did so far. */
+/** One session of the package: the mock host, the registered handlers, the effects. */
 export class Session {
   /** @param {{cwd: string, agentDir: string}} place */
   constructor({ cwd, agentDir }) {
@@ -32,7 +32,7 @@ export class Session {
     this.effects.push(effect);
   }
 
-  /** The ExtensionAPI as far as the package uses it. */
+  /** Returns the part of the ExtensionAPI that the package uses. */
   pi() {
     return {
       on: (event, handler) => this.handlers.set(event, handler),
@@ -46,7 +46,7 @@ export class Session {
     };
   }
 
-  /** The ExtensionContext as far as the package uses it. A host without UI answers dialogs with no. */
+  /** Returns the part of the ExtensionContext that the package uses. A host without UI answers dialogs with no. */
   context() {
     const hasUI = this.hasUI;
     return {

@@ -1,6 +1,6 @@
 /**
- * Seeded randomness for the generator. Owns the only source of chance in the harness: the same
- * seed gives the same case on every machine.
+ * Seeded randomness, the only source of randomness in the harness: the same seed gives the same case
+ * on every machine.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** A number in [0, 1): mulberry32. */
+  /** Returns a number in [0, 1): mulberry32. */
   next() {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let t = this.state;
@@ -28,12 +28,12 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both included. */
   int(low, high) {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** True with the given probability. */
+  /** Returns true with the given probability. */
   chance(probability) {
     return this.next() < probability;
   }
@@ -53,12 +53,12 @@ export class Random {
     return pairs[pairs.length - 1][1];
   }
 
-  /** Some of the list, in its order, each with the given probability. @template T @param {readonly T[]} list @returns {T[]} */
+  /** Selects items of the list, in order, each with the given probability. @template T @param {readonly T[]} list @returns {T[]} */
   some(list, probability = 0.5) {
     return list.filter(() => this.chance(probability));
   }
 
-  /** The list in another order. @template T @param {readonly T[]} list @returns {T[]} */
+  /** Shuffles a copy of the list. @template T @param {readonly T[]} list @returns {T[]} */
   shuffled(list) {
     const copy = [...list];
     for (let i = copy.length - 1; i > 0; i--) {

@@ -1,5 +1,5 @@
 /**
- * Says what came of the run: a difference in full, and the summary.
+ * Reports: a difference in full, and the summary.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { canonical, sameEffects } from "./effects.mjs";
 
 const indented = (value) => JSON.stringify(value, null, 1).replaceAll("\n", "\n  ");
 
-/** The place of the first effect that differs, and what of it. */
+/** Returns the index of the first different effect, and its different fields. */
 function firstDifference({ expected, actual }) {
   const at = [...expected, ...actual, 0].findIndex((_, i) => canonical(expected[i]) !== canonical(actual[i]));
   const [one = {}, other = {}] = [expected[at], actual[at]];
@@ -17,14 +17,14 @@ function firstDifference({ expected, actual }) {
   return { at, fields };
 }
 
-/** What kind of difference it is: those of one kind have one cause, as far as can be seen. @param {import("./session.mjs").Unexplained} found */
+/** Returns the kind of a difference: differences of one kind probably have one cause. @param {import("./session.mjs").Unexplained} found */
 export function kindOf(found) {
   const { at, fields } = firstDifference(found);
   const { op, name = "", arguments: args } = found.operation;
   return [op, name, args?.action ?? "", found.why ?? "", found.expected[at]?.kind ?? "-", found.actual[at]?.kind ?? "-", ...fields].join(" ");
 }
 
-/** A difference nobody intended. @param {import("./types.mjs").Case} case_ @param {import("./session.mjs").Unexplained} found @param {string} [theme]  as it was asked for */
+/** Formats an unexplained difference. @param {import("./types.mjs").Case} case_ @param {import("./session.mjs").Unexplained} found @param {string} [theme]  the theme of the command line */
 export function difference(case_, found, theme) {
   const lines = [`\n=== unexplained difference: case ${case_.seed}, operation ${found.index} (${case_.theme}, ${case_.mode})`];
   if (found.why) lines.push(found.why);
@@ -43,7 +43,7 @@ export function difference(case_, found, theme) {
   return lines.join("\n");
 }
 
-/** Adds up what the cases came to. */
+/** The totals of all cases. */
 export class Totals {
   constructor() {
     this.cases = 0;
@@ -95,7 +95,7 @@ function increase(map, key, by = 1) {
 
 const TEMPLATES = ["roleInstruction", "advanceReminder", "blockReasonTemplate", "completionMessage", "notDoneReminder"];
 
-/** What a case covers, as its definitions and operations say. */
+/** Lists what a case covers, by its definitions and operations. */
 function* covered(case_) {
   const { definitions, operations } = case_;
   const texts = [...Object.values(definitions.project), ...Object.values(definitions.global)].filter((content) => typeof content === "string");
@@ -106,6 +106,6 @@ function* covered(case_) {
   if (texts.some((text) => TEMPLATES.some((name) => text.includes(`${name}:`)))) yield "templates";
   if (Object.keys(definitions.global).length > 0) yield "global tier";
   if (operations.some((o) => o.op === "entry" && o.entry.data?.currentPhaseIndex !== undefined)) yield "legacy entries";
-  if (operations.some((o) => o.op === "entry")) yield "stored entries from elsewhere";
-  if (operations.some((o) => o.op === "write" || o.op === "remove")) yield "definitions edited on the way";
+  if (operations.some((o) => o.op === "entry")) yield "stored entries of other origin";
+  if (operations.some((o) => o.op === "write" || o.op === "remove")) yield "definitions edited during the session";
 }

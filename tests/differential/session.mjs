@@ -1,23 +1,23 @@
 /**
- * One case: both sides are given the same operations, one at a time, and what they do is compared.
+ * One case: both sides get the same operations, one at a time, and their effects are compared.
  *
- * The package must do what ours does, once the intended differences are applied. Where one of
- * them leaves the two in different states, the package is put back to where ours stands by
- * restoring it from the session's entries; both sides share one branch, the one ours wrote.
+ * The effects must be equal once the intended differences are applied. If a difference leaves the two
+ * in different states, the package is restored from the session's entries; both sides share one
+ * branch, the one that ours wrote.
  *
  * @module
  */
 
 import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
-import { withoutStandIns, withStandIns } from "./differences/keys.mjs";
-import { doubted, withAnswer } from "./differences/context.mjs";
-import { bounded, countPush, NO_WIDGET, stopsCountdown, wasAborted } from "./differences/pushing.mjs";
+import { withoutSubstitutes, withSubstitutes } from "./differences/substitute-keys.mjs";
+import { withoutUncertainAnswer, withAnswer } from "./differences/context.mjs";
+import { bounded, countReminder, NO_WIDGET, stopsCountdown, wasAborted } from "./differences/auto-continue.mjs";
 import { normal, sameEffects, TaskIds } from "./effects.mjs";
-import { place } from "./navigation.mjs";
+import { locationOf } from "./navigation.mjs";
 import { ordered } from "./listing.mjs";
-import { steer } from "./steer.mjs";
-import { World } from "./world.mjs";
+import { definitionsForPackage } from "./package-definitions.mjs";
+import { SessionModel } from "./session-model.mjs";
 
 /** @typedef {import("./types.mjs").Operation} Operation */
 /** @typedef {import("./types.mjs").Effect} Effect */
@@ -25,14 +25,14 @@ import { World } from "./world.mjs";
 const SESSION_EVENTS = ["session_start", "session_tree"];
 
 /**
- * What came of a case.
+ * The result of a case.
  *
  * @typedef {object} Report
  * @property {number} operations
- * @property {number} effects       compared, and found as they should be
+ * @property {number} effects       compared and equal
  * @property {Map<string, number>} intended  uses of intended differences, by id
- * @property {Set<string>} seen      what the case covered
- * @property {string | null} ended   the id on account of which the case was not played to its end
+ * @property {Set<string>} seen      the coverage of the case
+ * @property {string | null} ended   the id because of which the case ended early
  * @property {Unexplained | null} unexplained
  */
 
@@ -41,27 +41,27 @@ const SESSION_EVENTS = ["session_start", "session_tree"];
 export class CaseRun {
   /**
    * @param {import("./types.mjs").Case} case_
-   * @param {{peer: import("./peer.mjs").Peer, ours: any, peerDisk: import("./disk.mjs").Disk, oursDisk: import("./disk.mjs").Disk}} sides
+   * @param {{packageHost: import("./package-host.mjs").PackageHost, ours: any, packageDisk: import("./disk.mjs").Disk, oursDisk: import("./disk.mjs").Disk}} sides
    */
-  constructor(case_, { peer, ours, peerDisk, oursDisk }) {
+  constructor(case_, { packageHost, ours, packageDisk, oursDisk }) {
     this.case = case_;
-    this.peer = peer;
+    this.packageHost = packageHost;
     this.ours = ours;
-    this.peerDisk = peerDisk;
+    this.packageDisk = packageDisk;
     this.oursDisk = oursDisk;
-    this.world = new World(case_);
+    this.session = new SessionModel(case_);
     this.ids = new TaskIds();
     this.definitions = structuredClone(case_.definitions);
     /** @type {import("./types.mjs").Entry[]} */
     this.branch = [];
-    /** Entries that someone put there, waiting for the next session event. */
+    /** Entries of other origin, for the next session event. */
     this.placed = [];
-    /** The definitions the package is given now, and those that ours has in force. */
-    this.steered = null;
+    /** The current definitions of the package, and those that ours has in force. */
+    this.packageDefinitions = null;
     this.adopted = null;
-    /** What could be started when ours last read the files. */
+    /** The workflows that could be started when ours last read the files. */
     this.startable = [];
-    /** The definitions that were in force when ours stored them, by the entry. */
+    /** The definitions in force when ours stored them, by the entry. */
     this.stored = new Map();
     /** @type {Report} */
     this.report = { operations: 0, effects: 0, intended: new Map(), seen: new Set(), ended: null, unexplained: null };
@@ -73,9 +73,9 @@ export class CaseRun {
 
   /** @returns {Promise<Report>} */
   async run() {
-    const { cwd, agentDir } = this.peerDisk;
+    const { cwd, agentDir } = this.packageDisk;
     await this.ours.open({ cwd: this.oursDisk.cwd, name: `case-${this.case.seed}` });
-    await this.peer.open({ cwd, agentDir, now: this.ours.now, seed: this.case.seed });
+    await this.packageHost.open({ cwd, agentDir, now: this.ours.now, seed: this.case.seed });
     if (!(await this.placeDefinitions(this.note))) return this.report;
     for (const [index, operation] of this.case.operations.entries()) {
       if (await this.changesFiles(operation)) continue;
@@ -86,31 +86,31 @@ export class CaseRun {
       this.report.operations++;
       const step = await this.step(operation, index);
       if (this.report.unexplained || this.report.ended) return this.report;
-      this.settle(step);
+      this.updateSession(step);
     }
     return this.report;
   }
 
-  /** Asks the package; odd keys go by their stand-ins there. @returns {Promise<import("./types.mjs").Outcome>} */
+  /** Performs an operation on the package, with substitutes for odd keys. @returns {Promise<import("./types.mjs").Outcome>} */
   async package(operation, branch) {
-    const outcome = await this.peer.apply(operation, branch && withStandIns(branch), `${this.peerDisk.root}#${this.peerDisk.version}`);
-    const { loaded, ...rest } = withoutStandIns(outcome);
+    const outcome = await this.packageHost.apply(operation, branch && withSubstitutes(branch), `${this.packageDisk.root}#${this.packageDisk.version}`);
+    const { loaded, ...rest } = withoutSubstitutes(outcome);
     return { ...rest, loaded: loaded && byKey(loaded) };
   }
 
-  /** Puts the definitions on both disks. @returns {Promise<boolean>} false if the package died over them */
+  /** Writes the definitions on both disks. @returns {Promise<boolean>} false if the package crashed on them */
   async placeDefinitions(note) {
     this.oursDisk.write(this.definitions);
     const survey = (definitions) => {
-      this.peerDisk.write(definitions);
-      return this.peer.survey(this.peerDisk.tiers);
+      this.packageDisk.write(definitions);
+      return this.packageHost.survey(this.packageDisk.tiers);
     };
-    this.steered = await steer(this.definitions, survey, note);
-    if (!this.steered) {
-      this.fail(-1, { op: "survey" }, { why: "the package died over these definitions" });
+    this.packageDefinitions = await definitionsForPackage(this.definitions, survey, note);
+    if (!this.packageDefinitions) {
+      this.fail(-1, { op: "survey" }, { why: "the package crashed on these definitions" });
       return false;
     }
-    this.peerDisk.write(this.steered);
+    this.packageDisk.write(this.packageDefinitions);
     return true;
   }
 
@@ -126,11 +126,11 @@ export class CaseRun {
 
   /** Plays one operation on both sides and compares. */
   async step(operation, index) {
-    const { world } = this;
+    const { session } = this;
     const isSession = SESSION_EVENTS.includes(operation.op);
     if (isSession) this.takeBranch(operation);
-    const stop = world.countdown ? stopsCountdown(operation, world) : null;
-    if (this.mustForgetCancel(operation)) await this.putBack("A03");
+    const stop = session.countdown ? stopsCountdown(operation, session) : null;
+    if (this.mustForgetCancel(operation)) await this.resetPackage("A03");
     if (stop && !isSession) await this.package({ op: "drop_timers" });
     const second = this.isSecondMove(operation);
     /** @type {import("./types.mjs").Outcome} */
@@ -150,7 +150,7 @@ export class CaseRun {
     return step;
   }
 
-  /** What a mirror does: what the rules expect, or nearly. */
+  /** Returns the effects of a stand-in: the expected ones, with its fault. */
   reflected(operation, theirs, stop) {
     const { note } = this;
     this.note = () => {};
@@ -159,28 +159,28 @@ export class CaseRun {
     return { effects: wordingIsOurs ? expected : this.ours.reflect(operation, expected) };
   }
 
-  /** Applies the rules to what both sides did. */
+  /** Applies the rules to the effects of both sides. */
   compared(operation, theirs, ours, stop) {
-    const { world } = this;
+    const { session } = this;
     const package_ = normal(theirs.effects);
     const begins = operation.op === "command" && operation.name === "workflow";
-    if (begins && this.ids.meet(package_, normal(ours.effects))) this.note("A17");
+    if (begins && this.ids.pair(package_, normal(ours.effects))) this.note("A17");
     const step = {
       operation,
-      world,
+      session,
       package: package_,
       expected: structuredClone(this.ids.inTheirs(package_)),
       actual: structuredClone(this.ids.inOurs(normal(ours.effects))),
       diagnostics: ours.diagnostics ?? [],
-      workflows: theirs.loaded && !theirs.skipped && adopts(operation, theirs) ? theirs.loaded : world.workflows,
+      workflows: theirs.loaded && !theirs.skipped && adopts(operation, theirs) ? theirs.loaded : session.workflows,
       restored: theirs.state ? this.ids.inTheirs(theirs.state) : undefined,
-      startable: ordered(theirs.listed ?? [], this.steered),
-      startableLately: this.startable,
-      packageStandsElsewhere: false,
+      startable: ordered(theirs.listed ?? [], this.packageDefinitions),
+      startableAtLastRead: this.startable,
+      packageDiverged: false,
       dropTimers: false,
       wordingIsOurs: false,
-      sent: world.sent,
-      pace: world.pace,
+      sent: session.sent,
+      counters: session.counters,
     };
     for (const { id, rule } of ON_TOP) if (rule(step)) this.note(id);
     if (theirs.skipped) this.expectRefusal(step);
@@ -189,63 +189,63 @@ export class CaseRun {
       step.dropTimers = true;
     }
     for (const { id, rule } of EXPECTED) if (rule(step)) this.note(id);
-    const began = startedRun(step) && world.countdown ? "B12" : null;
+    const began = startedRun(step) && session.countdown ? "B12" : null;
     const stopped = stop ?? began;
     if (stopped) {
       this.note(stopped);
       step.dropTimers ||= began !== null;
       const at = step.expected[0]?.kind === "confirm" ? 1 : 0;
-      if (world.countdown === "widget") step.expected.splice(at, 0, { ...NO_WIDGET });
+      if (session.countdown === "widget") step.expected.splice(at, 0, { ...NO_WIDGET });
     }
     return step;
   }
 
-  /** Brings world and package to where the operation left ours. */
+  /** Updates session and package to the state of ours after the operation. */
   async follow(step, theirs) {
     const { operation } = step;
     const read = theirs.loaded ? Object.values(theirs.loaded) : theirs.listed;
-    if (read && operation.op !== "complete") this.startable = ordered(read, this.steered);
+    if (read && operation.op !== "complete") this.startable = ordered(read, this.packageDefinitions);
     if (step.dropTimers) theirs.timers = (await this.package({ op: "drop_timers" })).timers;
-    this.world.countdown = countdownOf(theirs.timers ?? []);
+    this.session.countdown = countdownOf(theirs.timers ?? []);
     if (SESSION_EVENTS.includes(operation.op)) {
-      this.world.restored(step.restored ?? null, step.workflows, this.branch, theirs.state?.taskId);
+      this.session.restored(step.restored ?? null, step.workflows, this.branch, theirs.state?.taskId);
     } else if (theirs.loaded && !theirs.skipped) {
       await this.followCommand(step, theirs);
     }
-    if (step.packageStandsElsewhere) await this.putBack(null);
+    if (step.packageDiverged) await this.resetPackage(null);
   }
 
-  /** After `/workflow`: a start adopts the definitions; anything else must not (B35). */
+  /** Handles `/workflow`: a start adopts the definitions; anything else must not (B35). */
   async followCommand(step, theirs) {
     if (startedRun(step)) {
-      this.adopted = this.steered;
-      this.world.workflows = theirs.loaded;
-    } else if (this.world.state && JSON.stringify(theirs.loaded) !== JSON.stringify(this.world.workflows)) {
-      if (this.world.countdown) this.report.ended = "B35";
-      else await this.putBack("B35");
+      this.adopted = this.packageDefinitions;
+      this.session.workflows = theirs.loaded;
+    } else if (this.session.state && JSON.stringify(theirs.loaded) !== JSON.stringify(this.session.workflows)) {
+      if (this.session.countdown) this.report.ended = "B35";
+      else await this.resetPackage("B35");
     }
   }
 
-  /** P14: `next` after this response of the model has already moved the run. */
+  /** Returns true for `next` after this response of the model has moved the run (P14). */
   isSecondMove({ op, arguments: args }) {
-    return op === "step" && args.action === "next" && this.world.turnMoved === true && this.world.place !== null;
+    return op === "step" && args.action === "next" && this.session.turnMoved === true && this.session.location !== null;
   }
 
   expectRefusal(step) {
     this.note("P14");
     step.wordingIsOurs = true;
     const ours = step.actual.find((e) => e.kind === "result");
-    const isRefusal = ours?.resultType === "error" && ours.details?.advanced === false && ours.content?.[0]?.text?.includes(this.world.place.phase.name);
+    const isRefusal = ours?.resultType === "error" && ours.details?.advanced === false && ours.content?.[0]?.text?.includes(this.session.location.phase.name);
     step.expected = [isRefusal ? structuredClone(ours) : { kind: "result", content: [{ type: "text", text: "a refusal that names the phase" }], resultType: "error" }];
   }
 
-  /** A03: the package would still take the next cancel for the second one. */
+  /** Returns true if the package would take the next cancel for the second one (A03). */
   mustForgetCancel({ op, arguments: args }) {
-    if (!this.world.cancelPending) return false;
+    if (!this.session.cancelPending) return false;
     return (op === "step" && args.action !== "cancel") || op === "before_agent_start" || op === "agent_end";
   }
 
-  /** The branch as a session event finds it. */
+  /** Updates the branch for a session event. */
   takeBranch(operation) {
     this.branch.push(...this.placed);
     this.placed = [];
@@ -255,20 +255,20 @@ export class CaseRun {
   append({ customType, data }) {
     const entry = { type: "custom", customType, data };
     this.branch.push(entry);
-    if (customType === "workflow:definition") this.stored.set(entry, this.steered);
+    if (customType === "workflow:definition") this.stored.set(entry, this.packageDefinitions);
   }
 
-  /** A session event, for the package: from the entries as ours reads them. */
+  /** Restores the package from the entries, as ours reads them. */
   async restore(operation) {
     const branch = readAsOurs(this.branch, this.note);
     let outcome = await this.package(operation, branch);
     const again = (changed) => this.package(operation, changed);
-    this.adopted = this.steered;
+    this.adopted = this.packageDefinitions;
     const older = this.storedDefinitions(outcome);
     if (older) {
-      this.peerDisk.write(older);
+      this.packageDisk.write(older);
       const stored = await again(branch);
-      this.peerDisk.write(this.steered);
+      this.packageDisk.write(this.packageDefinitions);
       if (fits(stored.state, stored.loaded)) {
         this.note("Definition gone");
         outcome = stored;
@@ -283,7 +283,7 @@ export class CaseRun {
     return again(changedNewest(branch, stale.change));
   }
 
-  /** "Definition gone": the definitions stored with the run, where the files do not fit it any more and those do. @param {import("./types.mjs").Outcome} outcome */
+  /** Returns the definitions stored with the run if the files no longer fit it ("Definition gone"). @param {import("./types.mjs").Outcome} outcome */
   storedDefinitions({ state, loaded }) {
     if (!state || (!state.active && state.completionNotified) || fits(state, loaded)) return null;
     const entry = this.branch.findLast((e) => e.customType === "workflow:definition" && e.data?.taskId === state.taskId);
@@ -291,93 +291,93 @@ export class CaseRun {
   }
 
   /** Restores the package from the session's entries, with the definitions that ours has in force. */
-  async putBack(id) {
+  async resetPackage(id) {
     if (id) this.note(id);
     const branch = readAsOurs(this.branch, () => {});
     const operation = { op: "session_start", event: {} };
-    if (this.adopted !== this.steered) this.peerDisk.write(this.adopted);
+    if (this.adopted !== this.packageDefinitions) this.packageDisk.write(this.adopted);
     const outcome = await this.package(operation, branch);
     const stale = staleAsOurs(outcome.state, outcome.loaded ?? {});
     if (stale) await this.package(operation, changedNewest(branch, stale.change));
-    if (this.adopted !== this.steered) this.peerDisk.write(this.steered);
+    if (this.adopted !== this.packageDefinitions) this.packageDisk.write(this.packageDefinitions);
   }
 
-  /** What the operation did to the world, as ours keeps it. */
-  settle(step) {
-    const { operation, world, expected } = step;
+  /** Updates the session after an operation. */
+  updateSession(step) {
+    const { operation, session, expected } = step;
     const entry = expected.find((e) => e.kind === "entry" && e.customType === "workflow:state");
-    if (expected.some((e) => e.kind === "inject")) this.see(`context of ${world.state.currentPath.length > 1 ? "nested" : "linear"} run`);
+    if (expected.some((e) => e.kind === "inject")) this.see(`context of ${session.state.currentPath.length > 1 ? "nested" : "linear"} run`);
     switch (operation.op) {
       case "before_agent_start":
         this.promptGiven(operation);
-        world.sent = step.sent;
+        session.sent = step.sent;
         break;
       case "turn_start":
-        world.turnMoved = false;
+        session.turnMoved = false;
         break;
       case "turn_end":
-        world.turnMoved = null;
+        session.turnMoved = null;
         break;
       case "input":
-        world.userSpoke();
+        session.userSpoke();
         break;
       case "session_compact":
-        world.sent = {};
+        session.sent = {};
         break;
       case "tool_call":
-        world.toolWasUsed();
+        session.toolWasUsed();
         break;
       case "step":
         this.stepped(operation, expected, entry);
         break;
       case "agent_end":
-        world.turnMoved = null;
-        world.cancelPending = false;
-        world.pace = step.pace;
-        if (wasAborted(operation.messages)) world.sent = doubted(world.sent);
-        if (world.place) world.pushed = null;
-        if (entry) world.state = null;
+        session.turnMoved = null;
+        session.cancelPending = false;
+        session.counters = step.counters;
+        if (wasAborted(operation.messages)) session.sent = withoutUncertainAnswer(session.sent);
+        if (session.location) session.reminder = null;
+        if (entry) session.state = null;
         break;
       case "command":
         this.commanded(operation, entry);
         break;
       case "advance":
-        countPush(step);
+        countReminder(step);
         break;
       default:
     }
   }
 
   promptGiven({ event }) {
-    const { world } = this;
-    // The generator's prompts never hold the reminder; without a prompt it is ours once.
-    const isPush = world.place !== null && world.pace.pushes > 0 && event?.prompt === undefined && world.pushed?.started === false;
-    if (isPush) world.pushed.started = true;
-    else world.userSpoke();
-    world.cancelPending = false;
-    world.turnMoved = null;
+    const { session } = this;
+    // Generated prompts never contain the reminder; the first run without a prompt is its run.
+    const isReminder = session.location !== null && session.counters.reminders > 0 && event?.prompt === undefined && session.reminder?.started === false;
+    if (isReminder) session.reminder.started = true;
+    else session.userSpoke();
+    session.cancelPending = false;
+    session.turnMoved = null;
   }
 
   stepped({ arguments: args }, expected, entry) {
-    const { world } = this;
-    world.toolWasUsed();
-    if (args.action !== "cancel") world.cancelPending = false;
-    if (expected.some((e) => e.kind === "result" && e.details?.cancelPending)) world.cancelPending = true;
+    const { session } = this;
+    session.toolWasUsed();
+    if (args.action !== "cancel") session.cancelPending = false;
+    if (expected.some((e) => e.kind === "result" && e.details?.cancelPending)) session.cancelPending = true;
     if (!entry) return;
-    if (args.action !== "cancel" && world.turnMoved !== null) world.turnMoved = true;
-    world.entered(entry.data);
+    if (args.action !== "cancel" && session.turnMoved !== null) session.turnMoved = true;
+    session.entered(entry.data);
     const answer = expected.find((e) => e.kind === "result")?.content?.[0]?.text;
-    if (answer && world.place) world.sent = withAnswer(world.sent, answer, world.place.phase.name);
+    if (answer && session.location) session.sent = withAnswer(session.sent, answer, session.location.phase.name);
     this.see(entry.data.currentPath.length > 1 ? "move in a nested run" : "move in a linear run");
   }
 
   commanded({ name }, entry) {
     if (!entry) return;
-    const { world } = this;
-    if (name === "cancel-workflow") world.state = null;
-    else world.started(entry.data);
-    if (name === "workflow" && world.turnMoved !== null) world.turnMoved = false;
-    world.pushed = null;
+    const { session } = this;
+    if (name === "cancel-workflow") session.state = null;
+    else session.started(entry.data);
+    if (name === "workflow" && session.turnMoved !== null) session.turnMoved = false;
+    session.reminder = null;
   }
 
   see(what) {
@@ -390,20 +390,20 @@ export class CaseRun {
   }
 }
 
-/** The package counts an interval where it shows a widget, and waits once where it cannot. @param {string[]} timers */
+/** Returns the kind of countdown: the package uses an interval with a widget, and a timeout without. @param {string[]} timers */
 function countdownOf(timers) {
   if (timers.length === 0) return null;
   return timers.includes("interval") ? "widget" : "message";
 }
 
-/** A record without a prototype, so that a workflow may be called `constructor`. */
+/** Converts to a record without a prototype, so that a workflow may have the key `constructor`. */
 function byKey(workflows) {
   const record = Object.create(null);
   for (const workflow of workflows) record[workflow.key] = workflow;
   return record;
 }
 
-/** Whether the operation puts the definitions it loaded in force on ours' side. */
+/** Returns true if the operation makes ours adopt the loaded definitions. */
 function adopts(operation, theirs) {
   return SESSION_EVENTS.includes(operation.op) || theirs.effects.some((e) => e.kind === "entry");
 }
@@ -412,12 +412,12 @@ function startedRun({ operation, expected }) {
   return operation.op === "command" && operation.name === "workflow" && expected.some((e) => e.kind === "entry");
 }
 
-/** Whether a run can go on with these definitions; one that ended needs only its workflow. */
+/** Returns true if a run can continue with these definitions; one that ended needs only its workflow. */
 function fits(state, workflows) {
-  return state.active ? place(workflows, state) !== null : state.workflowKey in workflows;
+  return state.active ? locationOf(workflows, state) !== null : state.workflowKey in workflows;
 }
 
-/** The branch with another newest state. */
+/** Copies the branch with another newest state. */
 function changedNewest(branch, change) {
   const at = branch.findLastIndex((e) => e.type === "custom" && e.customType === "workflow:state" && e.data?.workflowKey != null);
   return branch.map((entry, i) => (i === at ? { ...entry, data: change(entry.data) } : entry));

@@ -1,13 +1,13 @@
 /**
- * Makes a failing case smaller while the same kind of difference stays: fewer operations, then
- * fewer workflows. Greedy and bounded; the result is for reading, the seed stays the reference.
+ * Reduction of a failing case with the same kind of difference: fewer operations, then fewer
+ * workflows. Greedy and bounded; the result is for reading, the seed is the reference.
  *
  * @module
  */
 
 const MOST_RUNS = 150;
 
-/** The first operation stays: a host always opens the session. @param {import("./types.mjs").Case} case_ @param {(case_: import("./types.mjs").Case) => Promise<boolean>} fails */
+/** Shrinks a case. The first operation stays: a host always opens the session. @param {import("./types.mjs").Case} case_ @param {(case_: import("./types.mjs").Case) => Promise<boolean>} fails */
 export async function shrink(case_, fails) {
   let best = case_;
   let runs = 0;

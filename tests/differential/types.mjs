@@ -1,11 +1,11 @@
 /**
- * The shapes the harness works with. No code: JSDoc types that the other files import.
+ * The data types of the harness: JSDoc types that the other files import, without code.
  *
  * @module
  */
 
 /**
- * One effect in normal form: what either side asks the host to do, or answers it.
+ * One effect in normal form: a request to the host, or an answer.
  *
  * `kind` is one of `entry`, `message`, `user`, `name`, `status`, `widget`, `notify`, `confirm`,
  * `result`, `block`, `inject`, `complete`, `throws`.
@@ -14,22 +14,22 @@
  */
 
 /**
- * A definition tree: path (with `/`) below the tier's `workflows` directory -> what lies there.
+ * A definition tree: path (with `/`) below the tier's `workflows` directory -> its content.
  * A string is a file's text, `{link}` a symbolic link, `{dir: true}` an empty directory.
- * The text may hold `${ROOT}`, which becomes the absolute path of the tier's `workflows` directory.
+ * The text may contain `${ROOT}`, which becomes the absolute path of the tier's `workflows` directory.
  *
  * @typedef {Record<string, string | {link: string} | {dir: true}>} Tree
  */
 
 /**
- * Where definitions come from. `settings` is the text of the project's `workflow-sidecar.json5`,
+ * The sources of definitions. `settings` is the text of the project's `workflow-sidecar.json5`,
  * which only our side reads.
  *
  * @typedef {{project: Tree, global: Tree, settings: string | null}} Definitions
  */
 
 /**
- * One thing that happens to the session.
+ * One event of the session.
  *
  * @typedef {{op: string} & Record<string, any>} Operation
  */
@@ -37,10 +37,10 @@
 /**
  * @typedef {object} Case
  * @property {number} seed
- * @property {string} theme         what the generator aimed at, for the coverage counts
- * @property {"unbounded" | "bounded"} mode  whether the settings restore the package's pushes and context
- * @property {string[]} defects       what was broken, by name
- * @property {boolean} hasUI         whether the host has a user interface
+ * @property {string} theme         the theme of the generator, for the coverage
+ * @property {"unbounded" | "bounded"} mode  `unbounded` has the package's reminders and context
+ * @property {string[]} defects       the names of the defects
+ * @property {boolean} hasUI         true if the host has a user interface
  * @property {Definitions} definitions
  * @property {Operation[]} operations
  * @property {number} now           the virtual clock at the start
@@ -77,7 +77,7 @@
 /** @typedef {{workflowKey: string, phaseIndex: number}} Segment */
 
 /**
- * What one side did with one operation.
+ * One side's result of one operation.
  *
  * @typedef {object} Outcome
  * @property {Effect[]} effects
@@ -85,8 +85,8 @@
  * @property {any} [loaded]  package only: the definitions after this operation, if it loaded any
  * @property {any} [state]      package only: the state restored by a session event
  * @property {string[]} [timers] package only: kinds of the timers still running
- * @property {any[]} [listed]    package only: the definitions as the files stand
- * @property {boolean} [skipped]  package only: it was not asked
+ * @property {any[]} [listed]    package only: the definitions in the files
+ * @property {boolean} [skipped]  package only: the operation was skipped
  * @property {any[]} [diagnostics]  ours only
  */
 

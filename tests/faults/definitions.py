@@ -18,7 +18,7 @@ phases:
   - { id: test, name: Test, emoji: T, instructions: Test it., tools: { blacklist: [write] } }
   - { id: code, name: Code, emoji: C, instructions: Code it. }
 """
-# Which of `edit`, `write`, `read`, `bash` each phase blocks, read off the above by hand.
+# The tools that each phase blocks.
 BLOCKED = {"plan": {"edit", "write"}, "test": {"write"}, "code": set(), "ship": {"edit", "write"}}
 TOOLS = ("edit", "write", "read", "bash")
 
@@ -32,7 +32,7 @@ def write(agent, build=BUILD, part=PART):
 
 
 def check(session, sidecar, tool):
-    """That a tool is blocked if and only if the phase says so."""
+    """Checks that a tool is blocked if and only if the rules of the phase block it."""
     state = session.state(sidecar)
     is_blocked = "block" in session.do(sidecar, "hook/tool_call", event={"toolName": tool})
     should = tool in BLOCKED[state["phase"]["id"]] if state["active"] else False

@@ -1,4 +1,4 @@
-"""Runs the drills and prints the promise and the observation of each."""
+"""Runs the drills and prints the guarantee and the observation of each."""
 import argparse
 import importlib
 import json
@@ -21,7 +21,7 @@ Examples:
 
 
 class Sandbox:
-    """The directories of a drill, a seed, and the amount of everything."""
+    """The directories of a drill, a seed, and the scale of the drill."""
 
     def __init__(self, options, name):
         self.binary, self.is_quick = options.binary, options.quick
@@ -54,14 +54,14 @@ def main():
         started = time.monotonic()
         print(f"{name} …", file=sys.stderr, flush=True)
         try:
-            seen, kept = module.drill(sandbox), True
+            observation, passed = module.drill(sandbox), True
         except Exception as problem:  # A drill that fails must not hide the others.
-            seen, kept = f"{type(problem).__name__}: {problem}", False
+            observation, passed = f"{type(problem).__name__}: {problem}", False
         finally:
             sandbox.clear()
-        rows.append({"drill": name, "promise": module.PROMISE, "seen": seen, "kept": kept, "seconds": round(time.monotonic() - started, 1)})
+        rows.append({"drill": name, "guarantee": module.GUARANTEE, "observation": observation, "passed": passed, "seconds": round(time.monotonic() - started, 1)})
     report(rows, options)
-    sys.exit(not all(row["kept"] for row in rows))
+    sys.exit(not all(row["passed"] for row in rows))
 
 
 def report(rows, options):
@@ -69,8 +69,8 @@ def report(rows, options):
         json.dump({"seed": options.seed, "quick": options.quick, "drills": rows}, sys.stdout, indent=2)
         return print()
     for row in rows:
-        print(f"{'kept  ' if row['kept'] else 'BROKEN'} {row['drill']} ({row['seconds']} s)\n       promised: {row['promise']}\n       seen:     {row['seen']}")
-    print(f"{sum(row['kept'] for row in rows)} of {len(rows)} promises kept, seed {options.seed}")
+        print(f"{'passed' if row['passed'] else 'FAILED'} {row['drill']} ({row['seconds']} s)\n       guarantee: {row['guarantee']}\n       observed:  {row['observation']}")
+    print(f"{sum(row['passed'] for row in rows)} of {len(rows)} drills passed, seed {options.seed}")
 
 
 main()

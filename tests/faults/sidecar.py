@@ -1,4 +1,4 @@
-"""A host as small as a host can be: it writes lines, applies actions and keeps the session's entries."""
+"""A minimal host: writes lines, answers questions and stores the session's entries."""
 import json
 import os
 import select
@@ -25,7 +25,7 @@ class Sidecar:
         self.received = []
 
     def send(self, method, **params):
-        """Writes a request and gives its id."""
+        """Writes a request and returns its id."""
         self.ids += 1
         self.write(self.line(self.ids, method, params))
         return self.ids
@@ -43,7 +43,7 @@ class Sidecar:
             raise Gone from None
 
     def read(self, patience=20):
-        """The next line."""
+        """Reads the next line."""
         end = time.monotonic() + patience
         while b"\n" not in self.rest:
             left = end - time.monotonic()
@@ -57,7 +57,7 @@ class Sidecar:
         return json.loads(line)
 
     def answer_to(self, identity, patience=20):
-        """The answer to a request; messages before it go to `received`, and questions are declined."""
+        """Reads until the answer to a request; other messages go to `received`, and questions are declined."""
         while True:
             message = self.read(patience)
             if "method" not in message:
@@ -70,7 +70,7 @@ class Sidecar:
                 self.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": declined}).encode() + b"\n")
 
     def call(self, method, **params):
-        """A request that has to succeed."""
+        """Sends a request that must succeed, and returns its result."""
         answer = self.answer_to(self.send(method, **params))
         if "result" not in answer:
             raise AssertionError(f"{method} {params}: {answer}")
@@ -94,14 +94,14 @@ class Sidecar:
                 pass
 
     def end(self, patience=20):
-        """Ends it as a host does; gives its exit code."""
+        """Closes standard input and returns the exit code."""
         self.process.stdin.close()
         code = self.process.wait(patience)
         self.process.stdout.close()
         return code
 
     def memory(self, field="VmRSS"):
-        """Megabytes, as Linux counts them."""
+        """Returns the memory in MiB."""
         with open(f"/proc/{self.process.pid}/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith(field + ":")) / 1024
 
@@ -117,7 +117,7 @@ class Sidecar:
 
 
 class Session:
-    """What a host keeps of a session: its entries."""
+    """The entries of a session, as a host stores them."""
 
     def __init__(self, name=""):
         self.name, self.branch = name, []

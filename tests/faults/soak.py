@@ -1,6 +1,6 @@
-"""Keeps many sessions busy for long, and fits lines through memory and latency.
+"""A long run of many busy sessions, with a regression of memory and latency.
 
-Prints a row a minute, and at the end by how much memory, descriptors and the time of a call grew.
+Prints a row per minute, and at the end the growth of memory, descriptors and response times.
 """
 import argparse
 import json
@@ -24,10 +24,10 @@ Examples:
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True, type=os.path.abspath, help="the sidecar (default: what scripts/build makes)")
+    parser.add_argument("--binary", required=True, type=os.path.abspath, help="the sidecar (default: the output of scripts/build)")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--sessions", type=int, default=300)
-    parser.add_argument("--rate", type=float, default=500, help="calls a second at most; 0 for as many as there can be")
+    parser.add_argument("--rate", type=float, default=500, help="maximum calls per second; 0 for no limit")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--format", choices=["human", "json"], default="human")
     options = parser.parse_args()
@@ -44,7 +44,7 @@ def main():
 
 
 def soak(sidecar, options):
-    """Mixed traffic: every session in another phase, some ending and beginning anew, files changing."""
+    """Runs mixed traffic: sessions in different phases, some of which end and start again."""
     chance = random.Random(options.seed)
     sessions = [Session(f"s{number}") for number in range(options.sessions)]
     for session in sessions:
@@ -66,7 +66,7 @@ def soak(sidecar, options):
             sessions[number] = Session(f"s{number}")
             sessions[number].start(sidecar)
         if len(session.branch) > 400:
-            # A host's branch is as long as its conversation; here only what the sidecar reads is kept.
+            # A real branch is as long as the conversation; only the entries that the sidecar reads are kept here.
             del session.branch[:-40]
         if now - minute >= min(60, options.minutes * 6):
             rows.append(row(sidecar, now - started, calls, took))
@@ -97,7 +97,7 @@ def row(sidecar, elapsed, calls, took):
 
 
 def summary(rows, calls):
-    # The first tenth warms up: sessions start their first runs.
+    # The first tenth is a warm-up: sessions start their first runs.
     settled = rows[max(1, len(rows) // 10):]
     minutes = [row["minute"] for row in settled]
     slope = statistics.linear_regression(minutes, [row["rss"] for row in settled]).slope * 60

@@ -1,8 +1,8 @@
-"""What happens in a session, at random: the same seed gives the same steps."""
+"""Random steps of a session: the same seed gives the same steps."""
 
 
 def step(random):
-    """A method and its parameters."""
+    """Returns a method and its parameters."""
     kind = random.choices(
         ["start", "next", "loop", "cancel", "prompt", "tool", "end", "type", "list", "time"],
         [3, 6, 1, 1, 3, 6, 4, 2, 1, 2],

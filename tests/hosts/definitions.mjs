@@ -1,7 +1,5 @@
 /**
- * Workflow definitions for scenarios, as the files they are: JSON is YAML too.
- *
- * Knows the files' form, not what a scenario does with them.
+ * Workflow definitions for scenarios, as files: JSON is YAML too.
  */
 
 /** @typedef {{id: string, name: string, emoji: string, does?: string} & Record<string, unknown>} Phase */
@@ -10,7 +8,7 @@
 const phaseFile = ({ does = 'Work on {description}.', ...front }) => `---\n${JSON.stringify(front)}\n---\n\n${does}\n`;
 
 /**
- * A workflow's directory; a phase is a phase or the key of a subworkflow.
+ * Creates a workflow's directory; a phase is a phase or the key of a subworkflow.
  *
  * @param {string} name
  * @param {(Phase | string)[]} phases
@@ -27,27 +25,27 @@ export function workflow(name, phases, keys = {}) {
 /** @param {string} name @param {string} emoji @param {Record<string, unknown>} [keys] @returns {Phase} */
 export const phase = (name, emoji, keys = {}) => ({ id: name.toLowerCase(), name, emoji, ...keys });
 
-/** Three phases: the first two restrict tools, each in its way. */
+/** Three phases: the first has a blacklist, the second a whitelist. */
 export const demo = workflow('Demo', [
   phase('Explore', '🔍', { tools: { blacklist: ['edit', 'write'] }, does: 'Look at {description}. Next: {nextPhaseName}.' }),
   phase('Build', '🔨', { tools: { whitelist: ['read', 'edit', 'write'] }, availableProfiles: ['builder'], does: 'Change {description} after {previousPhaseName}.' }),
   phase('Check', '✅', { does: 'Check {description}.' }),
 ]);
 
-const places = 'Here: {phaseName}, before: {previousPhaseName}, after: {nextPhaseName}, step {globalStepCount}.';
+const template = 'Here: {phaseName}, before: {previousPhaseName}, after: {nextPhaseName}, step {globalStepCount}.';
 
-/** A workflow in a workflow in a workflow. */
+/** Workflows nested three levels deep. */
 export const nested = {
-  outer: workflow('Outer', [phase('Intro', '🎬', { does: places }), 'middle', phase('Outro', '🏁', { does: places })]),
-  middle: workflow('Middle', [phase('Draft', '📝', { does: places }), 'deep', phase('Polish', '🧽', { does: places })], { show: 'workflows', loopable: true }),
-  deep: workflow('Deep', [phase('Cut', '🔪', { does: places, tools: { blacklist: ['bash'] } }), phase('Glue', '🧴', { does: places })], { show: 'workflows' }),
+  outer: workflow('Outer', [phase('Intro', '🎬', { does: template }), 'middle', phase('Outro', '🏁', { does: template })]),
+  middle: workflow('Middle', [phase('Draft', '📝', { does: template }), 'deep', phase('Polish', '🧽', { does: template })], { show: 'workflows', loopable: true }),
+  deep: workflow('Deep', [phase('Cut', '🔪', { does: template, tools: { blacklist: ['bash'] } }), phase('Glue', '🧴', { does: template })], { show: 'workflows' }),
 };
 
-/** The settings of a user, as the files of the agent directory. @param {Record<string, unknown>} keys */
+/** Creates the user's settings, as files of the agent directory. @param {Record<string, unknown>} keys */
 export const settings = (keys) => ({ 'workflow-sidecar.json5': JSON.stringify(keys) });
 
-/** Milliseconds that outlast a countdown of three seconds. */
+/** Milliseconds that are longer than a countdown of three seconds. */
 export const BEYOND_COUNTDOWN_MS = 3_600;
 
-/** The countdown's ticks, in scenarios that are not about it. @param {import('./recording.mjs').Block} block */
+/** Matches the countdown's ticks, for scenarios that are not about it. @param {import('./recording.mjs').Block} block */
 export const ticks = ({ stream, body }) => stream === 'widget' && /\b[12]s\b/.test(body.join());

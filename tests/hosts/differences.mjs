@@ -1,8 +1,7 @@
 /**
- * Compares two recordings: what differs, and which intended difference explains it.
+ * Comparison of two recordings, and the intended difference that explains each deviation.
  *
- * Generic: it knows streams, blocks and lines, and nothing of workflows. The intended differences are a table
- * that is handed in.
+ * Generic over streams, blocks and lines; the table of intended differences is a parameter.
  */
 
 /** @typedef {import('./recording.mjs').Block} Block */
@@ -17,8 +16,8 @@
  */
 
 /**
- * The differences that an intended difference explains. The given fields must match; `missing` and `added` are matched
- * against the lines joined by line feeds, and if left out there must be none.
+ * A pattern of the deviations that an intended difference explains. The given fields must match; `missing` and `added`
+ * are matched against the lines joined by line feeds, and if left out there must be no such lines.
  *
  * @typedef {object} Mark
  * @property {string | string[]} [stream]
@@ -30,7 +29,7 @@
 /** @typedef {{says: string, marks: Mark[]}} Intended */
 
 /**
- * The differences of the second recording from the first.
+ * Lists the differences of the second recording from the first.
  *
  * @param {Block[]} first
  * @param {Block[]} second
@@ -42,26 +41,26 @@ export function differences(first, second) {
 }
 
 /**
- * The differences, each with the id of the intended difference that explains it; and the ids that explained nothing.
+ * Adds the id of the intended difference that explains it to each difference, and lists the ids that explained nothing.
  *
  * @param {Difference[]} found
  * @param {string[]} ids                        the ids that are intended here
  * @param {Record<string, Intended>} intended
- * @param {string} [rest]                       an id that explains whatever the others do not
- * @returns {{differences: Difference[], unseen: string[]}}
+ * @param {string} [fallback]                   an id that explains all other differences
+ * @returns {{differences: Difference[], unmatched: string[]}}
  */
-export function explain(found, ids, intended, rest) {
+export function explain(found, ids, intended, fallback) {
   const marked = ids.map((id) => ({ id, marks: known(id, intended).marks }));
-  if (rest !== undefined) known(rest, intended);
+  if (fallback !== undefined) known(fallback, intended);
   const explained = found.map((difference) => {
-    const id = marked.find(({ marks }) => marks.some((mark) => matches(mark, difference)))?.id ?? rest;
+    const id = marked.find(({ marks }) => marks.some((mark) => matches(mark, difference)))?.id ?? fallback;
     return id === undefined ? difference : { ...difference, id };
   });
-  const expected = rest === undefined ? ids : [...ids, rest];
-  return { differences: explained, unseen: expected.filter((id) => !explained.some((difference) => difference.id === id)) };
+  const expected = fallback === undefined ? ids : [...ids, fallback];
+  return { differences: explained, unmatched: expected.filter((id) => !explained.some((difference) => difference.id === id)) };
 }
 
-/** A difference as text. @param {Difference} difference */
+/** Formats a difference. @param {Difference} difference */
 export const asText = ({ stream, head, missing, added, id }) =>
   [`${id ? `[${id}] ` : ''}${stream}: ${head}`, ...missing.map((line) => `  - ${line}`), ...added.map((line) => `  + ${line}`)].join('\n');
 
@@ -87,7 +86,7 @@ function inStream(first, second) {
   return gaps(first, second, whole).flatMap(([left, right]) => pairUp(left, right));
 }
 
-/** Blocks that do not equal each other: those with the same head are compared inside. @param {Block[]} left @param {Block[]} right */
+/** Compares unequal blocks: those with the same head line by line. @param {Block[]} left @param {Block[]} right */
 function pairUp(left, right) {
   /** @type {Difference[]} */
   const found = [];
@@ -104,7 +103,7 @@ function pairUp(left, right) {
 }
 
 /**
- * The stretches in which two lists differ.
+ * Lists the ranges in which two lists differ.
  *
  * @template T
  * @param {T[]} left
@@ -127,7 +126,7 @@ function gaps(left, right, key) {
 }
 
 /**
- * Goes through two lists along their longest common subsequence.
+ * Walks two lists along their longest common subsequence.
  *
  * @template T
  * @param {T[]} left

@@ -1,7 +1,5 @@
 /**
- * The hosts: which versions of pi there are, and how each is started.
- *
- * Knows nothing of extensions, scenarios or models.
+ * The hosts: the versions of pi, and the command that starts each.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,9 +12,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 /**
  * @typedef {object} Host
  * @property {HostVersion} version
- * @property {string} node        the Node that runs it
- * @property {string} cli         its command line
- * @property {boolean} settles    it emits `agent_settled` when no more work will follow
+ * @property {string} node        the path of Node for it
+ * @property {string} cli         the path of its program
+ * @property {boolean} settles    it emits `agent_settled` when the agent has settled
  * @property {string[]} approve   arguments that make it trust the project's own files
  */
 
@@ -44,7 +42,7 @@ export const versions = /** @type {HostVersion[]} */ (Object.keys(hosts));
 export const referencePackage = join(here, 'package/node_modules/@harms-haus/pi-workflows');
 
 /**
- * The host of that version, or an error that says how to get it.
+ * Returns the host of that version, or throws an error with the command that installs it.
  *
  * @param {HostVersion} version
  * @returns {Host}

@@ -1,15 +1,15 @@
 /**
  * The intended differences between our extension and the npm package, by their ids.
  *
- * A mark says how the difference shows in a recording; a scenario lists the ids it shows. The ids are those of the
- * decided differences; those that begin with `host` are about pi itself.
+ * A mark describes the difference in a recording; a scenario lists the ids that occur in it. The ids are those of
+ * docs/BEHAVIOUR.md; those that begin with `host` are about pi itself.
  */
 
-/** Differences that may show in any scenario; `id@host` on one host only. */
+/** The differences that may occur in any scenario; `id@host` on one host only. */
 export const everywhere = ['own-words', 'definition-entry', 'run-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'host-display', 'host-order@0.74.2'];
 
 const context = /^\[Workflow path: /;
-const told = /^\[Workflow path: [^\n]*\] (rules and instructions unchanged$|as said above, and:)|^\*\*Tools in /m;
+const shortened = /^\[Workflow path: [^\n]*\] (rules and instructions unchanged$|as said above, and:)|^\*\*Tools in /m;
 const leftOut = /^\*\*(Task|What to do in this phase|All profiles):\*\*/m;
 const reminder = /^⚠️ The .* is still active|Current phase instructions:|Continue with this phase as its instructions above say/m;
 const announced = /^(✅|❌) \*\*/m;
@@ -17,7 +17,7 @@ const announced = /^(✅|❌) \*\*/m;
 /** @type {Record<string, import('./differences.mjs').Intended>} */
 export const intended = {
   'own-words': {
-    says: 'the tool is described to the model in our own words',
+    says: 'the tool has another description for the model',
     marks: [
       { head: /^description of workflow_step$/, missing: /./, added: /./ },
       { head: /^system prompt on workflows$/, missing: /workflow_step/, added: /workflow_step/ },
@@ -28,7 +28,7 @@ export const intended = {
     marks: [{ stream: 'entries', head: /^custom workflow:definition/, added: /./ }],
   },
   'run-entry': {
-    says: 'pushes and parking are stored with the run',
+    says: 'reminders and pauses are stored with the run',
     marks: [{ stream: 'entries', head: /^custom workflow:run/, added: /./ }],
   },
   'host-display': {
@@ -36,7 +36,7 @@ export const intended = {
     marks: [{ stream: 'requests', head: /^\+ user$/, missing: announced }],
   },
   'Auto-continue': {
-    says: 'no push after an error or at the length limit, and a run that is not pushed any more is parked visibly',
+    says: 'no reminder after an error or at the length limit, and a run without further reminders is paused visibly',
     marks: [
       { stream: 'messages', head: /^workflow:parked \(shown\)$/, added: /parked/ },
       { stream: 'entries', head: /^custom_message workflow:parked$/, added: /./ },
@@ -44,20 +44,20 @@ export const intended = {
     ],
   },
   Context: {
-    says: 'what stands in the conversation is not said again, and tools are told with the phase',
+    says: 'text that the conversation has is not repeated, and tools are listed with the phase',
     marks: [
-      { stream: 'messages', head: /^workflow:context/, missing: context, added: told },
-      { stream: 'requests', head: /^\+ user$/, missing: context, added: told },
+      { stream: 'messages', head: /^workflow:context/, missing: context, added: shortened },
+      { stream: 'requests', head: /^\+ user$/, missing: context, added: shortened },
       { stream: ['messages', 'requests'], added: /^\*\*Tools in /m },
       // Lines that one side leaves out between common lines.
       { stream: ['messages', 'requests'], head: /^(workflow:context|\+ user$)/, missing: leftOut },
       { stream: ['messages', 'requests', 'entries'], missing: reminder, added: reminder },
     ],
   },
-  'Definition gone': { says: 'a run whose files are gone goes on with the definition stored with it', marks: [] },
+  'Definition gone': { says: 'a run whose files are missing continues with its stored definition', marks: [] },
   'Strict keys': { says: 'a workflow with a guard that cannot be read does not start', marks: [] },
   A01: {
-    says: 'that the end was announced is stored',
+    says: 'the announcement of the end is stored',
     marks: [{ stream: 'entries', head: /^custom workflow:state/, missing: /^completionNotified false$/, added: /^completionNotified true$/ }],
   },
   A03: { says: 'a cancellation that waits for its confirmation is forgotten at any other action', marks: [] },
@@ -69,7 +69,7 @@ export const intended = {
     marks: [{ missing: /^\*\*Progress:\*\* .* in current scope\)(\n\n\*\*What to do in this phase:.*)?$/s, added: /^\*\*Progress:\*\* .* in current scope\)$/ }],
   },
   B03: {
-    says: 'the previous and the next phase are those of the scope one is in, or the next one really entered',
+    says: 'the previous and the next phase are those of the current scope, or the next one that is entered',
     marks: [{ missing: /^Here: .*before: .*after: /, added: /^Here: .*before: .*after: / }],
   },
   B05: {
@@ -80,7 +80,7 @@ export const intended = {
   B11: { says: 'cancelling stops the countdown', marks: [] },
   B12: { says: 'a second start stops the countdown of the first', marks: [] },
   B13: { says: 'a prompt stops the countdown', marks: [] },
-  B14: { says: 'a countdown that is stopped is taken off the screen', marks: [{ stream: 'widget', head: /\(cleared\)$/, added: /./ }] },
+  B14: { says: 'the widget of a stopped countdown is cleared', marks: [{ stream: 'widget', head: /\(cleared\)$/, added: /./ }] },
   B29: { says: 'workflows of the project are completed too, with their names', marks: [{ stream: 'dialogs', missing: /^completions: /, added: /^completions: / }] },
   B31: { says: 'only workflows that can be started are offered', marks: [{ stream: 'dialogs', head: /^notify/, missing: /Available: /, added: /Available: / }] },
   B42: {
@@ -90,7 +90,7 @@ export const intended = {
       { stream: 'status', added: /^workflow: / },
     ],
   },
-  'host-sequential': { says: 'calls of one message are judged and run one after another', marks: [] },
+  'host-sequential': { says: 'calls of one message are decided and run one after another', marks: [] },
   'host-reload': {
     says: 'a countdown does not outlive a reload',
     marks: [
@@ -99,7 +99,7 @@ export const intended = {
     ],
   },
   'host-print': {
-    says: 'a message that is only shown does not take the place of the printed answer',
+    says: 'a message that is only shown does not replace the printed answer',
     marks: [{ stream: 'process', head: /--print/, added: /./ }, { stream: 'entries', head: /^custom_message workflow:countdown/, missing: /./ }],
   },
   'host-trust': { says: 'workflows of a project that is not trusted are left out', marks: [{ stream: 'dialogs', head: /^notify/, missing: /foreign/ }] },
@@ -114,7 +114,7 @@ export const intended = {
     ],
   },
   'host-moved': {
-    says: 'for the same reason the next prompt changes places with it',
+    says: 'for the same reason the next prompt is on its other side',
     marks: [
       { stream: 'messages', head: /^user$/, missing: /^user\n/ },
       { stream: 'messages', head: /^user$/, added: /^user\n/ },

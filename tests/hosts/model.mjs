@@ -1,10 +1,9 @@
 /**
  * A scripted model: an OpenAI-style chat-completions server on loopback.
  *
- * Answers the n-th request with the n-th reply of its script and keeps every request, so that what the
- * model saw can be looked at. A request without tools is no turn of the agent but a summary that the host wants:
- * it gets one, beside the script. It knows nothing of pi. As the HTTP proxy of the process under test it also
- * notices, and refuses, every attempt to reach another machine.
+ * Answers the n-th request with the n-th reply of its script and records every request. A request without tools is not
+ * a turn of the agent but asks for a summary, which is answered outside of the script. Independent of pi. As the HTTP
+ * proxy of the process under test it also records and refuses every attempt to reach another machine.
  */
 import { createServer } from 'node:http';
 
@@ -13,13 +12,13 @@ import { createServer } from 'node:http';
 /**
  * @typedef {object} Reply
  * @property {string} [text]
- * @property {Call[]} [calls]                               several are made in one message
- * @property {'stop' | 'length' | 'content_filter'} [stop]  why a text ended; `stop` unless given
+ * @property {Call[]} [calls]                               several in one message
+ * @property {'stop' | 'length' | 'content_filter'} [stop]  the stop reason of a text; default `stop`
  * @property {{status: number, message: string}} [error]    an HTTP error instead of an answer
- * @property {boolean} [held]                               begins, then waits for `release`
+ * @property {boolean} [isPaused]                           begins, then waits for `release`
  */
 
-/** @typedef {'script' | 'summary' | 'beyond'} Source  where a reply came from */
+/** @typedef {'script' | 'summary' | 'beyond'} Source  the origin of a reply */
 
 /** @typedef {{messages: any[], tools: any[], source: Source}} Request */
 
@@ -35,10 +34,10 @@ export const together = (...replies) => ({ calls: replies.flatMap((reply) => rep
 /** An HTTP error. @param {number} status @param {string} message @returns {Reply} */
 export const fail = (status, message) => ({ error: { status, message } });
 
-/** The reply, but its second half only after `release`. @param {Reply} reply @returns {Reply} */
-export const hold = (reply) => ({ ...reply, held: true });
+/** Delays the second half of a reply until `release`. @param {Reply} reply @returns {Reply} */
+export const pause = (reply) => ({ ...reply, isPaused: true });
 
-/** The reply cut off by the token limit. @param {string} text @returns {Reply} */
+/** A reply that the token limit cuts off. @param {string} text @returns {Reply} */
 export const cutOff = (text) => ({ text, stop: 'length' });
 
 /** The answer to a request for a summary. */
@@ -50,8 +49,8 @@ export class ScriptedModel {
   /** Every request so far. @type {Request[]} */
   requests = [];
 
-  /** Hosts that were asked for through the proxy: must stay empty. @type {string[]} */
-  strayed = [];
+  /** Addresses requested through the proxy: must stay empty. @type {string[]} */
+  outsideRequests = [];
 
   #script;
   #observe;
@@ -71,12 +70,12 @@ export class ScriptedModel {
     this.#script = script;
     this.#observe = observe;
     this.#server.on('connect', (request, socket) => {
-      this.strayed.push(request.url ?? '');
+      this.outsideRequests.push(request.url ?? '');
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     });
   }
 
-  /** Listens on a free port of loopback and gives the server's address. @returns {Promise<string>} */
+  /** Listens on a free port of loopback and returns the server's address. @returns {Promise<string>} */
   async listen() {
     await new Promise((resolve) => this.#server.listen(0, '127.0.0.1', () => resolve(undefined)));
     this.#server.unref();
@@ -85,20 +84,20 @@ export class ScriptedModel {
   }
 
   /** The number of replies that have begun and wait for `release`. */
-  get holding() {
+  get pausedCount() {
     return this.#waiting.length;
   }
 
-  /** Waits until a reply is held. @param {number} [within] milliseconds */
-  async heldReply(within = 20_000) {
+  /** Waits until a reply is paused. @param {number} [within] milliseconds */
+  async pausedReply(within = 20_000) {
     const deadline = Date.now() + within;
-    while (this.holding === 0) {
-      if (Date.now() > deadline) throw new Error('no reply was held');
+    while (this.pausedCount === 0) {
+      if (Date.now() > deadline) throw new Error('no reply was paused');
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
 
-  /** Lets every held reply end. */
+  /** Completes every paused reply. */
   release() {
     for (const resume of this.#waiting.splice(0)) resume();
   }
@@ -117,7 +116,7 @@ export class ScriptedModel {
   async #serve(request, response) {
     const url = request.url ?? '';
     if (!url.startsWith('/')) {
-      this.strayed.push(url);
+      this.outsideRequests.push(url);
       response.writeHead(403).end();
       return;
     }
@@ -159,9 +158,9 @@ export class ScriptedModel {
       response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     };
     const text = reply.text ?? '';
-    const begun = reply.held ? text.slice(0, Math.ceil(text.length / 2)) : text;
+    const begun = reply.isPaused ? text.slice(0, Math.ceil(text.length / 2)) : text;
     send({ role: 'assistant', content: begun });
-    if (reply.held) {
+    if (reply.isPaused) {
       await new Promise((resolve) => this.#waiting.push(() => resolve(undefined)));
       if (response.destroyed) return;
       if (text.length > begun.length) send({ content: text.slice(begun.length) });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 
-import { ScriptedModel, call, fail, hold, say, together } from './model.mjs';
+import { ScriptedModel, call, fail, pause, say, together } from './model.mjs';
 
 /** @param {string} url */
 const ask = (url, tools = [{ type: 'function', function: { name: 'read' } }]) =>
@@ -42,15 +42,15 @@ test('a request for a summary does not use up the script', async (t) => {
   assert.deepEqual(model.requests.map(({ source }) => source), ['summary', 'script']);
 });
 
-test('a held reply ends only after release', async (t) => {
-  const { model, url } = await serve(t, [hold(say('abcd'))]);
+test('a paused reply ends only after release', async (t) => {
+  const { model, url } = await serve(t, [pause(say('abcd'))]);
   const response = await ask(url);
-  assert.equal(model.holding, 1);
+  assert.equal(model.pausedCount, 1);
   model.release();
   assert.deepEqual((await chunks(response)).map(({ delta }) => delta.content ?? '').join(''), 'abcd');
 });
 
-test('an attempt to reach another machine through the proxy is refused and noticed', async (t) => {
+test('an attempt to reach another machine through the proxy is refused and recorded', async (t) => {
   const { model, url } = await serve(t, []);
   const { hostname, port } = new URL(url);
   const status = await new Promise((resolve) => {
@@ -58,5 +58,5 @@ test('an attempt to reach another machine through the proxy is refused and notic
     tunnel.on('connect', (response) => resolve(response.statusCode)).end();
   });
   assert.equal(status, 403);
-  assert.deepEqual(model.strayed, ['example.invalid:443']);
+  assert.deepEqual(model.outsideRequests, ['example.invalid:443']);
 });

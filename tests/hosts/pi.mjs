@@ -1,8 +1,8 @@
 /**
- * One pi process: starts it, speaks its RPC mode, waits, ends it.
+ * One pi process: start, RPC mode, waiting, end.
  *
- * Knows pi's records and nothing of workflows or scenarios. Lines are split on LF bytes: a text may hold
- * U+2028, at which readline would split too.
+ * Independent of workflows and scenarios. Lines are split at LF bytes: a text may contain U+2028, where readline would
+ * split too.
  */
 import { spawn } from 'node:child_process';
 
@@ -14,14 +14,14 @@ import { spawn } from 'node:child_process';
  * @property {string[]} args                  the command line
  * @property {Record<string, string>} env     the whole environment
  * @property {string} cwd
- * @property {boolean} listens               it reads commands; without, its standard input is closed at once
+ * @property {boolean} readsCommands               it reads commands; otherwise its standard input is closed at once
  * @property {(record: PiRecord) => void} [observe]  called with each record as it arrives
  */
 
 const PATIENCE_MS = 20_000;
 const QUIET_MS = 150;
 
-/** Dialogs that wait for an answer; the other UI requests only show something. */
+/** The UI requests that wait for an answer. */
 const DIALOGS = new Set(['confirm', 'select', 'input', 'editor']);
 
 export class Pi {
@@ -53,14 +53,14 @@ export class Pi {
   #exit;
 
   /** @param {Start} start */
-  constructor({ host, args, env, cwd, listens, observe = () => {} }) {
+  constructor({ host, args, env, cwd, readsCommands, observe = () => {} }) {
     this.#host = host;
     this.#observe = observe;
     this.#child = spawn(host.node, [host.cli, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child.stdout.on('data', (bytes) => this.#take(bytes));
     this.#child.stderr.on('data', (bytes) => (this.stderr += bytes));
-    this.#child.stdin.on('error', () => {}); // it may be dead: whoever waits for an answer will see that
-    if (!listens) this.#child.stdin.end();
+    this.#child.stdin.on('error', () => {}); // it may have ended, which is reported to whoever waits for an answer
+    if (!readsCommands) this.#child.stdin.end();
     this.#exit = new Promise((resolve) => {
       this.#child.on('close', (code, signal) => {
         this.ended = { code, signal };
@@ -94,7 +94,7 @@ export class Pi {
   }
 
   /**
-   * Sends a prompt, or a slash command, and waits until pi has taken it.
+   * Sends a prompt or a slash command, and waits until pi has accepted it.
    *
    * @param {string} message
    * @param {Record<string, unknown>} [options]
@@ -109,10 +109,10 @@ export class Pi {
   }
 
   /**
-   * Waits for a record that came, or will come, after the last prompt or command.
+   * Waits for a record after the last prompt or command; it may have arrived already.
    *
    * @param {(record: PiRecord) => boolean} matches
-   * @param {string} what   for the error when it does not come
+   * @param {string} what   its description, for the error if it does not arrive
    * @param {number} [within]  milliseconds
    * @returns {Promise<PiRecord>}
    */
@@ -124,7 +124,7 @@ export class Pi {
   }
 
   /**
-   * Waits until the run that the last prompt started, or will start, is over; or several, where more follow by themselves.
+   * Waits until the run of the last prompt is over, or several runs if others follow by themselves.
    *
    * @param {number} [runs]
    * @param {number} [within]
@@ -138,7 +138,7 @@ export class Pi {
   }
 
   /**
-   * Waits until pi has sent nothing for a moment.
+   * Waits until pi sends no records for a moment.
    *
    * @param {number} [within]
    */
@@ -167,7 +167,7 @@ export class Pi {
     await this.#wait(() => this.ended !== null, 'its end', within);
   }
 
-  /** Leaves nothing behind, whatever happened. */
+  /** Kills the process if it still runs. */
   async destroy() {
     if (this.ended) return;
     this.#child.kill('SIGKILL');

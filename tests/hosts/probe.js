@@ -1,8 +1,8 @@
 /**
- * An extension of the tests' own: what a person can do in the terminal and RPC mode cannot.
+ * A test extension for actions of the terminal that RPC mode does not have.
  *
- * `/probe reload` · `/probe tree <n>` goes to the n-th user message · `/probe complete <command> <prefix>`.
- * With PROBE_WRAPS in the environment it loads that extension itself and so learns its commands.
+ * `/probe reload` · `/probe tree <n>` moves to the n-th user message · `/probe complete <command> <prefix>`.
+ * If PROBE_WRAPS is set, it loads that extension itself and records its commands.
  */
 export default async function probe(pi) {
   const commands = new Map();
@@ -30,7 +30,7 @@ export default async function probe(pi) {
   }
 }
 
-/** The same API, but the commands registered through it are kept. */
+/** Wraps the API so that registered commands are recorded. */
 function listening(pi, commands) {
   return new Proxy(pi, {
     get(target, key) {
@@ -43,7 +43,7 @@ function listening(pi, commands) {
   });
 }
 
-/** User messages of the whole session, oldest first. */
+/** Lists the user messages of the whole session, oldest first. */
 function userMessages(ctx) {
   return ctx.sessionManager.getEntries().filter((entry) => entry.type === 'message' && entry.message.role === 'user');
 }

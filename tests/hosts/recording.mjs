@@ -1,8 +1,8 @@
 /**
- * A recording: what one scenario showed, asked and stored, in words that do not change from run to run.
+ * Recordings: the texts, questions and entries of one scenario, normalised so that they are equal in every run.
  *
- * A recording is a list of blocks in the order they came: a stream, a head, and the lines of a text. Streams
- * are compared one by one, for the order between them is the host's. Knows pi's records, not how they are made.
+ * A recording is a list of blocks in order of arrival: a stream, a head, and the lines of a text. Streams are compared
+ * one by one, because the order between them depends on the host.
  */
 
 /** @typedef {'messages' | 'status' | 'widget' | 'dialogs' | 'requests' | 'entries' | 'session' | 'errors' | 'process'} Stream */
@@ -11,24 +11,24 @@
 
 /** @typedef {{host: string, scenario: string, blocks: Block[]}} Recording */
 
-/** Writes down what happens while it happens. */
+/** Records the events of a scenario. */
 export class Recorder {
   /** @type {Block[]} */
   blocks = [];
 
   #clean;
-  #forgets;
+  #ignores;
   /** @type {Map<string, string>} */
   #statuses = new Map();
   #previous = /** @type {{messages: string[][], tools: string, system: string} | null} */ (null);
 
   /**
-   * @param {Cleaner} clean
-   * @param {(block: Block) => boolean} [forgets]  what a scenario leaves out because it hangs on the machine's speed
+   * @param {Normalizer} clean
+   * @param {(block: Block) => boolean} [ignores]  blocks to ignore because they depend on the machine's speed
    */
-  constructor(clean, forgets = () => false) {
+  constructor(clean, ignores = () => false) {
     this.#clean = clean;
-    this.#forgets = forgets;
+    this.#ignores = ignores;
   }
 
   /**
@@ -41,7 +41,7 @@ export class Recorder {
     this.#keep({ stream, head: this.#clean.text(head), body });
   }
 
-  /** A record of pi's RPC or JSON mode. @param {import('./pi.mjs').PiRecord} record */
+  /** Adds a record of pi's RPC or JSON mode. @param {import('./pi.mjs').PiRecord} record */
   record(record) {
     switch (record.type) {
       case 'message_end':
@@ -60,14 +60,14 @@ export class Recorder {
   }
 
   /**
-   * A request to the model: what is new in it since the one before, and what of that one it took back.
+   * Adds a request to the model: the messages that it adds to the previous request, and the number that it removes.
    *
    * @param {import('./model.mjs').Request} request
    * @param {number} index
    */
   request({ messages, tools, source }, index) {
     const system = messages.filter(({ role }) => isSystem(role)).map(({ content }) => textOf(content)).join('\n');
-    const told = messages.filter(({ role }) => !isSystem(role)).map((message) => asked(message, this.#clean));
+    const requested = messages.filter(({ role }) => !isSystem(role)).map((message) => requestLines(message, this.#clean));
     const names = tools.map((tool) => tool.function.name).join(' ');
     const before = this.#previous;
     if (source === 'summary') return this.add('requests', `request ${index + 1} for a summary`);
@@ -75,33 +75,33 @@ export class Recorder {
     if (names !== before?.tools) this.#tools(tools, names);
     if (system !== before?.system) this.add('requests', 'system prompt on workflows', aboutWorkflows(system));
 
-    const kept = before ? commonPrefix(before.messages, told) : 0;
+    const kept = before ? commonPrefix(before.messages, requested) : 0;
     if (before && kept < before.messages.length) {
       this.add('requests', `takes back ${before.messages.length - kept} of ${before.messages.length} messages`);
     }
-    // The messages have the agent's texts and the results of its tools already.
-    for (const [head, ...body] of told.slice(kept)) this.#keep({ stream: 'requests', head, body: head === '+ user' ? body : [] });
-    this.#previous = { messages: told, tools: names, system };
+    // The stream of messages already has the agent's texts and the results of its tools.
+    for (const [head, ...body] of requested.slice(kept)) this.#keep({ stream: 'requests', head, body: head === '+ user' ? body : [] });
+    this.#previous = { messages: requested, tools: names, system };
   }
 
-  /** The entries of a session file. @param {string} name @param {string} jsonl */
+  /** Adds the entries of a session file. @param {string} name @param {string} jsonl */
   sessionFile(name, jsonl) {
     const entries = jsonl.split('\n').filter(Boolean).map((line) => JSON.parse(line));
     this.add('entries', `session file ${name}`);
-    const told = entries.filter((entry) => !HOST_ENTRIES.has(entry.type) && !isSystem(entry.message?.role));
-    const heads = new Map(told.map((entry) => [entry.id, entryHead(entry)]));
+    const recorded = entries.filter((entry) => !HOST_ENTRIES.has(entry.type) && !isSystem(entry.message?.role));
+    const heads = new Map(recorded.map((entry) => [entry.id, entryHead(entry)]));
     const parents = new Map(entries.map(({ id, parentId }) => [id, parentId]));
-    for (const [index, entry] of told.entries()) {
+    for (const [index, entry] of recorded.entries()) {
       let parent = entry.parentId;
       while (parent && !heads.has(parent)) parent = parents.get(parent);
-      const follows = (parent ?? undefined) === told[index - 1]?.id ? '' : ` (after ${heads.get(parent) ?? 'nothing'})`;
+      const follows = (parent ?? undefined) === recorded[index - 1]?.id ? '' : ` (after ${heads.get(parent) ?? 'nothing'})`;
       this.add('entries', `${entryHead(entry)}${follows}`, entryBody(entry, this.#clean));
     }
   }
 
   /** @param {Block} block */
   #keep(block) {
-    if (!this.#forgets(block)) this.blocks.push(block);
+    if (!this.#ignores(block)) this.blocks.push(block);
   }
 
   /** @param {any[]} tools @param {string} names */
@@ -139,7 +139,7 @@ export class Recorder {
     if (stopReason !== 'stop' && stopReason !== 'toolUse') this.add('messages', `ended by ${stopReason}`, errorMessage);
   }
 
-  /** Saying again what is shown already shows nothing. @param {string} key @param {string} text */
+  /** Adds a status unless it is shown already. @param {string} key @param {string} text */
   #status(key, text) {
     if ((this.#statuses.get(key) ?? '(cleared)') !== text) this.add('status', `${key}: ${text}`);
     this.#statuses.set(key, text);
@@ -160,21 +160,21 @@ export class Recorder {
   }
 }
 
-/** Takes out of a text what differs from run to run: places, task ids, times. */
-export class Cleaner {
-  #places;
+/** Replaces the parts of a text that differ between runs: paths, task ids, times. */
+export class Normalizer {
+  #replacements;
   /** @type {Map<string, string>} */
   #tasks = new Map();
 
-  /** @param {[string, string][]} places  the replacement of each path or address */
-  constructor(places) {
-    this.#places = [...places].sort(([a], [b]) => b.length - a.length);
+  /** @param {[string, string][]} replacements  the replacement of each path or address */
+  constructor(replacements) {
+    this.#replacements = [...replacements].sort(([a], [b]) => b.length - a.length);
   }
 
   /** @param {string} text */
   text(text) {
     let clean = text;
-    for (const [place, name] of this.#places) clean = clean.replaceAll(place, name);
+    for (const [path, name] of this.#replacements) clean = clean.replaceAll(path, name);
     return clean
       .replace(/wf-\d{10,}-[a-z0-9]+/g, (id) => this.#task(id))
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')
@@ -194,7 +194,7 @@ export class Cleaner {
 }
 
 /**
- * The texts of a stream's blocks, in order: head and lines.
+ * Returns the texts of a stream's blocks, in order: head and lines.
  *
  * @param {Pick<Recording, 'blocks'>} recording
  * @param {Stream} stream
@@ -203,18 +203,18 @@ export class Cleaner {
 export const texts = ({ blocks }, stream, head = /(?:)/) =>
   blocks.filter((block) => block.stream === stream && head.test(block.head)).map((block) => [block.head, ...block.body].join('\n'));
 
-/** The whole recording as text, for people. @param {Recording} recording */
+/** Formats a recording for display. @param {Recording} recording */
 export const asText = ({ blocks }) =>
   blocks.map(({ stream, head, body }) => [`${stream.padEnd(9)} ${head}`, ...body.map((line) => `          | ${line}`)].join('\n')).join('\n');
 
-/** The same value with its keys in order: their order means nothing. @param {any} value @returns {any} */
+/** Copies a value with sorted keys: their order has no meaning. @param {any} value @returns {any} */
 function sorted(value) {
   if (Array.isArray(value)) return value.map(sorted);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]));
 }
 
-/** Of an entry: a definition that is stored whole needs no more to be recognised. */
+/** The maximum length of an entry's line: enough to recognise a stored definition. */
 const LONGEST_LINE = 300;
 
 const HOST_ENTRIES = new Set(['session', 'model_change', 'thinking_level_change']);
@@ -227,14 +227,14 @@ function textOf(content) {
   return (content ?? []).filter((/** @type {any} */ part) => part.type === 'text').map((/** @type {any} */ part) => part.text).join('\n');
 }
 
-/** A message of a request: a head, then its lines. @param {any} message @param {Cleaner} clean @returns {string[]} */
-function asked(message, clean) {
+/** Formats a message of a request: a head, then its lines. @param {any} message @param {Normalizer} clean @returns {string[]} */
+function requestLines(message, clean) {
   const text = textOf(message.content);
   const calls = (message.tool_calls ?? []).map((/** @type {any} */ made) => `calls ${made.function.name} ${made.function.arguments}`);
   return [`+ ${message.role}`, ...(text === '' ? [] : clean.text(text).split('\n')), ...calls];
 }
 
-/** A tool's parameters without the prose. @param {any} schema */
+/** Formats a tool's parameters without their descriptions. @param {any} schema */
 function shapeOf({ properties, required }) {
   const shape = (/** @type {any} */ { type, enum: values }) => (values ? values.join(' | ') : type);
   return Object.entries(properties).map(([name, property]) => `${name}${required?.includes(name) ? '' : '?'}: ${shape(property)}`).join('\n');
@@ -247,7 +247,7 @@ function commonPrefix(before, after) {
   return length;
 }
 
-/** The extension's part of the system prompt; the list of skills is the host's. @param {string} system */
+/** Selects the extension's part of the system prompt; the list of skills belongs to the host. @param {string} system */
 const aboutWorkflows = (system) => system.split('\n').filter((line) => /workflow/i.test(line) && !/^\s*</.test(line)).join('\n');
 
 /** @param {any} entry */
@@ -265,7 +265,7 @@ function entryHead(entry) {
   }
 }
 
-/** The entry of an extension; messages are recorded elsewhere. @param {any} entry @param {Cleaner} clean */
+/** Formats an extension's entry; messages are recorded elsewhere. @param {any} entry @param {Normalizer} clean */
 function entryBody(entry, clean) {
   if (entry.type !== 'custom') return undefined;
   const lines = Object.entries(entry.data ?? {}).map(([key, value]) => `${key} ${clean.json(value)}`.slice(0, LONGEST_LINE));

@@ -1,8 +1,8 @@
 /**
- * Plays scenarios on the hosts and prints the result of each: the command line of tests/hosts/run.
+ * The command line of tests/hosts/run: plays scenarios on the hosts and prints the result of each.
  *
- * An extension of ours is also compared with the npm package, whose recordings are kept until a scenario or
- * the harness changes.
+ * Our extension is also compared with the npm package, whose recordings are cached until a scenario or the harness
+ * changes.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -20,23 +20,23 @@ import { extensionAt, playScenario } from './scenario.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 const kept = join(here, '.recordings');
 
-/** Scenarios at a time: a scenario waits for countdowns and processes more than it computes. */
+/** The number of scenarios at a time: a scenario mostly waits for countdowns and processes. */
 const JOBS = availableParallelism() + 1;
 
 const HELP = `Usage: tests/hosts/run [options]
 
-Drives the real pi through scripted scenarios. Without --extension the npm package is played.
+Drives the real pi through scripted scenarios. Without --extension, scenarios use the npm package.
 
   --host VERSION      ${versions.join(', ')} or all (default)
   --extension PATH    a directory whose package.json has pi.extensions; compared with the npm package
-  --sidecar PATH      the binary the extension is to spawn (WORKFLOW_SIDECAR_BINARY)
+  --sidecar PATH      the binary that the extension spawns (WORKFLOW_SIDECAR_BINARY)
   --scenario NAME     only scenarios whose name contains NAME; may be repeated
   --jobs N            scenarios at a time (${JOBS})
-  --record            play the package anew even where its recording is still good
+  --record            record the package again even if its recording is up to date
   --show              print every recording
-  --list              name the scenarios
+  --list              list the scenarios
 
-Recordings of the last run lie under tests/hosts/.recordings.`;
+The recordings of the last run are in tests/hosts/.recordings.`;
 
 /** @typedef {import('./scenario.mjs').Scenario} Scenario */
 /** @typedef {import('./scenario.mjs').Extension} Extension */
@@ -56,7 +56,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Runs the command line, and gives the exit code. */
+/** Runs the command line and returns the exit code. */
 export async function main() {
   if (options.help) {
     console.log(HELP);
@@ -82,7 +82,7 @@ export async function main() {
   return failed === 0 ? 0 : 1;
 }
 
-/** True where a scenario makes sense with that extension. @param {Scenario} scenario @param {Extension} extension */
+/** Returns true if the scenario applies to the extension. @param {Scenario} scenario @param {Extension} extension */
 const plays = ({ ours, needsBinary }, { reference: isReference, sidecar }) => !(ours && isReference) && !(needsBinary && !sidecar);
 
 /** @param {string[]} parts @returns {Promise<[string, Scenario][]>} */
@@ -93,7 +93,7 @@ async function load(parts) {
 }
 
 /**
- * Does all jobs, a few at once, and counts those that failed.
+ * Runs all jobs, several at once, and counts the failures.
  *
  * @param {Job[]} jobs
  * @param {(job: Job) => Promise<boolean>} work
@@ -126,14 +126,14 @@ async function report(job, extension) {
   return complaints.length === 0;
 }
 
-/** Plays one scenario and gives its failures. @param {Job} job @param {Extension} extension @returns {Promise<string[]>} */
+/** Plays one scenario and returns its failures. @param {Job} job @param {Extension} extension @returns {Promise<string[]>} */
 async function judge(job, extension) {
   const { host, name, scenario } = job;
   const seen = await playScenario(name, scenario, host, extension);
   keep(job, extension, seen.recording);
   if (options.show) console.log(recordingText(seen.recording));
 
-  const complaints = seen.strayed.map((address) => `tried to reach ${address}`);
+  const complaints = seen.outsideRequests.map((address) => `tried to reach ${address}`);
   try {
     scenario.expect?.(seen);
   } catch (error) {
@@ -143,15 +143,15 @@ async function judge(job, extension) {
   if (extension.reference || scenario.ours) return complaints;
 
   const here = (/** @type {string[]} */ ids) => ids.map((id) => id.split('@')).filter(([, only]) => only === undefined || only === host.version).map(([id]) => id);
-  const [rest] = here(scenario.parts ? [scenario.parts] : []);
+  const [rest] = here(scenario.divergence ? [scenario.divergence] : []);
   const found = differences((await reference(job)).blocks, seen.recording.blocks);
-  const { differences: explained, unseen } = explain(found, here([...everywhere, ...(scenario.differences ?? [])]), intended, rest);
+  const { differences: explained, unmatched } = explain(found, here([...everywhere, ...(scenario.differences ?? [])]), intended, rest);
   complaints.push(...explained.filter(({ id }) => id === undefined).map(differenceText));
-  complaints.push(...unseen.filter((id) => !here(everywhere).includes(id)).map((id) => `${id} was to differ and does not: ${intended[id].says}`));
+  complaints.push(...unmatched.filter((id) => !here(everywhere).includes(id)).map((id) => `${id} should differ and does not: ${intended[id].says}`));
   return complaints;
 }
 
-/** The package's recording: the kept one, if it is still good. @param {Job} job @returns {Promise<import('./recording.mjs').Recording>} */
+/** Returns the package's recording: the cached one, if it is up to date. @param {Job} job @returns {Promise<import('./recording.mjs').Recording>} */
 async function reference(job) {
   const package_ = extensionAt(referencePackage);
   if (!options.record) {
@@ -159,7 +159,7 @@ async function reference(job) {
       const { digest, recording } = JSON.parse(readFileSync(keptFile(job, package_, 'json'), 'utf8'));
       if (digest === digestOf(job.name)) return recording;
     } catch {
-      // none is kept
+      // not cached
     }
   }
   const { recording } = await playScenario(job.name, job.scenario, job.host, package_);
@@ -179,7 +179,7 @@ function keep(job, extension, recording) {
 const keptFile = ({ host, name }, { reference: isReference }, suffix) =>
   join(kept, host.version, isReference ? 'package' : 'extension', `${name}.${suffix}`);
 
-/** Of everything a recording of the package depends on. @param {string} name */
+/** Computes the digest of everything that a recording of the package depends on. @param {string} name */
 function digestOf(name) {
   const parts = ['definitions', 'model', 'pi', 'recording', 'sandbox', 'scenario', `scenarios/${name}`].map((part) => `${part}.mjs`);
   const locks = ['package', 'pi-0.74.2', 'pi-1.5.2'].map((directory) => `${directory}/package-lock.json`);

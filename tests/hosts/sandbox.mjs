@@ -1,7 +1,7 @@
 /**
- * A place for one pi to run in: its own home, agent directory and working directory, and nothing of this machine.
+ * The environment of one pi: a home, agent directory and working directory that are independent of this machine.
  *
- * Owns what lies on the disk and in the environment; starts nothing.
+ * Responsible for files and environment variables; starts no processes.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,18 +24,18 @@ import { dirname, join } from 'node:path';
  * @param {Tree} [contents.workflows]  workflows of the agent directory
  * @param {Tree} [contents.agent]    further files of the agent directory
  * @param {Tree} [contents.project]    files of the working directory
- * @param {Record<string, unknown>} [contents.settings]  pi's settings, over the ones every run has
+ * @param {Record<string, unknown>} [contents.settings]  pi's settings, in addition to those of every run
  * @param {Record<string, string>} [contents.env]
  * @param {string} modelUrl
  * @returns {Sandbox}
  */
-export function sandbox({ workflows = {}, agent: own = {}, project = {}, settings = {}, env = {} }, modelUrl) {
+export function createSandbox({ workflows = {}, agent: own = {}, project = {}, settings = {}, env = {} }, modelUrl) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'pi-host-')));
   const home = join(root, 'home');
   const agent = join(root, 'agent');
   const cwd = join(root, 'project');
   const sessions = join(root, 'sessions');
-  plant(root, {
+  writeTree(root, {
     home: {},
     sessions: {},
     project,
@@ -49,22 +49,22 @@ export function sandbox({ workflows = {}, agent: own = {}, project = {}, setting
   return { root, home, agent, cwd, sessions, env: { ...environment(home, agent, modelUrl), ...env } };
 }
 
-/** Removes it from the disk. @param {Sandbox} place */
+/** Removes a sandbox from the disk. @param {Sandbox} sandbox */
 export const clear = ({ root }) => rmSync(root, { recursive: true, force: true });
 
-/** The settings that make pi use the scripted model only. */
+/** The arguments that make pi use the scripted model only. */
 export const commandLine = (/** @type {Sandbox} */ { sessions }) => [
   ...['--provider', 'scripted', '--model', 'scripted', '--session-dir', sessions],
   ...['--offline', '--no-extensions', '--no-skills', '--no-prompt-templates', '--no-themes', '--no-context-files'],
 ];
 
 /** @param {string} directory @param {Tree} tree */
-function plant(directory, tree) {
+function writeTree(directory, tree) {
   for (const [name, content] of Object.entries(tree)) {
     const path = join(directory, name);
     mkdirSync(typeof content === 'string' ? dirname(path) : path, { recursive: true });
     if (typeof content === 'string') writeFileSync(path, content);
-    else plant(path, content);
+    else writeTree(path, content);
   }
 }
 
@@ -81,7 +81,7 @@ const provider = (modelUrl) => ({
   },
 });
 
-/** No retries and no compaction unless a scenario asks for them; nothing that reports anywhere. */
+/** Settings without retries, compaction and telemetry. */
 const quietSettings = {
   quietStartup: true,
   enableInstallTelemetry: false,

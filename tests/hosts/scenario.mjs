@@ -1,8 +1,7 @@
 /**
- * Plays one scenario on one host with one extension, and gives its recording.
+ * One scenario on one host with one extension: setup, execution, cleanup.
  *
- * A scenario consists of files, the model's replies and the user's actions. This module owns setting up and
- * clearing away; recording.mjs owns the recording.
+ * A scenario consists of files, the model's replies and the user's actions.
  */
 import { readFileSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -10,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 import { ScriptedModel } from './model.mjs';
 import { Pi } from './pi.mjs';
-import { Cleaner, Recorder } from './recording.mjs';
-import { clear, commandLine, sandbox } from './sandbox.mjs';
+import { Normalizer, Recorder } from './recording.mjs';
+import { clear, commandLine, createSandbox } from './sandbox.mjs';
 import { Sidecars } from './sidecars.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -21,12 +20,12 @@ const probe = join(here, 'probe.js');
  * @typedef {object} Extension
  * @property {string} path       a directory whose package.json has `pi.extensions`
  * @property {boolean} reference it is the npm package itself
- * @property {string} [sidecar]  the binary it is to spawn
+ * @property {string} [sidecar]  the binary that it spawns
  */
 
 /**
  * @typedef {object} Scenario
- * @property {string} about                       one sentence: the behaviour
+ * @property {string} about                       the behaviour, in one sentence
  * @property {import('./sandbox.mjs').Tree} workflows
  * @property {import('./sandbox.mjs').Tree} [agent]  further files of the agent directory
  * @property {import('./sandbox.mjs').Tree} [project]
@@ -34,13 +33,13 @@ const probe = join(here, 'probe.js');
  * @property {import('./model.mjs').Reply[]} replies
  * @property {(stage: Stage) => Promise<void>} play
  * @property {(seen: Seen) => void} [expect]
- * @property {string[]} [differences]             ids of intended differences seen here; `id@host` on one host only
- * @property {(block: import('./recording.mjs').Block) => boolean} [forgets]  blocks that hang on the machine's speed
- * @property {string} [parts]                     id of the difference from which on the runs are about different things:
- *                                                it explains what no other id does, and `expect` judges
- * @property {boolean} [ours]                     it is about what the reference does not have: the sidecar, keys of our own
- * @property {boolean} [needsBinary]              it gets at the sidecar's process: only with --sidecar
- * @property {boolean} [wraps]                    the probe loads the extension and learns its commands
+ * @property {string[]} [differences]             ids of the intended differences that occur; `id@host` on one host only
+ * @property {(block: import('./recording.mjs').Block) => boolean} [ignores]  blocks that depend on the machine's speed
+ * @property {string} [divergence]                id of the difference after which the runs are not comparable: it explains
+ *                                                all other differences, and only `expect` decides
+ * @property {boolean} [ours]                     it tests features that the reference does not have
+ * @property {boolean} [needsBinary]              it needs the sidecar's process: only with --sidecar
+ * @property {boolean} [wraps]                    the probe loads the extension, to call its commands
  */
 
 /**
@@ -53,7 +52,7 @@ const probe = join(here, 'probe.js');
 
 /** The parameter of a scenario's `play`. */
 export class Stage {
-  /** Every pi started so far; the last one is `pi`. @type {Pi[]} */
+  /** All started pi processes; the last one is `pi`. @type {Pi[]} */
   started = [];
 
   /**
@@ -62,20 +61,20 @@ export class Stage {
    * @param {Extension} props.extension
    * @param {boolean} props.wraps
    * @param {ScriptedModel} props.model
-   * @param {import('./sandbox.mjs').Sandbox} props.place
+   * @param {import('./sandbox.mjs').Sandbox} props.sandbox
    * @param {Recorder} props.recorder
    */
-  constructor({ host, extension, wraps, model, place, recorder }) {
+  constructor({ host, extension, wraps, model, sandbox, recorder }) {
     this.host = host;
     this.extension = extension;
     this.model = model;
-    this.place = place;
+    this.sandbox = sandbox;
     this.recorder = recorder;
     this.wraps = wraps;
-    this.sidecars = new Sidecars(place.root, extension.sidecar);
+    this.sidecars = new Sidecars(sandbox.root, extension.sidecar);
   }
 
-  /** The pi that runs now. */
+  /** The running pi. */
   get pi() {
     return this.started[this.started.length - 1];
   }
@@ -83,36 +82,36 @@ export class Stage {
   /**
    * Starts pi. In RPC mode unless the arguments say otherwise.
    *
-   * @param {string[]} [args]  after the ones every pi gets
+   * @param {string[]} [args]  in addition to those of every pi
    * @param {Record<string, string>} [env]
    * @returns {Pi}
    */
   start(args = ['--mode', 'rpc'], env = {}) {
-    const { extension, host, place, recorder } = this;
+    const { extension, host, sandbox, recorder } = this;
     const subject = this.wraps ? [] : ['--extension', extension.path];
-    const settings = { ...place.env, ...this.sidecars.env, ...env };
+    const settings = { ...sandbox.env, ...this.sidecars.env, ...env };
     if (this.wraps) settings.PROBE_WRAPS = entryPoint(extension.path);
     const pi = new Pi({
       host,
-      args: [...commandLine(place), ...subject, '--extension', probe, ...args],
+      args: [...commandLine(sandbox), ...subject, '--extension', probe, ...args],
       env: settings,
-      cwd: place.cwd,
-      listens: args.includes('rpc'),
+      cwd: sandbox.cwd,
+      readsCommands: args.includes('rpc'),
       observe: (record) => recorder.record(record),
     });
     this.started.push(pi);
     return pi;
   }
 
-  /** Ends pi as a client does, and records how it ended. */
+  /** Ends pi as a client does, and records its exit. */
   async close() {
     const { code, signal } = await this.pi.close();
     this.recorder.add('process', `pi ended: ${signal ?? code}`);
   }
 
-  /** The session files, oldest first. @returns {string[]} */
+  /** Lists the session files, oldest first. @returns {string[]} */
   sessionFiles() {
-    const files = readdirSync(this.place.sessions, { recursive: true, withFileTypes: true });
+    const files = readdirSync(this.sandbox.sessions, { recursive: true, withFileTypes: true });
     return files.filter((file) => file.name.endsWith('.jsonl')).map((file) => join(file.parentPath ?? file.path, file.name)).sort();
   }
 }
@@ -122,16 +121,16 @@ export class Stage {
  * @param {Scenario} scenario
  * @param {import('./hosts.mjs').Host} host
  * @param {Extension} extension
- * @returns {Promise<Seen & {strayed: string[], stderr: string}>}
+ * @returns {Promise<Seen & {outsideRequests: string[], stderr: string}>}
  */
 export async function playScenario(name, scenario, host, extension) {
   /** @type {Recorder | undefined} */
   let recorder;
   const model = new ScriptedModel(scenario.replies, (request, index) => recorder?.request(request, index));
   const url = await model.listen();
-  const place = sandbox(scenario, url);
-  recorder = new Recorder(new Cleaner(places(place, url, extension)), scenario.forgets);
-  const stage = new Stage({ host, extension, wraps: scenario.wraps ?? false, model, place, recorder });
+  const sandbox = createSandbox(scenario, url);
+  recorder = new Recorder(new Normalizer(replacements(sandbox, url, extension)), scenario.ignores);
+  const stage = new Stage({ host, extension, wraps: scenario.wraps ?? false, model, sandbox, recorder });
   try {
     await scenario.play(stage);
     if (stage.pi && !stage.pi.ended) await stage.close();
@@ -141,18 +140,18 @@ export async function playScenario(name, scenario, host, extension) {
       requests: model.requests,
       reference: extension.reference,
       host: host.version,
-      strayed: model.strayed,
+      outsideRequests: model.outsideRequests,
       stderr: stage.started.map((pi) => pi.stderr).join(''),
     };
   } finally {
     for (const pi of stage.started) await pi.destroy();
     stage.sidecars.destroy();
     model.close();
-    clear(place);
+    clear(sandbox);
   }
 }
 
-/** The parts of the recording that are taken at the end. @param {Stage} stage */
+/** Adds the parts of the recording that are available at the end. @param {Stage} stage */
 function finish(stage) {
   for (const [index, file] of stage.sessionFiles().entries()) {
     stage.recorder.sessionFile(`${index + 1}`, readFileSync(file, 'utf8'));
@@ -160,30 +159,30 @@ function finish(stage) {
 }
 
 /**
- * @param {import('./sandbox.mjs').Sandbox} place
+ * @param {import('./sandbox.mjs').Sandbox} sandbox
  * @param {string} url
  * @param {Extension} extension
  * @returns {[string, string][]}
  */
-const places = (place, url, extension) => [
-  [place.cwd, '<project>'],
-  [place.agent, '<agent>'],
-  [place.sessions, '<sessions>'],
-  [place.home, '<home>'],
-  [place.root, '<root>'],
+const replacements = (sandbox, url, extension) => [
+  [sandbox.cwd, '<project>'],
+  [sandbox.agent, '<agent>'],
+  [sandbox.sessions, '<sessions>'],
+  [sandbox.home, '<home>'],
+  [sandbox.root, '<root>'],
   [extension.path, '<extension>'],
   [realpathSync(extension.path), '<extension>'],
   [url, '<model>'],
 ];
 
-/** The file that pi loads of an extension's directory. @param {string} directory */
+/** Returns the file of an extension's directory that pi loads. @param {string} directory */
 function entryPoint(directory) {
   const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
   return resolve(directory, manifest.pi.extensions[0]);
 }
 
 /**
- * The extension in that directory.
+ * Returns the extension in that directory.
  *
  * @param {string} path
  * @param {string} [sidecar]

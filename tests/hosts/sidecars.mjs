@@ -1,8 +1,8 @@
 /**
- * The sidecars that a pi spawned: which processes they are, and what may happen to them.
+ * The sidecar processes that a pi spawned.
  *
- * The extension is given a script that notes its process id and becomes the real binary, so nothing has to be
- * guessed from the list of processes. Knows nothing of the protocol.
+ * The extension runs a script that records its process id and becomes the real binary, so the list of processes need
+ * not be searched. Independent of the protocol.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { sleep } from './pi.mjs';
 
 export class Sidecars {
-  /** The environment that gives the extension its binary. @type {Record<string, string>} */
+  /** The environment variables that name the extension's binary. @type {Record<string, string>} */
   env = {};
 
   #noted;
@@ -19,7 +19,7 @@ export class Sidecars {
 
   /**
    * @param {string} directory
-   * @param {string} [binary]  without one the extension finds its own, and no process is known
+   * @param {string} [binary]  without it the extension locates its own, and no process is known
    */
   constructor(directory, binary) {
     this.#noted = join(directory, 'sidecars');
@@ -36,7 +36,7 @@ export class Sidecars {
     return existsSync(this.#noted) ? readFileSync(this.#noted, 'utf8').trim().split('\n').map(Number) : [];
   }
 
-  /** Those that still run. */
+  /** The ids of those that still run. */
   get alive() {
     return this.pids.filter(isAlive);
   }
@@ -48,21 +48,21 @@ export class Sidecars {
     process.kill(pid, signal);
   }
 
-  /** Waits until none runs, and says whether that came true. @param {number} within milliseconds */
+  /** Waits until none runs, and returns true if that happened in time. @param {number} within milliseconds */
   async gone(within) {
     const deadline = Date.now() + within;
     while (this.alive.length > 0 && Date.now() < deadline) await sleep(20);
     return this.alive.length === 0;
   }
 
-  /** Replays a recording, which must end as it was recorded. @param {string} file */
+  /** Replays a recording, which must give the recorded result. @param {string} file */
   replay(file) {
     if (!this.#binary) throw new Error('there is no binary to replay with');
     const { status, stdout, stderr } = spawnSync(this.#binary, ['replay', file], { encoding: 'utf8' });
     if (status !== 0) throw new Error(`the recording does not replay:\n${stdout}${stderr}`);
   }
 
-  /** Leaves none behind. */
+  /** Kills those that still run. */
   destroy() {
     for (const pid of this.alive) process.kill(pid, 'SIGKILL');
   }
@@ -78,7 +78,7 @@ function isAlive(pid) {
   }
 }
 
-/** Dead, but not reaped yet. @param {number} pid */
+/** Returns true if the process has ended but is not reaped. @param {number} pid */
 function isZombie(pid) {
   try {
     return /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Origins, Tier, load};
 use workflow_core::event::Entry;
-use workflow_core::explain::{Explained, Said, Topic, Value};
+use workflow_core::explain::{Explained, OriginKind, Topic, Value};
 use workflow_core::policy::STEP_TOOL;
 use workflow_core::policy::rules::{Call, PathForm, Paths};
 use workflow_core::run::{RunState, restore};
@@ -138,12 +138,12 @@ fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
     assert_eq!(answer["inject"]["content"], explained.context());
     let again = host.hook("before_agent_start", &json!({ "prompt": "hello" }));
     let row = |section, key| explained.row(section, key).unwrap();
-    let expected = if row(Topic::Context, "mode").value == Value::Word("every-turn".to_owned()) {
+    let expected = if row(Topic::Context, "mode").value == Value::Label("every-turn".to_owned()) {
         &row(Topic::Context, "message").value
     } else {
         &row(Topic::Context, "inBetween").value
     };
-    let (Value::Text(expected) | Value::Word(expected)) = expected else {
+    let (Value::Text(expected) | Value::Label(expected)) = expected else {
         panic!("{expected:?}")
     };
     assert_eq!(again["inject"]["content"], *expected);
@@ -230,15 +230,18 @@ fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
             .origin
             .clone()
             .unwrap()
-            .said
+            .kind
     };
     let phase = &position.phase.auto_continue;
-    assert_eq!(said("countdown") == Said::Phase, phase.countdown.is_some());
-    assert_eq!(said("max") == Said::Phase, phase.max.is_some());
+    assert_eq!(
+        said("countdown") == OriginKind::Phase,
+        phase.countdown.is_some()
+    );
+    assert_eq!(said("max") == OriginKind::Phase, phase.max.is_some());
     let origins = explained.rows.iter().filter_map(|row| row.origin.as_ref());
     for origin in origins {
         assert_eq!(
-            matches!(origin.said, Said::Default | Said::BuiltIn),
+            matches!(origin.kind, OriginKind::Default | OriginKind::BuiltIn),
             origin.location.is_none(),
             "{origin:?}"
         );
@@ -269,7 +272,7 @@ fn stops(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) -> bool {
         reminder.is_none_or(|text| explained.is_reminder(text)),
         "{reminder:?}"
     );
-    let goes_on = rule.wait || !at_limit || rule.on_limit == OnLimit::Park;
+    let goes_on = rule.wait || !at_limit || rule.on_limit == OnLimit::Pause;
     host.hook("input", &json!({ "source": "interactive" }));
     assert_eq!(host.state().active, goes_on);
     goes_on
@@ -301,7 +304,7 @@ fn walk(files: &Files, moves: &[bool]) {
         let explained =
             Explained::of(&host.state(), &loaded, &Origins::new(&memory, &loaded)).unwrap();
         let row = explained.row(Topic::Moves, action).unwrap();
-        let Value::Word(way) = &row.value else {
+        let Value::Label(way) = &row.value else {
             panic!("{row:?}")
         };
         let answer = host.step(action);

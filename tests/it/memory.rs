@@ -64,7 +64,7 @@ fn allocated(process: u32) -> u64 {
 /// regular expressions of rules alone are two megabytes there, though none is compiled before a rule asks.
 fn allowed_idle() -> u64 {
     if cfg!(debug_assertions) {
-        20 * MEGABYTE
+        30 * MEGABYTE
     } else {
         5 * MEGABYTE
     }

@@ -1,11 +1,11 @@
-//! The least a child process can do: answers every line with the same result, and the line's id.
+//! A minimal child process: answers every line with the same result and the line's id.
 //!
-//! What `scripts/bench` compares with. It reads no JSON; the id stands where every host puts it. The result is its
-//! argument, as JSON; null if there is none.
+//! The reference of `scripts/bench`. It does not parse JSON; the id is at the same position in the lines of all hosts.
+//! The result is the argument, as JSON; default null.
 
 use std::io::{self, BufRead, BufReader, Write};
 
-/// What stands before the id in a line of a host.
+/// The text before the id in a line of a host.
 const BEFORE_ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
 
 fn main() -> io::Result<()> {
@@ -21,7 +21,7 @@ fn main() -> io::Result<()> {
             return Ok(());
         }
         answer(&line, &behind_id, &mut answers);
-        // Like any sidecar it writes together what was asked together.
+        // Answers to lines that arrived together are written together, as in the sidecar.
         if !input.buffer().contains(&b'\n') {
             output.write_all(&answers)?;
             answers.clear();

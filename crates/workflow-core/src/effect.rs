@@ -28,15 +28,15 @@ pub mod message_type {
 #[derive(Debug, Default)]
 pub struct Effects {
     now: Millis,
-    /// What the host must do, in order.
+    /// The actions of the host, in order.
     pub actions: Vec<Action>,
-    /// What is wrong with definitions or stored entries.
+    /// Problems of definitions or stored entries.
     pub diagnostics: Vec<Diagnostic>,
     /// Questions to ask through the host.
     pub questions: Vec<Question>,
     /// Answers to earlier requests.
     pub deferred: Vec<DeferredReply>,
-    /// What the platform must do.
+    /// An effect that the platform performs.
     pub effects: Vec<Effect>,
 }
 
@@ -281,12 +281,12 @@ pub enum ToolDecision {
     Block {
         /// The text the agent reads.
         reason: String,
-        /// Who decided.
+        /// The source of the decision.
         by: Decider,
     },
 }
 
-/// A message to put into the conversation before the agent starts.
+/// A message that is added to the conversation before the agent starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextMessage {
     /// Its custom type.
@@ -295,7 +295,7 @@ pub struct ContextMessage {
     pub content: String,
 }
 
-/// What happened to the message of a trigger.
+/// The outcome of the message of a trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TriggerOutcome {
     /// It was sent to the agent.
@@ -306,18 +306,18 @@ pub enum TriggerOutcome {
     Refused,
 }
 
-/// Who decided that a tool call must not run.
+/// The source of the decision that a tool call must not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decider {
     /// A rule.
     Rule,
-    /// A person, who was asked.
+    /// A person, in a dialog.
     Person,
-    /// Nobody: the decision could not be made.
+    /// Neither: the decision could not be made.
     Nobody,
 }
 
-/// What `agent_end` did to the run (hook-lifecycle: `HookStateMutation`).
+/// The change of the run at `agent_end` (hook-lifecycle: `HookStateMutation`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mutation {
     /// The run is unloaded.
@@ -340,7 +340,7 @@ pub struct ToolAnswer {
 /// The kind of a tool's answer (`resultType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerKind {
-    /// It could not do what was asked.
+    /// The request could not be fulfilled.
     Error,
     /// It asks for, or confirms, a cancellation.
     Cancel,
@@ -391,12 +391,12 @@ pub enum Action {
     Notify {
         /// The text.
         message: String,
-        /// How much it matters.
+        /// Its severity.
         severity: Severity,
     },
 }
 
-/// A question to the person, asked through the host.
+/// A question to the person, shown by the host.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Question {
     /// Comes back with the answer.
@@ -407,7 +407,7 @@ pub struct Question {
     pub message: String,
     /// The choices; without options the answer is yes or no.
     pub options: Vec<String>,
-    /// A file whose text is shown with the question, from the session's directory.
+    /// A file that is shown with the question, from the session's directory.
     pub show: Option<String>,
 }
 
@@ -418,7 +418,7 @@ pub struct DeferredReply {
     pub request: RequestId,
     /// Its answer.
     pub answer: DeferredAnswer,
-    /// What the host must do.
+    /// An action that the host performs.
     pub actions: Vec<Action>,
 }
 

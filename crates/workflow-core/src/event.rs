@@ -27,7 +27,7 @@ pub enum PlatformEvent {
     GateProgress {
         /// The gate run.
         gate: GateRunId,
-        /// What runs, as people read it.
+        /// The running checks, as people read them.
         text: String,
     },
     /// A gate was run.
@@ -56,7 +56,7 @@ pub enum PlatformEvent {
     RestoreProgress {
         /// The restore.
         restore: RestoreId,
-        /// What runs, as people read it.
+        /// The running checks, as people read them.
         text: String,
     },
     /// The code was restored, or could not be.
@@ -78,7 +78,7 @@ pub enum PlatformEvent {
     },
 }
 
-/// A decision that a person made about leaving a phase, outside of the host.
+/// An approval decision that a person made outside of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ApprovalDecision {
@@ -102,7 +102,7 @@ pub enum SnapshotError {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RestoreOutcome {
-    /// What happened to the files.
+    /// The result for the files.
     #[serde(rename = "came")]
     pub files: RestoredFiles,
     /// The commit in the stash that has the changes made since, if there were any.
@@ -115,7 +115,7 @@ pub struct RestoreOutcome {
     pub problem: Option<String>,
 }
 
-/// What a restore did to the files.
+/// The result of a restore for the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RestoredFiles {
@@ -135,10 +135,10 @@ pub enum RestoredFiles {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchReport {
-    /// What is watched now and was not before, as people read it.
+    /// The triggers that are newly watched, as people read them.
     #[serde(rename = "begun")]
     pub started: Vec<String>,
-    /// What is not watched, and why.
+    /// The triggers that are not watched, with the reasons.
     pub problems: Vec<String>,
     /// True if the project's triggers are not watched because the user does not trust them.
     pub untrusted: bool,

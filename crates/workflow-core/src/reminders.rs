@@ -45,7 +45,7 @@ impl ContinuePolicy {
             max_stale: rule.max_stale.unwrap_or(max_stale),
             on_error: rule.on_error.unwrap_or(on_stop),
             on_question: rule.on_question.unwrap_or(on_stop),
-            on_limit: rule.on_limit.unwrap_or(OnLimit::Park),
+            on_limit: rule.on_limit.unwrap_or(OnLimit::Pause),
             countdown: rule.countdown.unwrap_or(3),
         }
     }
@@ -75,13 +75,13 @@ pub enum PauseReason {
     MaxStale,
     /// The model's answer ended in an error, or at its length limit.
     Error,
-    /// The agent asked the user something.
+    /// The agent asked the user a question.
     Question,
     /// The phase needs the user's approval.
     Approval,
 }
 
-/// What follows when an agent stops early.
+/// The consequence when an agent stops early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopDecision {
     /// Nothing: the user stopped it, the phase waits, or the run is paused already.
@@ -131,7 +131,7 @@ impl ContinueCounters {
             return (counters, StopDecision::Remind);
         };
         match rule.on_limit {
-            OnLimit::Park => (counters, StopDecision::Pause(limit)),
+            OnLimit::Pause => (counters, StopDecision::Pause(limit)),
             OnLimit::Cancel => (counters, StopDecision::Cancel(limit)),
         }
     }

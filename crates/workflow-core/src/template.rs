@@ -64,7 +64,7 @@ impl TemplateKind {
 /// A piece of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(&'a str),
     /// `{name}`, with the name without braces and the byte offset of the brace.
     Variable(&'a str, usize),
@@ -100,7 +100,7 @@ fn variable_at(text: &str) -> Option<&str> {
 /// The longest text a template may become, in bytes.
 pub const MAX_RESOLVED: usize = 4 << 20;
 
-/// Puts values in place of the variables that `value_of` knows; others stay as they are.
+/// Replaces the variables that `value_of` knows; others stay as they are.
 ///
 /// A text that would become longer than [`MAX_RESOLVED`] is cut there, and says so.
 #[must_use]
@@ -121,12 +121,12 @@ pub(crate) struct Split(Vec<Part>);
 #[derive(Debug, Clone)]
 enum Part {
     Text(String),
-    /// A variable whose value comes later, by its place among them.
+    /// A variable that is replaced later, by its index.
     Later(usize),
 }
 
 impl Split {
-    /// Puts in what `value_of` knows, and leaves the variables of these names for later.
+    /// Replaces the variables that `value_of` knows, except those of these names.
     pub(crate) fn of<'v>(
         template: &str,
         value_of: impl Fn(&str) -> Option<&'v str>,
@@ -143,7 +143,7 @@ impl Split {
                 ),
             },
         });
-        // What is behind more than fits is never told.
+        // Text beyond the limit is never needed.
         let mut length = 0;
         let fits = parts.take_while(|part| {
             let is_wanted = length <= MAX_RESOLVED;
@@ -155,7 +155,7 @@ impl Split {
         Self(fits.collect())
     }
 
-    /// Puts in the rest, in the order of their names.
+    /// Replaces the remaining variables, in the order of their names.
     pub(crate) fn resolve(&self, later: &[&str]) -> String {
         let texts = self.0.iter().map(|part| match part {
             Part::Text(text) => text.as_str(),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_is_split_first_comes_to_the_same() {
+    fn a_template_that_is_split_first_has_the_same_result() {
         let value_of = |name: &str| match name {
             "a" => Some("1"),
             "b" => Some("{a}$&"),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_is_split_first_is_cut_at_the_same_place() {
+    fn a_template_that_is_split_first_is_cut_at_the_same_length() {
         let value = "ä".repeat(1 << 20);
         let template = "{x}{later}".repeat(100);
         let value_of = |name: &str| Some(if name == "x" { &*value } else { "b" });
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_grows_beyond_the_limit_is_cut_and_says_so() {
+    fn a_text_beyond_the_limit_is_cut_and_marked() {
         let value = "ä".repeat(1 << 20);
         let text = resolve(&"{x}".repeat(100), |_| Some(&value));
         assert!(text.len() < MAX_RESOLVED + 100);

@@ -1,6 +1,6 @@
-//! The texts the engine says when a definition has none of its own, and how texts are made fit.
+//! Default texts of the engine, and limits on the length of texts.
 //!
-//! hook-lifecycle holds the defaults; the model reads them, so their wording is behaviour.
+//! hook-lifecycle defines the defaults; the model reads them, so their wording is behaviour.
 
 /// Opens the context message.
 pub(crate) const ROLE_INSTRUCTION: &str = "You are the ORCHESTRATOR for this workflow. You must NOT use the edit or \
@@ -43,7 +43,7 @@ pub(crate) const NOT_DONE: &str = "⚠️ The {workflowName} is still active. Cu
 pub(crate) const NOT_DONE_SHORT: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\n\
      You must NOT stop yet. Continue with this phase as its instructions above say, and call workflow_step when done.";
 
-/// What stands before the description in a session's name.
+/// The prefix of the description in a session's name.
 pub(crate) const SESSION_NAME_PREFIX: &str = "Workflow: ";
 
 /// UTF-16 units of the description kept in a session's name.

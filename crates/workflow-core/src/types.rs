@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Milliseconds since the Unix epoch, on the clock that the caller keeps.
 pub type Millis = u64;
 
-/// A request of the host whose answer may come later.
+/// A request of the host that may be answered later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RequestId(pub u64);
@@ -29,7 +29,7 @@ pub struct GateRunId(pub u64);
 #[serde(transparent)]
 pub struct RestoreId(pub u64);
 
-/// How much a diagnostic or a notification matters.
+/// The severity of a diagnostic or a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {

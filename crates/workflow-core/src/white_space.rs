@@ -1,6 +1,6 @@
 //! White space as ECMAScript has it: what the package's `trim` and `\s` mean.
 
-/// Whether a character is white space: U+FEFF and U+00A0 are, U+0085 and U+200B are not.
+/// Returns true for white space: U+FEFF and U+00A0 are, U+0085 and U+200B are not.
 #[must_use]
 pub fn is_white_space(c: char) -> bool {
     matches!(
@@ -16,7 +16,7 @@ pub fn trim(text: &str) -> &str {
     text.trim_matches(is_white_space)
 }
 
-/// The first word and what follows it, both trimmed.
+/// Returns the first word and the text after it, both trimmed.
 #[must_use]
 pub fn split_first_word(text: &str) -> (&str, &str) {
     let text = trim(text);

@@ -101,7 +101,7 @@ fn without_nothing(value: Value) -> Value {
 }
 
 #[test]
-fn valid_directories_load_without_a_word() {
+fn valid_directories_load_without_diagnostics() {
     for case in cases("valid") {
         let name = name_of(&case);
         let loaded = load_case(&case);
@@ -120,7 +120,7 @@ fn valid_directories_load_without_a_word() {
 }
 
 #[test]
-fn invalid_directories_say_all_that_is_wrong() {
+fn invalid_directories_report_all_mistakes() {
     for case in cases("invalid") {
         let name = name_of(&case);
         let loaded = load_case(&case);
@@ -154,7 +154,7 @@ fn a_workflow_with_an_error_is_left_out() {
     }
 }
 
-/// What only a disk has, or takes hundreds of lines, is in the pages of the command line; what is wrong with a
+/// Mistakes of a disk, or of hundreds of lines, are in the pages of the command line; mistakes of a
 /// session's entries in the tests of sessions.
 #[test]
 fn every_code_is_shown_by_some_test() {

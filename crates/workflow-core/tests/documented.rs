@@ -52,7 +52,7 @@ fn blocks(page: &str) -> Vec<Block> {
 }
 
 #[test]
-fn the_examples_load_without_a_word() {
+fn the_examples_load_without_diagnostics() {
     let mut files = MemoryFiles::new();
     for block in blocks(&page()) {
         if block.file == "workflow-sidecar.json5" {

@@ -1,10 +1,10 @@
-//! What is loaded has limits: below and at one it loads, above it says which, and what to do.
+//! Limits on definitions: below and at one they load, above it the diagnostic names it with a hint.
 
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, load};
 use workflow_core::diagnostic::Code;
 use workflow_core::template::{MAX_RESOLVED, resolve};
 
-/// A phase file of its own.
+/// A separate phase file.
 fn phase(number: usize) -> String {
     format!("---\nid: a{number}\nname: A\nemoji: a\n---\nGo.")
 }
@@ -30,7 +30,7 @@ fn files(settings: &str, workflow: &str) -> MemoryFiles {
     files
 }
 
-/// Whether the workflow loaded. What did not says why, with a cure.
+/// Returns whether the workflow loaded. One that did not has a reason and a hint.
 fn loads(files: &MemoryFiles, code: Code) -> bool {
     let loaded: Loaded = load(files);
     if loaded.catalog.get("w").is_some() {

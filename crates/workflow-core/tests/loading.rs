@@ -1,10 +1,10 @@
-//! What loading promises whatever the files say: it ends, nothing is dropped in silence, the catalog is sound.
+//! Invariants of loading for any files: it ends, reports everything it leaves out, and yields a valid catalog.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use workflow_core::definition::{
-    Loaded, MemoryFiles, Outcome, PhaseEntry, Tier, ToolAccess, Verdict, load,
+    Loaded, MemoryFiles, Outcome, PhaseEntry, RuleAction, Tier, ToolAccess, load,
 };
 use workflow_core::diagnostic::{Code, Severity, render};
 
@@ -47,7 +47,7 @@ fn files(workflow: &str, phase: &str, part: &str) -> MemoryFiles {
         .with(Tier::Project, "part/workflow.json5", part)
 }
 
-/// What holds for everything that was loaded.
+/// Checks the invariants of loaded definitions.
 fn check_loaded(loaded: &Loaded) -> Result<(), TestCaseError> {
     for listing in &loaded.index {
         let error = loaded.diagnostics.iter().any(|found| {
@@ -76,7 +76,7 @@ fn check_loaded(loaded: &Loaded) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// One change of a text: a character taken out, put in or replaced, or a stretch taken out that is no whole line.
+/// One change of a text: a character removed, inserted or replaced, or a part of a line removed.
 fn changed(text: &'static str) -> impl Strategy<Value = String> {
     // `#` is left out: to comment something out is not to lose it by mistake.
     let inserted = prop::sample::select(
@@ -97,7 +97,7 @@ fn changed(text: &'static str) -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether every phase of a loaded workflow has tools of this kind. A phase that is taken out whole takes
+/// Returns whether every phase of a loaded workflow has tools of this kind. A phase that is taken out whole takes
 /// its guard along: that is no accident of a letter.
 fn all_phases_have(loaded: &Loaded, key: &str, kind: fn(&ToolAccess) -> bool) -> bool {
     let has = |entry: &PhaseEntry| match entry {
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_has_sound_references(
+    fn the_remaining_workflows_have_valid_references(
         references in prop::collection::btree_map("[a-f]", prop::collection::vec("[a-g]", 0..3), 1..7),
     ) {
         let mut files = MemoryFiles::new().with(Tier::Global, "p.md", PHASE);
@@ -169,7 +169,7 @@ fn internal(targets: &[String]) -> String {
     text
 }
 
-/// The slow way: nothing that can be reached from a key is missing, or reaches itself.
+/// Checks by a plain search that no reference is missing, and that there are no cycles.
 fn sound(references: &BTreeMap<String, Vec<String>>, key: &str) -> bool {
     let reached = |from: &str| {
         let mut reached = BTreeSet::new();
@@ -210,7 +210,7 @@ fn a_long_chain_of_references_is_refused_not_followed_forever() {
 }
 
 #[test]
-fn a_cycle_of_thousands_is_told_in_short() {
+fn a_cycle_of_thousands_is_reported_in_short() {
     let mut files = MemoryFiles::new().with(Tier::Global, "p.md", PHASE);
     for at in 0..3000 {
         let text = internal(&[format!("w{}", (at + 1) % 3000)]);
@@ -251,7 +251,7 @@ fn a_flood_of_mistakes_is_cut_and_still_counts() {
 }
 
 #[test]
-fn many_broken_workflows_are_each_told_and_no_more() {
+fn many_broken_workflows_are_each_reported_once() {
     let unknown = numbered(100, "unknown", ": 1\n");
     let mut files = MemoryFiles::new();
     for at in 0..100 {
@@ -314,5 +314,5 @@ fn settings_that_allow_with_a_misspelt_condition_allow_nothing() {
     assert_eq!(loaded.diagnostics.len(), 2);
     let rules = &loaded.settings.project.rules;
     assert_eq!(rules.len(), 1, "{rules:?}");
-    assert_eq!(rules[0].verdict, Verdict::Block);
+    assert_eq!(rules[0].action, RuleAction::Block);
 }

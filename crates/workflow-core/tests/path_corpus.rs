@@ -1,4 +1,10 @@
-//! Which lines a rule on paths is about, held by a corpus: evasions, and what people write every day.
+//! A corpus of lines and rules on paths: evasions, and everyday lines.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test reads its corpus and measures time"
+)]
 
 use serde::Deserialize;
 use serde_json::json;

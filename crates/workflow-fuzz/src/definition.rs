@@ -7,13 +7,13 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Diagnostic, render};
 use workflow_core::run::{Position, StoredDefinition, advance, repeat, start};
 
-/// What a file's first line begins with.
+/// The beginning of a file's first line.
 pub const FILE: &str = "%% ";
 
 /// The longest walk through a workflow.
 const STEPS: usize = 200;
 
-/// Any files load, the same way each time, with findings that can be shown; what loads can be run and stored.
+/// Checks that any files load deterministically, with findings that can be shown, and that loaded workflows can be run and stored.
 pub fn play(data: &[u8]) {
     let files = files(data);
     let loaded = load(&files);
@@ -102,7 +102,7 @@ fn can_be_run(key: &str, loaded: &Loaded) {
     }
 }
 
-/// What is JSON means the same as JSON5, and as YAML where both have it.
+/// Checks that JSON means the same as JSON5, and as YAML where both have it.
 fn json_is_json(text: &str) {
     let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
         return;

@@ -10,7 +10,7 @@ use workflow_core::session::Abilities;
 use workflow_core::types::RequestId;
 use workflow_core::{Effects, Session};
 
-/// A moment later than whatever a seed holds.
+/// A time after all times in the seeds.
 const NOW: u64 = 1_800_000_000_000;
 
 /// The longest walk through what was restored.
@@ -23,7 +23,7 @@ struct Stored {
     data: Option<Box<RawValue>>,
 }
 
-/// Whatever was stored, the worst is that it is left out; what is stored of what came back comes back the same.
+/// Checks that damaged entries are only left out, and that restored state is stored and restored the same.
 pub fn play(data: &[u8]) {
     let branch: Vec<Stored> = data
         .split(|byte| *byte == b'\n')
@@ -104,7 +104,7 @@ impl Host {
         host
     }
 
-    /// Keeps what is to be kept; no gate ever ends, and nothing stands anywhere.
+    /// Keeps the entries; gates never end, and there is no baseline.
     fn keep(&mut self, out: Effects) {
         let deferred = out
             .deferred
@@ -123,7 +123,7 @@ impl Host {
             .iter()
             .any(|effect| matches!(effect, Effect::TakeBaseline { .. }));
         if wants_baseline {
-            // Null would say that nobody knows how things stood, and be asked for again.
+            // Null would mean that there is no baseline, and it would be requested again.
             let baseline = RawValue::from_string("{}".to_owned()).expect("it is JSON");
             let mut out = Effects::at(NOW);
             let event = PlatformEvent::BaselineTaken { baseline };

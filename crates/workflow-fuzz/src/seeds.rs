@@ -43,6 +43,7 @@ fn texts_in(directory: &Path) -> Vec<String> {
         .collect()
 }
 
+/// Returns the lines that are JSON; the files also contain other text.
 fn json_lines(text: &str) -> impl Iterator<Item = Value> {
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())

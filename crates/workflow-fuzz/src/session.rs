@@ -12,7 +12,7 @@ use workflow_sidecar::run_script;
 /// The id of an answer to a line without one.
 const NO_ID: &str = "null";
 
-/// The requests whose answers may wait for somebody.
+/// The requests that may wait for a person.
 const MAY_WAIT: &[&str] = &[
     "command/run",
     "hook/branch",
@@ -39,7 +39,7 @@ pub fn play(data: &[u8]) {
     }
 }
 
-/// What a line of the host asks for.
+/// The request of a line of the host.
 #[derive(Debug, PartialEq, Eq)]
 enum Asks {
     /// An answer under this id.
@@ -47,7 +47,7 @@ enum Asks {
         id: String,
         may_wait: bool,
     },
-    /// An answer under this id, or none: how the method is spelled decides, and nobody is to rely on it.
+    /// An answer under this id, or none: it depends on the spelling of the method, and clients must not rely on it.
     Perhaps(String),
     Nothing,
 }
@@ -145,7 +145,7 @@ impl Owed {
     }
 }
 
-/// What a line asks for, read from the specification of JSON-RPC and `protocol/README.md` alone.
+/// Reads the request of a line, by the specification of JSON-RPC and `protocol/README.md` alone.
 fn asks(line: &[u8]) -> Asks {
     let answer = |id: &str, may_wait| Asks::Answer {
         id: id.to_owned(),
@@ -201,13 +201,13 @@ fn asks(line: &[u8]) -> Asks {
     }
 }
 
-/// An id that a request may have, written in one way.
+/// Normalizes an id that a request may have.
 fn valid_id(id: &str) -> Option<String> {
     let id: Value = serde_json::from_str(id).ok()?;
     (id.is_string() || id.is_u64()).then(|| id.to_string())
 }
 
-/// The members of an object, as they stand; nothing else is one.
+/// Returns the members of an object as raw text; `None` if it is something else.
 struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {

@@ -5,7 +5,7 @@ use workflow_shell::{Analysis, MAX_LINE_BYTES, Writes, analyze, matches, matches
 /// The target of the redirections that are added.
 const TARGET: &str = "zz9";
 
-/// Checks that any line is analyzed the same way each time, that added redirections count, and that texts
+/// Checks that any line is analyzed deterministically, that added redirections count, and that texts
 /// can be displayed.
 pub fn play(data: &[u8]) {
     let text = String::from_utf8_lossy(data);

@@ -2,10 +2,10 @@
 
 use workflow_core::template::{MAX_RESOLVED, Piece, pieces, resolve};
 
-/// What stands for the values, in their order.
+/// The values, in their order.
 const NAMES: &[&str] = &["a", "b", "description", "phase_1"];
 
-/// Pieces make up the template, values are put in once, and what it becomes is bounded.
+/// Checks that values are inserted once, and that the length of the result is bounded.
 pub fn play(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut parts = text.split('\0');

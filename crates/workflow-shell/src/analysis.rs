@@ -4,7 +4,7 @@ use crate::command::SimpleCommand;
 use crate::file_access::{AccessKind, FileAccess, Location};
 use crate::word::Word;
 
-/// What a line does, as far as its text says.
+/// The effects of a line, as far as its text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysis {
     /// Each simple command that runs or may run, in order of appearance. Commands in substitutions
@@ -16,7 +16,7 @@ pub struct Analysis {
     pub file_accesses: Vec<FileAccess>,
 }
 
-/// Whether a line writes files.
+/// The certainty that a line writes files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Writes {
     /// Nothing in it writes.

@@ -8,13 +8,13 @@ pub struct FileAccess {
     /// The path, relative to the directory in which the line starts. `~` is the home directory, NUL
     /// stands for a part that only the running shell knows.
     pub path: String,
-    /// Whether `*`, `?` and `[…]` in it stand for other characters.
+    /// True if `*`, `?` and `[…]` in it stand for other characters.
     pub is_glob: bool,
-    /// What happens to it.
+    /// The kind of access.
     pub kind: AccessKind,
 }
 
-/// What a line does to a path.
+/// The access of a line to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     /// It names the path.

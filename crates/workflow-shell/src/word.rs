@@ -8,11 +8,11 @@ pub(crate) const UNKNOWN: char = '\0';
 pub struct Word {
     /// The text, with NUL for each expansion whose result is unknown.
     pub(crate) shape: String,
-    /// Whether unquoted characters make it a glob or several words.
+    /// True if unquoted characters make it a glob or several words.
     pub(crate) is_glob: bool,
-    /// Whether it is or contains a process substitution.
+    /// True if it is or contains a process substitution.
     pub(crate) is_process: bool,
-    /// Whether the expansion at its start is the home directory.
+    /// True if the expansion at its start is the home directory.
     pub(crate) starts_at_home: bool,
 }
 

@@ -36,6 +36,7 @@ pub(crate) enum Format {
 /// The filter is a list of targets and levels without the patterns of `EnvFilter`, which need a regular expression
 /// engine.
 pub(crate) fn begin(format: Format) {
+    // A filter that is not UTF-8 counts as not set.
     let wanted = std::env::var(LOG_VARIABLE).unwrap_or_default();
     let filter = filter(&wanted).unwrap_or_else(|problem| {
         eprintln!("workflow-sidecar: {LOG_VARIABLE}={wanted}: {problem}; warnings are logged");

@@ -1,9 +1,10 @@
-//! The condition of a run for exit codes: it can go on, it waits for a person, or it is stopped at a limit.
+//! Runs that are read from stored entries, and their condition for exit codes: it can go on, it waits for a person, or it is stopped at a limit.
 
 use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::event::Entry;
-use workflow_core::reminders::PauseReason as Parked;
+use workflow_core::reminders::PauseReason;
+use workflow_core::run::Path;
 use workflow_core::session::Abilities;
 use workflow_core::session::View;
 use workflow_core::{Effects, Session};
@@ -31,15 +32,26 @@ pub(crate) fn restored_session(
     (session, out.diagnostics)
 }
 
-/// The condition of a session's run.
+/// Formats the path of a run without its definition.
+pub(crate) fn stored_path(path: &Path) -> String {
+    let segments = path.segments().iter();
+    let parts: Vec<String> = segments
+        .map(|segment| format!("{} [{}]", segment.workflow_key, segment.phase_index + 1))
+        .collect();
+    parts.join(" > ")
+}
+
+/// Returns the condition of a session's run.
 pub(crate) fn run_condition(view: &View<'_>) -> RunCondition {
     if !view.state.active {
         return RunCondition::Fine;
     }
     match view.counters.paused {
-        Some(Parked::Max | Parked::MaxStale) => RunCondition::Limit,
-        Some(Parked::Error | Parked::Question | Parked::Approval) => RunCondition::Waits,
-        None if view.phase.as_ref().is_some_and(|place| place.waits) => RunCondition::Waits,
+        Some(PauseReason::Max | PauseReason::MaxStale) => RunCondition::Limit,
+        Some(PauseReason::Error | PauseReason::Question | PauseReason::Approval) => {
+            RunCondition::Waits
+        }
+        None if view.phase.as_ref().is_some_and(|phase| phase.waits) => RunCondition::Waits,
         None => RunCondition::Fine,
     }
 }

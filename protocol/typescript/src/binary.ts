@@ -1,15 +1,15 @@
 /**
- * Where the sidecar's binary is: the variable, else the package for this platform.
+ * The location of the sidecar's binary: the environment variable, or the package for this platform.
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { SidecarError } from "./error.ts";
 
-/** Names another binary than the installed one. */
+/** The environment variable that names another binary than the installed one. */
 export const BINARY_VARIABLE = "WORKFLOW_SIDECAR_BINARY";
 
-/** The path of the binary to spawn with the argument `serve`; throws a `SidecarError` that says what to do. */
+/** Returns the path of the binary, to be spawned with the argument `serve`. Throws a `SidecarError` that says what to install. */
 export function sidecarBinary(env: NodeJS.ProcessEnv = process.env): string {
   const named = env[BINARY_VARIABLE];
   if (named) {
@@ -20,7 +20,7 @@ export function sidecarBinary(env: NodeJS.ProcessEnv = process.env): string {
   const name = `workflow-sidecar-${platform}`;
   const file = process.platform === "win32" ? "workflow-sidecar.exe" : "workflow-sidecar";
   try {
-    // import.meta.resolve is not there under jiti, which loads this file in pi.
+    // import.meta.resolve is not available under jiti, which loads this file in pi.
     const binary = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "bin", file);
     if (existsSync(binary)) return binary;
   } catch {

@@ -1,15 +1,15 @@
 /**
- * The entries a sidecar is restored from, and what they say without one.
+ * The session entries that a sidecar is restored from.
  *
  * The walk goes from the leaf towards the root and ends as soon as the newest entry of each type is found: pi's
- * own list of the branch is quadratic in its length on old hosts, and a session may hold 100,000 entries.
+ * own list of the branch is quadratic in its length on old hosts, and a session may have 100,000 entries.
  */
 import { isObject } from "./error.ts";
 import type { OfflineManifest } from "./offline.ts";
 
 type EntryTypes = OfflineManifest["entryTypes"];
 
-/** An entry of a session's tree, as far as it matters here. */
+/** An entry of a session's tree, with the members that are used here. */
 export interface TreeEntry {
   type: string;
   parentId: string | null;
@@ -23,17 +23,17 @@ export interface Tree {
   getEntry(id: string): object | undefined;
 }
 
-/** An entry of ours, as the protocol wants it. */
+/** An entry of the sidecar, in the form of the protocol. */
 export interface BranchEntry {
   type: "custom";
   customType: string;
   data: unknown;
 }
 
-/** The entries from the leaf to the root. */
+/** Iterates over the entries from the leaf to the root. */
 export const fromLeaf = (tree: Tree): Generator<TreeEntry> => upFrom(tree, tree.getLeafId());
 
-/** The entries from one of them to the root. */
+/** Iterates over the entries from the given one to the root. */
 export function* upFrom(tree: Tree, leaf: string | null): Generator<TreeEntry> {
   for (let id = leaf; id !== null; ) {
     const entry = tree.getEntry(id) as TreeEntry | undefined;
@@ -43,7 +43,7 @@ export function* upFrom(tree: Tree, leaf: string | null): Generator<TreeEntry> {
   }
 }
 
-/** Of entries that come newest first, the newest of each of the types; oldest first. */
+/** Selects the newest entry of each type. Takes the entries newest first, and returns them oldest first. */
 export function newestOf(entries: Iterable<Omit<TreeEntry, "parentId">>, types: EntryTypes): BranchEntry[] {
   const wanted = new Map(types.map((type) => [type.customType, type.mark?.key]));
   const found: BranchEntry[] = [];
@@ -58,7 +58,7 @@ export function newestOf(entries: Iterable<Omit<TreeEntry, "parentId">>, types: 
   return found.reverse();
 }
 
-/** Whether these entries say that something is active. */
+/** Returns true if an entry is marked as active. */
 export function isActive(entries: readonly { customType: string; data: unknown }[], types: EntryTypes): boolean {
   return entries.some(({ customType, data }) => {
     const mark = types.find((type) => type.customType === customType)?.mark;

@@ -1,8 +1,8 @@
 /**
- * A sidecar that is there when it is asked: started at the first call, started again when it was lost.
+ * The client of a sidecar: starts one with the first call, and another one if it is lost.
  *
- * Owns starting, restoring and backing off. It starts nothing by itself and keeps no timer while idle, so that a
- * host may forget about it; a sidecar that is not asked keeps no process alive. Knows nothing of workflows.
+ * Responsible for starting, restoring and backing off. It starts nothing by itself and has no timer while idle, so a
+ * host need not close it, and an idle sidecar does not keep the host's process alive. Independent of workflows.
  *
  * ```ts
  * const client = new Client({
@@ -18,38 +18,38 @@ import { Connection, type ConnectionOptions, type HostHandlers, type RequestOpti
 import { isObject, SidecarError } from "./error.ts";
 import type { Action, InitializeParams, Manifest, Methods } from "./types.ts";
 
-/** One call of the protocol. */
+/** A function that sends one request. */
 export type Request = <M extends keyof Methods>(method: M, params: Methods[M]["params"], options?: Partial<RequestOptions>) => Promise<Methods[M]["result"]>;
 
-/** How one call is made. */
+/** The options of one call. */
 export interface CallOptions extends RequestOptions {
   /**
-   * Has the sidecar answer a call that the signal ended. The caller waits no longer, but what the answer says is applied;
-   * without this, the sidecar is told anew where the session stands.
+   * Cancels an aborted call in the sidecar. The caller no longer waits, but the actions of the answer are applied;
+   * without this, the sidecar is restored from the session.
    */
   cancel?: (request: Request) => Promise<unknown>;
 }
 
 export interface ClientOptions {
-  /** The sidecar's binary, or where to look for it. */
+  /** The sidecar's binary, or a function that locates it. */
   command: string | (() => string);
-  /** Its arguments; `["serve"]` unless given. */
+  /** Its arguments; default `["serve"]`. */
   args?: readonly string[];
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** The first call to each new sidecar. */
+  /** The parameters of the first request to each new sidecar. */
   initialize: () => InitializeParams;
-  /** Brings a sidecar to where the session stands: called after each start, and by `resync`. */
+  /** Restores the session in the sidecar: called after each start, and by `resync`. */
   restore?: (request: Request) => Promise<void>;
-  /** Applies actions, in the order in which they came: those of an answer before its call resolves. */
+  /** Applies actions, in the order of their arrival: those of an answer before its call resolves. */
   apply?: (actions: readonly Action[], origin: { sessionId: string; timed: boolean }) => void;
   /** Answers the sidecar's questions. */
   handlers?: HostHandlers;
-  /** How long an answer may take, in milliseconds, where a call says nothing else. */
+  /** The deadline of a call in milliseconds, unless its options have another. */
   deadlineMs?: number;
-  /** Pauses between one failed start and the next. */
+  /** The pauses between failed starts. */
   backOff?: { firstMs: number; maxMs: number };
-  /** Called once for each sidecar that was lost after it had been ready. */
+  /** Called once for each sidecar that is lost after it was ready. */
   onLost?: (why: SidecarError) => void;
   onStderr?: ConnectionOptions["onStderr"];
   onNoise?: ConnectionOptions["onNoise"];
@@ -57,71 +57,71 @@ export interface ClientOptions {
 
 const DEADLINE_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
-/** Git may take minutes, and says nothing when it is done and nobody listens any more: the end of the sidecar is all there is to wait for. */
-const BRING_BACK_GRACE_MS = 5 * 60_000;
+/** Restoring code with git may take minutes. Its end is not reported once standard input is closed, so the end of the process is awaited. */
+const RESTORE_GRACE_MS = 5 * 60_000;
 const BACK_OFF = { firstMs: 250, maxMs: 30_000 };
-/** A call waits for a pause that is shorter than this, and fails at once when it is longer. */
-const WORTH_WAITING_MS = 1_000;
+/** A call waits for the next attempt if it is due within this time, and fails at once otherwise. */
+const MAX_RETRY_WAIT_MS = 1_000;
 
 export class Client {
   readonly #options: ClientOptions;
   #connection: Connection | undefined;
-  /** Whether that one has been ready. */
-  #served = false;
+  /** True once the current connection was ready. */
+  #wasReady = false;
   #startedAt = 0;
-  /** The sidecar, once it has been started and restored. */
+  /** Resolves when the sidecar is started and restored. */
   #ready: Promise<Connection> | undefined;
   #manifest: Manifest | undefined;
   #failures = 0;
-  #restUntil = 0;
+  #retryAt = 0;
   #closed = false;
 
   constructor(options: ClientOptions) {
     this.#options = options;
   }
 
-  /** What the sidecar said of itself when it was started last. */
+  /** The manifest of the sidecar that was started last. */
   get manifest(): Manifest | undefined {
     return this.#manifest;
   }
 
-  /** The process that runs now. */
+  /** The id of the running process. */
   get pid(): number | undefined {
     return this.#connection?.pid;
   }
 
-  /** Starts and restores the sidecar, if that has not been done. */
+  /** Starts and restores the sidecar, unless that is done. */
   async start(): Promise<Manifest> {
     await this.#sidecar();
     return this.#manifest as Manifest;
   }
 
   /**
-   * Asks the sidecar. If it is lost over the question, another one is started, restored and asked once more.
+   * Sends a request. If the sidecar is lost before it answers, another one is started and restored, and the request is sent once more.
    *
    * Rejects with a `SidecarError`.
    */
   async request<M extends keyof Methods>(method: M, params: Methods[M]["params"], options: Partial<CallOptions> = {}): Promise<Methods[M]["result"]> {
     const { cancel, signal } = options;
-    for (let asked = 1; ; asked += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       let connection: Connection | undefined;
       try {
         connection = await unlessAborted(this.#sidecar(), signal);
-        const answer = this.#ask(connection)(method, params, { ...options, signal: cancel ? undefined : signal });
+        const answer = this.#requestOn(connection)(method, params, { ...options, signal: cancel ? undefined : signal });
         const result = await unlessAborted(answer, cancel && signal);
         this.#failures = 0;
         return result;
       } catch (error) {
         if (!(error instanceof SidecarError)) throw error;
-        if (connection && error.kind === "aborted") void this.#callOff(connection, cancel);
-        if (connection && error.isLoss) this.#lose(connection, error);
-        const again = connection ? error.isLoss : error.kind === "exited";
-        if (!again || asked > 1 || this.#closed) throw error;
+        if (connection && error.kind === "aborted") void this.#abandon(connection, cancel);
+        if (connection && error.isLoss) this.#onLoss(connection, error);
+        const mayRetry = connection ? error.isLoss : error.kind === "exited";
+        if (!mayRetry || attempt > 1 || this.#closed) throw error;
       }
     }
   }
 
-  /** Tells the sidecar again where the session stands; calls made meanwhile wait for it. */
+  /** Restores the session in the sidecar again; calls made meanwhile wait for that. */
   async resync(): Promise<void> {
     const previous = this.#ready;
     const connection = this.#connection;
@@ -129,39 +129,39 @@ export class Client {
       await this.#sidecar();
       return;
     }
-    await this.#become(
+    await this.#setReady(
       previous.then(
-        (connection) => this.#restored(connection),
-        () => this.#started(),
+        (connection) => this.#restore(connection),
+        () => this.#launch(),
       ),
     );
   }
 
-  /** Lets the sidecar finish and end. Every call from now on is refused. */
+  /** Lets the sidecar finish its work and end. All later calls are refused. */
   async close(graceMs?: number): Promise<void> {
     this.#closed = true;
     const connection = this.#connection;
     this.#connection = undefined;
     this.#ready = undefined;
-    await connection?.close(graceMs ?? (connection.mayBringBack ? BRING_BACK_GRACE_MS : CLOSE_GRACE_MS));
+    await connection?.close(graceMs ?? (connection.mayBeRestoring ? RESTORE_GRACE_MS : CLOSE_GRACE_MS));
   }
 
-  async #callOff(connection: Connection, cancel: CallOptions["cancel"]): Promise<void> {
+  async #abandon(connection: Connection, cancel: CallOptions["cancel"]): Promise<void> {
     try {
-      // It may have moved on with an answer that nobody applied.
-      await (cancel ? cancel(this.#ask(connection)) : this.resync());
+      // Its state may have changed with an answer that was not applied.
+      await (cancel ? cancel(this.#requestOn(connection)) : this.resync());
     } catch (error) {
       if (!(error instanceof SidecarError)) throw error;
-      if (error.isLoss) this.#lose(connection, error);
+      if (error.isLoss) this.#onLoss(connection, error);
       else if (cancel) await this.resync().catch(() => {});
     }
   }
 
   #sidecar(): Promise<Connection> {
-    return this.#ready ?? this.#become(this.#started());
+    return this.#ready ?? this.#setReady(this.#launch());
   }
 
-  #become(ready: Promise<Connection>): Promise<Connection> {
+  #setReady(ready: Promise<Connection>): Promise<Connection> {
     this.#ready = ready;
     ready.catch(() => {
       if (this.#ready === ready) this.#ready = undefined;
@@ -169,35 +169,35 @@ export class Client {
     return ready;
   }
 
-  async #started(): Promise<Connection> {
-    await this.#rested();
+  async #launch(): Promise<Connection> {
+    await this.#waitForRetry();
     if (this.#closed) throw new SidecarError("closed", "the client was closed");
-    const connection = this.#spawned();
+    const connection = this.#spawn();
     this.#connection = connection;
-    this.#served = false;
+    this.#wasReady = false;
     this.#startedAt = Date.now();
-    void connection.ended.then((why) => this.#lose(connection, why));
+    void connection.ended.then((why) => this.#onLoss(connection, why));
     try {
-      this.#manifest = (await this.#ask(connection)("initialize", this.#options.initialize())) as Manifest;
+      this.#manifest = (await this.#requestOn(connection)("initialize", this.#options.initialize())) as Manifest;
     } catch (error) {
-      this.#lose(connection, error as SidecarError);
+      this.#onLoss(connection, error as SidecarError);
       throw error;
     }
-    return this.#restored(connection);
+    return this.#restore(connection);
   }
 
-  async #restored(connection: Connection): Promise<Connection> {
+  async #restore(connection: Connection): Promise<Connection> {
     try {
-      await this.#options.restore?.(this.#ask(connection));
+      await this.#options.restore?.(this.#requestOn(connection));
     } catch (error) {
-      this.#lose(connection, error as SidecarError);
+      this.#onLoss(connection, error as SidecarError);
       throw error;
     }
-    this.#served = true;
+    this.#wasReady = true;
     return connection;
   }
 
-  #spawned(): Connection {
+  #spawn(): Connection {
     const { command, args = ["serve"], cwd, env, handlers = {}, onStderr, onNoise } = this.#options;
     try {
       return new Connection({
@@ -212,12 +212,12 @@ export class Client {
         onApply: (params) => this.#apply(params?.actions, params?.sessionId ?? "", true),
       });
     } catch (error) {
-      this.#failed();
+      this.#recordFailure();
       throw error;
     }
   }
 
-  #ask(connection: Connection): Request {
+  #requestOn(connection: Connection): Request {
     const { deadlineMs = DEADLINE_MS } = this.#options;
     return (method, params, options) => connection.request(method, params, { deadlineMs, ...options });
   }
@@ -231,26 +231,26 @@ export class Client {
     }
   }
 
-  #lose(connection: Connection, why: SidecarError): void {
+  #onLoss(connection: Connection, why: SidecarError): void {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     this.#ready = undefined;
-    this.#failed(this.#served ? 0 : Date.now() - this.#startedAt);
+    this.#recordFailure(this.#wasReady ? 0 : Date.now() - this.#startedAt);
     connection.kill();
-    if (this.#served) this.#options.onLost?.(why);
+    if (this.#wasReady) this.#options.onLost?.(why);
   }
 
-  /** The first start after a loss is immediate, each further one waits twice as long; one that took its time at least as long again. */
-  #failed(tookMs = 0): void {
+  /** Schedules the next start: at once after the first failure, then after pauses that double, and at least as long as the failed start took. */
+  #recordFailure(tookMs = 0): void {
     const { firstMs, maxMs } = this.#options.backOff ?? BACK_OFF;
     const pause = this.#failures === 0 ? 0 : Math.min(firstMs * 2 ** (this.#failures - 1), maxMs);
     this.#failures += 1;
-    this.#restUntil = Date.now() + Math.max(pause, tookMs);
+    this.#retryAt = Date.now() + Math.max(pause, tookMs);
   }
 
-  async #rested(): Promise<void> {
-    const pause = this.#restUntil - Date.now();
-    if (pause > WORTH_WAITING_MS) {
+  async #waitForRetry(): Promise<void> {
+    const pause = this.#retryAt - Date.now();
+    if (pause > MAX_RETRY_WAIT_MS) {
       throw new SidecarError("resting", `the sidecar failed ${this.#failures} times in a row; the next attempt is due in ${Math.ceil(pause / 1000)} s`);
     }
     if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));

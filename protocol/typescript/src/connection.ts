@@ -1,21 +1,21 @@
 /**
  * One sidecar process and the lines to and from it.
  *
- * Owns framing, matching of answers to calls, deadlines, and when the process may keep ours alive. It is used
- * up when the process ends: starting another one is the client's business. Knows nothing of workflows.
+ * Responsible for framing, matching answers to calls, deadlines, and keeping the host's process alive while an answer
+ * is due. It cannot be used after the process ended: the client starts another one. Independent of workflows.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
-import { answeredError, isObject, SidecarError } from "./error.ts";
+import { toSidecarError, isObject, SidecarError } from "./error.ts";
 import { Lines } from "./lines.ts";
 import type { HostMethods, Methods } from "./types.ts";
 
-/** What the sidecar may ask of the host. */
+/** The host's handlers for requests of the sidecar. */
 export type HostHandlers = {
   [M in Exclude<keyof HostMethods, "host/apply">]?: (
     params: HostMethods[M]["params"],
-    /** Fires when nobody waits for the answer any more. */
+    /** Fires when the answer is no longer awaited. */
     signal: AbortSignal,
   ) => HostMethods[M]["result"] | Promise<HostMethods[M]["result"]>;
 };
@@ -26,66 +26,66 @@ export interface ConnectionOptions {
   cwd?: string | undefined;
   env?: NodeJS.ProcessEnv | undefined;
   handlers: HostHandlers;
-  /** Called with each result, in the order in which the answers came and before its call resolves. */
+  /** Called with each result, in the order of arrival and before its call resolves. */
   onResult?: ((result: unknown, sessionId: string) => void) | undefined;
   /** Called with the parameters of each `host/apply`, in order with the results. */
   onApply?: ((params: HostMethods["host/apply"]["params"]) => void) | undefined;
-  /** Gets what the sidecar logs; without it, that goes to our standard error. */
+  /** Receives the sidecar's log; without it, the log goes to the host's standard error. */
   onStderr?: ((text: string) => void) | undefined;
-  /** Gets a word on every line that could not be used. */
+  /** Called with a description of every line that could not be used. */
   onNoise?: ((what: string) => void) | undefined;
 }
 
 export interface RequestOptions {
-  /** How long to wait for the answer, in milliseconds. */
+  /** The deadline of the answer in milliseconds. */
   deadlineMs: number;
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
-  /** The answer may wait for a person or a program: past the deadline it is enough that the sidecar answers something else. */
+  /** The answer may wait for a person or a program: after the deadline the call fails only if the sidecar does not answer another request. */
   patient?: boolean | undefined;
 }
 
 interface Pending {
   sessionId: string;
-  /** When a question was answered that may have been asked on its account: the sidecar has the whole deadline from there on. */
+  /** The time of the last answer to a question that this call may have caused: the deadline starts again there. */
   answeredAt: number;
   resolve: (result: unknown) => void;
   reject: (error: SidecarError) => void;
 }
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
-/** What a sidecar may write that cannot be used; a program that begins with such a line is none. */
+/** The number of consecutive unusable lines that is tolerated; a program that begins with one is not a sidecar. */
 const MAX_NOISE = 100;
-/** What was written before the end is read within this time, even if a descendant keeps the pipe open. */
-const LAST_WORDS_MS = 100;
+/** The time to read remaining output after the process ended, even if a descendant keeps the pipe open. */
+const FINAL_OUTPUT_MS = 100;
 
 export class Connection {
-  /** Resolves with what ended it, once it has. */
+  /** Resolves with the reason when the process ended. */
   readonly ended: Promise<SidecarError>;
 
   readonly #options: ConnectionOptions;
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, Pending>();
-  readonly #over = new AbortController();
+  readonly #endSignal = new AbortController();
   #ids = 0;
-  /** The open questions of the sidecar, each with the last call that was made before it. */
+  /** The open questions of the sidecar, each with the id of the last call before it. */
   readonly #questions = new Set<{ after: number }>();
-  #noises = MAX_NOISE;
+  #noiseCount = MAX_NOISE;
   #end: SidecarError | undefined;
-  #mayBringBack = false;
+  #mayBeRestoring = false;
   #settleEnd!: (error: SidecarError) => void;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.ended = new Promise((resolve) => (this.#settleEnd = resolve));
-    this.#child = spawned(options);
+    this.#child = spawnSidecar(options);
     this.#listen();
-    this.#holdOpen(false);
+    this.#keepProcessAlive(false);
   }
 
-  /** Whether it may be bringing code back, which it finishes when its input has ended; killed, it leaves the code half way. */
-  get mayBringBack(): boolean {
-    return this.#mayBringBack;
+  /** True if the sidecar may be restoring code. It finishes that after its input ended; if it is killed, the code is restored in part. */
+  get mayBeRestoring(): boolean {
+    return this.#mayBeRestoring;
   }
 
   get pid(): number | undefined {
@@ -103,7 +103,7 @@ export class Connection {
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
         this.#pending.delete(id);
-        if (this.#pending.size === 0) this.#holdOpen(false);
+        if (this.#pending.size === 0) this.#keepProcessAlive(false);
       };
       const fail = (error: SidecarError) => {
         finish();
@@ -113,9 +113,9 @@ export class Connection {
       const onDeadline = () => {
         const late = () => fail(new SidecarError("late", `${method} was not answered within ${options.deadlineMs} ms`));
         const wait = () => (timer = setTimeout(onDeadline, options.deadlineMs));
-        // A dialog that was open already has nothing to do with this call, however long nobody answers it.
-        const asks = [...this.#questions].some(({ after }) => after >= id);
-        if (asks || Date.now() - pending.answeredAt < options.deadlineMs) wait();
+        // A dialog that was open before this call is unrelated to it, however long it stays open.
+        const isAsking = [...this.#questions].some(({ after }) => after >= id);
+        if (isAsking || Date.now() - pending.answeredAt < options.deadlineMs) wait();
         else if (options.patient) this.#probe(options.deadlineMs).then(() => this.#pending.has(id) && wait(), late);
         else late();
       };
@@ -132,15 +132,15 @@ export class Connection {
         },
       };
       this.#pending.set(id, pending);
-      if (method === "hook/branch") this.#mayBringBack = true;
-      this.#holdOpen(true);
+      if (method === "hook/branch") this.#mayBeRestoring = true;
+      this.#keepProcessAlive(true);
       this.#write({ id, method, params });
     }) as Promise<Methods[M]["result"]>;
   }
 
-  /** Lets it finish what it has read, and ends it by force if that takes longer than `graceMs`. */
+  /** Lets the sidecar finish the lines that it has read, and kills it if that takes longer than `graceMs`. */
   async close(graceMs: number): Promise<void> {
-    this.#holdOpen(true);
+    this.#keepProcessAlive(true);
     this.#child.stdin?.end();
     const timer = setTimeout(() => this.kill(), graceMs);
     await this.ended;
@@ -154,48 +154,48 @@ export class Connection {
   #listen(): void {
     const { stdin, stdout, stderr } = this.#child;
     const lines = new Lines((line) => this.#line(line), MAX_LINE_BYTES);
-    const take = (feed: () => void) => {
+    const feedOrFail = (feed: () => void) => {
       try {
         feed();
       } catch (error) {
-        this.#giveUp((error as Error).message);
+        this.#fail((error as Error).message);
       }
     };
-    stdout?.on("data", (chunk: Buffer) => take(() => lines.push(chunk)));
-    stdout?.on("end", () => take(() => lines.end()));
+    stdout?.on("data", (chunk: Buffer) => feedOrFail(() => lines.push(chunk)));
+    stdout?.on("end", () => feedOrFail(() => lines.end()));
     stdout?.on("error", () => {});
-    stdin?.on("error", () => {}); // it is gone: its end says so
+    stdin?.on("error", () => {}); // the process has ended, which its exit reports
     if (this.#options.onStderr) stderr?.setEncoding("utf8").on("data", this.#options.onStderr);
 
     this.#child.on("error", (error) => {
-      // Also emitted when a signal cannot be sent, which ends nothing.
-      if (this.#child.pid === undefined) this.#finish(notStarted(this.#options, error));
+      // Also emitted when a signal cannot be sent: the process continues then.
+      if (this.#child.pid === undefined) this.#finish(startError(this.#options, error));
     });
-    const gone = (code: number | null, signal: NodeJS.Signals | null) =>
+    const onExit = (code: number | null, signal: NodeJS.Signals | null) =>
       this.#finish(new SidecarError("exited", `the sidecar ended (${signal ?? `exit code ${code}`})`));
-    this.#child.on("exit", (code, signal) => setTimeout(gone, LAST_WORDS_MS, code, signal).unref());
-    this.#child.on("close", gone);
+    this.#child.on("exit", (code, signal) => setTimeout(onExit, FINAL_OUTPUT_MS, code, signal).unref());
+    this.#child.on("close", onExit);
   }
 
   #finish(end: SidecarError): void {
     if (this.#end) return;
     this.#end = end;
     for (const { reject } of [...this.#pending.values()]) reject(end);
-    this.#over.abort(end);
+    this.#endSignal.abort(end);
     this.#settleEnd(end);
   }
 
-  /** A pending call must not let our process end; an idle sidecar must not keep it alive. */
-  #holdOpen(open: boolean): void {
-    if (!open && this.#child.stdin?.writableEnded) return; // it is being closed, which is waited for
+  /** Keeps the host's process alive while a call is pending. An idle sidecar must not do so. */
+  #keepProcessAlive(open: boolean): void {
+    if (!open && this.#child.stdin?.writableEnded) return; // closing is awaited
     const { stdin, stdout, stderr } = this.#child;
-    for (const held of [this.#child, stdin as Socket | null, stdout as Socket | null, stderr as Socket | null]) {
-      if (open) held?.ref?.();
-      else held?.unref?.();
+    for (const handle of [this.#child, stdin as Socket | null, stdout as Socket | null, stderr as Socket | null]) {
+      if (open) handle?.ref?.();
+      else handle?.unref?.();
     }
   }
 
-  /** Resolves when the sidecar answers anything at all. */
+  /** Resolves when the sidecar answers a request that never waits. */
   async #probe(deadlineMs: number): Promise<void> {
     try {
       await this.request("session/state", {}, { deadlineMs });
@@ -228,11 +228,11 @@ export class Connection {
     if (!pending) {
       this.#noise(`an answer nobody waits for: ${JSON.stringify(message.id)}`);
     } else if ("error" in message) {
-      pending.reject(answeredError(message.error));
+      pending.reject(toSidecarError(message.error));
     } else if (!("result" in message) || (message.result !== null && !isObject(message.result))) {
       pending.reject(new SidecarError("malformed", "the sidecar's answer holds no result"));
     } else {
-      this.#noises = 0;
+      this.#noiseCount = 0;
       this.#options.onResult?.(message.result, pending.sessionId);
       pending.resolve(message.result);
     }
@@ -240,7 +240,7 @@ export class Connection {
 
   #notification(method: string, params: unknown): void {
     if (method === "host/apply") this.#options.onApply?.(params as HostMethods["host/apply"]["params"]);
-    else if (method === "$/log") void this.#options.handlers["$/log"]?.(params as HostMethods["$/log"]["params"], this.#over.signal);
+    else if (method === "$/log") void this.#options.handlers["$/log"]?.(params as HostMethods["$/log"]["params"], this.#endSignal.signal);
     else this.#noise(`an unknown notification: ${method}`);
   }
 
@@ -255,7 +255,7 @@ export class Connection {
     const question = { after: this.#ids };
     this.#questions.add(question);
     try {
-      this.#write({ id, result: (await handler(params, this.#over.signal)) ?? null });
+      this.#write({ id, result: (await handler(params, this.#endSignal.signal)) ?? null });
     } catch (error) {
       this.#write({ id, error: { code: -32603, message: error instanceof Error ? error.message : String(error) } });
     } finally {
@@ -266,11 +266,11 @@ export class Connection {
 
   #noise(what: string): void {
     this.#options.onNoise?.(what);
-    this.#noises += 1;
-    if (this.#noises > MAX_NOISE) this.#giveUp(what);
+    this.#noiseCount += 1;
+    if (this.#noiseCount > MAX_NOISE) this.#fail(what);
   }
 
-  #giveUp(why: string): void {
+  #fail(why: string): void {
     this.#finish(new SidecarError("malformed", `the sidecar's output cannot be understood: ${why}`));
     this.kill();
   }
@@ -278,23 +278,23 @@ export class Connection {
 
 const aborted = (method: string) => new SidecarError("aborted", `${method} was given up`);
 
-function spawned(options: ConnectionOptions): ChildProcess {
+function spawnSidecar(options: ConnectionOptions): ChildProcess {
   const { command, args, cwd, env, onStderr } = options;
   try {
     return spawn(command, [...args], {
       cwd,
       env,
-      // Never our standard output: a host may speak a protocol of its own there.
+      // The host's standard output is not inherited: it may carry another protocol.
       stdio: ["pipe", "pipe", onStderr ? "pipe" : "inherit"],
       windowsHide: true,
     });
   } catch (error) {
-    throw notStarted(options, error as NodeJS.ErrnoException);
+    throw startError(options, error as NodeJS.ErrnoException);
   }
 }
 
-/** Only where there is no program is there none: whatever else keeps one from starting may pass, and says nothing of what it would forbid. */
-function notStarted({ command, cwd }: ConnectionOptions, error: NodeJS.ErrnoException): SidecarError {
+/** Converts a failed start. It is `missing` only if there is no executable program; other causes may be temporary, so guards must stay closed. */
+function startError({ command, cwd }: ConnectionOptions, error: NodeJS.ErrnoException): SidecarError {
   const isMissing = ["ENOENT", "EACCES", "ENOEXEC"].includes(error.code ?? "") && (cwd === undefined || existsSync(cwd));
   return new SidecarError(isMissing ? "missing" : "exited", `${command} cannot be started: ${error.message}`, { cause: error });
 }

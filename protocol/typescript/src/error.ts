@@ -1,16 +1,16 @@
 /**
- * The one kind of error that this package throws.
+ * The error class of this package.
  */
 import type { ErrorData, ErrorKind } from "./types.ts";
 
 /**
- * What went wrong with a call: the sidecar's own kinds, and those of a sidecar that cannot be asked.
+ * The kind of a failure: those of the sidecar's error answers, and those of a sidecar that cannot be reached.
  *
  * - `missing`: there is no binary, or none that can be run
  * - `exited`: the sidecar ended before it answered, or could not be started just now
  * - `late`: no answer came within the deadline
- * - `malformed`: what came is no answer
- * - `resting`: it failed repeatedly and is not started again just yet
+ * - `malformed`: the output is not a valid answer
+ * - `resting`: it failed repeatedly, and the next start is not due yet
  * - `aborted`: the caller's signal fired
  * - `closed`: the client was closed
  */
@@ -21,7 +21,7 @@ export class SidecarError extends Error {
   readonly kind: FailureKind;
   /** The JSON-RPC code, if the sidecar answered with an error. */
   readonly code: number | undefined;
-  /** Where in the parameters it went wrong. */
+  /** The location of the problem in the parameters. */
   readonly path: string | undefined;
 
   constructor(kind: FailureKind, message: string, more: { code?: number; path?: string | undefined; cause?: unknown } = {}) {
@@ -31,14 +31,14 @@ export class SidecarError extends Error {
     this.path = more.path;
   }
 
-  /** The sidecar has to be started anew before it can answer anything. */
+  /** True if the sidecar must be started again before it can answer. */
   get isLoss(): boolean {
     return this.kind === "exited" || this.kind === "late" || this.kind === "malformed";
   }
 }
 
-/** The error that an answer carries, whatever shape it has. */
-export function answeredError(error: unknown): SidecarError {
+/** Converts the error of an answer, of any shape. */
+export function toSidecarError(error: unknown): SidecarError {
   const { code, message, data } = (isObject(error) ? error : {}) as { code?: unknown; message?: unknown; data?: Partial<ErrorData> };
   return new SidecarError(
     data?.kind ?? "internal",

@@ -1,14 +1,14 @@
 /**
- * What of a host's events goes to the sidecar, and what its answers mean to pi.
+ * The conversion of a host's events into hook parameters, and of answers into what pi's handlers return.
  *
- * Nothing here decides anything: an answer is translated, whatever hook it answers.
+ * Nothing is decided here: every answer is converted alike, for any hook.
  */
 import { isObject } from "./error.ts";
 
-/** An event, as the host emits it. */
+/** An event as the host emits it. */
 export type HookEvent = Record<string, unknown>;
 
-/** The fields that the manifest asks for, where the event has them. */
+/** Selects the fields that the manifest lists, if the event has them. */
 export function select(event: HookEvent, fields: readonly string[]): Record<string, unknown> {
   const selected: Record<string, unknown> = {};
   for (const field of fields) {
@@ -18,7 +18,7 @@ export function select(event: HookEvent, fields: readonly string[]): Record<stri
   return selected;
 }
 
-/** Of the messages of a run only how the last one of the assistant ended: a run may hold megabytes. */
+/** Reduces the messages of a run to the end of the assistant's last one: a run may have megabytes. */
 function lastAssistant(messages: unknown): object[] {
   const last = Array.isArray(messages) ? messages.findLast((message) => message?.role === "assistant") : undefined;
   if (!last) return [];
@@ -31,8 +31,8 @@ function lastAssistant(messages: unknown): object[] {
   return [{ role: last.role, stopReason: last.stopReason, content: kept }];
 }
 
-/** What pi's handler returns for an answer. */
-export function returned(result: unknown, event: HookEvent): object | undefined {
+/** Converts an answer into the result of pi's handler. */
+export function toHandlerResult(result: unknown, event: HookEvent): object | undefined {
   if (!isObject(result)) return undefined;
   const { block, inject, mutation } = result;
   if (block !== undefined && block !== null) {
@@ -42,7 +42,7 @@ export function returned(result: unknown, event: HookEvent): object | undefined 
   if (isObject(inject)) return { message: inject };
   if (!isObject(mutation)) return undefined;
   if (isObject(mutation.input) && isObject(event.input)) {
-    replace(event.input, mutation.input); // pi takes changed arguments from the event itself
+    replace(event.input, mutation.input); // pi reads changed arguments from the event itself
     return undefined;
   }
   return mutation;

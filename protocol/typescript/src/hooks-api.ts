@@ -1,25 +1,25 @@
 /**
- * For hosts with pi's first hook API (0.16 to 0.18), which has no tools, no commands and no entries of its own.
+ * The extension for hosts with pi's first hook API (0.16 to 0.18), which has no tools, commands or custom entries.
  *
  * A hook file in `~/.pi/agent/hooks` is enough: `export { default } from "workflow-sidecar/hooks-api";`
  *
- * What the API lacks is made of what it has. Entries go to a file beside the session's. A tool of the manifest is
- * a word in bash: `workflow_step next` is not run, it is answered. What the agent has to know comes with the first
- * tool result of a run. A command comes from the variable WORKFLOW_COMMAND when pi starts. Otherwise this is the
- * same interpreter of the manifest as the extension, without a word of workflow logic.
+ * Entries go to a file next to the session's. A tool of the manifest is a bash command: `workflow_step next` is not
+ * run, its answer is the block reason of the call. Context for the agent is added to the first tool result of a run.
+ * A command comes from the variable WORKFLOW_COMMAND when pi starts. Otherwise this interprets the manifest like the
+ * extension, without workflow logic.
  */
 import { appendFileSync, copyFileSync, existsSync, readFileSync } from "node:fs";
 import { sidecarBinary } from "./binary.ts";
 import { type BranchEntry, isActive, newestOf } from "./branch.ts";
 import { Client, type Request } from "./client.ts";
 import { isObject, SidecarError } from "./error.ts";
-import { type HookEvent, returned, select } from "./events.ts";
-import { Guarded } from "./guarded.ts";
-import { ACTIVE, type OfflineCommand, type OfflineManifest, undecided, withheld, withOffline } from "./offline.ts";
+import { type HookEvent, toHandlerResult, select } from "./events.ts";
+import { GuardStatus } from "./guard-status.ts";
+import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, withheldText, withOffline } from "./offline.ts";
 import { manifest } from "./pi/manifest.ts";
 import type { Action, Manifest, Methods, ToolDeclaration } from "./types.ts";
 
-// What the document of that API says of it.
+// The types of that API, as its documentation describes them.
 
 export interface HookUi {
   select(title: string, options: string[]): Promise<string | null>;
@@ -64,18 +64,18 @@ export interface HookOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** The command line of a command of the manifest, run when pi starts: `/workflow bugfix the export is empty`. */
+/** The environment variable with a command of the manifest that is run when pi starts: `/workflow bugfix the export is empty`. */
 export const COMMAND_VARIABLE = "WORKFLOW_COMMAND";
 
 const DEADLINE_MS = 5_000;
 
-/** Makes the hook that pi loads. */
+/** Creates the hook that pi loads. */
 export const workflowHook = (options: HookOptions = {}) => (pi: HookAPI) => void new Hook(pi, options);
 
 export default workflowHook();
 
-/** How a sidecar hears of the session. */
-interface Opening {
+/** The event by which a sidecar is restored. */
+interface SessionEvent {
   hook: "session_start" | "session_switch";
   reason: string;
 }
@@ -86,14 +86,14 @@ class Hook {
   readonly #client: Client;
   #manifest: OfflineManifest;
   #ctx: HookContext | undefined;
-  #store = new Store(null);
-  #opening: Opening = { hook: "session_start", reason: "startup" };
+  #store = new EntryStore(null);
+  #sessionEvent: SessionEvent = { hook: "session_start", reason: "startup" };
   #running = false;
-  #complained = false;
-  /** Whether rules hold without an active workflow. */
-  readonly #guarded = new Guarded();
-  /** What the agent has to know and has not been told. */
-  #untold = "";
+  #errorReported = false;
+  /** The state of rules that apply without an active workflow. */
+  readonly #guardStatus = new GuardStatus();
+  /** Context for the agent that has not been sent. */
+  #pendingContext = "";
 
   constructor(pi: HookAPI, options: HookOptions) {
     this.#pi = pi;
@@ -105,13 +105,13 @@ class Hook {
       await this.#runNamedCommand(ctx);
     });
     pi.on("session_switch", async ({ newSessionFile, previousSessionFile, reason }, ctx) => {
-      if (reason === "branch") Store.copy(previousSessionFile, newSessionFile);
+      if (reason === "branch") EntryStore.copy(previousSessionFile, newSessionFile);
       await this.#begin({ hook: "session_switch", reason }, ctx, newSessionFile);
     });
     pi.on("branch", async (event, ctx) => this.#forward("branch", { ...event }, ctx));
     pi.on("agent_start", async (event, ctx) => {
       this.#running = true;
-      await this.#tellContext(ctx);
+      await this.#loadContext(ctx);
       await this.#forward("agent_start", { ...event }, ctx);
     });
     pi.on("agent_end", async (event, ctx) => {
@@ -120,13 +120,13 @@ class Hook {
     });
     pi.on("turn_start", async (event, ctx) => void (await this.#forward("turn_start", { ...event }, ctx)));
     pi.on("turn_end", async (event, ctx) => void (await this.#forward("turn_end", { ...event }, ctx)));
-    pi.on("tool_call", async (event, ctx) => (await this.#callOfOurs(event, ctx)) ?? this.#decide(event, ctx));
+    pi.on("tool_call", async (event, ctx) => (await this.#runAsTool(event, ctx)) ?? this.#decide(event, ctx));
     pi.on("tool_result", (event, ctx) => this.#result(event, ctx));
   }
 
-  /** Why nothing may go unasked; `undefined` if it may. */
-  get #holds(): string | undefined {
-    return this.#active ? ACTIVE : this.#guarded.why;
+  /** The reason to block tools without a decision; `undefined` if there is none. */
+  get #blockReason(): string | undefined {
+    return this.#active ? ACTIVE : this.#guardStatus.blockReason;
   }
 
   get #active(): boolean {
@@ -139,25 +139,25 @@ class Hook {
 
   // Hooks.
 
-  async #begin(opening: Opening, ctx: HookContext, file: string | null): Promise<void> {
+  async #begin(opening: SessionEvent, ctx: HookContext, file: string | null): Promise<void> {
     this.#ctx = ctx;
-    this.#opening = opening;
-    this.#store = new Store(file);
-    this.#untold = "";
-    this.#guarded.begin({ cwd: ctx.cwd, env: this.#options.env });
+    this.#sessionEvent = opening;
+    this.#store = new EntryStore(file);
+    this.#pendingContext = "";
+    this.#guardStatus.reset({ cwd: ctx.cwd, env: this.#options.env });
     try {
       await this.#client.resync();
       this.#manifest = withOffline(this.#client.manifest as Manifest);
     } catch (error) {
-      this.#guarded.failed(error);
-      this.#complain(error);
+      this.#guardStatus.onError(error);
+      this.#reportError(error);
     }
   }
 
   async #restore(request: Request): Promise<void> {
-    const { hook, reason } = this.#opening;
+    const { hook, reason } = this.#sessionEvent;
     const context = { cwd: this.#ctx?.cwd ?? null, hasUI: false, sessionFile: this.#store.session, branch: this.#entries() };
-    this.#guarded.begun(await request(`hook/${hook}`, { event: { reason }, context }));
+    this.#guardStatus.onRestored(await request(`hook/${hook}`, { event: { reason }, context }));
   }
 
   async #forward(name: string, event: HookEvent, ctx: HookContext): Promise<object | undefined> {
@@ -166,27 +166,27 @@ class Hook {
     if (!hook) return undefined;
     const params = { event: select(event, hook.event) } as Methods["hook/tool_call"]["params"];
     try {
-      return returned(await this.#ask(`hook/${name}` as "hook/tool_call", params), event);
+      return toHandlerResult(await this.#ask(`hook/${name}` as "hook/tool_call", params), event);
     } catch (error) {
       if (name === "tool_call" || name === "tool_result") throw error;
       return undefined;
     }
   }
 
-  /** This API has no way to put something before a run: it waits for the first tool result. */
-  async #tellContext(ctx: HookContext): Promise<void> {
-    const told = (await this.#forward("before_agent_start", {}, ctx)) as { message?: { content: string } } | undefined;
-    const words = this.#manifest.tools.map(({ name, parameters }) => `${name} is no tool here: call bash with \`${name} ${required(parameters).map((word) => `<${word}>`).join(" ")}\`.`);
-    this.#untold = told?.message ? [told.message.content, ...words].join("\n") : "";
+  /** Loads the context of a run. This API cannot add a message before a run, so it waits for the first tool result. */
+  async #loadContext(ctx: HookContext): Promise<void> {
+    const context = (await this.#forward("before_agent_start", {}, ctx)) as { message?: { content: string } } | undefined;
+    const usage = this.#manifest.tools.map(({ name, parameters }) => `${name} is no tool here: call bash with \`${name} ${required(parameters).map((word) => `<${word}>`).join(" ")}\`.`);
+    this.#pendingContext = context?.message ? [context.message.content, ...usage].join("\n") : "";
   }
 
   async #decide(event: HookEvents["tool_call"]["event"], ctx: HookContext): Promise<HookEvents["tool_call"]["result"]> {
     try {
       const decided = (await this.#forward("tool_call", { ...event }, ctx)) as { reason: string } | undefined;
-      return decided && { block: true, reason: this.#withUntold(decided.reason) };
+      return decided && { block: true, reason: this.#withPendingContext(decided.reason) };
     } catch (error) {
-      const [held, wayOut] = [this.#holds, this.#active ? this.#wayOut() : ""];
-      return held === undefined ? undefined : { block: true, reason: undecided(event.toolName, held, words(error), wayOut) };
+      const [condition, hint] = [this.#blockReason, this.#active ? this.#offlineHint() : ""];
+      return condition === undefined ? undefined : { block: true, reason: undecidedReason(event.toolName, condition, messageOf(error), hint) };
     }
   }
 
@@ -194,24 +194,24 @@ class Hook {
     const { result, ...rest } = event;
     const parts = [{ type: "text", text: result }];
     const answer = await this.#forward("tool_result", { ...rest, content: parts }, ctx).catch((error) => {
-      return this.#holds && { content: [{ type: "text", text: withheld(event.toolName, this.#holds, words(error)) }] };
+      return this.#blockReason && { content: [{ type: "text", text: withheldText(event.toolName, this.#blockReason, messageOf(error)) }] };
     });
     const { content, isError } = (answer ?? {}) as { content?: { text?: string }[]; isError?: boolean };
-    const text = this.#withUntold(Array.isArray(content) ? content.map((part) => part.text ?? "").join("\n") : result);
+    const text = this.#withPendingContext(Array.isArray(content) ? content.map((part) => part.text ?? "").join("\n") : result);
     if (text === result && isError === undefined) return undefined;
     return { result: text, ...(isError !== undefined && { isError }) };
   }
 
-  #withUntold(text: string): string {
-    const untold = this.#untold;
-    this.#untold = "";
-    return untold === "" ? text : `${text}\n\n${untold}`;
+  #withPendingContext(text: string): string {
+    const context = this.#pendingContext;
+    this.#pendingContext = "";
+    return context === "" ? text : `${text}\n\n${context}`;
   }
 
   // Tools and commands.
 
-  /** A tool of the manifest, called as a word in bash: its answer is what the blocked call says. */
-  async #callOfOurs({ toolName, toolCallId, input }: HookEvents["tool_call"]["event"], ctx: HookContext): Promise<HookEvents["tool_call"]["result"]> {
+  /** Runs a tool of the manifest that is called as a bash command: its answer is the reason of the blocked call. */
+  async #runAsTool({ toolName, toolCallId, input }: HookEvents["tool_call"]["event"], ctx: HookContext): Promise<HookEvents["tool_call"]["result"]> {
     if (toolName !== "bash" || typeof input.command !== "string") return undefined;
     const [name, ...rest] = input.command.trim().split(/\s+/);
     const tool = this.#manifest.tools.find((tool) => tool.name === name);
@@ -219,9 +219,9 @@ class Hook {
     this.#ctx = ctx;
     try {
       const { content } = await this.#ask("tool/execute", { name: tool.name, toolCallId, arguments: argumentsOf(tool, rest) }, true);
-      return { block: true, reason: this.#withUntold(content.map(({ text }) => text).join("\n")) };
+      return { block: true, reason: this.#withPendingContext(content.map(({ text }) => text).join("\n")) };
     } catch (error) {
-      return { block: true, reason: `${tool.name} failed: ${words(error)}. ${this.#active ? this.#wayOut() : ""}`.trim() };
+      return { block: true, reason: `${tool.name} failed: ${messageOf(error)}. ${this.#active ? this.#offlineHint() : ""}`.trim() };
     }
   }
 
@@ -230,7 +230,7 @@ class Hook {
     if (!line) return;
     const name = line.split(/\s/, 1)[0] as string;
     const command = this.#manifest.commands.find((command) => command.name === name);
-    if (!command) return tell(ctx, `${COMMAND_VARIABLE}: there is no command ${name}`, "error");
+    if (!command) return notify(ctx, `${COMMAND_VARIABLE}: there is no command ${name}`, "error");
     try {
       await this.#ask("command/run", { name, arguments: line.slice(name.length).trim() }, true);
     } catch {
@@ -240,9 +240,9 @@ class Hook {
 
   #runOffline({ customType, change, done, nothing }: OfflineCommand, ctx: HookContext): void {
     const newest = this.#entries().find((entry) => entry.customType === customType);
-    if (!newest || !isActive([newest], this.#manifest.entryTypes)) return tell(ctx, nothing, "info");
-    this.#keep(customType, { ...(newest.data as object), ...change }, ctx);
-    tell(ctx, done, "info");
+    if (!newest || !isActive([newest], this.#manifest.entryTypes)) return notify(ctx, nothing, "info");
+    this.#appendEntry(customType, { ...(newest.data as object), ...change }, ctx);
+    notify(ctx, done, "info");
   }
 
   // The sidecar.
@@ -250,12 +250,12 @@ class Hook {
   async #ask<M extends keyof Methods>(method: M, params: Methods[M]["params"], patient = false): Promise<Methods[M]["result"]> {
     try {
       const result = await this.#client.request(method, params, { patient });
-      this.#guarded.answered(result ?? {});
-      this.#complained = false;
+      this.#guardStatus.onAnswer(result ?? {});
+      this.#errorReported = false;
       return result;
     } catch (error) {
-      this.#guarded.failed(error);
-      this.#complain(error);
+      this.#guardStatus.onError(error);
+      this.#reportError(error);
       throw error;
     }
   }
@@ -293,61 +293,61 @@ class Hook {
     const ctx = this.#ctx;
     if (!ctx) return;
     for (const action of actions) {
-      if (action.type === "appendEntry") this.#keep(action.customType, action.data, ctx);
+      if (action.type === "appendEntry") this.#appendEntry(action.customType, action.data, ctx);
       else if (action.type === "sendMessage" && action.options.triggerTurn) this.#pi.send(action.message.content);
-      else if (action.type === "sendMessage" && action.message.display) tell(ctx, action.message.content, "info");
+      else if (action.type === "sendMessage" && action.message.display) notify(ctx, action.message.content, "info");
       else if (action.type === "sendUserMessage" && !(timed && this.#running)) this.#pi.send(action.content);
-      else if (action.type === "notify") tell(ctx, action.message, action.level);
+      else if (action.type === "notify") notify(ctx, action.message, action.level);
     }
   }
 
-  #keep(customType: string, data: unknown, ctx: HookContext): void {
+  #appendEntry(customType: string, data: unknown, ctx: HookContext): void {
     try {
       this.#store.append(customType, data);
     } catch (error) {
-      tell(ctx, `Workflows: where the run stands could not be stored: ${words(error)}`, "error");
+      notify(ctx, `Workflows: where the run stands could not be stored: ${messageOf(error)}`, "error");
     }
   }
 
-  /** Tells the user why there is no sidecar, once until there is one again. */
-  #complain(error: unknown): void {
-    if (this.#complained || !this.#ctx) return;
-    this.#complained = true;
-    tell(this.#ctx, `Workflows: ${words(error)}.${this.#blocked()}`, "error");
+  /** Notifies the user why there is no sidecar, once until there is one again. */
+  #reportError(error: unknown): void {
+    if (this.#errorReported || !this.#ctx) return;
+    this.#errorReported = true;
+    notify(this.#ctx, `Workflows: ${messageOf(error)}.${this.#blockedNote()}`, "error");
   }
 
-  #blocked(): string {
-    if (!this.#holds) return "";
-    return ` Tools are blocked, because ${this.#holds}. ${this.#active ? this.#wayOut() : ""}`.trimEnd();
+  #blockedNote(): string {
+    if (!this.#blockReason) return "";
+    return ` Tools are blocked, because ${this.#blockReason}. ${this.#active ? this.#offlineHint() : ""}`.trimEnd();
   }
 
-  #wayOut(): string {
+  #offlineHint(): string {
     const offline = this.#manifest.commands.find((command) => command.offline);
     return offline ? `The user can end it by starting pi again with ${COMMAND_VARIABLE}=/${offline.name}, which works without the sidecar.` : "";
   }
 }
 
-/** The entries of one session: in a file beside the session's, or in memory for a session that has none. */
-class Store {
+/** The entries of one session: in a file next to the session's, or in memory if the session has no file. */
+class EntryStore {
   readonly session: string | null;
   readonly #entries: BranchEntry[] = [];
 
   constructor(session: string | null) {
     this.session = session;
-    const file = session === null ? undefined : besides(session);
+    const file = session === null ? undefined : entriesFile(session);
     if (file === undefined || !existsSync(file)) return;
     for (const line of readFileSync(file, "utf8").split("\n")) {
       try {
         const entry: unknown = JSON.parse(line);
         if (isObject(entry)) this.#entries.push(entry as unknown as BranchEntry);
       } catch {
-        // a line that was not written to its end
+        // an incomplete line
       }
     }
   }
 
   static copy(from: string, to: string): void {
-    if (existsSync(besides(from))) copyFileSync(besides(from), besides(to));
+    if (existsSync(entriesFile(from))) copyFileSync(entriesFile(from), entriesFile(to));
   }
 
   newestFirst() {
@@ -357,15 +357,15 @@ class Store {
   append(customType: string, data: unknown): void {
     const entry: BranchEntry = { type: "custom", customType, data };
     this.#entries.push(entry);
-    if (this.session !== null) appendFileSync(besides(this.session), `${JSON.stringify(entry)}\n`);
+    if (this.session !== null) appendFileSync(entriesFile(this.session), `${JSON.stringify(entry)}\n`);
   }
 }
 
-const besides = (session: string): string => `${session}.workflow`;
+const entriesFile = (session: string): string => `${session}.workflow`;
 
 const required = (parameters: ToolDeclaration["parameters"]): string[] => (Array.isArray(parameters.required) ? parameters.required.map(String) : []);
 
-/** Words as arguments: the required ones in their order, and what is left as the first optional one. */
+/** Converts words to arguments: the required ones in order, the rest as the first optional one. */
 function argumentsOf({ parameters }: ToolDeclaration, words: string[]): Record<string, unknown> {
   const names = required(parameters);
   const optional = Object.keys((parameters.properties ?? {}) as object).find((name) => !names.includes(name));
@@ -376,9 +376,9 @@ function argumentsOf({ parameters }: ToolDeclaration, words: string[]): Record<s
   return given;
 }
 
-function tell(ctx: HookContext, message: string, level: "info" | "warning" | "error"): void {
+function notify(ctx: HookContext, message: string, level: "info" | "warning" | "error"): void {
   if (ctx.hasUI) ctx.ui.notify(message, level);
   else console.error(message);
 }
 
-const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

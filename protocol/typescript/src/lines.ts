@@ -1,37 +1,37 @@
 /**
- * Bytes in, lines out.
+ * A splitter of bytes into lines.
  *
- * A line ends at LF and nowhere else: U+2028 may stand inside a JSON string, at which Node's `readline`
- * would split, and a character may be cut in two by the end of a chunk. Knows nothing of what the lines say.
+ * Only LF ends a line: U+2028 may occur inside a JSON string, where Node's `readline` would split, and a chunk may
+ * end inside a character. Independent of the content of the lines.
  */
 export class Lines {
-  readonly #take: (line: string) => void;
+  readonly #onLine: (line: string) => void;
   readonly #limit: number;
   #partial: Buffer[] = [];
   #length = 0;
 
-  /** Gives each line to `take`, without its end; throws from `push` when one is longer than `limit` bytes. */
-  constructor(take: (line: string) => void, limit: number) {
-    this.#take = take;
+  /** Passes each line to `onLine`, without its end. `push` throws if a line is longer than `limit` bytes. */
+  constructor(onLine: (line: string) => void, limit: number) {
+    this.#onLine = onLine;
     this.#limit = limit;
   }
 
   push(chunk: Buffer): void {
     let rest = chunk;
     for (let end = rest.indexOf(LF); end >= 0; end = rest.indexOf(LF)) {
-      this.#keep(rest.subarray(0, end));
+      this.#append(rest.subarray(0, end));
       this.#flush();
       rest = rest.subarray(end + 1);
     }
-    if (rest.length > 0) this.#keep(rest);
+    if (rest.length > 0) this.#append(rest);
   }
 
-  /** There is no more: what is left counts as a line. */
+  /** Ends the input: remaining bytes count as a line. */
   end(): void {
     if (this.#length > 0) this.#flush();
   }
 
-  #keep(part: Buffer): void {
+  #append(part: Buffer): void {
     this.#length += part.length;
     if (this.#length > this.#limit) throw new RangeError(`a line is longer than ${this.#limit} bytes`);
     this.#partial.push(part);
@@ -42,7 +42,7 @@ export class Lines {
     this.#partial = [];
     this.#length = 0;
     const end = line.at(-1) === CR ? line.length - 1 : line.length;
-    this.#take(line.toString("utf8", 0, end));
+    this.#onLine(line.toString("utf8", 0, end));
   }
 }
 

@@ -1,26 +1,26 @@
 /**
- * What a manifest says of the time when there is no sidecar to ask.
+ * The members of a manifest that apply while no sidecar can be reached.
  *
- * These members are not in every sidecar's manifest; `withOffline` fills in what the entries of version 1 mean.
- * Nothing else in the extension knows what is in an entry.
+ * Not every sidecar's manifest has them; `withOffline` adds those for the entries of version 1. Nothing else in the
+ * extension depends on the content of an entry.
  */
 import type { CommandDeclaration, EntryType, Manifest } from "./types.ts";
 
-/** How to tell from an entry whether something is active. */
+/** The members of an entry that mark an active run. */
 export interface ActiveMark {
-  /** An entry without this member is passed over. */
+  /** An entry without this member is ignored. */
   key: string;
-  /** The member that is true while tools must not run unasked. */
+  /** The member that is true while tools must not run without a decision. */
   active: string;
 }
 
-/** How a command is done without a sidecar: the newest entry of a type is appended again, changed. */
+/** A command that works without a sidecar: the newest entry of a type is appended again with changes. */
 export interface OfflineCommand {
   customType: string;
   change: Record<string, unknown>;
-  /** What the user is told. */
+  /** The message to the user. */
   done: string;
-  /** What the user is told when nothing is active. */
+  /** The message to the user if nothing is active. */
   nothing: string;
 }
 
@@ -42,6 +42,7 @@ const COMMANDS: Record<string, OfflineCommand> = {
   },
 };
 
+/** Adds the missing members to a manifest. */
 export function withOffline(manifest: Manifest): OfflineManifest {
   return {
     ...manifest,
@@ -54,16 +55,16 @@ function fill<T extends object, K extends string, V>(into: T, member: K, value: 
   return value === undefined || member in into ? into : { ...into, [member]: value };
 }
 
-/** The commands that work without a sidecar. */
-export const waysOut = (manifest: OfflineManifest): string[] => manifest.commands.filter((command) => command.offline).map((command) => `/${command.name}`);
+/** Lists the commands that work without a sidecar. */
+export const offlineCommands = (manifest: OfflineManifest): string[] => manifest.commands.filter((command) => command.offline).map((command) => `/${command.name}`);
 
-/** Why nothing may go unasked while a workflow is active. */
+/** The reason to block tools without a decision while a workflow is active. */
 export const ACTIVE = "a workflow is active";
 
-/** What the agent is told of a tool call that nobody could decide. */
-export const undecided = (tool: unknown, holds: string, why: string, wayOut: string): string =>
-  `The tool "${String(tool)}" is blocked: ${holds}, and the sidecar cannot be asked whether the tool may run (${why}). Stop and tell the user. ${wayOut}`.trim();
+/** Formats the block reason of a tool call that could not be decided. */
+export const undecidedReason = (tool: unknown, condition: string, cause: string, hint: string): string =>
+  `The tool "${String(tool)}" is blocked: ${condition}, and the sidecar cannot be asked whether the tool may run (${cause}). Stop and tell the user. ${hint}`.trim();
 
-/** What the agent reads in place of a result of which nobody could say what it may read. */
-export const withheld = (tool: unknown, holds: string, why: string): string =>
-  `The tool "${String(tool)}" has run, but what it said is withheld: ${holds}, and the sidecar cannot be asked what of it may be read (${why}). Stop and tell the user.`;
+/** Formats the text in place of a result that could not be checked. */
+export const withheldText = (tool: unknown, condition: string, cause: string): string =>
+  `The tool "${String(tool)}" has run, but what it said is withheld: ${condition}, and the sidecar cannot be asked what of it may be read (${cause}). Stop and tell the user.`;

@@ -6,7 +6,7 @@ import { sidecarBinary } from "../src/binary.ts";
 import { Client } from "../src/client.ts";
 import { binary, kindOf } from "./support.ts";
 
-test("the variable names the binary, and a wrong one is told", () => {
+test("the variable names the binary, and a missing file is an error", () => {
   assert.equal(sidecarBinary({ WORKFLOW_SIDECAR_BINARY: process.execPath }), process.execPath);
   assert.throws(() => sidecarBinary({ WORKFLOW_SIDECAR_BINARY: "/nonexistent" }), kindOf("missing"));
 });

@@ -7,7 +7,7 @@ import { MockPi } from "./mock-pi.ts";
 
 const { entryTypes } = withOffline(manifest);
 
-/** A session with these entries, oldest first: custom ones as type and data, others as a word. */
+/** A session with these entries, oldest first: custom ones as type and data, others as their type. */
 function session(...entries: ([string, unknown] | string)[]): MockPi {
   const pi = new MockPi("new");
   for (const entry of entries) {
@@ -41,28 +41,28 @@ test("other branches of the tree are not looked at", () => {
   assert.deepEqual(newest(pi), [state(1)]);
 });
 
-test("a state that names no workflow is passed over, one that is odd otherwise is not", () => {
+test("a state without a workflow key is skipped, other damaged states are not", () => {
   for (const data of [undefined, null, "text", [], {}, { workflowKey: null }, { active: true }]) {
     assert.deepEqual(newest(session(state(1), ["workflow:state", data])), [state(1)], JSON.stringify(data));
   }
   assert.deepEqual(newest(session(state(1), ["workflow:state", { workflowKey: 7 }])), [["workflow:state", { workflowKey: 7 }]]);
 });
 
-test("what is no entry of ours is no entry of ours", () => {
+test("entries of other types are ignored", () => {
   const pi = session(["other", { workflowKey: "x" }], "message");
   pi.append({ type: "custom_message", customType: "workflow:state", data: { workflowKey: "x" } });
   assert.deepEqual(newest(pi), []);
   assert.deepEqual(newest(session()), []);
 });
 
-test("only a state that says so is active", () => {
+test("only a state whose active member is true is active", () => {
   const says = (data: unknown, customType = "workflow:state") => isActive([{ customType, data }], entryTypes);
   assert.equal(says({ active: true }), true);
   for (const data of [{ active: false }, { active: "true" }, { active: 1 }, {}, null, "active", Object.create({ active: true })]) assert.equal(says(data), false);
   assert.equal(says({ active: true }, "workflow:run"), false);
 });
 
-test("a manifest that says itself what holds offline is believed", () => {
+test("the offline members of a manifest take precedence", () => {
   const own = { ...manifest, entryTypes: [{ customType: "x", description: "", mark: { key: "k", active: "on" } }] };
   assert.equal(isActive([{ customType: "x", data: { on: true } }], withOffline(own).entryTypes), true);
 });

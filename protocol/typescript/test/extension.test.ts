@@ -5,7 +5,7 @@ import { afterEach, test, type TestContext } from "node:test";
 import { extension, type ShimOptions } from "../src/pi/extension.ts";
 import { manifest } from "../src/pi/manifest.ts";
 import { type Generation, generations, MockPi, Text, theme } from "./mock-pi.ts";
-import { type Fake, type Place, place, sleep } from "./support.ts";
+import { type Fake, type Fixture, fixture, sleep } from "./support.ts";
 
 const active = { active: true, workflowKey: "demo", taskId: "wf-1" };
 const image = { type: "image", data: "aGk=", mimeType: "image/png" };
@@ -21,8 +21,8 @@ afterEach(async () => {
 });
 
 /** pi with the extension, whose sidecar is the fake. */
-function load(t: TestContext, generation: Generation, fake: Fake = {}, options: Partial<ShimOptions> = {}): { pi: MockPi; at: Place } {
-  const at = place(t, { ...fake, answers: { initialize: manifest, ...fake.answers } });
+function load(t: TestContext, generation: Generation, fake: Fake = {}, options: Partial<ShimOptions> = {}): { pi: MockPi; at: Fixture } {
+  const at = fixture(t, { ...fake, answers: { initialize: manifest, ...fake.answers } });
   const pi = new MockPi(generation);
   open.push(pi);
   extension({ Text, manifest, version: "1", command: process.execPath, args: at.args, deadlineMs: 5_000, ...options })(pi.api);
@@ -36,13 +36,13 @@ async function started(t: TestContext, generation: Generation, fake?: Fake, opti
   return loaded;
 }
 
-const methods = ({ calls }: Place) => calls().map(({ method }) => method);
-const last = ({ calls }: Place, method: string) => calls().findLast((call) => call.method === method)?.params;
+const methods = ({ calls }: Fixture) => calls().map(({ method }) => method);
+const last = ({ calls }: Fixture, method: string) => calls().findLast((call) => call.method === method)?.params;
 
 for (const generation of generations) {
   const on = (what: string, body: (t: TestContext) => Promise<void>) => test(`${generation}: ${what}`, body);
 
-  on("the factory registers what the manifest names, and starts nothing", async (t) => {
+  on("the factory registers the declarations of the manifest, and starts nothing", async (t) => {
     const { pi, at } = load(t, generation);
     await sleep(50);
     assert.deepEqual([...pi.tools.keys()], ["workflow_step"]);
@@ -60,7 +60,7 @@ for (const generation of generations) {
     assert.deepEqual(at.arguments(), ["--record", "session.jsonl", "--record-redact"]);
   });
 
-  on("what a newer sidecar's manifest adds is registered when it is known", async (t) => {
+  on("additions of a newer sidecar's manifest are registered when it has started", async (t) => {
     const command = { name: "pause", description: "Pauses", completes: false };
     const hook = { name: "message_end", event: ["id"] };
     const newer = { ...manifest, commands: [...manifest.commands, command], hooks: [...manifest.hooks, hook] };
@@ -78,7 +78,7 @@ for (const generation of generations) {
     assert.equal(last(at, "hook/turn_end"), undefined);
   });
 
-  on("the session is told with its newest entries, and again when it stands elsewhere", async (t) => {
+  on("the session is restored from its newest entries, and again after a move", async (t) => {
     const { pi, at } = load(t, generation);
     pi.append({ type: "custom", customType: "workflow:state", data: { ...active, taskId: "old" } });
     const before = pi.append({ type: "custom", customType: "workflow:state", data: active });
@@ -96,7 +96,7 @@ for (const generation of generations) {
     assert.deepEqual(methods(at), ["initialize", "hook/session_start", "hook/session_tree", "hook/session_start"]);
   });
 
-  on("of an event goes what the manifest asks for, of the messages how the last one ended", async (t) => {
+  on("the fields of the manifest are forwarded, and the end of the last message", async (t) => {
     const { pi, at } = await started(t, generation);
     await pi.emit("tool_call", { toolName: "write", toolCallId: "c1", input: { content: "text" } });
     await pi.emit("tool_result", { toolName: "bash", toolCallId: "c2", input: {}, content: [], details: { long: 1 }, isError: true });
@@ -108,19 +108,19 @@ for (const generation of generations) {
     assert.deepEqual(last(at, "hook/agent_end"), { event: { messages: [{ role: "assistant", stopReason: "length", content: [{ type: "text", text: "I was" }] }] } });
   });
 
-  on("an ending is told once, and only when the agent has settled", async (t) => {
+  on("an end is reported once, and only when the agent has settled", async (t) => {
     const { pi, at } = await started(t, generation);
-    const told = () => methods(at).filter((method) => method === "hook/agent_end").length;
+    const reported = () => methods(at).filter((method) => method === "hook/agent_end").length;
     if (generation === "new") {
       await pi.emit("agent_end", { messages: [] }); // a retry follows
-      assert.equal(told(), 0);
+      assert.equal(reported(), 0);
     }
     await pi.endRun();
-    assert.equal(told(), 1);
+    assert.equal(reported(), 1);
     assert.equal(last(at, "initialize").capabilities.settle, generation === "new");
   });
 
-  on("answers become what pi's handlers return", async (t) => {
+  on("answers become the results of pi's handlers", async (t) => {
     const block = { reason: "not now", kind: "policy" };
     const inject = { customType: "workflow:context", content: "Phase", display: false };
     const { pi } = await started(t, generation, { answers: { "hook/tool_call": { block }, "hook/before_agent_start": { inject }, "hook/turn_end": { mutation: null } } });
@@ -129,20 +129,20 @@ for (const generation of generations) {
     assert.equal(await pi.emit("turn_end"), undefined);
   });
 
-  on("a changed result is what pi's handler returns, and says nothing of what stays", async (t) => {
+  on("a changed result is returned without the unchanged members", async (t) => {
     const content = [{ type: "text", text: "[redacted]" }];
     const { pi } = await started(t, generation, { answers: { "hook/tool_result": { mutation: { content } } } });
     assert.deepEqual(await pi.emit("tool_result", result), { content });
   });
 
-  on("changed arguments are put into the event", async (t) => {
+  on("changed arguments replace those of the event", async (t) => {
     const { pi } = await started(t, generation, { answers: { "hook/tool_call": { mutation: { input: { path: "b" } } } } });
     const input = { path: "a", old: true };
     assert.equal(await pi.emit("tool_call", { toolName: "edit", toolCallId: "1", input }), undefined);
     assert.deepEqual(input, { path: "b" });
   });
 
-  on("actions are done in order before the handler resolves", async (t) => {
+  on("actions are applied in order before the handler resolves", async (t) => {
     const actions = [
       stateEntry(active),
       { type: "setStatus", key: "workflow", text: "Demo" },
@@ -159,7 +159,7 @@ for (const generation of generations) {
     assert.deepEqual(pi.done, ["entry workflow:state", "status workflow=Demo", "status workflow=", "widget w=3s", "name N", "message workflow:complete Yes", "notify warning Hi", "say now Go on"]);
   });
 
-  on("a busy agent is not pushed by time, and told afterwards what somebody asked for", async (t) => {
+  on("a busy agent gets no timed message, and the others after its run", async (t) => {
     const say = { type: "sendUserMessage", content: "Go on" };
     const { pi } = await started(t, generation, {
       before: { "hook/turn_end": [{ method: "host/apply", params: { sessionId: "", actions: [say] } }] },
@@ -170,7 +170,7 @@ for (const generation of generations) {
     assert.deepEqual(pi.done, ["say followUp Go on"]);
   });
 
-  on("what only the user should see never reaches the model", async (t) => {
+  on("messages for the user never reach the model", async (t) => {
     const { pi } = load(t, generation);
     const custom = (customType: string) => ({ role: "custom", customType });
     const messages = [{ role: "user" }, custom("workflow:context"), custom("workflow:countdown"), custom("other"), custom("workflow:complete"), { role: "assistant" }];
@@ -179,7 +179,7 @@ for (const generation of generations) {
     assert.equal(await pi.emit("context", { messages: filtered.messages }), undefined);
   });
 
-  on("the tool answers as the sidecar does", async (t) => {
+  on("the tool returns the sidecar's answer", async (t) => {
     const content = [{ type: "text", text: "✓ Advanced: A → B\n\nDo B." }];
     const answer = { content, details: { advanced: true }, resultType: "normal", actions: [{ type: "setStatus", key: "s", text: "B" }] };
     const { pi, at } = await started(t, generation, { answers: { "tool/execute": answer } });
@@ -218,7 +218,7 @@ for (const generation of generations) {
     assert.equal(pi.commands.get("cancel-workflow")?.getArgumentCompletions, undefined);
   });
 
-  on("a command that starts something waits for the agent, the way out does not", async (t) => {
+  on("a command that starts a run waits for the agent, a command that works offline does not", async (t) => {
     const { pi, at } = await started(t, generation);
     pi.idle = false;
     const start = pi.run("workflow", "demo the bug");
@@ -253,7 +253,7 @@ for (const generation of generations) {
   const missing = { command: "/nonexistent/sidecar" };
   const edit = { toolName: "edit", toolCallId: "1", input: {} };
 
-  on("without a sidecar and an active workflow tools run, and the user is told once", async (t) => {
+  on("without a sidecar and an active workflow tools run, and the user is notified once", async (t) => {
     const { pi } = load(t, generation, {}, missing);
     await pi.emit("session_start", { reason: "startup" });
     assert.equal(await pi.emit("tool_call", edit), undefined);
@@ -262,7 +262,7 @@ for (const generation of generations) {
     assert.match(pi.done[0] as string, /^notify error .*nonexistent/);
   });
 
-  on("without a sidecar an active workflow of the session blocks tools and says the way out", async (t) => {
+  on("without a sidecar an active workflow of the session blocks tools and names the command that cancels it", async (t) => {
     const { pi } = load(t, generation, {}, missing);
     pi.append({ type: "custom", customType: "workflow:state", data: active });
     await pi.emit("session_start", { reason: "resume" });
@@ -274,7 +274,7 @@ for (const generation of generations) {
     await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("1", { action: "next" }, undefined, undefined, pi.ctx), /workflow_step failed.*\/cancel-workflow/);
   });
 
-  on("the way out works without a sidecar: the entry is written, and tools run again", async (t) => {
+  on("the cancelling command works without a sidecar: the entry is written, and tools run again", async (t) => {
     const { pi } = load(t, generation, {}, missing);
     pi.append({ type: "custom", customType: "workflow:state", data: { ...active, extra: [1] } });
     await pi.emit("session_start", { reason: "resume" });
@@ -287,7 +287,7 @@ for (const generation of generations) {
     assert.equal(pi.entries.size, 2);
   });
 
-  on("a workflow that began under the lost sidecar blocks; one that ended under it does not", async (t) => {
+  on("a workflow that the lost sidecar started blocks; one that it ended does not", async (t) => {
     const at = { answers: { "command/run": { actions: [stateEntry(active)] }, "tool/execute": { content: [], actions: [stateEntry({ ...active, active: false })] } }, die: ["hook/tool_call"] };
     const { pi } = await started(t, generation, at);
     await pi.run("workflow", "demo");
@@ -296,7 +296,7 @@ for (const generation of generations) {
     assert.equal(await pi.emit("tool_call", edit), undefined);
   });
 
-  on("rules that hold without a workflow block without a sidecar too, and results are withheld", async (t) => {
+  on("rules that apply without a workflow block without a sidecar too, and results are withheld", async (t) => {
     const fake = { answers: { "hook/session_start": { guarded: true } }, die: ["hook/tool_call", "hook/tool_result"] };
     const { pi } = await started(t, generation, fake);
     assert.match((await pi.emit("tool_call", edit)).reason, /"edit" is blocked: the settings have rules/);
@@ -306,7 +306,7 @@ for (const generation of generations) {
     assert.equal(await pi.emit("tool_result", { ...result, toolName: "workflow_step" }), undefined);
   });
 
-  on("what an answer says of rules counts from then on", async (t) => {
+  on("a report about rules in an answer applies from then on", async (t) => {
     const answers = { "command/run": { guarded: true }, "hook/turn_end": { guarded: false } };
     const { pi } = await started(t, generation, { answers, errors: { "hook/tool_call": { code: -32603, message: "broken" } } });
     assert.equal(await pi.emit("tool_call", edit), undefined);
@@ -316,7 +316,7 @@ for (const generation of generations) {
     assert.equal(await pi.emit("tool_call", edit), undefined);
   });
 
-  on("as long as no sidecar has said whether there are rules, settings that are there hold tools", async (t) => {
+  on("until a sidecar has reported about rules, an existing settings file blocks tools", async (t) => {
     const { pi, at } = load(t, generation, { die: ["hook/session_start"] });
     pi.cwd = at.directory;
     const settings = join(at.directory, ".pi", "workflow-sidecar.json5");
@@ -330,10 +330,10 @@ for (const generation of generations) {
     assert.equal(await pi.emit("tool_call", { ...edit, toolName: "workflow_step" }), undefined);
   });
 
-  on("settings of a project that is not trusted hold nothing, and neither do any where there is no binary", async (t) => {
+  on("settings of an untrusted project block nothing, nor do any settings without a binary", async (t) => {
     for (const [trusted, options] of [[false, {}], [true, missing]] as const) {
       const { pi, at } = load(t, generation, { die: ["hook/session_start"] }, options);
-      if (!trusted && generation === "old") continue; // such a pi does not say
+      if (!trusted && generation === "old") continue; // this pi does not report trust
       pi.cwd = at.directory;
       pi.trusted = trusted;
       mkdirSync(join(at.directory, ".pi"));
@@ -343,7 +343,7 @@ for (const generation of generations) {
     }
   });
 
-  on("an entry that came when the context was stale makes the sidecar start over from the session", async (t) => {
+  on("an entry that arrives while the context is stale makes the sidecar restore from the session", async (t) => {
     const answers = { "command/run": { actions: [stateEntry(active), stateEntry(active)] } };
     const { pi, at } = await started(t, generation, { answers });
     const running = pi.run("workflow", "demo");
@@ -362,7 +362,7 @@ for (const generation of generations) {
     assert.equal(await pi.emit("tool_result", result), undefined);
   });
 
-  on("the end of a run does not let a result through that was not looked at", async (t) => {
+  on("a result is checked even if its run was aborted", async (t) => {
     const content = [{ type: "text", text: "[redacted]" }];
     const { pi } = await started(t, generation, { answers: { "hook/tool_result": { mutation: { content } } } });
     pi.abort = new AbortController();
@@ -370,7 +370,7 @@ for (const generation of generations) {
     assert.deepEqual(await pi.emit("tool_result", result), { content });
   });
 
-  on("an aborted call of our tool is cancelled, and what its answer says is done all the same", async (t) => {
+  on("an aborted call of the workflow tool is cancelled, and the actions of its answer are applied", async (t) => {
     const answer = `{"id":3,"result":{"content":[],"actions":[{"type":"setStatus","key":"s","text":"late"}]}}\n`;
     const { pi, at } = await started(t, generation, { raw: { "tool/execute": "", "tool/cancel": `${answer}{"id":<id>,"result":{}}\n` } });
     const abort = new AbortController();
@@ -394,7 +394,7 @@ for (const generation of generations) {
     assert.deepEqual(at.calls().find(({ id }) => id === "s1")?.result, null);
   });
 
-  on("a sidecar lost over a call is replaced, restored from the branch, and asked once more", async (t) => {
+  on("a sidecar lost during a call is replaced, restored from the branch, and asked once more", async (t) => {
     const block = { reason: "still no", kind: "policy" };
     const { pi, at } = await started(t, generation, { answers: { "hook/tool_call": { block } }, die: ["hook/tool_call"], once: true });
     pi.append({ type: "custom", customType: "workflow:state", data: active });
@@ -404,14 +404,14 @@ for (const generation of generations) {
     assert.match(pi.done[0] as string, /^notify warning .*lost: .*exit code 7/);
   });
 
-  on("a sidecar that hangs blocks the call in time", async (t) => {
+  on("a sidecar that hangs blocks the call at the deadline", async (t) => {
     const { pi } = await started(t, generation, { hang: ["hook/tool_call"] }, { deadlineMs: 700 });
     pi.append({ type: "custom", customType: "workflow:state", data: active });
     await pi.emit("session_tree", {});
     assert.match((await pi.emit("tool_call", edit)).reason, /not answered within/);
   });
 
-  on("an error of the host that sounds like a replaced session opens nothing", async (t) => {
+  on("a host error that looks like a replaced session allows nothing", async (t) => {
     const { pi } = load(t, generation, { answers: { "hook/turn_end": { actions: [{ type: "setSessionName", name: "N" }] } }, die: ["hook/tool_call"] });
     pi.append({ type: "custom", customType: "workflow:state", data: active });
     await pi.emit("session_start", { reason: "resume" });
@@ -422,7 +422,7 @@ for (const generation of generations) {
     assert.equal((await pi.emit("tool_call", edit))?.block, true);
   });
 
-  on("an answer that makes no sense blocks while a workflow is active", async (t) => {
+  on("an invalid answer blocks while a workflow is active", async (t) => {
     for (const answer of [`"result":"yes"`, `"result":{"block":true}`, `"error":{"code":-32603,"message":"it panicked"}`]) {
       const { pi } = load(t, generation, { raw: { "hook/tool_call": `{"id":<id>,${answer}}\n` } });
       pi.append({ type: "custom", customType: "workflow:state", data: active });
@@ -431,7 +431,7 @@ for (const generation of generations) {
     }
   });
 
-  on("an aborted run waits for nothing: its tool call is blocked at once", async (t) => {
+  on("a tool call of an aborted run is blocked at once", async (t) => {
     const { pi, at } = await started(t, generation, { raw: { "hook/tool_call": "" } });
     pi.abort = new AbortController();
     setTimeout(() => pi.abort?.abort(), 50);
@@ -440,7 +440,7 @@ for (const generation of generations) {
     assert.equal(last(at, "hook/agent_end").event.messages[0].stopReason, "aborted");
   });
 
-  on("what a lost sidecar painted is taken away", async (t) => {
+  on("the widgets of a lost sidecar are removed", async (t) => {
     const actions = [{ type: "setWidget", key: "workflow-countdown", lines: ["3s"], placement: "aboveEditor" }];
     const { pi } = await started(t, generation, { answers: { "hook/turn_end": { actions } }, die: ["hook/turn_start"], once: true });
     await pi.emit("turn_end");
@@ -448,7 +448,7 @@ for (const generation of generations) {
     assert.deepEqual(pi.done.slice(0, 2), ["widget workflow-countdown=3s", "widget workflow-countdown="]);
   });
 
-  on("after the session's end nothing is done any more, and no sidecar is left", async (t) => {
+  on("after the session's end there are no effects and no sidecar", async (t) => {
     const { pi, at } = await started(t, generation, { answers: { "hook/session_shutdown": { actions: [{ type: "setStatus", key: "s", text: null }] } } });
     await pi.emit("session_shutdown", { reason: "reload" });
     assert.deepEqual(pi.done, ["status s="]);
@@ -460,7 +460,7 @@ for (const generation of generations) {
     assert.deepEqual(methods(at), ["initialize", "hook/session_start", "hook/session_shutdown"]);
   });
 
-  on("an answer that comes when the session is stale does nothing", async (t) => {
+  on("an answer that arrives when the session is stale has no effect", async (t) => {
     const { pi } = await started(t, generation, { answers: { "hook/turn_end": { actions: [stateEntry(active), { type: "notify", message: "x", level: "info" }] } } });
     const turn = pi.emit("turn_end");
     pi.stale = true;
@@ -468,7 +468,7 @@ for (const generation of generations) {
     assert.deepEqual(pi.done, []);
   });
 
-  on("without an interface the user is told on standard error, and dialogs are not offered", async (t) => {
+  on("without an interface the user is notified on standard error, and there are no dialogs", async (t) => {
     const { pi, at } = load(t, generation, { answers: { "hook/session_start": { actions: [{ type: "notify", message: "Careful", level: "warning" }] } } });
     pi.hasUI = false;
     pi.mode = "print";
@@ -478,7 +478,7 @@ for (const generation of generations) {
     assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, widgets: false, settle: generation === "new", exec: true });
   });
 
-  on("in print mode a display-only message is stored at the end, so that the answer stays the last message", async (t) => {
+  on("in print mode a display-only message is stored at the end, so that the agent's answer stays the last message", async (t) => {
     const actions = [{ type: "sendMessage", message: { customType: "workflow:complete", content: "Yes", display: true }, options: { triggerTurn: false } }];
     const { pi } = load(t, generation, { answers: { "hook/agent_end": { actions, mutation: {} } } });
     pi.hasUI = false;
@@ -490,7 +490,7 @@ for (const generation of generations) {
     assert.deepEqual(pi.done, ["message workflow:complete Yes"]);
   });
 
-  on("in print mode a command waits for the run that it began", async (t) => {
+  on("in print mode a command waits for the run that it started", async (t) => {
     const { pi } = load(t, generation, { answers: { "command/run": { actions: [{ type: "sendUserMessage", content: "Begin" }] } } });
     pi.hasUI = false;
     pi.mode = "print";
@@ -505,7 +505,7 @@ for (const generation of generations) {
   });
 }
 
-test("new: that the project is not trusted is said to the sidecar", async (t) => {
+test("new: an untrusted project is reported to the sidecar", async (t) => {
   const { pi, at } = load(t, "new");
   pi.trusted = false;
   await pi.emit("session_start", { reason: "startup" });
@@ -513,19 +513,19 @@ test("new: that the project is not trusted is said to the sidecar", async (t) =>
   assert.deepEqual([cwd, projectTrusted], ["/project", false]);
 });
 
-test("old: a provider error that the host tries again is no ending", async (t) => {
+test("old: a provider error that the host retries is not an end", async (t) => {
   const { pi, at } = await started(t, "old", {}, { retryMs: [300, 300] });
-  const told = () => methods(at).filter((method) => method === "hook/agent_end").length;
+  const reported = () => methods(at).filter((method) => method === "hook/agent_end").length;
   await pi.endRun("error", "");
   await pi.emit("agent_start");
   await sleep(500);
-  assert.equal(told(), 0);
+  assert.equal(reported(), 0);
   await pi.endRun("error", "");
   await sleep(600);
-  assert.equal(told(), 1);
+  assert.equal(reported(), 1);
 });
 
-test("old: the last provider error is not waited for", async (t) => {
+test("old: the last provider error is reported at once", async (t) => {
   const { pi, at } = await started(t, "old", {}, { retryMs: [] });
   await pi.endRun("error", "");
   assert.ok(methods(at).includes("hook/agent_end"));

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { type HookAPI, type HookContext, type HookOptions, workflowHook } from "../src/hooks-api.ts";
 import { manifest } from "../src/pi/manifest.ts";
-import { type Fake, place } from "./support.ts";
+import { type Fake, fixture } from "./support.ts";
 
 /** A host with that API: handlers are awaited, the last result counts. */
 class MockHost {
   readonly sent: string[] = [];
-  readonly told: string[] = [];
+  readonly notifications: string[] = [];
   hasUI = true;
   sessionFile: string | null;
   answers: unknown[] = [];
@@ -27,7 +27,7 @@ class MockHost {
   get ctx(): HookContext {
     const dialog = async () => this.answers.shift() as any;
     return {
-      ui: { select: dialog, confirm: dialog, input: dialog, notify: (message, type) => void this.told.push(`${type} ${message}`) },
+      ui: { select: dialog, confirm: dialog, input: dialog, notify: (message, type) => void this.notifications.push(`${type} ${message}`) },
       hasUI: this.hasUI,
       cwd: "/project",
       sessionFile: this.sessionFile,
@@ -44,7 +44,7 @@ const active = { active: true, workflowKey: "demo", taskId: "wf-1" };
 const begins = { actions: [{ type: "appendEntry", customType: "workflow:state", data: active }, { type: "sendUserMessage", content: "Begin" }] };
 
 function load(t: TestContext, fake: Fake = {}, options: HookOptions = {}, inMemory = false) {
-  const at = place(t, { ...fake, answers: { initialize: manifest, ...fake.answers } });
+  const at = fixture(t, { ...fake, answers: { initialize: manifest, ...fake.answers } });
   const host = new MockHost(inMemory ? null : join(at.directory, "session.jsonl"));
   workflowHook({ command: process.execPath, args: at.args, deadlineMs: 5_000, env: process.env, ...options })(host.api);
   return { host, at };
@@ -66,7 +66,7 @@ test("events go to the sidecar as the manifest asks, and a block comes back", as
   assert.equal(last(at, "hook/agent_end").event.messages[0].stopReason, "stop");
 });
 
-test("entries are kept beside the session, and a later process restores from them", async (t) => {
+test("entries are stored next to the session, and a later process restores from them", async (t) => {
   const { host, at } = load(t, { answers: { "hook/turn_end": begins } });
   await host.emit("session_start");
   await host.emit("turn_end");
@@ -80,7 +80,7 @@ test("entries are kept beside the session, and a later process restores from the
   assert.deepEqual(last(at, "hook/session_start").context.branch, [{ type: "custom", customType: "workflow:state", data: active }]);
 });
 
-test("a branched session begins with the entries of the one it comes from, another one without", async (t) => {
+test("a branched session begins with the entries of its origin, another session without entries", async (t) => {
   const { host, at } = load(t, { answers: { "hook/turn_end": begins } });
   await host.emit("session_start");
   await host.emit("turn_end");
@@ -92,14 +92,14 @@ test("a branched session begins with the entries of the one it comes from, anoth
   assert.deepEqual(last(at, "hook/session_switch").event, { reason: "switch" });
 });
 
-test("a session that is stored nowhere is kept in memory", async (t) => {
+test("the entries of a session without a file stay in memory", async (t) => {
   const { host } = load(t, { answers: { "hook/turn_end": begins }, die: ["hook/tool_call"] }, {}, true);
   await host.emit("session_start");
   await host.emit("turn_end");
   assert.equal((await host.emit("tool_call", bash("ls"))).block, true);
 });
 
-test("a tool of the manifest is a word in bash, and its answer is what the call says", async (t) => {
+test("a tool of the manifest is a bash command, and its answer is the block reason", async (t) => {
   const content = [{ type: "text", text: "✓ Advanced" }];
   const { host, at } = load(t, { answers: { "tool/execute": { content } } });
   await host.emit("session_start");
@@ -110,7 +110,7 @@ test("a tool of the manifest is a word in bash, and its answer is what the call 
   assert.equal(last(at, "hook/tool_call"), undefined);
 });
 
-test("what the agent has to know comes once, with the first result of its run", async (t) => {
+test("the context is added once, to the first result of a run", async (t) => {
   const inject = { customType: "workflow:context", content: "Phase one.", display: false };
   const { host } = load(t, { answers: { "hook/before_agent_start": { inject } } });
   await host.emit("session_start");
@@ -120,7 +120,7 @@ test("what the agent has to know comes once, with the first result of its run", 
   assert.equal(await host.emit("tool_result", { toolName: "read", toolCallId: "2", input: {}, result: "text", isError: false }), undefined);
 });
 
-test("a changed result comes back as the string that this API wants", async (t) => {
+test("a changed result is returned as a string", async (t) => {
   const asks = { ...manifest, hooks: [...manifest.hooks, { name: "tool_result", event: ["toolName", "content", "isError"] }, { name: "branch", event: ["targetTurnIndex"] }] };
   const mutation = { content: [{ type: "text", text: "less" }], isError: true };
   const { host, at } = load(t, { answers: { initialize: asks, "hook/tool_result": { mutation }, "hook/branch": { mutation: { skipConversationRestore: true } } } });
@@ -131,16 +131,16 @@ test("a changed result comes back as the string that this API wants", async (t) 
   assert.deepEqual(last(at, "hook/branch").event, { targetTurnIndex: 2 });
 });
 
-test("a command comes from the environment, and says things to the agent and the user", async (t) => {
+test("a command comes from the environment, and sends messages to the agent and the user", async (t) => {
   const more = { type: "sendMessage", message: { customType: "workflow:complete", content: "Done", display: true }, options: { triggerTurn: false } };
   const answers = { "command/run": { actions: [...begins.actions, more, { type: "notify", message: "Careful", level: "warning" }, { type: "setStatus", key: "a", text: "b" }] } };
   const { host, at } = load(t, { answers }, { env: { ...process.env, WORKFLOW_COMMAND: "/workflow demo the bug" } });
   await host.emit("session_start");
   assert.deepEqual(last(at, "command/run"), { name: "workflow", arguments: "demo the bug" });
-  assert.deepEqual([host.sent, host.told], [["Begin"], ["info Done", "warning Careful"]]);
+  assert.deepEqual([host.sent, host.notifications], [["Begin"], ["info Done", "warning Careful"]]);
 });
 
-test("what time wants to say is not said to an agent that works", async (t) => {
+test("a timed message is not sent to a busy agent", async (t) => {
   const say = { method: "host/apply", params: { sessionId: "", actions: [{ type: "sendUserMessage", content: "Go on" }] } };
   const { host } = load(t, { before: { "hook/turn_end": [say] } });
   await host.emit("session_start");
@@ -163,7 +163,7 @@ test("dialogs and commands of the sidecar reach the host", async (t) => {
   assert.equal((at.calls().find(({ id }) => id === "s2")?.result as any).stdout, "git status");
 });
 
-test("without a sidecar an active run blocks, and the way out is a variable", async (t) => {
+test("without a sidecar an active run blocks, and a variable cancels it", async (t) => {
   const { host } = load(t, { answers: { "hook/turn_end": begins } });
   await host.emit("session_start");
   await host.emit("turn_end");
@@ -174,7 +174,7 @@ test("without a sidecar an active run blocks, and the way out is a variable", as
   await later.emit("session_start");
   assert.match((await later.emit("tool_call", bash("ls"))).reason, /"bash" is blocked.*WORKFLOW_COMMAND=\/cancel-workflow/);
   assert.match((await later.emit("tool_call", bash("workflow_step next"))).reason, /^workflow_step failed/);
-  assert.equal(later.told.length, 1);
+  assert.equal(later.notifications.length, 1);
 
   const last = new MockHost(host.sessionFile);
   workflowHook({ ...missing, env: { ...process.env, WORKFLOW_COMMAND: "/cancel-workflow" } })(last.api);

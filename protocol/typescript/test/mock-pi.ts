@@ -1,7 +1,7 @@
 /**
- * pi as an extension sees it, of either generation: small, and as strict about stale contexts as the real one.
+ * A mock of pi for extensions, of either generation, as strict about stale contexts as pi.
  *
- * `old` is 0.74: `agent_end` is the last word, handlers cannot be taken back, no mode, no project trust.
+ * `old` is 0.74: `agent_end` is the last event, handlers cannot be removed, no mode, no project trust.
  */
 import type { TreeEntry } from "../src/branch.ts";
 import type { HookEvent } from "../src/events.ts";
@@ -30,9 +30,9 @@ export class MockPi {
   readonly tools = new Map<string, PiTool>();
   readonly commands = new Map<string, PiCommand>();
   readonly renderers = new Map<string, (message: { content: unknown }, options: unknown, theme: any) => PiComponent | undefined>();
-  /** What the command line says. */
+  /** The flags of the command line. */
   readonly flags = new Map<string, boolean | string | undefined>();
-  /** What the extension did, in order: `status workflow=…`, `notify error …`, … */
+  /** The effects of the extension, in order: `status workflow=…`, `notify error …`, … */
   readonly done: string[] = [];
   readonly entries = new Map<string, TreeEntry & { id: string }>();
   leaf: string | null = null;
@@ -44,7 +44,7 @@ export class MockPi {
   trusted = true;
   stale = false;
   abort: AbortController | undefined;
-  /** How dialogs are answered. */
+  /** The answers to dialogs. */
   answers: unknown[] = [];
 
   readonly #generation: Generation;
@@ -159,7 +159,7 @@ export class MockPi {
     return result;
   }
 
-  /** What a run of the agent emits at its end. */
+  /** Emits the events at the end of a run. */
   async endRun(stopReason = "stop", text = "Done."): Promise<void> {
     const messages = [{ role: "user", content: "x" }, { role: "assistant", stopReason, content: [{ type: "thinking", thinking: "hm" }, { type: "text", text }] }, { role: "toolResult" }];
     await this.emit("agent_end", { messages });

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { Client } from "../src/client.ts";
-import { binary, place } from "./support.ts";
+import { binary, fixture } from "./support.ts";
 
 const skill = readFileSync(new URL("../skills/workflow-authoring/SKILL.md", import.meta.url), "utf8");
 
@@ -14,7 +14,7 @@ test("the skill has the frontmatter that pi wants", () => {
 });
 
 test("the skill's example is a workflow without a fault", binary === undefined ? { skip: "no sidecar has been built" } : {}, async (t) => {
-  const { directory } = place(t, {});
+  const { directory } = fixture(t, {});
   for (const [, path, text] of skill.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)) {
     const file = join(directory, ".pi/workflows", path as string);
     mkdirSync(dirname(file), { recursive: true });

@@ -1,5 +1,5 @@
 /**
- * What the tests share: a client of the fake sidecar, and a place for its files.
+ * Shared helpers: a client of the fake sidecar, and a directory for its files.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,24 +24,24 @@ export interface Fake {
   before?: Record<string, unknown[]>;
   raw?: Record<string, string>;
   stderr?: string;
-  /** For how many milliseconds it goes on when its input has ended. */
+  /** The delay in milliseconds between the end of its input and its exit. */
   lingers?: number;
   /** Misbehaves only the first time. */
   once?: boolean;
 }
 
-export interface Place {
+export interface Fixture {
   directory: string;
-  /** What to give to Node to run the fake so. */
+  /** Node's arguments that run the fake with this behaviour. */
   args: string[];
-  /** The arguments that the newest sidecar of this place got beside these. */
+  /** The further arguments of the newest sidecar. */
   arguments(): string[];
-  /** The calls that sidecars of this place got, oldest first. */
+  /** The calls that the sidecars received, oldest first. */
   calls(): { id?: unknown; method?: string; params?: any; result?: unknown; error?: any }[];
 }
 
-/** A directory for one test, and the arguments with which the fake behaves so. */
-export function place(t: TestContext, fake: Fake): Place {
+/** Creates a directory for one test, and Node's arguments for a fake with this behaviour. */
+export function fixture(t: TestContext, fake: Fake): Fixture {
   const directory = mkdtempSync(join(tmpdir(), "sidecar-client-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const log = join(directory, "log");
@@ -55,7 +55,7 @@ export function place(t: TestContext, fake: Fake): Place {
 }
 
 /** A client of the fake, closed when the test ends. */
-export function clientOf(t: TestContext, { args }: Place, options: Partial<ClientOptions> = {}): Client {
+export function clientOf(t: TestContext, { args }: Fixture, options: Partial<ClientOptions> = {}): Client {
   const client = new Client({
     command: process.execPath,
     args,

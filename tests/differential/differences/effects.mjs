@@ -1,33 +1,33 @@
 /**
- * Intended differences in what is done and said. A rule works on one step: it rewrites what the
- * package did into what ours must do (`expected`), or takes from ours what is ours on top
- * (`actual`). The result is compared exactly, so a rule that applies is also a rule that must hold.
+ * Intended differences in effects. A rule rewrites one step: the package's effects into those that ours
+ * must have (`expected`), or removes additional effects of ours (`actual`). The result is compared
+ * exactly, so a rule that applies must also be fulfilled.
  *
  * @module
  */
 
 import { shortened, contextOf } from "./context.mjs";
-import { contextVariables, drilled, entryAt, fill, follows, place, statusText } from "../navigation.mjs";
+import { contextVariables, drilled, entryAt, fill, follows, locationOf, statusText } from "../navigation.mjs";
 
 /**
  * @typedef {object} Step
  * @property {import("../types.mjs").Operation} operation
- * @property {import("../world.mjs").World} world   as it was before the operation
+ * @property {import("../session-model.mjs").SessionModel} session   as it was before the operation
  * @property {import("../types.mjs").Effect[]} expected
  * @property {import("../types.mjs").Effect[]} actual
  * @property {any[]} diagnostics    ours
  * @property {import("../navigation.mjs").Workflows} workflows   in force after the operation
- * @property {any[]} startable      what can be started now, in ours' order
- * @property {any[]} startableLately  what could be started when ours last read the files
+ * @property {any[]} startable      the workflows that can be started now, in the order of ours
+ * @property {any[]} startableAtLastRead  those when ours last read the files
  * @property {any} restored        the state that a session event restored
- * @property {boolean} packageStandsElsewhere   the package's state is another now, and must be put back
- * @property {boolean} dropTimers    the package's countdown must go
- * @property {boolean} wordingIsOurs  a text in `expected` was taken from ours, as its wording is free
- * @property {import("./context.mjs").SentContext} sent  what the conversation holds, after the operation
- * @property {any} pace             how far pushing went, after the operation
+ * @property {boolean} packageDiverged   the package's state differs now, and must be reset
+ * @property {boolean} dropTimers    the package's countdown must be removed
+ * @property {boolean} wordingIsOurs  a text in `expected` is that of ours, because its wording is free
+ * @property {import("./context.mjs").SentContext} sent  the context in the conversation, after the operation
+ * @property {any} counters             the counters of reminders, after the operation
  */
 
-/** @typedef {{id: string, says: string, rule: (step: Step) => boolean | void}} EffectDifference  the rule tells whether it changed something */
+/** @typedef {{id: string, says: string, rule: (step: Step) => boolean | void}} EffectDifference  the rule returns true if it changed something */
 
 const isStep = (step, ...actions) => step.operation.op === "step" && (actions.length === 0 || actions.includes(step.operation.arguments.action));
 const isCommand = (step, name) => step.operation.op === "command" && step.operation.name === name;
@@ -35,17 +35,17 @@ const stateEntry = (effects) => effects.find((e) => e.kind === "entry" && e.cust
 const find = (effects, kind) => effects.find((e) => e.kind === kind);
 const started = (step) => isCommand(step, "workflow") && stateEntry(step.expected) !== undefined;
 
-/** Changes a string in place of another and tells whether it did. */
-function put(object, field, value) {
+/** Sets a field, and returns true if that changed it. */
+function replaceField(object, field, value) {
   const changed = object !== undefined && object[field] !== value;
   if (changed) object[field] = value;
   return changed;
 }
 
-/** The phase before and after an operation of `workflow_step`. */
+/** Returns the state before and after an operation of `workflow_step`. */
 function statesAround(step) {
   const entry = stateEntry(step.expected);
-  return { before: step.world.state, after: entry ? entry.data : step.world.state };
+  return { before: step.session.state, after: entry ? entry.data : step.session.state };
 }
 
 /** @type {EffectDifference[]} */
@@ -64,26 +64,26 @@ export const EXPECTED = [
     rule: (step) => {
       const data = stateEntry(step.expected)?.data;
       if (!data || data.active || step.operation.op === "command") return false;
-      if (step.operation.op === "agent_end") return put(data.currentPath[0], "phaseIndex", step.world.state.currentPath[0].phaseIndex);
+      if (step.operation.op === "agent_end") return replaceField(data.currentPath[0], "phaseIndex", step.session.state.currentPath[0].phaseIndex);
       const [root] = data.currentPath;
       const last = step.workflows[root.workflowKey]?.phases.length - 1;
-      return root.phaseIndex === last + 1 && put(root, "phaseIndex", last);
+      return root.phaseIndex === last + 1 && replaceField(root, "phaseIndex", last);
     },
   },
   {
     id: "A01",
     says: "the entry of an announced completion says completionNotified",
-    rule: (step) => !step.world.state?.cancelled && announcedEntry(step),
+    rule: (step) => !step.session.state?.cancelled && announcedEntry(step),
   },
   {
     id: "A02",
     says: "a cancelled run that is announced gets the same entry",
-    rule: (step) => step.world.state?.cancelled === true && announcedEntry(step),
+    rule: (step) => step.session.state?.cancelled === true && announcedEntry(step),
   },
   {
     id: "B01",
     says: "the entry of /cancel-workflow says completionNotified",
-    rule: (step) => isCommand(step, "cancel-workflow") && stateEntry(step.expected) !== undefined && put(stateEntry(step.expected).data, "completionNotified", true),
+    rule: (step) => isCommand(step, "cancel-workflow") && stateEntry(step.expected) !== undefined && replaceField(stateEntry(step.expected).data, "completionNotified", true),
   },
   {
     id: "B40",
@@ -98,8 +98,8 @@ export const EXPECTED = [
   {
     id: "B20",
     says: "a run of a key that every object inherits, its definition gone, is asked about like any other",
-    rule: ({ operation, expected, world }) => {
-      const { state } = world;
+    rule: ({ operation, expected, session }) => {
+      const { state } = session;
       const throws = operation.op === "command" && operation.name === "workflow" && !operation.confirm && expected[0]?.kind === "throws";
       if (!throws || !expected[0].text.startsWith("TypeError") || !state?.active || !(state.workflowKey in Object.prototype)) return false;
       const message = `Phase: unknown\nTask: ${state.taskDescription}\n\nStart a new one?`;
@@ -109,22 +109,22 @@ export const EXPECTED = [
   },
   {
     id: "B35",
-    says: "definitions are adopted only by a start: until then the run stands where it stood",
+    says: "definitions are adopted only by a start: until then the run stays in its phase",
     rule: (step) => {
       const confirm = isCommand(step, "workflow") ? find(step.expected, "confirm") : undefined;
       if (!confirm) return false;
-      const name = step.world.place?.phase.name ?? "unknown";
-      const task = confirm.message.slice(confirm.message.indexOf(`\nTask: ${step.world.state.taskDescription}\n\n`));
-      return put(confirm, "message", `Phase: ${name}${task}`);
+      const name = step.session.location?.phase.name ?? "unknown";
+      const task = confirm.message.slice(confirm.message.indexOf(`\nTask: ${step.session.state.taskDescription}\n\n`));
+      return replaceField(confirm, "message", `Phase: ${name}${task}`);
     },
   },
   {
     id: "B36",
     says: "a run that ended is announced under its key when its definition is gone",
     rule: (step) => {
-      const { operation, expected, world } = step;
-      const { state } = world;
-      if (operation.op !== "agent_end" || !state || state.active || world.workflows[state.workflowKey] || expected.length > 0) return false;
+      const { operation, expected, session } = step;
+      const { state } = session;
+      if (operation.op !== "agent_end" || !state || state.active || session.workflows[state.workflowKey] || expected.length > 0) return false;
       const head = state.cancelled ? `❌ **${state.workflowKey} Cancelled**` : `✅ **${state.workflowKey} Complete**`;
       const count = state.cancelled ? "" : `\n**Phases completed:** ${state.currentPath[0].phaseIndex + 1}`;
       expected.push(
@@ -146,7 +146,7 @@ export const EXPECTED = [
       if (!path || path.length === data.currentPath.length) return false;
       data.currentPath = path;
       find(expected, "result").details.to = entryAt(workflows, path[path.length - 1]).name;
-      step.packageStandsElsewhere = true;
+      step.packageDiverged = true;
       return true;
     },
   },
@@ -163,7 +163,7 @@ export const EXPECTED = [
       const result = find(expected, "result");
       result.content[0].text = result.content[0].text.replace(`'${nameOf(data.currentPath)}'`, `'${nameOf(path)}'`);
       data.currentPath = path;
-      step.packageStandsElsewhere = true;
+      step.packageDiverged = true;
       return true;
     },
   },
@@ -175,40 +175,40 @@ export const EXPECTED = [
       const data = stateEntry(expected)?.data;
       const status = find(expected, "status");
       if (!data?.active || !status || status.text !== null || !(isStep(step) || started(step))) return false;
-      return put(status, "text", statusText(workflows, data.currentPath));
+      return replaceField(status, "text", statusText(workflows, data.currentPath));
     },
   },
   {
     id: "A10",
-    says: "the status of a run that stands on a reference ends in the phase",
+    says: "the status of a run on a reference ends in the phase",
     rule: (step) => {
-      const { operation, expected, world, workflows, restored } = step;
+      const { operation, expected, session, workflows, restored } = step;
       const isSession = ["session_start", "session_tree"].includes(operation.op);
-      const state = isSession ? restored : world.state;
-      const here = (isSession || operation.op === "turn_end") && state?.active ? place(workflows, state) : null;
-      return here?.onReference === true && put(find(expected, "status"), "text", statusText(workflows, here.leaf));
+      const state = isSession ? restored : session.state;
+      const here = (isSession || operation.op === "turn_end") && state?.active ? locationOf(workflows, state) : null;
+      return here?.onReference === true && replaceField(find(expected, "status"), "text", statusText(workflows, here.leaf));
     },
   },
   {
     id: "B02",
     says: "the progress in the context counts the innermost scope",
-    rule: ({ expected, world }) => {
+    rule: ({ expected, session }) => {
       const inject = find(expected, "inject");
       if (!inject) return false;
-      const { currentPath } = world.state;
-      const total = world.workflows[currentPath[currentPath.length - 1].workflowKey].phases.length;
-      return put(inject, "content", inject.content.replace(/\((\d+)\/\d+ in current scope\)/, `($1/${total} in current scope)`));
+      const { currentPath } = session.state;
+      const total = session.workflows[currentPath[currentPath.length - 1].workflowKey].phases.length;
+      return replaceField(inject, "content", inject.content.replace(/\((\d+)\/\d+ in current scope\)/, `($1/${total} in current scope)`));
     },
   },
   {
     id: "B03",
     says: "{previousPhaseName} is the entry before this one in its scope, or around it",
-    rule: ({ expected, world }) => marked(find(expected, "inject"), world, "previousPhaseName"),
+    rule: ({ expected, session }) => marked(find(expected, "inject"), session, "previousPhaseName"),
   },
   {
     id: "B04",
     says: "{nextPhaseName} is the phase that next will enter",
-    rule: ({ expected, world }) => marked(find(expected, "inject"), world, "nextPhaseName"),
+    rule: ({ expected, session }) => marked(find(expected, "inject"), session, "nextPhaseName"),
   },
   {
     id: "B05",
@@ -216,27 +216,27 @@ export const EXPECTED = [
     rule: (step) => {
       const result = isStep(step, "status", "next", "loop") ? find(step.expected, "result") : undefined;
       const state = statesAround(step).after;
-      const here = place(step.workflows, state);
+      const here = locationOf(step.workflows, state);
       if (!result || !here) return false;
       const { instructions } = here.phase;
       const text = result.content[0].text;
       const resolved = fill(instructions, contextVariables(step.workflows, state));
       if (isStep(step, "status")) {
         const marks = ["**What to do:**\n", "\n\n**Available profiles:** "];
-        return put(result.content[0], "text", text.replace(marks[0] + instructions + marks[1], () => marks[0] + resolved + marks[1]));
+        return replaceField(result.content[0], "text", text.replace(marks[0] + instructions + marks[1], () => marks[0] + resolved + marks[1]));
       }
       const lead = `**What to do in ${here.phase.name}:**\n`;
       if (!text.endsWith(lead + instructions)) return false;
-      return put(result.content[0], "text", text.slice(0, -instructions.length) + resolved);
+      return replaceField(result.content[0], "text", text.slice(0, -instructions.length) + resolved);
     },
   },
   {
     id: "B06",
     says: "loop in a scope that the definitions do not lead to gives the error that status gives",
     rule: (step) => {
-      const { state, workflows } = step.world;
+      const { state, workflows } = step.session;
       if (!isStep(step, "loop") || !state?.active || leadsInside(state, workflows)) return false;
-      step.packageStandsElsewhere = true;
+      step.packageDiverged = true;
       step.expected.splice(0, Infinity, {
         kind: "result",
         content: [{ type: "text", text: "The workflow configuration for this session is no longer available. Use workflow_step with action='cancel' to clear it, or reload the workflow definitions." }],
@@ -251,7 +251,7 @@ export const EXPECTED = [
     says: "a session name never ends in half a surrogate pair",
     rule: ({ expected }) => {
       const name = find(expected, "name");
-      return name !== undefined && put(name, "name", name.name.replace(/[\ud800-\udbff]…$/, "…"));
+      return name !== undefined && replaceField(name, "name", name.name.replace(/[\ud800-\udbff]…$/, "…"));
     },
   },
   {
@@ -259,7 +259,7 @@ export const EXPECTED = [
     says: "a stored start time that is no date is refused, and one whose year has no four digits is shown as its number",
     rule: (step) => {
       const result = isStep(step, "status") ? find(step.expected, "result") : undefined;
-      return result !== undefined && put(result.content[0], "text", result.content[0].text.replace(/(\n\*\*Started:\*\* )[+-]\d{6}-.*Z\n/, `$1${step.world.state?.startedAt}\n`));
+      return result !== undefined && replaceField(result.content[0], "text", result.content[0].text.replace(/(\n\*\*Started:\*\* )[+-]\d{6}-.*Z\n/, `$1${step.session.state?.startedAt}\n`));
     },
   },
   {
@@ -269,17 +269,17 @@ export const EXPECTED = [
       const complete = find(expected, "complete");
       if (!complete) return false;
       const items = completions(startable, operation.prefix);
-      return JSON.stringify(items) !== JSON.stringify(complete.items) && put(complete, "items", items);
+      return JSON.stringify(items) !== JSON.stringify(complete.items) && replaceField(complete, "items", items);
     },
   },
   {
     id: "Completions",
     says: "completions may be as old as the last reading of the files, within a second",
-    rule: ({ operation, expected, actual, startableLately }) => {
+    rule: ({ operation, expected, actual, startableAtLastRead }) => {
       const [complete, ours] = [find(expected, "complete"), find(actual, "complete")];
       if (!complete || JSON.stringify(complete.items) === JSON.stringify(ours?.items)) return false;
-      const items = completions(startableLately, operation.prefix);
-      return JSON.stringify(items) === JSON.stringify(ours?.items) && put(complete, "items", items);
+      const items = completions(startableAtLastRead, operation.prefix);
+      return JSON.stringify(items) === JSON.stringify(ours?.items) && replaceField(complete, "items", items);
     },
   },
   {
@@ -288,7 +288,7 @@ export const EXPECTED = [
     rule: ({ expected, startable }) => {
       const notify = find(expected, "notify");
       const lead = /^Unknown workflow: "[^]*"\. Available: /.exec(notify?.message ?? "")?.[0];
-      return lead !== undefined && put(notify, "message", lead + (startable.map((w) => w.commandName).join(", ") || "(none)"));
+      return lead !== undefined && replaceField(notify, "message", lead + (startable.map((w) => w.commandName).join(", ") || "(none)"));
     },
   },
   {
@@ -298,7 +298,7 @@ export const EXPECTED = [
       const notify = find(expected, "notify");
       const lead = "Usage: /workflow {name} {description}\n\nAvailable workflows:\n";
       if (!notify?.message.startsWith(lead)) return false;
-      return put(notify, "message", lead + (startable.map((w) => `  ${w.commandName} — ${w.name}`).join("\n") || "  (none)"));
+      return replaceField(notify, "message", lead + (startable.map((w) => `  ${w.commandName} — ${w.name}`).join("\n") || "  (none)"));
     },
   },
   {
@@ -318,14 +318,14 @@ export const EXPECTED = [
     says: "an empty list of profiles reads (none)",
     rule: (step) => {
       const user = started(step) ? find(step.expected, "user") : undefined;
-      if (user) return put(user, "content", user.content.replaceAll("<firstPhaseProfiles=>", "<firstPhaseProfiles=(none)>"));
+      if (user) return replaceField(user, "content", user.content.replaceAll("<firstPhaseProfiles=>", "<firstPhaseProfiles=(none)>"));
       const result = isStep(step, "status") ? find(step.expected, "result") : undefined;
-      return result !== undefined && put(result.content[0], "text", result.content[0].text.replace(/(\n\*\*Available profiles:\*\* )$/, "$1(none)"));
+      return result !== undefined && replaceField(result.content[0], "text", result.content[0].text.replace(/(\n\*\*Available profiles:\*\* )$/, "$1(none)"));
     },
   },
   {
     id: "B53",
-    says: "where nobody can be asked, a second start says so",
+    says: "without dialogs, a second start is reported",
     rule: (step) => {
       const { operation, expected, actual } = step;
       const confirm = expected.findIndex((e) => e.kind === "confirm" && e.asked === false);
@@ -341,53 +341,53 @@ export const EXPECTED = [
     says: "next without a definition says active and stale",
     rule: (step) => {
       const result = isStep(step, "next") ? find(step.expected, "result") : undefined;
-      if (!step.world.state?.active || step.world.place || result?.details?.active !== false) return false;
+      if (!step.session.state?.active || step.session.location || result?.details?.active !== false) return false;
       result.details = { active: true, stale: true };
       return true;
     },
   },
   {
     id: "Context",
-    says: "what stands in the conversation is not said again: neither in the context message nor in the built-in reminder",
+    says: "text that the conversation has is not repeated: neither in the context message nor in the built-in reminder",
     rule: (step) => {
-      const { expected, world, operation } = step;
-      if (world.mode === "unbounded") return false;
+      const { expected, session, operation } = step;
+      if (session.mode === "unbounded") return false;
       const inject = find(expected, "inject");
       if (inject) {
-        const { message, sent } = contextOf(inject.content, world.sent, world.state, world.place.phase);
+        const { message, sent } = contextOf(inject.content, session.sent, session.state, session.location.phase);
         step.sent = sent;
-        return put(inject, "content", message);
+        return replaceField(inject, "content", message);
       }
-      const push = operation.op === "advance" ? find(expected, "user") : undefined;
-      return push !== undefined && "instructions" in world.sent && put(push, "content", shortened(push.content));
+      const reminder = operation.op === "advance" ? find(expected, "user") : undefined;
+      return reminder !== undefined && "instructions" in session.sent && replaceField(reminder, "content", shortened(reminder.content));
     },
   },
 ];
 
-/** What completes a prefix. */
+/** Lists the completions of a prefix. */
 function completions(startable, prefix) {
   const names = startable.map((w) => w.commandName).filter((name) => name.startsWith(prefix));
   return names.length > 0 ? names.map((name) => ({ value: name, label: name })) : null;
 }
 
-/** Whether the path leads to a scope that is there, wherever in it the index points. */
+/** Returns true if the path leads to an existing scope, for any index in it. */
 function leadsInside(state, workflows) {
   return state.currentPath.every((s) => s.workflowKey in workflows) && follows(state, workflows);
 }
 
 function announcedEntry({ operation, expected }) {
   const entry = stateEntry(expected);
-  return operation.op === "agent_end" && entry !== undefined && put(entry.data, "completionNotified", true);
+  return operation.op === "agent_end" && entry !== undefined && replaceField(entry.data, "completionNotified", true);
 }
 
-/** Puts the right value into `<name=value>`. */
-function marked(inject, world, name) {
+/** Replaces the value in `<name=value>`. */
+function marked(inject, session, name) {
   if (!inject) return false;
-  const value = contextVariables(world.workflows, world.state)[name];
-  return put(inject, "content", inject.content.replaceAll(new RegExp(`<${name}=[^>]*>`, "g"), () => `<${name}=${value}>`));
+  const value = contextVariables(session.workflows, session.state)[name];
+  return replaceField(inject, "content", inject.content.replaceAll(new RegExp(`<${name}=[^>]*>`, "g"), () => `<${name}=${value}>`));
 }
 
-/** What is ours on top of the package. @type {EffectDifference[]} */
+/** Additional effects of ours. @type {EffectDifference[]} */
 export const ON_TOP = [
   {
     id: "workflow:definition",
@@ -396,7 +396,7 @@ export const ON_TOP = [
   },
   {
     id: "workflow:run",
-    says: "the counts of pushes are stored with the run",
+    says: "the counters of reminders are stored with the run",
     rule: (step) => drop(step, (e) => isOurEntry(step, e, "workflow:run")),
   },
   {
@@ -419,21 +419,21 @@ export const ON_TOP = [
   {
     id: "Descriptions",
     says: "a completion comes with the workflow's name as its description",
-    rule: ({ actual, startable, startableLately }) => {
+    rule: ({ actual, startable, startableAtLastRead }) => {
       const items = find(actual, "complete")?.items ?? [];
-      const known = [...startable, ...startableLately];
+      const known = [...startable, ...startableAtLastRead];
       const named = items.filter((item) => known.some((w) => w.commandName === item.value && w.name === item.description));
       for (const item of named) delete item.description;
       return named.length > 0;
     },
   },
   {
-    id: "What an unknown name means",
+    id: "Suggested names",
     says: "an unknown name that is nearly one that can be started is answered with that one",
     rule: (step) => {
       const notify = isCommand(step, "workflow") ? find(step.actual, "notify") : undefined;
       const [, sent, meant] = /^(Unknown workflow: [^]*)\n\nDid you mean "([^]*)"\?$/.exec(notify?.message ?? "") ?? [];
-      return step.startable.some((w) => w.commandName === meant) && put(notify, "message", sent);
+      return step.startable.some((w) => w.commandName === meant) && replaceField(notify, "message", sent);
     },
   },
   {
@@ -442,15 +442,15 @@ export const ON_TOP = [
     rule: (step) => {
       const notify = isCommand(step, "workflow") ? find(step.actual, "notify") : undefined;
       const end = notify?.message.search(/\n\n"[^"]*" is defined, but has errors:\n/) ?? -1;
-      return end >= 0 && notify.message.startsWith("Unknown workflow: ") && put(notify, "message", notify.message.slice(0, end));
+      return end >= 0 && notify.message.startsWith("Unknown workflow: ") && replaceField(notify, "message", notify.message.slice(0, end));
     },
   },
 ];
 
-/** The run that an operation is about, as ours knows it. */
-const runOf = (step) => stateEntry(step.actual)?.data ?? step.restored ?? step.world.state;
+/** Returns the run of an operation, as ours stores it. */
+const runOf = (step) => stateEntry(step.actual)?.data ?? step.restored ?? step.session.state;
 
-/** Whether an effect is an entry of ours about this run. */
+/** Returns true if an effect is an entry of ours for this run. */
 function isOurEntry(step, effect, customType) {
   return effect.kind === "entry" && effect.customType === customType && effect.data.taskId === runOf(step)?.taskId;
 }

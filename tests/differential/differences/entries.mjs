@@ -1,19 +1,19 @@
 /**
- * Intended differences in how stored entries are read. Each is stated as a change of the entry:
- * the package, given the changed entry, must do what ours does with the stored one.
+ * Intended differences in reading stored entries. Each is a change of the entry: the package with the
+ * changed entry must behave like ours with the stored one.
  *
  * @module
  */
 
 import { follows } from "../navigation.mjs";
-import { NO_SUCH_KEY } from "./keys.mjs";
+import { NO_SUCH_KEY } from "./substitute-keys.mjs";
 
 const FIELDS = ["active", "workflowKey", "currentPath", "globalStepCount", "taskId", "taskDescription", "startedAt", "completionNotified", "cancelled"];
 const LAST_MOMENT = 8.64e15;
 
 const isWhole = (value) => Number.isInteger(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 
-/** An entry of which the package makes no run, as ours makes none of the real one. */
+/** An entry that the package does not restore, as ours does not restore the real one. */
 const REFUSED = { workflowKey: "refused" };
 
 /** @param {import("../types.mjs").Entry[]} branch @param {(id: string) => void} note */
@@ -42,7 +42,7 @@ function stateAsOurs(stored, note) {
   return completed(stored, data, note);
 }
 
-/** The state with exactly the fields of state-management.md. */
+/** Completes the state to exactly its documented fields. */
 function completed(stored, data, note) {
   const state = { ...stored };
   const set = (id, field, value) => {
@@ -67,7 +67,7 @@ function completed(stored, data, note) {
   return state;
 }
 
-/** The migrations of state-management.md, as the package does them. */
+/** Applies the package's documented migrations. */
 function migrated(stored) {
   const data = { ...stored };
   if (data.currentPhaseIndex !== undefined && !data.currentPath) {
@@ -77,7 +77,7 @@ function migrated(stored) {
   return data;
 }
 
-/** Whether the package makes a run of a migrated state. */
+/** Returns true if the package restores a migrated state. */
 function packageAccepts(d) {
   const optional = (value, type) => value === undefined || typeof value === type;
   return (

@@ -1,27 +1,26 @@
 /**
- * Intended differences in what the files mean. Each is stated as a change of the files: the
- * package, given the changed files, must do what ours does with the files as they are. So a
- * workflow that ours refuses is taken away from the package, and one that ours repairs is repaired
- * for it; whatever else differs shows up as a difference.
+ * Intended differences in the meaning of files. Each is a change of the files: the package with the
+ * changed files must behave like ours with the original ones. So a workflow that ours refuses is removed
+ * for the package, and one that ours repairs is repaired for it; anything else is a difference.
  *
  * @module
  */
 
 import { parse } from "yaml";
-import { PROTO_STAND_IN } from "./keys.mjs";
+import { PROTO_SUBSTITUTE } from "./substitute-keys.mjs";
 import { joined } from "../generate/definitions.mjs";
 
 /** @typedef {import("../types.mjs").Tree} Tree */
 /** @typedef {(id: string) => void} Note   called once for each use of a difference */
-/** @typedef {Record<string, {error: string | null, refs: string[]}>} Survey  what the package makes of one tier's directories, alone */
+/** @typedef {Record<string, {error: string | null, refs: string[]}>} Survey  the package's reading of one tier's directories */
 
 const yamlOf = (key) => `${key}/workflow.yaml`;
 const isText = (content) => typeof content === "string";
 
-/** What is no YAML 1.2, and passes the package's parser: control characters, half a surrogate pair, an unquoted byte order mark. */
+/** Invalid YAML 1.2 that the package's parser accepts: control characters, half a surrogate pair, an unquoted byte order mark. */
 const NOT_YAML = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\\ud[89ab][0-9a-f]{2}(?!\\ud)|(?:: |- )\ufeff/i;
 
-/** Repairs that depend on one tier alone. @param {Tree} tree @param {Note} note @returns {Tree} */
+/** Applies the repairs that depend on one tier only. @param {Tree} tree @param {Note} note @returns {Tree} */
 export function repaired(tree, note) {
   const files = linkedDirectories(tree, note);
   for (const [path, content] of Object.entries(files)) {
@@ -42,7 +41,7 @@ export function repaired(tree, note) {
   return withoutProto(files, note);
 }
 
-/** B25: a linked workflow directory is followed. */
+/** Replaces a linked workflow directory by its files (B25). */
 function linkedDirectories(tree, note) {
   /** @type {Tree} */
   const files = {};
@@ -60,7 +59,7 @@ function linkedDirectories(tree, note) {
   return files;
 }
 
-/** B56: a list of profiles that holds something else than strings counts as absent. */
+/** Removes a list of profiles with items that are not strings (B56). */
 function withoutOddProfiles(text, note) {
   const profiles = frontmatter(text)?.availableProfiles;
   if (!Array.isArray(profiles) || profiles.every((profile) => typeof profile === "string")) return text;
@@ -68,7 +67,7 @@ function withoutOddProfiles(text, note) {
   return text.replace(/^availableProfiles:[^\n]*\n(?:[ \t]+[^\n]*\n)*/m, "");
 }
 
-/** B17: a length that is not a whole number counts as absent. */
+/** Removes a length that is not a whole number (B17). */
 function withoutBadLength(text, note) {
   const length = parsed(text)?.sessionNameMaxLength;
   if (typeof length !== "number" || (Number.isInteger(length) && length >= 0)) return text;
@@ -76,16 +75,16 @@ function withoutBadLength(text, note) {
   return text.replace(/^sessionNameMaxLength:[^\n]*\n/m, "");
 }
 
-/** B18: `__proto__` is an ordinary key, which no JavaScript object can hold: it goes by another name. */
+/** Renames the key `__proto__`, which a JavaScript object cannot have (B18). */
 function withoutProto(files, note) {
   if (!(yamlOf("__proto__") in files)) return files;
   note("B18");
   return Object.fromEntries(
-    Object.entries(files).map(([path, content]) => [path.replace(/^__proto__\//, `${PROTO_STAND_IN}/`), content]),
+    Object.entries(files).map(([path, content]) => [path.replace(/^__proto__\//, `${PROTO_SUBSTITUTE}/`), content]),
   );
 }
 
-/** What ours refuses in one tier, with the reason's id. @param {Tree} tree @param {Survey} survey @returns {Map<string, string>} */
+/** Lists the workflows of one tier that ours refuses, with the reason's id. @param {Tree} tree @param {Survey} survey @returns {Map<string, string>} */
 export function refused(tree, survey) {
   const reasons = new Map();
   for (const key of Object.keys(survey)) {
@@ -128,8 +127,8 @@ function reasonInPhase(front) {
 }
 
 /**
- * B24: the tiers are judged before they are merged. An override that parses but is not valid leaves
- * the global workflow in place; a global workflow that is not valid leaves its place to no override.
+ * Lists the workflows that are invalid in one tier only: tiers are validated before they are merged (B24). An override that parses but is not valid leaves
+ * the global workflow in place; an override does not depend on an invalid global workflow.
  *
  * @param {Survey} project @param {Survey} global
  */
@@ -142,8 +141,8 @@ export function invalidOfBothTiers(project, global) {
 }
 
 /**
- * Workflows that go because what they refer to is not there, or leads back to them; with the ids
- * of what the package gets wrong about them. Where it gets nothing wrong, nothing is returned.
+ * Lists the workflows with missing or cyclic references, with the ids of the package's errors about them.
+ * Empty if the package has none.
  *
  * @param {Survey} merged  the valid workflows of both tiers
  */
@@ -188,8 +187,8 @@ function reachable(merged, present, from) {
 }
 
 /**
- * B32: internal workflows whose command a visible one has too. Where the internal one comes first,
- * the package finds it and refuses.
+ * Lists internal workflows with the command of a later visible one (B32): the package finds the internal
+ * one first and refuses.
  *
  * @param {Record<string, {error: string | null, commandName: string, show: string}>} merged  in the package's order
  */
@@ -200,7 +199,7 @@ export function shadowing(merged) {
     .map(([key]) => key);
 }
 
-/** A tier in which some workflows have no command. @param {Tree} tree @param {string[]} keys @returns {Tree} */
+/** Removes the commands of some workflows. @param {Tree} tree @param {string[]} keys @returns {Tree} */
 export function withoutCommand(tree, keys) {
   const files = { ...tree };
   for (const key of keys) {
@@ -210,7 +209,7 @@ export function withoutCommand(tree, keys) {
   return files;
 }
 
-/** A tier without some workflows; files that others share stay. @param {Tree} tree @param {Iterable<string>} keys @returns {Tree} */
+/** Removes some workflows; shared files stay. @param {Tree} tree @param {Iterable<string>} keys @returns {Tree} */
 export function without(tree, keys) {
   const files = { ...tree };
   for (const key of keys) delete files[yamlOf(key)];
@@ -232,7 +231,7 @@ function fileAt(tree, path) {
   return isText(content) ? content : null;
 }
 
-/** The text between the rules of a phase file, as the host cuts it out. */
+/** Returns the frontmatter of a phase file, as the host reads it. */
 function yamlOfPhase(text) {
   const normal = (text ?? "").replace(/\r\n?/g, "\n");
   const end = normal.startsWith("---") ? normal.indexOf("\n---", 3) : -1;

@@ -1,11 +1,11 @@
 /**
- * What can be wrong with, or odd about, a definition: each defect changes the model of one
- * workflow (or adds one). Whether both sides agree on it is not decided here.
+ * Defects and oddities of definitions: each changes the model of one workflow, or adds one.
  *
  * @module
  */
 
-import { phase, raw, workflow } from "./definitions.mjs";
+import { phase, workflow } from "./definitions.mjs";
+import { raw } from "./yaml-text.mjs";
 
 /**
  * @typedef {object} Scene
@@ -19,7 +19,7 @@ import { phase, raw, workflow } from "./definitions.mjs";
 const parts = (model) => model.phases.filter((p) => !("ref" in p));
 const replaceYaml = (model, change) => model.rewrite.push((content, path) => (path === "workflow.yaml" ? change(content) : content));
 
-/** Does something to one concrete phase, adding one where there is none. */
+/** Changes one concrete phase, and adds one if there is none. */
 const onPhase = (change) => (scene, model) => {
   if (parts(model).length === 0) model.phases.push(phase(scene.random, 9));
   change(scene.random.pick(parts(model)), scene, model);
@@ -37,8 +37,8 @@ const YAML_TEXTS = [
 const NOT_STRINGS = [raw("5"), raw("true"), raw("~"), raw("[a]"), raw("{a: b}"), raw("1e3"), raw("0x1F"), raw("0o17"), raw("017"), raw(".inf"), raw("True"), raw("")];
 const STRINGS_AFTER_ALL = [raw("yes"), raw("on"), raw("off"), raw("2024-01-01"), raw("12:30:45"), raw("0b1"), raw("1_000"), raw("'5'"), raw("! 5"), raw("!!str 5"), raw("~x"), raw("<<"), raw("tRue")];
 
-/** YAML as people, editors and generators write it, right and wrong; indented for a top-level field. */
-export const ODD_SCALARS = [
+/** Valid and invalid YAML values, indented for a top-level field. */
+const ODD_SCALARS = [
   ">-\n  folded\n  text", ">\n  a\n\n  b\n", ">+\n  a\n\n", "|+\n  keep\n\n", "|2-\n    x", "|1\n  x", "|-\n  a\n   b\n\n  c", "|\n\n  late", "| # comment\n  x", ">1-\n   x",
   "plain\n  continued", "plain\n\n  twice", "plain # comment", "plain#no comment", "plain  ", "plain\t", "\tplain", "  plain", "-", "- a", "-a", "--- a", "?", "? a", "?a", ":", ":a", "a:", "a:b", "a: b", "a ::b",
   '"a\\x41\\u263a\\n\\t\\/"', '"\\ud83d\\ude00"', '"\\ud83d"', '"\\U0001F600"', '"\\e\\_\\N\\L\\P\\a\\0"', '"\\q"', '"multi\n  line"', '"a\\\n  b"', '"a\n\n  b"', "'it''s'", "'a\n\n  b'", "'it's'", '"x" y', "'x' y", '"x"# y', '""', "''", '"a\tb"',
@@ -48,11 +48,11 @@ export const ODD_SCALARS = [
   "@x", "`x`", "%x", "a%b", "#x", "x\u00a0", "\u00a0x", "\ufeffx", "x\u0085y", "x\u2028y", "\u{1f600}", "x\u0007y", "*.ts", "&", "*", "|", ">", "!", '"', "'",
 ];
 
-/** Where such a value may stand in a workflow and in a phase. */
+/** The fields of a workflow and of a phase for such a value. */
 const SCALAR_FIELDS = ["name", "name", "initialMessage", "commandName", "sessionNamePrefix", "sessionNameMaxLength", "loopable", "completionMessage", "notDoneReminder", "show"];
 const PHASE_SCALAR_FIELDS = ["id", "name", "name", "emoji"];
 
-/** Both sides are documented to treat these alike. @type {[number, string, Defect][]} */
+/** The defects that both sides treat alike. @type {[number, string, Defect][]} */
 const AGREED = [
   [3, "yaml is broken", ({ random }, model) => replaceYaml(model, () => random.pick(YAML_TEXTS))],
   [2, "required field missing", ({ random }, model) => void (model.fields[random.pick(["name", "commandName", "initialMessage"])] = undefined)],
@@ -125,7 +125,7 @@ function front(part) {
   return `id: ${JSON.stringify(id)}\nname: ${JSON.stringify(name)}\nemoji: ${JSON.stringify(emoji)}\n`;
 }
 
-/** Here the sides differ on purpose; the ids are behaviour.md's. @type {[number, string, Defect][]} */
+/** The defects that the sides treat differently on purpose, by the ids of the behaviour page. @type {[number, string, Defect][]} */
 const DECIDED = [
   [2, "B08 cycle of keys with a full stop", ({ random, models }) => cycle({ random, models }, ["a. b", "c"])],
   [2, "simple cycle", ({ random, models }) => cycle({ random, models }, random.pick([["self"], ["c1", "c2"], ["c1", "c2", "c3"]]))],
@@ -187,7 +187,7 @@ const DECIDED = [
   }],
 ];
 
-/** A ring of workflows, with one that leads into it and one that leads into that. */
+/** Adds a cycle of workflows, and possibly two that refer to it. */
 function cycle({ random, models }, keys) {
   const ring = keys.map((key) => workflow(random, key));
   ring.forEach((model, i) => model.phases.push({ ref: keys[(i + 1) % keys.length] }));
@@ -206,7 +206,7 @@ function cycle({ random, models }, keys) {
 
 const ALL = [...AGREED, ...DECIDED];
 
-/** Applies some defects. @param {Scene} scene @returns {string[]} the names of the defects */
+/** Applies random defects. @param {Scene} scene @returns {string[]} the names of the defects */
 export function damage(scene) {
   const names = [];
   for (let i = scene.random.int(1, 4); i > 0; i--) {
@@ -217,7 +217,7 @@ export function damage(scene) {
   return names;
 }
 
-/** The defects on which the package is known to hang or overflow. @param {Scene} scene @returns {string[]} */
+/** Applies a defect that makes the package hang or overflow its stack. @param {Scene} scene @returns {string[]} */
 export function entangle(scene) {
   const [, name, apply] = scene.random.pick(DECIDED.filter(([, title]) => /^B0[89] /.test(title)));
   apply(scene, scene.models[0]);

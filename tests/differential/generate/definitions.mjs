@@ -1,15 +1,15 @@
 /**
- * Generates definition directories that are sound: linear and nested workflows, every optional
- * field set or not. What is broken comes from defects.mjs, as a change to this model.
+ * Valid definition directories: linear and nested workflows, every optional field set or not.
+ * defects.mjs changes these models.
  *
  * @module
  */
 
-import { EMOJIS, KEYS, NAMES, ODD_KEYS, PROFILES, TOOLS, text } from "./words.mjs";
-import { mapping, raw } from "./yaml-text.mjs";
+import { EMOJIS, KEYS, NAMES, ODD_KEYS, PROFILES, TOOLS, text } from "./vocabulary.mjs";
+import { mapping } from "./yaml-text.mjs";
 
 /**
- * A workflow before it is written: YAML fields in order, phases, and how the files are written.
+ * The model of a workflow: YAML fields in order, phases, and changes of the written files.
  *
  * @typedef {object} Model
  * @property {string} key
@@ -26,14 +26,14 @@ const SHARED = "../_shared";
 const MAX_DEPTH = 4;
 
 /**
- * A few workflows of one tier; a later one never refers to an earlier one, so there are no cycles.
+ * Generates workflows of one tier; references go in one direction, so there are no cycles.
  *
  * @param {import("../random.mjs").Random} random
- * @param {{count?: number, taken?: string[]}} [options]
+ * @param {{count?: number}} [options]
  * @returns {Model[]}
  */
-export function models(random, { count = random.int(2, 6), taken = [] } = {}) {
-  const keys = random.shuffled([...KEYS, ...random.some(ODD_KEYS, 0.1)].filter((key) => !taken.includes(key))).slice(0, count);
+export function models(random, { count = random.int(2, 6) } = {}) {
+  const keys = random.shuffled([...KEYS, ...random.some(ODD_KEYS, 0.1)]).slice(0, count);
   const depth = new Map();
   const made = [];
   for (const key of keys) {
@@ -103,7 +103,7 @@ export function phase(random, index) {
   return { file, front, body: random.chance(0.1) ? `\n\n  ${body}` : body, tail };
 }
 
-/** The files of some models, as a tree. @param {import("../random.mjs").Random} random @param {Model[]} list @returns {import("../types.mjs").Tree} */
+/** Writes the files of models, as a tree. @param {import("../random.mjs").Random} random @param {Model[]} list @returns {import("../types.mjs").Tree} */
 export function tree(random, list) {
   /** @type {import("../types.mjs").Tree} */
   const files = {};
@@ -135,5 +135,3 @@ export function joined(directory, file) {
   }
   return parts.join("/");
 }
-
-export { raw };

@@ -1,13 +1,12 @@
 /**
- * Entries that a session may hold though neither side wrote them like that: of older versions,
- * damaged, hostile, of other extensions.
+ * Stored entries that neither side wrote: of older versions, damaged, hostile, of other extensions.
  *
  * @module
  */
 
 const custom = (data, customType = "workflow:state") => ({ type: "custom", customType, data });
 
-/** A path that the workflows allow, standing on a phase or on a reference. */
+/** Generates a valid path, to a phase or a reference. */
 function path(random, models, workflowKey) {
   const { phases } = models.find((m) => m.key === workflowKey);
   const phaseIndex = random.int(0, phases.length - 1);
@@ -16,7 +15,7 @@ function path(random, models, workflowKey) {
   return [{ workflowKey, phaseIndex }, ...(inner ? path(random, models, entry.ref) : [])];
 }
 
-/** A state as the package writes it, on some phase of some workflow. */
+/** Generates a valid state of the package. */
 function sound(random, { models, now }) {
   const workflowKey = random.pick(models).key;
   return {
@@ -64,29 +63,29 @@ const DAMAGES = [
 ];
 
 /** @returns {import("../types.mjs").Entry} */
-export function damagedEntry(random, place) {
+export function damagedEntry(random, scene) {
   if (random.chance(0.06)) return custom(random.pick([null, 5, "x", [], {}, { workflowKey: null }, undefined]));
-  const state = sound(random, place);
+  const state = sound(random, scene);
   random.pick(DAMAGES)(state, random);
   return custom(state);
 }
 
-/** As versions before subworkflows wrote it. @returns {import("../types.mjs").Entry} */
-export function legacyEntry(random, place) {
-  const { currentPath, globalStepCount, ...state } = sound(random, place);
+/** Generates an entry of a version before subworkflows. @returns {import("../types.mjs").Entry} */
+export function legacyEntry(random, scene) {
+  const { currentPath, globalStepCount, ...state } = sound(random, scene);
   const index = random.weighted([[6, currentPath[0].phaseIndex], [1, "1"], [1, null], [1, -1], [1, 0.5]]);
   const both = random.chance(0.1) ? { currentPath } : {};
   const count = random.chance(0.3) ? { globalStepCount } : {};
   return custom({ ...state, currentPhaseIndex: index, ...both, ...count });
 }
 
-/** Not ours at all. @returns {import("../types.mjs").Entry} */
-export function foreignEntry(random, place) {
+/** Generates an entry of another origin. @returns {import("../types.mjs").Entry} */
+export function foreignEntry(random, scene) {
   return random.pick([
     { type: "message", message: { role: "user", content: "hello" } },
     custom({ x: 1 }, "other:state"),
-    { type: "custom_message", customType: "workflow:state", content: "x", data: sound(random, place) },
-    { type: "message", customType: "workflow:state", data: sound(random, place) },
+    { type: "custom_message", customType: "workflow:state", content: "x", data: sound(random, scene) },
+    { type: "message", customType: "workflow:state", data: sound(random, scene) },
     { type: "compaction", summary: "…" },
     custom({ version: 99, what: "later" }, "workflow:later"),
   ]);

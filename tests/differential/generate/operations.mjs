@@ -1,11 +1,11 @@
 /**
- * Generates what happens to a session: agent runs, tool calls, commands, time, reloads, damage.
- * Operations are decided beforehand and know nothing of how either side answers.
+ * Operations of a session: agent runs, tool calls, commands, time, reloads, damaged entries.
+ * They are generated in advance, independent of both sides' answers.
  *
  * @module
  */
 
-import { DESCRIPTIONS, TOOLS } from "./words.mjs";
+import { DESCRIPTIONS, TOOLS } from "./vocabulary.mjs";
 import { damagedEntry, legacyEntry, foreignEntry } from "./entries.mjs";
 
 /** @typedef {import("../types.mjs").Operation} Operation */
@@ -35,7 +35,7 @@ function stepOperation(random) {
   return operation;
 }
 
-/** One prompt of the user and what the agent makes of it. @param {Scene} scene @returns {Operation[]} */
+/** Generates one prompt of the user and the agent's run. @param {Scene} scene @returns {Operation[]} */
 function agentRun({ random, hasUI }) {
   /** @type {Operation[]} */
   const run = [{ op: "before_agent_start", event: random.chance(0.4) ? { prompt: "go on" } : {} }];
@@ -59,7 +59,7 @@ function wait(random) {
   return spans.map((ms) => ({ op: "advance", ms }));
 }
 
-/** `/workflow` with every kind of argument. @param {Scene} scene @returns {Operation} */
+/** Generates `/workflow` with any kind of argument. @param {Scene} scene @returns {Operation} */
 function start({ random, commands, hasUI }) {
   const description = random.pick(DESCRIPTIONS);
   const command = random.pick(commands);
@@ -104,14 +104,14 @@ function stored(scene) {
   return [{ op: "entry", entry: make(random, { models, now }) }, ...reload(scene), ...(random.chance(0.6) ? [look(scene)] : [])];
 }
 
-/** One response of the model that makes some calls of workflow_step. */
+/** Generates one response of the model with calls of workflow_step. */
 const response = (...actions) => [{ op: "turn_start", event: {} }, ...actions.map(step), { op: "turn_end", event: {} }];
 
-/** A run to its end, by as many responses as it may take. */
+/** Generates enough responses to complete a run. */
 const finish = (random) => Array.from({ length: random.int(3, 9) }, () => response("next")).flat();
 
-/** An agent that stops early again and again. */
-function pushes(random, hasUI) {
+/** Generates repeated early stops. */
+function reminders(random, hasUI) {
   const usesTools = random.chance(0.6);
   const again = () => [
     { op: "agent_end", hasUI, messages: [] },
@@ -124,8 +124,8 @@ function pushes(random, hasUI) {
   return Array.from({ length: random.int(2, 11) }, again).flat();
 }
 
-/** Short stories that chance alone would seldom tell. @param {Scene} scene @returns {Operation[]} */
-function story(scene) {
+/** Generates short sequences that are rare by chance. @param {Scene} scene @returns {Operation[]} */
+function sequence(scene) {
   const { random, hasUI, edit, bounded } = scene;
   const end = { ...agentEnd(random, hasUI), messages: [] };
   const again = { op: "session_start", hasUI, event: { reason: "reload" } };
@@ -136,12 +136,12 @@ function story(scene) {
     [1, () => [end, { op: "advance", ms: 1000 }, random.pick([step("cancel"), cancel(hasUI), step("status"), end, again]), ...wait(random)]],
     [1, () => [...edit(), { ...start(scene), confirm: false }, step("status"), ...response("next"), step("loop")]],
     [1, () => [...finish(random), ...edit(), again, end, again, end]],
-    [bounded ? 4 : 0.3, () => pushes(random, hasUI)],
+    [bounded ? 4 : 0.3, () => reminders(random, hasUI)],
     [1, () => [...response("loop"), ...response("status", "next"), ...response("loop", "loop")]],
   ])();
 }
 
-/** Something that shows where the run stands. @param {Scene} scene @returns {Operation} */
+/** Generates an operation that shows the state of the run. @param {Scene} scene @returns {Operation} */
 function look({ random, hasUI }) {
   return random.pick([
     { op: "before_agent_start", event: {} },
@@ -166,7 +166,7 @@ function look({ random, hasUI }) {
  * @property {() => Operation[]} edit   changes of the definitions
  */
 
-/** How often each thing happens, by what the case is about. */
+/** The weights of the operations, by theme. */
 const THEMES = {
   ordinary: { run: 10, step: 4, start: 1.5, cancel: 0.6, complete: 0.7, reload: 1.5, stored: 0, edit: 0, story: 1.5, loose: 2 },
   broken: { run: 5, step: 3, start: 4, cancel: 0.6, complete: 1.5, reload: 1, stored: 0, edit: 0, story: 0.5, loose: 1 },
@@ -188,7 +188,7 @@ export function operations(scene, theme) {
     [weights.reload, () => reload(scene)],
     [weights.stored, () => stored(scene)],
     [weights.edit, () => scene.edit()],
-    [weights.story, () => story(scene)],
+    [weights.story, () => sequence(scene)],
     [weights.loose, () => [random.pick([loose(random, hasUI), ...wait(random)])]],
   ];
   /** @type {Operation[]} */

@@ -1,10 +1,10 @@
 /**
- * Writes values as YAML, in the many styles people use. A `Raw` goes in as it is.
+ * A YAML writer with random styles. A `Raw` is written unchanged.
  *
  * @module
  */
 
-/** YAML text that is written as it stands. */
+/** YAML text that is written unchanged. */
 export class Raw {
   /** @param {string} text */
   constructor(text) {
@@ -29,7 +29,7 @@ function string(random, value, indent) {
   return random.pick(styles);
 }
 
-/** A value in some style. @param {import("../random.mjs").Random} random @param {any} data @returns {string} */
+/** Formats a value in a random style. @param {import("../random.mjs").Random} random @param {any} data @returns {string} */
 export function value(random, data, indent = 0) {
   if (data instanceof Raw) return data.text;
   if (typeof data === "string") return string(random, data, indent);
@@ -61,7 +61,7 @@ function list(random, items, indent) {
     .join("");
 }
 
-/** Fields as a block mapping. @param {import("../random.mjs").Random} random @param {[string, any][]} fields */
+/** Formats fields as a block mapping. @param {import("../random.mjs").Random} random @param {[string, any][]} fields */
 export function mapping(random, fields, indent = 0) {
   const pad = " ".repeat(indent);
   return fields

@@ -1,1 +1,1 @@
-"""A drill a file."""
+"""The drills, one per file."""

@@ -1,9 +1,9 @@
-"""The clock goes anywhere."""
+"""The clock stops and jumps."""
 import definitions
 from sidecar import Session, Sidecar
 from steps import step
 
-PROMISE = "a clock that stops or leaps by days changes no rule, causes no more reminders than the limit, and stalls nothing"
+GUARANTEE = "a clock that stops or jumps by days changes no rule, sends no more reminders than the limit, and delays nothing"
 
 JUMPS = (0, 1, 999, 1000, 60_000, 86_400_000, 366 * 86_400_000)
 
@@ -22,9 +22,9 @@ def drill(sandbox):
                 session.do(sidecar, "hook/agent_end", event={"messages": [{"role": "assistant", "stopReason": "stop", "content": []}]})
                 result = sidecar.call("clock/advance", ms=random.choice(JUMPS))
                 jumps += 1
-                said = [action for action in result.get("actions", ()) if action["type"] == "sendUserMessage"]
+                messages = [action for action in result.get("actions", ()) if action["type"] == "sendUserMessage"]
                 session.keep(result)
-                reminded += len(said)
+                reminded += len(messages)
                 definitions.check(session, sidecar, random.choice(definitions.TOOLS))
             assert reminded <= 5, f"{reminded} reminders under a limit of 5"
             reminders += reminded

@@ -1,11 +1,11 @@
-"""Definitions are written again and again, whole and in pieces, while a run goes on."""
+"""Definitions are rewritten repeatedly, at once and in parts, during a run."""
 import os
 import threading
 
 import definitions
 from sidecar import Session, Sidecar
 
-PROMISE = "however often and badly the files of a run are rewritten, no guard of its phase is ever off"
+GUARANTEE = "however the files of a run are rewritten, the guards of its phase stay in force"
 
 BROKEN = ["", "name: [", "name: B\nphases: []\n", "\0", definitions.BUILD[: len(definitions.BUILD) // 2], definitions.BUILD.replace("blacklist", "blacklsit")]
 

@@ -1,11 +1,11 @@
-"""There is no room, or no right to write."""
+"""The disk is full or read-only."""
 import os
 import subprocess
 
 import definitions
 from sidecar import Session, Sidecar
 
-PROMISE = "a disk that is full or read-only costs a recording, never a session or a guard"
+GUARANTEE = "a disk that is full or read-only costs a recording, never a session or a guard"
 
 
 def drill(sandbox):

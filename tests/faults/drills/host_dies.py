@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-PROMISE = "when the host dies the sidecar ends by itself, soon, and leaves no process behind"
+GUARANTEE = "after the host is killed, the sidecar ends soon and leaves no process"
 
 HOST = """
 import subprocess, sys, time

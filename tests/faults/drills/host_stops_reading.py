@@ -5,7 +5,7 @@ import time
 
 from sidecar import Session, Sidecar
 
-PROMISE = "a host that stops reading makes the sidecar wait, not grow; once it reads again every answer is there, in order"
+GUARANTEE = "if the host stops reading, the sidecar waits and its memory does not grow; when the host reads again, every answer arrives in order"
 
 
 def drill(sandbox):
@@ -19,7 +19,7 @@ def drill(sandbox):
         writer.start()
         time.sleep(sandbox.many(5, 1))
         grown = sidecar.memory() - before
-        assert writer.is_alive(), "the pipes take in everything: too few calls"
+        assert writer.is_alive(), "the pipes buffer all calls: too few calls"
         assert grown < 4, f"grew by {grown:.1f} MiB"
         time.sleep(sandbox.many(2, 0))
         for _ in range(2000):
@@ -28,4 +28,4 @@ def drill(sandbox):
         for number in range(calls):
             assert sidecar.read()["id"] == number
         writer.join()
-    return f"{calls:,} calls written at a stretch, nothing read for {sandbox.many(7, 1)} s: grew by {max(grown, 0):.1f} MiB, then all answered in order"
+    return f"{calls:,} calls written at once, nothing read for {sandbox.many(7, 1)} s: grew by {max(grown, 0):.1f} MiB, then all answered in order"

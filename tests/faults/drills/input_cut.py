@@ -1,7 +1,7 @@
 """Standard input closes in the middle of a line."""
 from sidecar import Gone, Sidecar
 
-PROMISE = "whatever part of a line was written when standard input closes, what came before is answered, and the sidecar exits with 0"
+GUARANTEE = "if standard input closes in the middle of a line, all complete lines are answered, and the exit code is 0"
 
 
 def drill(sandbox):

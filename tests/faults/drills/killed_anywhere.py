@@ -3,24 +3,24 @@ import definitions
 from sidecar import Gone, Session, Sidecar
 from steps import step
 
-PROMISE = "killed with SIGKILL before, amid or after a line, or before its answer is read, and started again on the host's entries, it is in the state of a sidecar that was never killed; only a cancellation that was not confirmed is to be confirmed anew"
+GUARANTEE = "after SIGKILL before, during or after a line, or before its answer is read, a new sidecar on the host's entries has the state of one that was never killed; only an unconfirmed cancellation has to be confirmed again"
 
 CLOCK = {"now": 1767225600000, "seed": 1}
 CANCEL = {"action": "cancel"}
-MOMENTS = ("before the line", "amid the line", "after the line", "after the answer")
+MOMENTS = ("before the line", "during the line", "after the line", "after the answer")
 
 
 def drill(sandbox):
     definitions.write(sandbox.agent)
     sessions, kills = sandbox.many(200, 12), dict.fromkeys(MOMENTS, 0)
-    anew = sum(play(sandbox, kills) for _ in range(sessions))
+    repeated = sum(play(sandbox, kills) for _ in range(sessions))
     moments = ", ".join(f"{count} {moment}" for moment, count in kills.items())
-    return f"{sessions} sessions, {sum(kills.values())} kills ({moments}): every state and every decision the same; {anew} cancellations were confirmed anew"
+    return f"{sessions} sessions, {sum(kills.values())} kills ({moments}): every state and every decision the same; {repeated} cancellations were confirmed again"
 
 
 def play(sandbox, kills):
-    """A session beside one that is not killed; says how many cancellations had to be confirmed anew."""
-    random, anew = sandbox.random, 0
+    """Plays a session next to one that is not killed, and returns the number of cancellations confirmed again."""
+    random, repeated = sandbox.random, 0
     ours, theirs = Session(), Session()
     with start(sandbox, ours) as steady:
         shaky = start(sandbox, theirs)
@@ -44,11 +44,11 @@ def play(sandbox, kills):
                 if params.get("arguments") == CANCEL and theirs.state(shaky)["active"] and not ours.state(steady)["active"]:
                     # The first of two calls was lost with the process.
                     theirs.keep(shaky.answer_to(shaky.send(method, **params)).get("result") or {})
-                    anew += 1
+                    repeated += 1
                 compare(steady, shaky, ours, theirs)
         finally:
             shaky.kill()
-    return anew
+    return repeated
 
 
 def start(sandbox, session):
@@ -60,7 +60,7 @@ def start(sandbox, session):
 
 def kill(sidecar, moment, method, params, session):
     line = sidecar.line(77, method, params)
-    if moment == "amid the line":
+    if moment == "during the line":
         sidecar.write(line[: len(line) // 2])
     elif moment == "after the line":
         sidecar.write(line)
@@ -72,12 +72,12 @@ def kill(sidecar, moment, method, params, session):
 
 def compare(steady, shaky, ours, theirs):
     one, other = ours.state(steady), theirs.state(shaky)
-    assert essence(one) == essence(other), f"{one}\nafter a kill {other}"
+    assert durable(one) == durable(other), f"{one}\nafter a kill {other}"
     for tool in definitions.TOOLS:
         blocked = [("block" in sidecar.call("hook/tool_call", event={"toolName": tool})) for sidecar in (steady, shaky)]
         assert blocked[0] == blocked[1], f"{tool}: {blocked} in {one}"
 
 
-def essence(state):
-    """The state without what counts a process's own time: a countdown ends with the process."""
+def durable(state):
+    """Selects the fields that survive the process: a countdown ends with it."""
     return {key: state.get(key) for key in ("active", "path", "phase", "globalStepCount", "taskDescription", "workflowKey", "progress")}

@@ -1,4 +1,4 @@
-"""What should be definitions is anything else."""
+"""Special files in place of definitions."""
 import os
 import socket
 import threading
@@ -7,7 +7,7 @@ import time
 import definitions
 from sidecar import Session, Sidecar
 
-PROMISE = "unreadable, vanishing, endless or odd files among the definitions are reported, cost no other workflow and no time"
+GUARANTEE = "unreadable, vanishing, endless or special files among the definitions are reported, and affect neither other workflows nor the time"
 
 
 def drill(sandbox):
@@ -34,7 +34,7 @@ def drill(sandbox):
         stop.set()
         flicker.join()
     assert slowest < 5, f"{slowest:.1f} s"
-    return f"{', '.join(kinds)}, and one that comes and goes: each reported, the sound workflow listed, at most {slowest * 1000:.0f} ms"
+    return f"{', '.join(kinds)}, and one that comes and goes: each reported, the valid workflow listed, within {slowest * 1000:.0f} ms"
 
 
 def odd(workflows):
@@ -54,10 +54,10 @@ def odd(workflows):
         file.truncate(8 << 30)
     with open(path_of("empty"), "wb"):
         pass
-    knocked = socket.socket(socket.AF_UNIX)
+    unix_socket = socket.socket(socket.AF_UNIX)
     here = os.getcwd()
     os.chdir(os.path.dirname(path_of("socket")))
-    knocked.bind("workflow.yaml")
+    unix_socket.bind("workflow.yaml")
     os.chdir(here)
     kinds = ["fifo", "device", "link-to-itself", "dangling-link", "directory", "not-text", "huge", "empty", "socket"]
     if os.geteuid() != 0:

@@ -5,7 +5,7 @@ import threading
 
 from sidecar import Session, Sidecar
 
-PROMISE = "two sidecars on one agent directory lose nothing that either stores: every project trusted through one is trusted by the other"
+GUARANTEE = "two sidecars on one agent directory lose no decision of the user: every project trusted through one is trusted by the other"
 
 WORKFLOW = """\
 name: Gated
@@ -52,7 +52,7 @@ def agree(message):
 
 
 def walk(sandbox, directory, decide):
-    """Goes through the gate; gives how often it was asked."""
+    """Leaves the phase with the gate, and returns the number of questions."""
     asked = 0
     with Sidecar(sandbox.binary, sandbox.agent, directory) as sidecar:
         sidecar.initialize(dialogs=True)

@@ -3,15 +3,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { demo } from '../definitions.mjs';
-import { call, hold, say } from '../model.mjs';
+import { call, pause, say } from '../model.mjs';
 import { sleep } from '../pi.mjs';
 import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'After the user aborts, in an answer or in a tool, no countdown starts; the next prompt goes on in the phase.',
+  about: 'After the user aborts, in an answer or in a tool, no countdown starts; the next prompt continues in the phase.',
   workflows: { demo },
-  replies: [hold(say('I will talk for long.')), call('bash', { command: 'touch started; sleep 20' }), call('workflow_step', { action: 'next' }), say('On we go.')],
+  replies: [pause(say('I will talk for long.')), call('bash', { command: 'touch started; sleep 20' }), call('workflow_step', { action: 'next' }), say('On we go.')],
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('/workflow demo the greeting');
@@ -20,7 +20,7 @@ export default {
     stage.model.release();
     await pi.quiet();
     await pi.prompt('Try a tool');
-    while (!existsSync(join(stage.place.cwd, 'started'))) await sleep(20);
+    while (!existsSync(join(stage.sandbox.cwd, 'started'))) await sleep(20);
     await pi.command({ type: 'abort' });
     await pi.quiet();
     assert.deepEqual(texts(stage.recorder, 'widget'), []);

@@ -10,7 +10,7 @@ const approve = { ask: 'Plan OK?', choices: ['approve', 'revise'], show: 'plan.m
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A phase is left when the user approves: without an answer the run rests, with another answer the phase goes on.',
+  about: 'A phase is left when the user approves: without an answer the run waits, with another answer it stays in the phase.',
   ours: true,
   workflows: { plan: workflow('Plan', [phase('Draft', '📝', { approve }), phase('Build', '🔨')]) },
   project: { 'plan.md': 'Add the numbers.\n' },

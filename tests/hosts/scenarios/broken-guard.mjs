@@ -6,14 +6,14 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A guard of a wrong type or a mistyped name: ours does not start the workflow without it, and says why.',
-  parts: 'Strict keys',
+  about: 'A guard with a wrong type or a misspelt name: ours refuses to start the workflow, with the reason.',
+  divergence: 'Strict keys',
   workflows: {
     demo,
     mistyped: workflow('Mistyped', [phase('Open', '🚪', { tools: { whitlist: ['read'] } })]),
     wrong: workflow('Wrong', [phase('Open', '🚪', { tools: { blacklist: 'bash' } })]),
   },
-  forgets: ticks,
+  ignores: ticks,
   replies: [call('bash', { command: 'echo let through' }), say('Through.')],
   async play(stage) {
     const pi = stage.start();

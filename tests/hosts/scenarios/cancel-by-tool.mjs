@@ -8,10 +8,10 @@ const cancel = call('workflow_step', { action: 'cancel' });
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'The agent cancels with two calls in a row; ours forgets the first when anything lies between.',
-  parts: 'A03',
+  about: 'The agent cancels with two calls in a row; ours forgets the first after any other call.',
+  divergence: 'A03',
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [cancel, call('workflow_step', { action: 'next' }), cancel, cancel, say('Stopped.'), say('Yes.')],
   async play(stage) {
     const pi = stage.start();

@@ -7,8 +7,8 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Cancelling during the countdown stops it: the agent is not told to go on with a cancelled workflow.',
-  parts: 'B11',
+  about: 'Cancelling during the countdown stops it: the agent is not reminded of a cancelled workflow.',
+  divergence: 'B11',
   workflows: { demo },
   replies: [say('I stop here.')],
   async play(stage) {

@@ -6,9 +6,9 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A clone of the session goes on in the same phase, under the same rules.',
+  about: 'A clone of the session continues in the same phase, under the same rules.',
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [call('workflow_step', { action: 'next' }), say('Building.'), call('bash', { command: 'echo no' }), call('workflow_step', { action: 'next' }), say('Checking.')],
   async play(stage) {
     const pi = stage.start();

@@ -12,15 +12,15 @@ const phases = [phase('One', '1️⃣', { gate: gate('one') }), phase('Two', '2�
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Commands of a project run once the user agreed, who is asked once; where the host says the project is not trusted, never.',
+  about: 'Commands of a project run after the user has agreed, once; never if the host reports that the project is not trusted.',
   ours: true,
   workflows: {},
-  // The host knows of trust only where there is something it would load itself.
+  // The host has a notion of trust only for projects with files that it would load itself.
   project: { '.pi': { 'settings.json': '{}', workflows: { ours: workflow('Ours', phases) } } },
-  forgets: ticks,
+  ignores: ticks,
   replies: [next, next, next, say('In three.'), next, say('Here.')],
   async play(stage) {
-    const ran = (/** @type {string} */ name) => existsSync(join(stage.place.cwd, name));
+    const ran = (/** @type {string} */ name) => existsSync(join(stage.sandbox.cwd, name));
     const pi = stage.start(['--mode', 'rpc', ...stage.host.approve]);
     pi.answer(false, true);
     await pi.prompt('/workflow ours the project');
@@ -30,7 +30,7 @@ export default {
     const later = stage.start(['--mode', 'rpc', '--continue']);
     await later.prompt('Go on');
     await later.settled();
-    // 0.74.2 knows nothing of trust.
+    // 0.74.2 has no project trust.
     assert.equal(ran('three'), stage.host.approve.length === 0);
   },
   expect({ recording, host }) {

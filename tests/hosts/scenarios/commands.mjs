@@ -6,10 +6,10 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'The commands say what they need, what is unknown, and ask before a second start.',
+  about: 'The commands report missing and unknown arguments, and ask before a second start.',
   differences: ['B03', 'B31'],
   workflows: { demo, ...nested },
-  forgets: ticks,
+  ignores: ticks,
   replies: [say('First.'), say('Second.')],
   async play(stage) {
     const pi = stage.start();

@@ -6,9 +6,9 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'After a compaction the agent is told its phase in full again, and the rules hold.',
+  about: 'After a compaction the agent gets its phase in full again, and the rules apply.',
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   settings: { compaction: { enabled: false, reserveTokens: 1_000, keepRecentTokens: 1 } },
   replies: [call('workflow_step', { action: 'next' }), say('Building.'), call('bash', { command: 'echo no' }), say('Still building.')],
   async play(stage) {

@@ -6,8 +6,8 @@ import { sleep } from '../pi.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'An answer cut off by the token limit is no early stop: ours does not push into the next one.',
-  parts: 'Auto-continue',
+  about: 'An answer cut off by the token limit is not an early stop: ours sends no reminder.',
+  divergence: 'Auto-continue',
   workflows: { demo },
   replies: [cutOff('I was going to say'), say('Where was I?')],
   async play(stage) {

@@ -8,16 +8,16 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'When the files of a running workflow are gone, ours goes on with the definition stored with the run, and says so.',
-  parts: 'Definition gone',
+  about: 'When the files of a running workflow are missing, ours continues with the stored definition, and reports it.',
+  divergence: 'Definition gone',
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [say('Exploring.'), call('write', { path: 'a.txt', content: 'x' }), call('workflow_step', { action: 'status' }), call('workflow_step', { action: 'next' }), say('On.')],
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('/workflow demo the greeting');
     await pi.settled();
-    rmSync(join(stage.place.agent, 'workflows/demo'), { recursive: true });
+    rmSync(join(stage.sandbox.agent, 'workflows/demo'), { recursive: true });
     await pi.prompt('/probe reload');
     await pi.prompt('Go on');
     await pi.settled();

@@ -6,7 +6,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'An agent that stops in the middle sees a countdown of three seconds and is reminded; then it goes on.',
+  about: 'An agent that stops in the middle sees a countdown of three seconds and is reminded, and then continues.',
   workflows: { short: workflow('Short', [phase('Only', '🔹')]) },
   replies: [say('I think I am done.'), call('workflow_step', { action: 'next' }), say('Now I am.')],
   async play(stage) {

@@ -7,7 +7,7 @@ import { say } from '../model.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'What is written into a file wakes the agent, and the file is emptied.',
+  about: 'Text in a trigger file wakes the agent, and the file is emptied.',
   ours: true,
   workflows: {},
   agent: settings({ triggers: [{ file: '~/trigger.txt', prompt: 'External trigger: {content}' }] }),
@@ -16,7 +16,7 @@ export default {
     const pi = stage.start();
     await pi.prompt('Hello');
     await pi.settled();
-    const file = join(stage.place.home, 'trigger.txt');
+    const file = join(stage.sandbox.home, 'trigger.txt');
     writeFileSync(file, 'Run the tests\n');
     await pi.until((record) => record.type === 'message_end' && JSON.stringify(record).includes('The tests pass.'), 'the answer to the trigger');
     await pi.quiet();

@@ -6,9 +6,9 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A fork from an earlier message stands in the phase of back then, and the old session keeps its own.',
+  about: 'A fork from an earlier message is in the phase of that time, and the old session stays in its own.',
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [
     say('Exploring.'),
     call('workflow_step', { action: 'next' }),

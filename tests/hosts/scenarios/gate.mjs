@@ -13,7 +13,7 @@ test('sum', () => assert.equal(sum(1, 2), 3));
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A gate runs the real tests: while they fail the phase is not left, and says what they said; a long one shows how far it is.',
+  about: 'A gate runs the real tests: while they fail the phase is not left, and their output is shown; a long one shows its progress.',
   ours: true,
   workflows: { build: workflow('Build', [phase('Work', '🔨', { gate }), phase('Check', '✅')]) },
   project: { 'sum.mjs': 'export const sum = (a, b) => a - b;\n', 'sum.test.mjs': test },

@@ -12,7 +12,7 @@ const NO = 'No, keep current code';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Each turn keeps the code; who goes back in the tree or forks is asked, and only yes brings the code back.',
+  about: 'Each turn records the code; a move back in the tree or a fork asks the user, and only yes restores the code.',
   ours: true,
   workflows: {},
   agent: settings({ checkpoint: 'git' }),
@@ -24,7 +24,7 @@ export default {
     say('Three.'),
   ],
   async play(stage) {
-    const { cwd } = stage.place;
+    const { cwd } = stage.sandbox;
     const git = (/** @type {string[]} */ ...args) => execFileSync('git', ['-c', 'user.name=S', '-c', 'user.email=s@example.com', ...args], { cwd });
     const text = () => readFileSync(join(cwd, 'a.txt'), 'utf8');
     git('init', '--quiet');

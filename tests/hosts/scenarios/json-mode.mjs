@@ -6,10 +6,10 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'JSON mode ends by itself; what a run in RPC mode began, it goes on with, under the phase\'s rules.',
+  about: 'JSON mode ends by itself, and continues a run of RPC mode under the phase\'s rules.',
   workflows: { demo },
   // 0.74.2 does not wait for the events of the last message before it ends.
-  forgets: ({ stream, body }) => stream === 'messages' && body.join() === 'Now in Build.',
+  ignores: ({ stream, body }) => stream === 'messages' && body.join() === 'Now in Build.',
   replies: [say('Exploring.'), call('write', { path: 'a.txt', content: 'no' }), call('workflow_step', { action: 'next' }), say('Now in Build.')],
   async play(stage) {
     const pi = stage.start();

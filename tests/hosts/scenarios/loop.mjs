@@ -10,12 +10,12 @@ const loop = call('workflow_step', { action: 'loop' });
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'loop goes back to the first phase of the scope, also where that is a subworkflow; a workflow may forbid it.',
-  parts: 'B07',
+  divergence: 'B07',
   workflows: {
     rounds: workflow('Rounds', ['once', phase('Rest', '🛌')]),
     once: workflow('Once', [phase('Run', '🏃'), phase('Breathe', '💨')], { show: 'workflows', loopable: false }),
   },
-  forgets: ticks,
+  ignores: ticks,
   replies: [loop, next, next, loop, call('workflow_step', { action: 'status' }), say('Looped.'), next, say('And on.')],
   async play(stage) {
     const pi = stage.start();

@@ -8,10 +8,10 @@ const next = call('workflow_step', { action: 'next' });
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A run goes into nested workflows and out again; status, context and progress are those of the innermost.',
+  about: 'A run enters and leaves nested workflows; status, context and progress are those of the innermost.',
   differences: ['B02', 'B03'],
   workflows: nested,
-  forgets: ticks,
+  ignores: ticks,
   replies: [
     next,
     say('In Draft.'),

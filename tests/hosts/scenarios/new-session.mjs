@@ -7,7 +7,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A new session in the middle of a run knows nothing of it: no context, no rules, no reminder.',
+  about: 'A new session in the middle of a run is independent of it: no context, no rules, no reminder.',
   differences: ['host-reload@0.74.2'],
   workflows: { demo },
   replies: [say('I stop here.'), call('write', { path: 'a.txt', content: 'free' }), call('workflow_step', { action: 'status' }), say('Nothing runs.')],

@@ -6,7 +6,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Without a countdown the agent is told to go on as soon as it has stopped, and does.',
+  about: 'Without a countdown the agent is reminded as soon as it has stopped, and continues.',
   ours: true,
   workflows: { eager: workflow('Eager', [phase('Work', '🔨')], { continue: { countdown: 0 } }) },
   replies: [say('I stop.'), call('workflow_step', { action: 'next' }), say('Done.')],

@@ -6,8 +6,8 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'next and a call that only the new phase allows, in one message: ours judges the second call in the new phase.',
-  parts: 'host-sequential',
+  about: 'next and a call that only the new phase allows, in one message: ours decides the second call in the new phase.',
+  divergence: 'host-sequential',
   workflows: { demo },
   project: { 'a.txt': 'old\n' },
   replies: [

@@ -8,8 +8,8 @@ const next = call('workflow_step', { action: 'next' });
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Two next in one message: ours does not let the second skip a phase that nobody has read.',
-  parts: 'host-sequential',
+  about: 'Two next in one message: ours refuses the second, which would skip a phase.',
+  divergence: 'host-sequential',
   workflows: { demo },
   replies: [together(next, next), call('workflow_step', { action: 'status' }), next, say('Done.')],
   async play(stage) {

@@ -8,7 +8,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Dangerous commands are asked about without any workflow: yes runs, no and no answer block, and so does print mode.',
+  about: 'Dangerous commands are asked about without any workflow: yes runs, no or no answer blocks, and so does print mode.',
   ours: true,
   workflows: {},
   agent: settings({ tools: { rules: [{ ask: 'bash', command: ['rm -r*', 'sudo *', 'chmod *777*'], reason: 'dangerous' }] } }),
@@ -28,11 +28,11 @@ export default {
     pi.answer(true, false, null, false);
     await pi.prompt('Clean up');
     await pi.settled();
-    assert.deepEqual([existsSync(join(stage.place.cwd, 'old')), existsSync(join(stage.place.cwd, 'kept'))], [false, true]);
+    assert.deepEqual([existsSync(join(stage.sandbox.cwd, 'old')), existsSync(join(stage.sandbox.cwd, 'kept'))], [false, true]);
     await stage.close();
     const printing = stage.start(['--print', '--continue', 'Clean up more']);
     await printing.end();
-    assert.ok(existsSync(join(stage.place.cwd, 'kept')));
+    assert.ok(existsSync(join(stage.sandbox.cwd, 'kept')));
   },
   expect({ recording, requests }) {
     const results = texts(recording, 'messages', /^result of bash/);

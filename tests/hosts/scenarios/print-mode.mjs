@@ -6,7 +6,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Print mode ends by itself; what a run in RPC mode began, it goes on with, under the phase\'s rules.',
+  about: 'Print mode ends by itself, and continues a run of RPC mode under the phase\'s rules.',
   differences: ['host-print@1.5.2'],
   workflows: { demo },
   replies: [say('Exploring.'), call('write', { path: 'a.txt', content: 'no' }), call('workflow_step', { action: 'next' }), say('Now in Build.')],
@@ -20,7 +20,7 @@ export default {
     stage.recorder.add('process', `pi --print ended: ${printing.ended?.signal ?? printing.ended?.code}`, printing.stdout);
   },
   expect({ recording, requests, reference, host }) {
-    // The host prints the last message if it is the agent's: one sent at the end of a run takes its place.
+    // The host prints the last message if it is the agent's: a message sent at the end of a run replaces it.
     const answer = reference && host === '1.5.2' ? '' : '\nNow in Build.\n';
     assert.equal(texts(recording, 'process', /print/)[0], `pi --print ended: 0${answer}`);
     assert.equal(requests.length, 4);

@@ -8,7 +8,7 @@ import { texts } from '../recording.mjs';
 export default {
   about: '/workflow in print mode: pi neither hangs nor fails.',
   workflows: { demo },
-  forgets: ({ stream }) => stream !== 'process', // how far the run gets before pi ends is a race in the host
+  ignores: ({ stream }) => stream !== 'process', // how far the run gets before pi ends is a race in the host
   replies: [say('Exploring.')],
   async play(stage) {
     const printing = stage.start(['--print', '/workflow demo the greeting']);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 
 import { BEYOND_COUNTDOWN_MS, demo } from '../definitions.mjs';
-import { hold, say } from '../model.mjs';
+import { pause, say } from '../model.mjs';
 import { sleep } from '../pi.mjs';
 import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A prompt during the countdown stops it: the reminder does not come while the agent answers.',
-  parts: 'B13',
+  divergence: 'B13',
   workflows: { demo },
-  replies: [say('I stop here.'), hold(say('It is a greeting.'))],
+  replies: [say('I stop here.'), pause(say('It is a greeting.'))],
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('/workflow demo the greeting');

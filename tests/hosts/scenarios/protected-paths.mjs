@@ -10,7 +10,7 @@ const write = (/** @type {string} */ path) => call('write', { path, content: 'wr
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Protected paths are not written, whichever way they are named: with `..`, by a link, as the host reads them.',
+  about: 'Protected paths are not written, however they are named: with `..`, by a link, as the host reads them.',
   ours: true,
   workflows: {},
   agent: settings({ tools: { rules: [{ block: ['write', 'edit'], path: ['.env', '.git/', 'node_modules/'], reason: 'protected' }] } }),
@@ -28,7 +28,7 @@ export default {
     say('Done.'),
   ],
   async play(stage) {
-    const at = (/** @type {string} */ path) => join(stage.place.cwd, path);
+    const at = (/** @type {string} */ path) => join(stage.sandbox.cwd, path);
     symlinkSync('node_modules', at('deps'));
     symlinkSync('.env', at('alias'));
     const pi = stage.start();

@@ -6,7 +6,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A provider error that the host retries by itself is neither an early stop nor an end.',
+  about: 'A provider error that the host retries is neither an early stop nor an end.',
   differences: ['Auto-continue'],
   workflows: { demo },
   settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 100, provider: { maxRetries: 0 } } },

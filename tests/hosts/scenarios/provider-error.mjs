@@ -6,8 +6,8 @@ import { sleep } from '../pi.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A provider error is no early stop: ours does not push the agent into the next failing request.',
-  parts: 'Auto-continue',
+  about: 'A provider error is not an early stop: ours sends no reminder into the next failing request.',
+  divergence: 'Auto-continue',
   workflows: { demo },
   replies: [fail(500, 'out of order'), fail(500, 'still out of order'), say('Back again.')],
   async play(stage) {

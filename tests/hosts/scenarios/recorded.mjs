@@ -10,7 +10,7 @@ const kept = fileURLToPath(new URL('../.recordings/', import.meta.url));
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: "A session that a flag of pi's command line has recorded replays to the byte: blocks, the step tool, a countdown and its push.",
+  about: "A session that a flag of pi's command line records replays without a difference: blocks, the step tool, a countdown and its reminder.",
   ours: true,
   needsBinary: true,
   project: { '.pi': { workflows: { demo } } },
@@ -24,7 +24,7 @@ export default {
     say('Now I am.'),
   ],
   async play(stage) {
-    const file = join(stage.place.root, 'session.jsonl');
+    const file = join(stage.sandbox.root, 'session.jsonl');
     const pi = stage.start(['--mode', 'rpc', '--workflow-record', file]);
     await pi.prompt('/workflow demo the greeting');
     await pi.settled(2);
@@ -36,10 +36,10 @@ export default {
     assert.match(recording, /All phases complete|Workflow Complete/);
     stage.sidecars.replay(file);
 
-    // It replays anywhere: without the places of this machine it is what tests/transcripts has of each host.
-    const { root, home, agent, cwd, sessions } = stage.place;
+    // The copy without the paths of this machine replays anywhere; tests/transcripts has one of each host.
+    const { root, home, agent, cwd, sessions } = stage.sandbox;
     const names = [[agent, '/home/me/.pi/agent'], [sessions, '/home/me/.pi/agent/sessions'], [cwd, '/home/me/project'], [home, '/home/me']];
-    const anywhere = names.reduce((text, [place, name]) => text.replaceAll(place, name), recording);
+    const anywhere = names.reduce((text, [path, name]) => text.replaceAll(path, name), recording);
     assert.ok(!anywhere.includes(root));
     const copy = join(kept, `recorded-by-pi-${stage.host.version}.jsonl`);
     mkdirSync(kept, { recursive: true });

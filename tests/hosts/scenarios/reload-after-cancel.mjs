@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 
 import { demo } from '../definitions.mjs';
-import { hold, say } from '../model.mjs';
+import { pause, say } from '../model.mjs';
 import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A workflow cancelled while the agent answers is announced once, also after a reload.',
-  parts: 'B01',
+  divergence: 'B01',
   workflows: { demo },
-  replies: [hold(say('Here I am.')), say('Yes.'), say('Yes again.')],
+  replies: [pause(say('Here I am.')), say('Yes.'), say('Yes again.')],
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('/workflow demo the greeting');

@@ -7,7 +7,7 @@ import { texts } from '../recording.mjs';
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'After the end, reloading the extension does not announce it again.',
-  parts: 'A01',
+  divergence: 'A01',
   workflows: { short: workflow('Short', [phase('Only', '🔹')]) },
   replies: [call('workflow_step', { action: 'next' }), say('Done.'), say('First.'), say('Second.'), call('workflow_step', { action: 'status' }), say('Third.')],
   async play(stage) {

@@ -7,9 +7,9 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'After a reload in the middle of a run its phase and rules hold, and an old countdown is gone.',
+  about: 'After a reload in the middle of a run its phase and rules apply, and an old countdown is stopped.',
   differences: ['host-reload@1.5.2'],
-  parts: 'host-reload@0.74.2',
+  divergence: 'host-reload@0.74.2',
   workflows: { demo },
   replies: [call('workflow_step', { action: 'next' }), say('I stop here.'), call('bash', { command: 'echo no' }), call('workflow_step', { action: 'next' }), say('On.')],
   async play(stage) {

@@ -11,7 +11,7 @@ const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Secrets in results reach neither the model nor the session; a failure stays one, and pictures and details stay.',
+  about: 'Secrets in results reach neither the model nor the session; failures, pictures and details are unchanged.',
   ours: true,
   workflows: {},
   agent: settings({

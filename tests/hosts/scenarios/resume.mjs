@@ -6,9 +6,9 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A run goes on in another process, after an orderly end and after a kill.',
+  about: 'A run continues in another process, after an orderly end and after a kill.',
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [
     call('workflow_step', { action: 'next' }),
     say('Building.'),

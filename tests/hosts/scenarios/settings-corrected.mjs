@@ -7,7 +7,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Settings that cannot be read let no tool run, until they are corrected: then the next call goes by them.',
+  about: 'Settings that cannot be read block every tool until they are corrected: then they apply to the next call.',
   ours: true,
   needsBinary: true,
   workflows: {},
@@ -17,7 +17,7 @@ export default {
     const pi = stage.start();
     await pi.prompt('Work');
     await pi.settled();
-    writeFileSync(join(stage.place.agent, 'workflow-sidecar.json5'), '{ tools: { blacklist: ["write"] } }');
+    writeFileSync(join(stage.sandbox.agent, 'workflow-sidecar.json5'), '{ tools: { blacklist: ["write"] } }');
     await pi.prompt('Again');
     await pi.settled();
   },

@@ -8,12 +8,12 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A binary that answers nonsense, or never, does not keep pi from working.',
+  about: 'A binary that writes nonsense or never answers does not stop pi.',
   ours: true,
   workflows: { demo },
   replies: [call('bash', { command: 'echo free' }), say('One.')],
   async play(stage) {
-    const binary = join(stage.place.root, 'nonsense');
+    const binary = join(stage.sandbox.root, 'nonsense');
     writeFileSync(binary, '#!/bin/sh\necho nonsense\nexec cat > /dev/null\n', { mode: 0o755 });
     const pi = stage.start(undefined, { WORKFLOW_SIDECAR_BINARY: binary });
     pi.patience = 60_000;

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 
 import { demo, ticks } from '../definitions.mjs';
-import { hold, say } from '../model.mjs';
+import { pause, say } from '../model.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'However pi ends, in the middle of an answer or not, no sidecar outlives it.',
+  about: 'No sidecar outlives pi, however pi ends.',
   ours: true,
   needsBinary: true,
   workflows: { demo },
-  forgets: ticks,
-  replies: [hold(say('I will talk for long.')), hold(say('I will talk for long.')), hold(say('I will talk for long.')), say('Short.')],
+  ignores: ticks,
+  replies: [pause(say('I will talk for long.')), pause(say('I will talk for long.')), pause(say('I will talk for long.')), say('Short.')],
   async play(stage) {
     for (const signal of /** @type {NodeJS.Signals[]} */ (['SIGKILL', 'SIGTERM', 'SIGINT'])) {
       const pi = stage.start();
       await pi.prompt('/workflow demo the greeting');
-      await stage.model.heldReply();
+      await stage.model.pausedReply();
       assert.equal(stage.sidecars.alive.length, 1);
       await pi.kill(signal);
       stage.model.release();

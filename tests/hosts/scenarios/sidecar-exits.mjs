@@ -6,7 +6,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A binary that ends at once is not started for ever, and pi works.',
+  about: 'A binary that ends at once is not restarted without limit, and pi works.',
   ours: true,
   workflows: { demo },
   replies: [call('bash', { command: 'echo free' }), say('One.')],

@@ -3,23 +3,23 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { settings } from '../definitions.mjs';
-import { call, hold, say } from '../model.mjs';
+import { call, pause, say } from '../model.mjs';
 import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Where the settings have rules, a sidecar that is gone blocks tools without any workflow, and withholds what a tool just said.',
+  about: 'If the settings have rules, a missing sidecar blocks tools without any workflow, and the text of a running tool is withheld.',
   ours: true,
   needsBinary: true,
   workflows: {},
   agent: settings({ results: [{ redact: 'sk-\\w+' }] }),
   replies: [
     call('bash', { command: 'touch started; while [ ! -e go ]; do sleep 0.1; done; echo sk-secret' }),
-    hold(call('bash', { command: 'touch ran' })),
+    pause(call('bash', { command: 'touch ran' })),
     say('Blocked.'),
   ],
   async play(stage) {
-    const at = (/** @type {string} */ name) => join(stage.place.cwd, name);
+    const at = (/** @type {string} */ name) => join(stage.sandbox.cwd, name);
     const pi = stage.start();
     await pi.prompt('Work');
     await pi.until(({ type }) => type === 'tool_execution_start', 'the first call');
@@ -27,7 +27,7 @@ export default {
     writeFileSync(stage.sidecars.env.WORKFLOW_SIDECAR_BINARY, '#!/bin/sh\nexit 1\n');
     stage.sidecars.signal('SIGKILL');
     writeFileSync(at('go'), '');
-    await stage.model.heldReply();
+    await stage.model.pausedReply();
     stage.model.release();
     await pi.settled();
     assert.ok(!existsSync(at('ran')));

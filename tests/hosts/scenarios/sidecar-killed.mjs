@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 
 import { demo, ticks } from '../definitions.mjs';
-import { call, hold, say } from '../model.mjs';
+import { call, pause, say } from '../model.mjs';
 import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A sidecar killed while it judges a tool call is replaced; the call is judged by its rules, and the run goes on.',
+  about: 'A sidecar killed while it decides a tool call is replaced; the call is decided by its rules, and the run continues.',
   ours: true,
   needsBinary: true,
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [
-    hold(call('write', { path: 'a.txt', content: 'must not be' })),
+    pause(call('write', { path: 'a.txt', content: 'must not be' })),
     call('bash', { command: 'ls' }),
     call('workflow_step', { action: 'next' }),
     call('write', { path: 'a.txt', content: 'now' }),
@@ -21,7 +21,7 @@ export default {
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('/workflow demo the greeting');
-    await stage.model.heldReply();
+    await stage.model.pausedReply();
     stage.sidecars.signal('SIGSTOP');
     stage.model.release();
     await pi.until(({ type }) => type === 'tool_execution_start', 'the tool call');

@@ -8,10 +8,10 @@ const missing = { WORKFLOW_SIDECAR_BINARY: '/nonexistent/workflow-sidecar' };
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Without a binary pi works and says what is missing; a run under way stays blocked until it is cancelled.',
+  about: 'Without a binary pi works and reports what is missing; an active run stays blocked until it is cancelled.',
   ours: true,
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [
     call('bash', { command: 'echo free' }),
     say('Nothing runs.'),

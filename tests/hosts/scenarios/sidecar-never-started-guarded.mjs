@@ -6,7 +6,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Where there are settings, a sidecar that never started blocks tools too, and names the file: nobody knows its rules.',
+  about: 'If there are settings, a sidecar that never started blocks tools too, and names the file.',
   ours: true,
   workflows: {},
   agent: settings({ results: [{ redact: 'sk-\\w+' }] }),

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 
 import { BEYOND_COUNTDOWN_MS, demo, nested } from '../definitions.mjs';
-import { hold, say } from '../model.mjs';
+import { pause, say } from '../model.mjs';
 import { sleep } from '../pi.mjs';
 import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
   about: 'A second start during the countdown of the first: the first one\'s reminder never reaches the second.',
-  parts: 'B12',
+  divergence: 'B12',
   workflows: { demo, ...nested },
-  replies: [say('I stop here.'), hold(say('On the film.'))],
+  replies: [say('I stop here.'), pause(say('On the film.'))],
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('/workflow demo the greeting');

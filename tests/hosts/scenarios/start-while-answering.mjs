@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 
 import { demo } from '../definitions.mjs';
-import { hold, say } from '../model.mjs';
+import { pause, say } from '../model.mjs';
 import { sleep } from '../pi.mjs';
 import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: '/workflow while the agent answers: ours starts when it has finished, with its first message.',
-  parts: 'host-busy',
+  about: '/workflow while the agent answers: ours starts the run when the agent has finished, with its first message.',
+  divergence: 'host-busy',
   workflows: { demo },
-  replies: [hold(say('Hello to you too.')), say('On the greeting.')],
+  replies: [pause(say('Hello to you too.')), say('On the greeting.')],
   async play(stage) {
     const pi = stage.start();
     await pi.prompt('Hello');

@@ -7,10 +7,10 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A run that the package began goes on here, in its phase and under its rules, and a run begun here goes on there.',
+  about: 'A run that the package started continues here, in its phase and under its rules, and the reverse.',
   ours: true,
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [
     call('workflow_step', { action: 'next' }),
     say('Building.'),

@@ -9,7 +9,7 @@ const rules = [{ block: 'bash', writes: true, reason: 'looking changes no files'
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A call that is blocked for the third time in a row is asked about; after that the agent is told to stop trying.',
+  about: 'A call that is blocked for the third time in a row causes a question; after that the agent must stop trying.',
   ours: true,
   workflows: { look: workflow('Look', [phase('Read', '🔭', { tools: { rules } })]) },
   replies: [stubborn, stubborn, stubborn, stubborn, call('bash', { command: 'cat a.txt 2>&1; ls' }), call('workflow_step', { action: 'next' }), say('Done.')],

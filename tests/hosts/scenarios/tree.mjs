@@ -6,9 +6,9 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Going back in the session\'s tree goes back to the phase of back then: its status, its rules.',
+  about: 'A move back in the session\'s tree restores the phase of that time: its status, its rules.',
   workflows: { demo },
-  forgets: ticks,
+  ignores: ticks,
   replies: [
     say('Exploring.'),
     call('workflow_step', { action: 'next' }),

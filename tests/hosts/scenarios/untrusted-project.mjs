@@ -5,10 +5,10 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'Workflows of a project that the user does not trust are not offered, where the host knows of trust.',
+  about: 'Workflows of an untrusted project are not offered, if the host reports trust.',
   differences: ['host-trust@1.5.2'],
   workflows: { demo },
-  // The host asks for trust only where there is something it would load itself, such as settings.
+  // The host asks for trust only if there are files that it would load itself, such as settings.
   project: { '.pi': { 'settings.json': '{}', workflows: { foreign: workflow('Foreign', [phase('Trap', '🪤')]) } } },
   replies: [],
   async play(stage) {

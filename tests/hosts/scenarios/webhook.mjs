@@ -12,14 +12,14 @@ const port = await new Promise((resolve) => {
   });
 });
 
-const knock = async (/** @type {string} */ token) => {
+const post = async (/** @type {string} */ token) => {
   const options = { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: 'CI build failed' };
   return (await fetch(`http://127.0.0.1:${port}`, options)).status;
 };
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A request with the token wakes the agent, one without is turned away.',
+  about: 'A request with the token wakes the agent, one without it is refused.',
   ours: true,
   workflows: {},
   agent: settings({ triggers: [{ http: { port, token: 'sesame' }, prompt: 'The build says: {body}' }] }),
@@ -28,8 +28,8 @@ export default {
     const pi = stage.start();
     await pi.prompt('Hello');
     await pi.settled();
-    assert.equal(await knock('wrong'), 401);
-    assert.equal(await knock('sesame'), 200);
+    assert.equal(await post('wrong'), 401);
+    assert.equal(await post('sesame'), 200);
     await pi.until((record) => record.type === 'message_end' && JSON.stringify(record).includes('I look into it.'), 'the answer to the request');
     await pi.quiet();
   },

@@ -26,14 +26,14 @@ mod schema;
 mod syntax;
 
 pub use load::{
-    EntryOrigin, FilePath, FileProblem, Files, KeyPlaces, Listing, Loaded, MemoryFiles, Origins,
+    EntryOrigin, FilePath, FileProblem, Files, KeyLocations, Listing, Loaded, MemoryFiles, Origins,
     Outcome, PathProblem, SettingsOrigin, TierEntry, TierSettings, WorkflowOrigin, document, load,
 };
 pub use model::{
     Approval, Bound, Catalog, Check, Checkpoint, ContextMode, ContinueRule, ExpectedExit,
     FileCheck, Gate, GitCheck, Guards, Limits, OnLimit, OnStop, Phase, PhaseEntry, ResultKind,
-    ResultRule, Rule, RunCheck, SETTINGS_FILE, Settings, SettingsStatus, Show, Templates, Tier,
-    Token, ToolAccess, Trigger, TriggerOn, Verdict, Workflow,
+    ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings, SettingsStatus, Show,
+    Templates, Tier, Token, ToolAccess, Trigger, TriggerOn, Workflow,
 };
 pub use schema::json_schema::SchemaFile;
 pub use schema::tables::table;

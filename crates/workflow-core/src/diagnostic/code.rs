@@ -5,7 +5,7 @@ use std::fmt;
 /// Declares the enum, its numbers, summaries and help, a row a code.
 macro_rules! codes {
     ($($(#[doc = $summary:literal])+ $name:ident = $number:literal, $help:literal;)+) => {
-        /// What kind of mistake a diagnostic is about. A code keeps its number for good.
+        /// The kind of a diagnostic. A code keeps its number forever.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $summary])+ $name,)+
@@ -21,7 +21,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $number),+ }
             }
 
-            /// What it means, in one line.
+            /// Its meaning, in one line.
             #[must_use]
             pub fn summary(self) -> &'static str {
                 match self { $(Self::$name => concat!($($summary),+).trim_ascii()),+ }
@@ -33,7 +33,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $help),+ }
             }
 
-            /// Its name, in one word.
+            /// Its name, as an identifier.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name)),+ }

@@ -22,7 +22,7 @@ pub use crate::types::Severity;
 pub struct Diagnostic {
     /// The kind of mistake.
     pub code: Code,
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
     /// One sentence, without control characters.
     pub message: String,
@@ -135,14 +135,14 @@ pub struct Region {
     pub excerpt: Excerpt,
 }
 
-/// A source line, cut around the place, without control characters.
+/// A source line, cut around the location, without control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// The text.
     pub text: String,
-    /// Where in `text` the place starts, in bytes.
+    /// The start of the location in `text`, in bytes.
     pub start: usize,
-    /// Where in `text` the place ends, in bytes.
+    /// The end of the location in `text`, in bytes.
     pub end: usize,
 }
 
@@ -173,9 +173,9 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// Whether a character would move the cursor, end the line, turn the text around or not be seen at all.
+/// Returns true if a character moves the cursor, ends the line, reverses the text or is invisible.
 ///
-/// What joins characters (`U+200C`, `U+200D`) is none of these: emoji are made with it.
+/// Joiners (`U+200C`, `U+200D`) are exempt: emoji contain them.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     let turns_around = matches!(

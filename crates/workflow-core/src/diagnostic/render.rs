@@ -1,4 +1,4 @@
-//! The text form of a diagnostic, in the way of rustc.
+//! The text form of a diagnostic, in the style of rustc.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
@@ -52,7 +52,7 @@ fn groups(diagnostic: &Diagnostic) -> Vec<Group<'_>> {
     }
 }
 
-/// Whether the excerpt starts where its line does, so that the column can be counted in it.
+/// True if the excerpt starts at the start of its line, so that columns can be counted in it.
 fn shows_its_column(region: &Region) -> bool {
     let before = region.excerpt.text.get(..region.excerpt.start);
     before.is_some_and(|before| before.chars().count() + 1 == region.column as usize)
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_the_place_and_the_cure() {
+    fn shows_the_location_and_the_hint() {
         insta::assert_snapshot!(render(&misspelt(), false), @r"
         error[WF012]: unknown key `whitlist`: a guard must not be dropped
          --> .pi/workflows/bugfix/reproduce.md:6:3
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_region_and_no_place_at_all() {
+    fn a_diagnostic_without_a_region_or_without_a_file() {
         let mut diagnostic = misspelt();
         diagnostic.location = Some(Location::file("a/workflow.yaml"));
         insta::assert_snapshot!(render(&diagnostic, false), @r"

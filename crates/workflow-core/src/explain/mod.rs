@@ -32,7 +32,7 @@ mod values;
 
 pub use not_found::NotFound;
 pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
-pub use row::{Origin, Row, Said, Topic, Value};
+pub use row::{Origin, OriginKind, Row, Topic, Value};
 
 use crate::definition::{Loaded, Origins, Workflow};
 use crate::policy::rules::{Call, PlainPaths};
@@ -45,7 +45,7 @@ use origin_lookup::OriginLookup;
 /// The values that apply in the phase of a run.
 #[derive(Debug)]
 pub struct Explained {
-    standing: ResolvedPhase,
+    resolved: ResolvedPhase,
     initial_message: String,
     /// Every value, section by section.
     pub rows: Vec<Row>,
@@ -54,42 +54,43 @@ pub struct Explained {
 impl Explained {
     /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
-        let standing = ResolvedPhase::of(state, &loaded.catalog, &loaded.settings)?;
+        let resolved = ResolvedPhase::of(state, &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
-        let lookup = OriginLookup::new(state, loaded, &position, &standing, origins);
+        let lookup = OriginLookup::new(state, loaded, &position, &resolved, origins);
         let rows = values::of_phase(&lookup);
         let initial_message =
             initial_message(position.root(), &loaded.catalog, &state.task_description);
         Ok(Self {
-            standing,
+            resolved,
             initial_message,
             rows,
         })
     }
 
-    /// The reason that a call is blocked with, or asked about, if it is.
+    /// Returns the reason of a call that is blocked or needs consent.
     #[must_use]
     pub fn denies(&self, call: &Call<'_>) -> Option<String> {
-        self.standing.denies(call)
+        self.resolved.denies(call)
     }
 
-    /// The reason that a call of this tool without arguments is blocked with, if it is.
+    /// Returns the reason why a call of this tool without arguments is blocked, if it is.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "an empty object is JSON")]
     pub fn blocks(&self, tool: &str) -> Option<String> {
-        let no_arguments = serde_json::from_str("{}").ok();
-        self.denies(&Call::new(tool, no_arguments, &PlainPaths))
+        let no_arguments = serde_json::from_str("{}").expect("an empty object is JSON");
+        self.denies(&Call::new(tool, Some(no_arguments), &PlainPaths))
     }
 
     /// The context message in full.
     #[must_use]
     pub fn context(&self) -> String {
-        self.standing.context.in_full()
+        self.resolved.context.in_full()
     }
 
     /// Returns true if this is the reminder for an agent that stopped early.
     #[must_use]
     pub fn is_reminder(&self, text: &str) -> bool {
-        self.standing
+        self.resolved
             .reminder
             .texts()
             .any(|reminder| reminder == text)
@@ -104,25 +105,25 @@ impl Explained {
     /// The status line.
     #[must_use]
     pub fn status(&self) -> &str {
-        &self.standing.status
+        &self.resolved.status
     }
 
-    /// How pushing goes here.
+    /// Returns the settings of reminders in this phase.
     #[must_use]
     pub fn auto_continue(&self) -> ContinuePolicy {
-        self.standing.auto_continue
+        self.resolved.auto_continue
     }
 
     /// The scopes' names from the root to the innermost one.
     #[must_use]
     pub fn breadcrumb(&self) -> String {
-        self.standing.breadcrumb_names()
+        self.resolved.breadcrumb_names()
     }
 
     /// The phase's emoji and name.
     #[must_use]
     pub fn phase(&self) -> (&str, &str) {
-        (&self.standing.phase.emoji, &self.standing.phase.name)
+        (&self.resolved.phase.emoji, &self.resolved.phase.name)
     }
 
     /// The row of a key.
@@ -142,11 +143,11 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let Some(state) = first else {
         return Vec::new();
     };
-    let standing = ResolvedPhase::of(&state, &loaded.catalog, &loaded.settings);
+    let resolved = ResolvedPhase::of(&state, &loaded.catalog, &loaded.settings);
     let position = Position::of(&state, &loaded.catalog);
-    let (Ok(standing), Ok(position)) = (standing, position) else {
+    let (Ok(resolved), Ok(position)) = (resolved, position) else {
         return Vec::new();
     };
-    let lookup = OriginLookup::new(&state, loaded, &position, &standing, origins);
+    let lookup = OriginLookup::new(&state, loaded, &position, &resolved, origins);
     values::of_workflow(&lookup)
 }

@@ -49,7 +49,8 @@ fn listed(names: &[String]) -> String {
         .collect();
     let mut list = quoted.join(", ");
     if names.len() > LISTED {
-        let _ = write!(list, " and {} more", names.len() - LISTED);
+        write!(list, " and {} more", names.len() - LISTED)
+            .expect("writing to a string cannot fail");
     }
     list
 }

@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use crate::definition::{
-    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyPlaces, Loaded, Origins, Settings,
+    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyLocations, Loaded, Origins, Settings,
     SettingsOrigin, ToolAccess, Workflow, WorkflowOrigin,
 };
 use crate::policy::rules::RuleSource;
 use crate::run::{Level, Path, Position, RunState};
 use crate::session::phase::ResolvedPhase;
 
-use super::row::{Origin, Said};
+use super::row::{Origin, OriginKind};
 
 /// A phase, its values, and the files to look up their origins.
 pub(super) struct OriginLookup<'a> {
@@ -18,7 +18,7 @@ pub(super) struct OriginLookup<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) settings: &'a Settings,
     pub(super) position: &'a Position<'a>,
-    pub(super) standing: &'a ResolvedPhase,
+    pub(super) resolved: &'a ResolvedPhase,
     origins: &'a Origins<'a>,
     /// The workflows around the phase, root first, and their origins.
     scopes: Vec<(Level<'a>, Option<Rc<WorkflowOrigin>>)>,
@@ -29,7 +29,7 @@ impl<'a> OriginLookup<'a> {
         state: &'a RunState,
         loaded: &'a Loaded,
         position: &'a Position<'a>,
-        standing: &'a ResolvedPhase,
+        resolved: &'a ResolvedPhase,
         origins: &'a Origins<'a>,
     ) -> Self {
         let levels = position.levels.iter().chain(&position.drilled);
@@ -38,7 +38,7 @@ impl<'a> OriginLookup<'a> {
             catalog: &loaded.catalog,
             settings: &loaded.settings,
             position,
-            standing,
+            resolved,
             origins,
             scopes: levels
                 .map(|&level| (level, origins.workflow(&level.workflow.key)))
@@ -51,7 +51,7 @@ impl<'a> OriginLookup<'a> {
         let entry = self.phase_entry();
         let place = entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()));
         Origin {
-            said: Said::Phase,
+            kind: OriginKind::Phase,
             location: place.cloned(),
         }
     }
@@ -69,7 +69,7 @@ impl<'a> OriginLookup<'a> {
         }
     }
 
-    /// The innermost workflow says so, if the key stands in it.
+    /// The innermost workflow, if it contains the key.
     pub(super) fn scope(&self, key: &str) -> Origin {
         let innermost = self.scopes.get(self.position.levels.len() - 1);
         let Some((level, Some(origin))) = innermost else {
@@ -88,12 +88,12 @@ impl<'a> OriginLookup<'a> {
         let place =
             origin.and_then(|origin| origin.entries.get(segment.phase_index)?.entry.clone());
         Origin {
-            said: Said::Workflow(segment.workflow_key.clone()),
+            kind: OriginKind::Workflow(segment.workflow_key.clone()),
             location: place,
         }
     }
 
-    /// Who says a part of `continue` first: the phase, the scopes from the innermost one, the settings.
+    /// Returns the origin of a part of `continue`: the phase, the scopes from the innermost one, the settings.
     pub(super) fn continue_rule<T>(
         &self,
         key: &str,
@@ -112,7 +112,7 @@ impl<'a> OriginLookup<'a> {
         Some(origin)
     }
 
-    /// What is said around the phase, and who says it first: the scopes from the innermost one, or the root
+    /// Returns a value around the phase with its origin: the scopes from the innermost one, or the root
     /// alone, then the settings.
     pub(super) fn scope_or_settings<T>(
         &self,
@@ -142,8 +142,8 @@ impl<'a> OriginLookup<'a> {
                 let mut files = self.origins.settings().iter();
                 let file = files.find(|file| file.tier == tier);
                 Origin {
-                    said: Said::Settings(tier),
-                    location: place(file.map(|file| &file.keys), &key),
+                    kind: OriginKind::Settings(tier),
+                    location: location(file.map(|file| &file.keys), &key),
                 }
             }
             RuleSource::Workflow(name) => {
@@ -151,15 +151,15 @@ impl<'a> OriginLookup<'a> {
                 let scope = scopes.find(|(level, _)| level.workflow.key == name);
                 let origin = scope.and_then(|(_, origin)| origin.as_deref());
                 Origin {
-                    said: Said::Workflow(name.to_owned()),
-                    location: place(origin.map(|origin| &origin.keys), &key),
+                    kind: OriginKind::Workflow(name.to_owned()),
+                    location: location(origin.map(|origin| &origin.keys), &key),
                 }
             }
             RuleSource::Phase => self.phase(&key),
         }
     }
 
-    /// Who says how often the context is given in full.
+    /// Returns the origin of the frequency of the full context message.
     pub(super) fn context_mode(&self, own: Option<ContextMode>) -> Origin {
         if own.is_some() {
             return self.root(own, "context");
@@ -174,18 +174,18 @@ impl<'a> OriginLookup<'a> {
 
 fn workflow(level: Level<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
     Origin {
-        said: Said::Workflow(level.workflow.key.clone()),
-        location: place(origin.map(|origin| &origin.keys), key),
+        kind: OriginKind::Workflow(level.workflow.key.clone()),
+        location: location(origin.map(|origin| &origin.keys), key),
     }
 }
 
 fn settings(file: &SettingsOrigin, key: &[&str]) -> Origin {
     Origin {
-        said: Said::Settings(file.tier),
-        location: place(Some(&file.keys), key),
+        kind: OriginKind::Settings(file.tier),
+        location: location(Some(&file.keys), key),
     }
 }
 
-fn place(keys: Option<&KeyPlaces>, key: &[&str]) -> Option<crate::diagnostic::Location> {
+fn location(keys: Option<&KeyLocations>, key: &[&str]) -> Option<crate::diagnostic::Location> {
     keys?.of(key).cloned()
 }

@@ -152,7 +152,7 @@ impl PhaseNode<'_> {
         })
     }
 
-    /// Whether these are names of the last parts of its path.
+    /// Returns true if these are names of the last parts of its path.
     fn ends_in(&self, wanted: &[&str]) -> bool {
         let Some(first) = self.parts.len().checked_sub(wanted.len()) else {
             return false;

@@ -20,21 +20,21 @@ pub struct Row {
 /// The topics of values, in reading order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// How a run starts.
+    /// The start of a run.
     Start,
     /// The phase itself.
     Phase,
     /// Which tools may run.
     Tools,
-    /// What the agent is told when it starts.
+    /// The messages to the agent when it starts.
     Context,
-    /// What happens when the agent stops early.
+    /// Reminders when the agent stops early.
     Continue,
-    /// Where `next` and `loop` lead.
+    /// The targets of `next` and `loop`.
     Moves,
-    /// What is kept of the code, and what wakes the agent.
+    /// Checkpoints of the code, and triggers.
     Turns,
-    /// How the end of a run is announced.
+    /// The announcement of the end of a run.
     End,
 }
 
@@ -91,8 +91,8 @@ pub enum Value {
     Flag(bool),
     /// A number.
     Count(u64),
-    /// A word or two.
-    Word(String),
+    /// A short text, shown on one line.
+    Label(String),
     /// Names.
     Names(Vec<String>),
     /// A text as the agent or the person gets it, to be read in full.
@@ -105,14 +105,14 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The kind of origin.
-    pub said: Said,
+    pub kind: OriginKind,
     /// Its location; `None` for defaults, and for files that cannot be read any more.
     pub location: Option<diagnostic::Location>,
 }
 
 /// The kind of an origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum OriginKind {
     /// A default.
     Default,
     /// A built-in value that nothing changes.
@@ -125,7 +125,7 @@ pub enum Said {
     Phase,
 }
 
-impl Said {
+impl OriginKind {
     /// Its name for programs.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -140,13 +140,13 @@ impl Said {
 }
 
 impl Origin {
-    /// The origin of a rule, a gate or a trigger, whose location is known as `file:line`.
-    pub(super) fn at(whose: RuleSource<'_>, source: &str) -> Self {
+    /// Creates the origin of a rule, a gate or a trigger from its location, `file:line`.
+    pub(super) fn at(level: RuleSource<'_>, source: &str) -> Self {
         Self {
-            said: match whose {
-                RuleSource::Settings(tier) => Said::Settings(tier),
-                RuleSource::Workflow(key) => Said::Workflow(key.to_owned()),
-                RuleSource::Phase => Said::Phase,
+            kind: match level {
+                RuleSource::Settings(tier) => OriginKind::Settings(tier),
+                RuleSource::Workflow(key) => OriginKind::Workflow(key.to_owned()),
+                RuleSource::Phase => OriginKind::Phase,
             },
             location: (!source.is_empty()).then(|| diagnostic::Location::file(source)),
         }
@@ -156,7 +156,7 @@ impl Origin {
     #[must_use]
     pub fn default_value() -> Self {
         Self {
-            said: Said::Default,
+            kind: OriginKind::Default,
             location: None,
         }
     }

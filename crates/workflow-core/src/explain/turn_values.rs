@@ -22,7 +22,7 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// What the workflows around the phase say, the innermost first, or the root alone; then the settings.
+/// The values of the workflows around the phase, the innermost first, or of the root alone; then those of the settings.
 fn around(lookup: &OriginLookup<'_>, root_only: bool) -> Option<Row> {
     let said = lookup.scope_or_settings(
         root_only,
@@ -41,18 +41,18 @@ fn checkpoint(said: Checkpoint, origin: Origin) -> Row {
     Row {
         topic: Topic::Turns,
         key: "checkpoint",
-        value: Value::Word(said.to_owned()),
+        value: Value::Label(said.to_owned()),
         origin: Some(origin),
     }
 }
 
-/// Each with what it waits for and what the agent is told.
+/// The triggers, each with its event and its message.
 fn triggers(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let triggers = lookup.settings.triggers.iter();
     let rows = triggers.map(|trigger| Row {
         topic: Topic::Turns,
         key: "trigger",
-        value: Value::Word(format!("{}: \"{}\"", trigger.in_words(), trigger.prompt)),
+        value: Value::Label(format!("{}: \"{}\"", trigger.describe(), trigger.prompt)),
         origin: Some(Origin::at(
             RuleSource::Settings(trigger.tier),
             &trigger.source,

@@ -3,8 +3,8 @@
 //! A new guard of the engine is a new row here: its value from the resolved phase, its origin from
 //! the first level that has it.
 
-use crate::definition::{Bound, ContextMode, OnLimit, OnStop, Tier, ToolAccess, Verdict};
-use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, in_words};
+use crate::definition::{Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess};
+use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, describe_rule};
 use crate::policy::{STEP_TOOL, ToolGuard};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
 use crate::session::announcement;
@@ -13,7 +13,7 @@ use crate::session::phase::{all_profiles, level_names, levels};
 use crate::text;
 
 use super::origin_lookup::OriginLookup;
-use super::row::{Origin, Row, Said, Topic, Value};
+use super::row::{Origin, OriginKind, Row, Topic, Value};
 use super::turn_values;
 
 /// The values of a phase.
@@ -23,7 +23,7 @@ pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
         tools,
         context,
         auto_continue,
-        way_out,
+        phase_exit,
         moves,
         turn_values::of_phase,
         end,
@@ -52,10 +52,10 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
 
 /// Returns true if the origin is the settings or the workflow of this key.
 fn is_said_around(row: &Row, root: &str) -> bool {
-    match row.origin.as_ref().map(|origin| &origin.said) {
-        Some(Said::Settings(_)) => true,
-        Some(Said::Workflow(key)) => key == root && row.key != "blockReason",
-        Some(Said::Default | Said::Phase | Said::BuiltIn) | None => false,
+    match row.origin.as_ref().map(|origin| &origin.kind) {
+        Some(OriginKind::Settings(_)) => true,
+        Some(OriginKind::Workflow(key)) => key == root && row.key != "blockReason",
+        Some(OriginKind::Default | OriginKind::Phase | OriginKind::BuiltIn) | None => false,
     }
 }
 
@@ -71,7 +71,7 @@ fn row(topic: Topic, key: &'static str, value: Value, origin: impl Into<Option<O
 fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let root = lookup.position.root();
     let said = Some(());
-    let word = |text: &str| Value::Word(text.to_owned());
+    let word = |text: &str| Value::Label(text.to_owned());
     let description = &lookup.state.task_description;
     let mut rows = vec![row(
         Topic::Start,
@@ -84,7 +84,7 @@ fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
         rows.push(row(
             Topic::Start,
             "command",
-            Value::Word(command),
+            Value::Label(command),
             lookup.root(said, "commandName"),
         ));
     }
@@ -99,7 +99,7 @@ fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Start,
             "sessionName",
-            Value::Word(session_name(root, description)),
+            Value::Label(session_name(root, description)),
             lookup.root(prefix.map(|_| ()).or(length), named_by),
         ),
         row(
@@ -116,8 +116,8 @@ fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
 }
 
 fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let phase = &lookup.standing.phase;
-    let word = |text: &str| Value::Word(text.to_owned());
+    let phase = &lookup.resolved.phase;
+    let word = |text: &str| Value::Label(text.to_owned());
     let profiles = phase.available_profiles.as_ref();
     let by_phase = |said: bool, key: &str| {
         if said {
@@ -152,12 +152,12 @@ fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
             Value::Names(profiles.cloned().unwrap_or_default()),
             by_phase(profiles.is_some(), "availableProfiles"),
         ),
-        row(Topic::Phase, "status", word(&lookup.standing.status), None),
+        row(Topic::Phase, "status", word(&lookup.resolved.status), None),
     ]
 }
 
 fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let all = |text: &str| Value::Word(text.to_owned());
+    let all = |text: &str| Value::Label(text.to_owned());
     let (allowed, blocked, origin) = match &lookup.position.phase.tools {
         None => (all("all"), Value::None, Origin::default_value()),
         Some(ToolAccess::Blacklist(names)) => (
@@ -189,7 +189,7 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
             .templates
             .block_reason_template
             .as_ref();
-        let reason = lookup.standing.list_reason("{toolName}", allowed);
+        let reason = lookup.resolved.list_reason("{toolName}", allowed);
         rows.push(row(
             Topic::Tools,
             "blockReason",
@@ -211,7 +211,7 @@ fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .filter(|level| level.source != RuleSource::Phase);
     let listed = outer.filter_map(|level| {
         let list = ToolGuard::new(level.tools);
-        let value = Value::Word(list.allowed()?.to_owned());
+        let value = Value::Label(list.allowed()?.to_owned());
         Some(row(
             Topic::Tools,
             "allowedAround",
@@ -222,13 +222,13 @@ fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
     listed.collect()
 }
 
-/// The rule that stands before all levels.
+/// The rule that precedes all levels.
 fn own_rule() -> Row {
     let origin = Origin {
-        said: Said::BuiltIn,
+        kind: OriginKind::BuiltIn,
         location: None,
     };
-    let value = Value::Word(builtin_rule::FORBIDS.to_owned());
+    let value = Value::Label(builtin_rule::FORBIDS.to_owned());
     row(Topic::Tools, "block", value, origin)
 }
 
@@ -237,12 +237,12 @@ fn rules(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let names = level_names(lookup.position);
     let of_level = |level: LevelRules<'_>| -> Vec<Row> {
         let rules = level.rules.iter().map(|rule| {
-            let key = match rule.verdict {
-                Verdict::Allow => "allow",
-                Verdict::Ask => "ask",
-                Verdict::Block => "block",
+            let key = match rule.action {
+                RuleAction::Allow => "allow",
+                RuleAction::Ask => "ask",
+                RuleAction::Block => "block",
             };
-            let value = Value::Word(in_words(rule));
+            let value = Value::Label(describe_rule(rule));
             row(
                 Topic::Tools,
                 key,
@@ -257,7 +257,7 @@ fn rules(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// What becomes of results, outer levels first.
+/// The rules on results, outer levels first.
 fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let settings = lookup.settings;
     let outer = [
@@ -278,7 +278,7 @@ fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
             row(
                 Topic::Tools,
                 "results",
-                Value::Word(rule.in_words()),
+                Value::Label(rule.describe()),
                 Origin::at(whose, &rule.source),
             )
         })
@@ -287,10 +287,10 @@ fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
 }
 
 /// The gate and the approval for leaving the phase.
-fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
+fn phase_exit(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let phase = lookup.position.phase;
     let gates = phase.gate.iter().map(|gate| {
-        let value = Value::Word(gate.check.in_words());
+        let value = Value::Label(gate.check.describe());
         row(
             Topic::Moves,
             "gate",
@@ -299,7 +299,7 @@ fn way_out(lookup: &OriginLookup<'_>) -> Vec<Row> {
         )
     });
     let approval = phase.approve.iter().map(|approval| {
-        let value = Value::Word(format!(
+        let value = Value::Label(format!(
             "{} ({})",
             approval.ask,
             approval.choices.join(", ")
@@ -320,7 +320,7 @@ fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let part = |own: Option<&String>, default: &str| {
         Value::Part(own.map_or(default, String::as_str).to_owned())
     };
-    let mode = match lookup.standing.context_mode {
+    let mode = match lookup.resolved.context_mode {
         ContextMode::ByChange => "by-change",
         ContextMode::EveryTurn => "every-turn",
     };
@@ -332,7 +332,7 @@ fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Context,
             "mode",
-            Value::Word(mode.to_owned()),
+            Value::Label(mode.to_owned()),
             lookup.context_mode(root.context),
         ),
         row(
@@ -356,31 +356,31 @@ fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Context,
             "message",
-            Value::Text(lookup.standing.context.in_full()),
+            Value::Text(lookup.resolved.context.in_full()),
             None,
         ),
         row(
             Topic::Context,
             "inBetween",
-            Value::Word(lookup.standing.context.line()),
+            Value::Label(lookup.resolved.context.line()),
             None,
         ),
     ]
 }
 
 fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let rule = lookup.standing.auto_continue;
+    let rule = lookup.resolved.auto_continue;
     let on_stop = |what: OnStop| match what {
         OnStop::Pause => "pause",
         OnStop::Continue => "continue",
     };
     let on_limit = match rule.on_limit {
-        OnLimit::Park => "park",
+        OnLimit::Pause => "park",
         OnLimit::Cancel => "cancel",
     };
-    let word = |text: &str| Value::Word(text.to_owned());
+    let word = |text: &str| Value::Label(text.to_owned());
     let or_default = |origin: Option<Origin>| origin.unwrap_or_else(Origin::default_value);
-    // Without a bound the others are off too, unless somebody sets them: then `max` says it for them.
+    // Without a bound the others are off too, unless they are set: then the origin is that of `max`.
     let with_max = |origin: Option<Origin>| {
         origin.unwrap_or_else(|| match rule.max {
             Bound::Unlimited => or_default(lookup.continue_rule("max", |rule| rule.max)),
@@ -427,7 +427,7 @@ fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
         ),
         row(
             "reminder",
-            Value::Text(lookup.standing.reminder.text(true).to_owned()),
+            Value::Text(lookup.resolved.reminder.text(true).to_owned()),
             lookup.root(reminder, "notDoneReminder"),
         ),
     ]
@@ -436,7 +436,7 @@ fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
 fn bound(bound: Bound) -> Value {
     match bound {
         Bound::Times(times) => Value::Count(times.into()),
-        Bound::Unlimited => Value::Word("unlimited".to_owned()),
+        Bound::Unlimited => Value::Label("unlimited".to_owned()),
     }
 }
 
@@ -455,17 +455,17 @@ fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
         Err(TransitionError::Stale(stale)) => stale.to_string(),
     };
     vec![
-        row(Topic::Moves, "next", Value::Word(next), next_origin),
+        row(Topic::Moves, "next", Value::Label(next), next_origin),
         row(
             Topic::Moves,
             "loop",
-            Value::Word(again),
+            Value::Label(again),
             lookup.scope("loopable"),
         ),
     ]
 }
 
-/// The phase a state stands in, with the scopes around it.
+/// Returns the current phase of a state, with the scopes around it.
 fn phase_at(lookup: &OriginLookup<'_>, state: &RunState) -> String {
     Position::of(state, lookup.catalog).map_or_else(
         |stale| stale.to_string(),

@@ -1,23 +1,21 @@
-//! What came of a gate: a report on each check that was run, in words and for programs.
-//!
-//! Owns the shape of a report. Must not know how anything is run.
+//! Reports on the checks of a gate, for people and for programs.
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-/// How one check of a gate ended, for the session's entry and for whoever asked.
+/// The result of one check of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// What ran, as people read it: `cargo test --quiet`, `file docs/plan.md changed`.
+    /// The check, as people read it: `cargo test --quiet`, `file docs/plan.md changed`.
     pub what: String,
-    /// Where the check stands, as `file:line`.
+    /// The location of the check, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
-    /// How it ended.
-    pub verdict: GateVerdict,
-    /// Why it did not pass, as a sentence, with the cure where there is one; empty when it passed.
+    /// Its verdict.
+    pub verdict: CheckVerdict,
+    /// The reason why it did not pass, with a hint if there is one; empty when it passed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// The exit code of a command that ended by itself.
@@ -26,56 +24,56 @@ pub struct Report {
     /// The signal that ended a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// How long it took.
+    /// Its duration.
     pub duration_ms: u64,
-    /// The end of what it said, fit to be shown.
+    /// The end of its output, fit to be shown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tail: String,
 }
 
-/// What a check says of the phase.
+/// The verdict of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum GateVerdict {
-    /// What was expected is so.
+pub enum CheckVerdict {
+    /// The expectation is met.
     Passed,
-    /// What was expected is not so.
+    /// The expectation is not met.
     Failed,
-    /// Nobody knows: the check could not be run to its end.
-    CouldNotRun(Obstacle),
+    /// Unknown: the check could not be run to its end.
+    CouldNotRun(CheckError),
 }
 
-/// What kept a check from being run to its end.
+/// The reason why a check could not be run to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Obstacle {
+pub enum CheckError {
     /// There is no such program, file, directory or repository.
     Missing,
     /// There is one, and it cannot be executed.
     NotExecutable,
     /// It did not end in time.
     Timeout,
-    /// The session ended, or the gate was called off.
+    /// The session ended, or the gate was cancelled.
     Ended,
-    /// It said more than an expectation is held against.
+    /// Its output is longer than an expectation is compared with.
     TooMuchOutput,
     /// The project is not trusted.
     NotTrusted,
-    /// What it is to be compared with is not known.
+    /// There is no baseline to compare with.
     NoBaseline,
-    /// Anything else that the system has against it.
+    /// Any other error of the system.
     Start,
 }
 
 impl Report {
-    /// Whether what was expected is so.
+    /// Returns true if the expectation is met.
     #[must_use]
     pub fn has_passed(&self) -> bool {
-        self.verdict == GateVerdict::Passed
+        self.verdict == CheckVerdict::Passed
     }
 
-    /// The report as a line of a list, with what it said below.
-    fn in_words(&self) -> String {
+    /// Describes the report as a line of a list, with the output below.
+    fn describe(&self) -> String {
         let Self {
             what,
             reason,
@@ -85,37 +83,38 @@ impl Report {
         } = self;
         let seconds = format!("{}.{} s", duration_ms / 1000, duration_ms % 1000 / 100);
         let mut text = match self.verdict {
-            GateVerdict::Passed => format!("✓ {what} ({seconds})"),
-            GateVerdict::Failed => format!("✗ {what} ({seconds}): {reason}"),
-            GateVerdict::CouldNotRun(_) => format!("⚠ {what} could not be checked: {reason}"),
+            CheckVerdict::Passed => format!("✓ {what} ({seconds})"),
+            CheckVerdict::Failed => format!("✗ {what} ({seconds}): {reason}"),
+            CheckVerdict::CouldNotRun(_) => format!("⚠ {what} could not be checked: {reason}"),
         };
         if !self.source.is_empty() && !self.has_passed() {
-            let _ = write!(text, " [{}]", self.source);
+            write!(text, " [{}]", self.source).expect("writing to a string cannot fail");
         }
         if !tail.is_empty() && !self.has_passed() {
             let fence = if tail.contains("```") { "~~~~" } else { "```" };
-            let _ = write!(text, "\n{fence}\n{}\n{fence}", tail.trim_end());
+            write!(text, "\n{fence}\n{}\n{fence}", tail.trim_end())
+                .expect("writing to a string cannot fail");
         }
         text
     }
 }
 
-/// What an agent is told of a gate that opened.
+/// Returns the message to the agent about a gate that passed.
 pub(crate) fn passed(reports: &[Report]) -> String {
-    let words: Vec<String> = reports.iter().map(Report::in_words).collect();
-    words.join("\n")
+    let lines: Vec<String> = reports.iter().map(Report::describe).collect();
+    lines.join("\n")
 }
 
-/// What an agent is told of a gate that did not open.
+/// Returns the message to the agent about a gate that did not pass.
 pub(crate) fn not_passed(phase: &str, reports: &[Report]) -> String {
-    let words: Vec<String> = reports.iter().map(Report::in_words).collect();
+    let lines: Vec<String> = reports.iter().map(Report::describe).collect();
     let could_not_run = reports
         .iter()
-        .any(|report| matches!(report.verdict, GateVerdict::CouldNotRun(_)));
+        .any(|report| matches!(report.verdict, CheckVerdict::CouldNotRun(_)));
     let has_no_baseline = reports
         .iter()
-        .any(|report| report.verdict == GateVerdict::CouldNotRun(Obstacle::NoBaseline));
-    let (head, cure) = if has_no_baseline {
+        .any(|report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NoBaseline));
+    let (head, hint) = if has_no_baseline {
         (
             format!("⚠️ The gate of {phase} could not be checked: the phase goes on."),
             "How things stand is noted when a phase is entered. Tell the user: entering it again (workflow_step with action='loop', or a \
@@ -132,5 +131,5 @@ pub(crate) fn not_passed(phase: &str, reports: &[Report]) -> String {
             "Fix what it found, then call workflow_step with action='next' again.",
         )
     };
-    format!("{head}\n\n{}\n\n{cure}", words.join("\n"))
+    format!("{head}\n\n{}\n\n{hint}", lines.join("\n"))
 }

@@ -50,6 +50,10 @@ impl Results {
     ///
     /// A result is a text or a list of parts, of which those of type `text` have one.
     #[must_use]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "a value of JSON can be serialized"
+    )]
     pub fn apply(&self, tool: &str, content: &RawValue, is_error: bool) -> Option<Box<RawValue>> {
         let applies = |rule: &&CompiledResultRule| rule.applies_to(tool, is_error);
         let mut rules = self.rules.iter().filter(applies).peekable();
@@ -57,7 +61,7 @@ impl Results {
         let Ok(before) = serde_json::from_str::<Value>(content.get()) else {
             // For example half a surrogate pair. A result that cannot be searched for secrets is withheld.
             let redacts = rules.any(|rule| rule.rule.unread || !rule.rule.redact.is_empty());
-            return redacts.then(withheld).flatten();
+            return redacts.then(withheld);
         };
         let rules: Vec<&CompiledResultRule> = rules.collect();
         let mut after = before.clone();
@@ -68,7 +72,7 @@ impl Results {
         for rule in &rules {
             rule.shape(&mut after);
         }
-        (after != before).then(|| to_raw_value(&after).ok())?
+        (after != before).then(|| to_raw_value(&after).expect("a value of JSON can be serialized"))
     }
 }
 
@@ -109,6 +113,7 @@ impl CompiledResultRule {
             );
             return;
         }
+        // A pattern that cannot be compiled redacts the whole text.
         let compile = || {
             self.rule
                 .redact
@@ -132,9 +137,10 @@ impl CompiledResultRule {
 }
 
 /// Returns the replacement for a result that cannot be parsed.
-fn withheld() -> Option<Box<RawValue>> {
+fn withheld() -> Box<RawValue> {
     let text = "[redacted: the result could not be read]";
-    to_raw_value(&serde_json::json!([{"type": "text", "text": text}])).ok()
+    to_raw_value(&serde_json::json!([{"type": "text", "text": text}]))
+        .expect("a value of JSON can be serialized")
 }
 
 /// Returns the texts of a result.

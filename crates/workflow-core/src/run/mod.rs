@@ -1,4 +1,4 @@
-//! One run: its state, its transitions, its place in the definitions, its way back from a session.
+//! Runs: state, transitions, position in the definitions, restoration from a session.
 
 mod resolve;
 mod restore;

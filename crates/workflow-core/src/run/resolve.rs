@@ -1,4 +1,4 @@
-//! Where a run stands in its definitions (state-management: "`ActiveWorkflow` Resolution").
+//! The position of a run in its definitions (state-management: "`ActiveWorkflow` Resolution").
 
 use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
 
@@ -15,7 +15,7 @@ pub enum Stale {
     PhaseGone {
         /// The workflow.
         workflow: String,
-        /// How many entries it has.
+        /// The number of its entries.
         phases: usize,
         /// The entry the path names, counted from 1.
         number: usize,
@@ -30,20 +30,20 @@ pub enum Stale {
     },
 }
 
-/// A run's place, resolved down to a phase.
+/// The position of a run, resolved down to a phase.
 #[derive(Debug)]
 pub struct Position<'c> {
     /// The workflow and the entry of each segment, root first; never empty.
     pub levels: Vec<Level<'c>>,
     /// The entry the innermost segment names.
     pub entry: &'c PhaseEntry,
-    /// Levels below a reference the run stands on, down to the phase; empty on a phase.
+    /// Levels below a reference that the run is at, down to the phase; empty at a phase.
     pub drilled: Vec<Level<'c>>,
-    /// The phase that holds.
+    /// The current phase.
     pub phase: &'c Phase,
 }
 
-/// A workflow and the place in it.
+/// A workflow and the index of an entry in it.
 #[derive(Debug, Clone, Copy)]
 pub struct Level<'c> {
     /// The workflow of this scope.
@@ -93,7 +93,7 @@ impl<'c> Position<'c> {
         })
     }
 
-    /// The root workflow: its templates hold for the whole run.
+    /// The root workflow: its templates apply to the whole run.
     #[must_use]
     pub fn root(&self) -> &'c Workflow {
         self.levels[0].workflow

@@ -1,6 +1,6 @@
-//! A run's way back from the session's entries (state-management: "Reconstruction").
+//! The restoration of a run from the session's entries (state-management: "Reconstruction").
 //!
-//! Whatever an entry holds, the worst it can do is to be reported and left out.
+//! A damaged entry is reported and left out.
 
 use serde_json::value::RawValue;
 
@@ -13,7 +13,7 @@ use super::stored::{VERSION, entry_type};
 use super::stored_state::{Damage, state_from};
 use super::{RunState, StoredDefinition, StoredGate, StoredRun};
 
-/// What the entries say.
+/// The content of the entries.
 #[derive(Debug, Default)]
 pub struct RestoredRun {
     /// The state of the last run.
@@ -24,9 +24,9 @@ pub struct RestoredRun {
     pub counters: ContinueCounters,
     /// Its approval request, if it is paused for it.
     pub approval_request: Option<String>,
-    /// How things stood when its phase was entered, if its gate asks for it.
+    /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
-    /// What could not be used.
+    /// Reports on entries that could not be used.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -87,7 +87,7 @@ fn last_definition(
     Some((catalog?, stored.hash))
 }
 
-/// How things stood at this step of a run. One that cannot be read is as none: the checks that need it say so.
+/// Returns the baseline of this step of a run. A damaged one counts as missing: the checks that need it say so.
 fn last_baseline(entries: &[Entry<'_>], task_id: &str, step: u64) -> Option<Box<RawValue>> {
     let gates = entries
         .iter()

@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunState {
-    /// Whether the agent should be working on phases.
+    /// True while the agent should be working on phases.
     pub active: bool,
     /// The key of the root workflow.
     pub workflow_key: String,
-    /// Where the run stands.
+    /// The position of the run.
     pub current_path: Path,
     /// One more at every transition.
     pub global_step_count: u64,
     /// `wf-{milliseconds}-{six base-36 characters}`.
     pub task_id: String,
-    /// What the user asked for.
+    /// The user's request.
     pub task_description: String,
     /// When the run was started, in milliseconds since the Unix epoch.
     pub started_at: i64,
-    /// Whether the end of the run was announced.
+    /// True once the end of the run was announced.
     pub completion_notified: bool,
-    /// Whether it was cancelled rather than completed.
+    /// True if it was cancelled rather than completed.
     pub cancelled: bool,
 }
 
-/// Where a run stands: one segment a scope, root first, never empty.
+/// The position of a run: one segment a scope, root first, never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Path(Vec<PathSegment>);
@@ -37,12 +37,12 @@ pub struct Path(Vec<PathSegment>);
 pub struct PathSegment {
     /// The workflow this scope runs.
     pub workflow_key: String,
-    /// The place in its phase entries.
+    /// The index in its phase entries.
     pub phase_index: usize,
 }
 
 impl RunState {
-    /// Whether anything still follows from it: it goes on, or its end was not announced.
+    /// Returns true if it continues, or its end was not announced.
     #[must_use]
     pub fn matters(&self) -> bool {
         self.active || !self.completion_notified
@@ -50,7 +50,7 @@ impl RunState {
 }
 
 impl Path {
-    /// The path of a run that stands on an entry of its root workflow.
+    /// Creates the path of a run that is at an entry of its root workflow.
     #[must_use]
     pub fn root(workflow_key: &str, phase_index: usize) -> Self {
         Self(vec![PathSegment {
@@ -71,7 +71,7 @@ impl Path {
         &self.0
     }
 
-    /// How many scopes it has.
+    /// Returns the number of its scopes.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.0.len()

@@ -1,7 +1,7 @@
-//! What a run leaves in the session beside its state: its definition, and its counts of reminders.
+//! Session entries of a run beside its state: its definition, its counts of reminders, its gates.
 //!
-//! The state's own entry is [`RunState`]; these two are ours on top, in entries of their own, so
-//! that sessions interchange with the package's. Both name the run they belong to.
+//! The entry of the state is [`RunState`]; these are additional entries, so that sessions
+//! interchange with the package's. Each names the run it belongs to.
 
 use std::collections::BTreeSet;
 
@@ -23,9 +23,9 @@ pub mod entry_type {
     pub const DEFINITION: &str = "workflow:definition";
     /// The counts of reminders, and why the run is paused.
     pub const RUN: &str = "workflow:run";
-    /// What a gate came to, or how things stood when its phase was entered.
+    /// The result of a gate, or its baseline: the state of files when its phase was entered.
     pub const GATE: &str = "workflow:gate";
-    /// What was kept of the code when a turn began.
+    /// The checkpoint of the code at the start of a turn.
     pub const CHECKPOINT: &str = "workflow:checkpoint";
 }
 
@@ -45,7 +45,7 @@ impl StoredRun {
     }
 }
 
-/// The definition a run was started with, or went on with.
+/// The definition of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredDefinition {
@@ -53,14 +53,14 @@ pub struct StoredDefinition {
     pub version: u32,
     /// The run it belongs to.
     pub task_id: String,
-    /// Hash of the workflows, to see whether the files say something else now.
+    /// The hash of the workflows, which shows that the files have changed.
     pub hash: String,
     /// The root workflow and all that it reaches.
     pub workflows: Vec<Workflow>,
 }
 
 impl StoredDefinition {
-    /// What a run of this root needs of a catalog.
+    /// Creates the definition of a run of this root.
     #[must_use]
     pub fn of(root: &str, catalog: &Catalog, task_id: &str) -> Self {
         let workflows: Vec<Workflow> = reachable(root, catalog).into_iter().cloned().collect();
@@ -89,7 +89,7 @@ pub struct StoredRun {
     pub approval_request: Option<String>,
 }
 
-/// What a gate came to, or how things stood when its phase was entered.
+/// The result of a gate, or its baseline: the state of files when its phase was entered.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredGate {
@@ -97,20 +97,20 @@ pub struct StoredGate {
     pub version: u32,
     /// The run it belongs to.
     pub task_id: String,
-    /// How often the run had moved.
+    /// The number of moves of the run so far.
     pub step: u64,
     /// The id of the phase.
     pub phase: String,
-    /// How things stood, as the process noted it.
+    /// The baseline, as the platform recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<RawValue>>,
-    /// What the checks came to.
+    /// The results of the checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Report>,
 }
 
 impl StoredGate {
-    /// How things stood when a phase was entered.
+    /// Creates the entry of a gate's baseline.
     #[must_use]
     pub fn of_baseline(state: &RunState, phase: &str, baseline: Box<RawValue>) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl StoredGate {
         }
     }
 
-    /// What the checks of a phase's gate came to.
+    /// Creates the entry of a gate's results.
     #[must_use]
     pub fn of_reports(state: &RunState, phase: &str, reports: &[Report]) -> Self {
         Self {
@@ -159,13 +159,12 @@ pub(crate) fn reachable<'c>(root: &str, catalog: &'c Catalog) -> Vec<&'c Workflo
 
 fn hash_of(workflows: &[Workflow]) -> String {
     use std::fmt::Write as _;
-    // Serializing these types cannot fail: they have string keys only.
-    let bytes = serde_json::to_vec(workflows).unwrap_or_default();
+    let bytes = serde_json::to_vec(workflows).expect("maps with string keys can be serialized");
     Sha256::digest(&bytes)
         .iter()
         .take(16)
         .fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
+            write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
             hex
         })
 }

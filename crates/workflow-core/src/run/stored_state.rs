@@ -1,7 +1,7 @@
-//! Reads a stored state, whatever stands in it (state-management: "Reconstruction", "Migration", "Validation").
+//! The reader of stored states (state-management: "Reconstruction", "Migration", "Validation").
 //!
-//! Only the fields of a state are looked at, each on its own: what a foreign field holds, and how
-//! long or deep it is, cannot cost the run.
+//! Only the fields of a state are looked at, each on its own: the content,
+//! length and depth of an unknown field cannot cost the run.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(crate) const MAX_TIME: i64 = 8_640_000_000_000_000;
 /// Whole numbers up to here are exact in every implementation.
 const MAX_WHOLE: f64 = 9_007_199_254_740_991.0;
 
-/// What is wrong with a stored state.
+/// A defect of a stored state.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Damage {
     #[error("it cannot be read as JSON")]
@@ -87,7 +87,7 @@ impl Fields<'_> {
         let workflow_key = text("workflowKey", key)?;
         let current_path = self.path(&workflow_key)?;
         let global_step_count = match self.global_step_count {
-            // Migration of early states: the root's index stands in for the count.
+            // Migration of early states: the root's index replaces the count.
             None => current_path.segments()[0].phase_index as u64,
             Some(count) => whole(count).ok_or(Damage::Field {
                 field: "globalStepCount",
@@ -109,6 +109,7 @@ impl Fields<'_> {
             task_id: self
                 .task_id
                 .map_or(Ok(String::new()), |id| text("taskId", id))?,
+            // The description is for display only: a damaged one does not cost the run.
             task_description: self
                 .task_description
                 .and_then(|description| text("taskDescription", description).ok())
@@ -119,7 +120,7 @@ impl Fields<'_> {
         })
     }
 
-    /// The path, or the one that `currentPhaseIndex` of the first versions stands for.
+    /// Returns the path, or the one that `currentPhaseIndex` of the first versions means.
     fn path(&self, workflow_key: &str) -> Result<Path, Damage> {
         let stored = self.current_path.filter(|path| is_truthy(path));
         if let (Some(index), None) = (self.current_phase_index, stored) {
@@ -149,7 +150,7 @@ const NO_TRUTH: Damage = Damage::Field {
     expected: "true or false",
 };
 
-/// Whether ECMAScript takes a value for true, as the package's migration does.
+/// Returns whether ECMAScript takes a value for true, as the package's migration does.
 fn is_truthy(value: &RawValue) -> bool {
     match value.get() {
         "null" | "false" | "\"\"" => false,

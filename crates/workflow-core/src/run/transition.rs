@@ -45,7 +45,7 @@ pub fn start(
 /// Moves to what `next` enters; the run is done when there is nothing left.
 ///
 /// state-management: "Phase Transitions", cases 1 to 4. Case 1 arises only for stored states
-/// that stand on a reference: our own transitions always end on a phase (A06).
+/// that are at a reference: our own transitions always end on a phase (A06).
 pub fn advance(state: &RunState, catalog: &Catalog) -> Result<RunState, Stale> {
     let position = Position::of(state, catalog)?;
     let path = match position.entry {
@@ -62,7 +62,7 @@ pub fn advance(state: &RunState, catalog: &Catalog) -> Result<RunState, Stale> {
 
 /// Restarts the innermost scope (state-management: "Loop Phase"), entering down to a phase (B07).
 ///
-/// Where in the scope the run stood does not matter: a place that is gone can be left this way.
+/// The position in the scope does not matter: one that no longer exists can be left by this.
 pub fn repeat(state: &RunState, catalog: &Catalog) -> Result<RunState, TransitionError> {
     let first = moved(state, state.current_path.moved_to(0));
     let scope = Position::of(&first, catalog)?.scope();
@@ -76,7 +76,7 @@ pub fn repeat(state: &RunState, catalog: &Catalog) -> Result<RunState, Transitio
     })
 }
 
-/// Ends the run where it stands.
+/// Ends the run at its position.
 #[must_use]
 pub fn cancel(state: &RunState) -> RunState {
     RunState {
@@ -125,7 +125,7 @@ fn moved(state: &RunState, path: Path) -> RunState {
     }
 }
 
-/// Case 3. The path keeps the root's last entry, so that it stays a place in the workflow (A07).
+/// Case 3. The path keeps the root's last entry, so that it stays a position in the workflow (A07).
 fn done(state: &RunState) -> RunState {
     let root = &state.current_path.segments()[0];
     RunState {

@@ -13,7 +13,7 @@ use super::run::ActiveRun;
 use crate::definition::{Check, Gate, RunCheck};
 use crate::effect::{AnswerKind, DeferredAnswer, Effect, Effects, GateRun, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
-use crate::policy::gate::{GateVerdict, Obstacle, Report, not_passed};
+use crate::policy::gate::{CheckError, CheckVerdict, Report, not_passed};
 use crate::reminders::PauseReason;
 use crate::run::{StoredGate, entry_type};
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
@@ -204,7 +204,7 @@ impl PhaseExit {
         // A gate without a report has not passed.
         if reports.is_empty() {
             let reason = "it ended, and nobody said how".to_owned();
-            reports = could_not_run(context, |_| true, Obstacle::Start, reason);
+            reports = could_not_run(context, |_| true, CheckError::Start, reason);
         }
         Some(self.finish_gate(request, approved, reports, context, out.now()))
     }
@@ -684,23 +684,23 @@ fn not_trusted(context: &mut ExitContext<'_>, why: &str) -> Vec<Report> {
     let reason = format!(
         "the commands of this project are not trusted, and {why}; the user can trust them with `workflow-sidecar trust`"
     );
-    could_not_run(context, is_command, Obstacle::NotTrusted, reason)
+    could_not_run(context, is_command, CheckError::NotTrusted, reason)
 }
 
 /// The report on the first check of the gate that fits.
 fn could_not_run(
     context: &mut ExitContext<'_>,
     fits: impl FnMut(&&Gate) -> bool,
-    obstacle: Obstacle,
+    error: CheckError,
     reason: String,
 ) -> Vec<Report> {
     let phase = context.run.as_deref().and_then(ActiveRun::phase);
     let gates = phase.map_or(&[][..], |phase| &phase.phase.gate);
     let gate = gates.iter().find(fits);
     let report = gate.map(|gate| Report {
-        what: gate.check.in_words(),
+        what: gate.check.describe(),
         source: gate.source.clone(),
-        verdict: GateVerdict::CouldNotRun(obstacle),
+        verdict: CheckVerdict::CouldNotRun(error),
         reason,
         exit: None,
         signal: None,

@@ -1,4 +1,4 @@
-//! What is explained: the values are what a session goes by, and each names the line that says it.
+//! Explained values: they are those of a session, and each names the line of its origin.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,7 +1,7 @@
-//! Who says a value, and in which line, whatever the file is written in.
+//! The origins of values, in files of every format.
 
 use workflow_core::definition::{Loaded, MemoryFiles, Origins, Tier, load};
-use workflow_core::explain::{Explained, Origin, Said, Topic, Value, everywhere, phase_tree};
+use workflow_core::explain::{Explained, Origin, OriginKind, Topic, Value, everywhere, phase_tree};
 
 const WORKFLOW: &str = "\
 name: Fix
@@ -56,7 +56,7 @@ fn files() -> MemoryFiles {
         .with(Tier::Global, "check/workflow.json5", CHECK)
 }
 
-/// `who file:line`, of a value at a place.
+/// A value of a topic with its origin, as `kind file:line`.
 fn origin_in(files: &MemoryFiles, place: &str, section: Topic, key: &str) -> (Value, String) {
     let loaded = load(files);
     let origins = Origins::new(files, &loaded);
@@ -65,19 +65,19 @@ fn origin_in(files: &MemoryFiles, place: &str, section: Topic, key: &str) -> (Va
     let state = tree.find(place).unwrap().state().unwrap();
     let explained = Explained::of(&state, &loaded, &origins).unwrap();
     let row = explained.row(section, key).expect("there is such a row");
-    (row.value.clone(), told(row.origin.as_ref()))
+    (row.value.clone(), described(row.origin.as_ref()))
 }
 
-fn told(origin: Option<&Origin>) -> String {
+fn described(origin: Option<&Origin>) -> String {
     let Some(origin) = origin else {
         return String::new();
     };
-    let said = match &origin.said {
-        Said::Default => "default".to_owned(),
-        Said::BuiltIn => "built in".to_owned(),
-        Said::Settings(tier) => format!("{tier:?} settings"),
-        Said::Workflow(key) => format!("workflow {key}"),
-        Said::Phase => "phase".to_owned(),
+    let said = match &origin.kind {
+        OriginKind::Default => "default".to_owned(),
+        OriginKind::BuiltIn => "built in".to_owned(),
+        OriginKind::Settings(tier) => format!("{tier:?} settings"),
+        OriginKind::Workflow(key) => format!("workflow {key}"),
+        OriginKind::Phase => "phase".to_owned(),
     };
     match &origin.location {
         Some(place) => match place.line() {
@@ -94,20 +94,20 @@ fn origin(place: &str, section: Topic, key: &str) -> String {
 }
 
 #[test]
-fn a_phase_file_says_it_in_its_frontmatter_and_its_body() {
+fn a_phase_file_is_an_origin_in_its_frontmatter_and_its_body() {
     let at = |section, key| origin("look", section, key);
     let file = ".pi/workflows/fix/look.md";
     assert_eq!(at(Topic::Phase, "id"), format!("phase {file}:2"));
     assert_eq!(at(Topic::Tools, "allowed"), format!("phase {file}:6"));
     assert_eq!(at(Topic::Continue, "countdown"), format!("phase {file}:8"));
     assert_eq!(at(Topic::Phase, "instructions"), format!("phase {file}:12"));
-    // A map under `continue` says that this level goes on; it has no line of its own.
+    // A map under `continue` sets `wait` to false; there is no separate line for that.
     assert_eq!(at(Topic::Continue, "wait"), format!("phase {file}:7"));
     assert_eq!(at(Topic::Phase, "availableProfiles"), "default");
 }
 
 #[test]
-fn a_phase_written_out_in_the_workflow_says_it_there() {
+fn a_phase_written_out_in_the_workflow_is_an_origin_there() {
     let file = ".pi/workflows/fix/workflow.yaml";
     assert_eq!(
         origin("mend", Topic::Tools, "blocked"),
@@ -158,7 +158,7 @@ fn of_two_settings_files_the_one_that_wins_is_named() {
         .with_settings(Tier::Project, "{\n  continue: { onLimit: 'park', onQuestion: 'what' } }");
     let at = |section, key| origin_in(&files, "mend", section, key);
     let (value, origin) = at(Topic::Continue, "onLimit");
-    assert_eq!(value, Value::Word("park".to_owned()));
+    assert_eq!(value, Value::Label("park".to_owned()));
     assert_eq!(origin, "Project settings .pi/workflow-sidecar.json5:2");
     assert_eq!(
         at(Topic::Continue, "onError").1,
@@ -177,7 +177,7 @@ fn without_a_bound_the_others_are_off_because_of_it() {
     let workflow = WORKFLOW.replace("max: 5", "max: unlimited");
     let files = files().with(Tier::Project, "fix/workflow.yaml", workflow);
     let (value, origin) = origin_in(&files, "mend", Topic::Continue, "maxStale");
-    assert_eq!(value, Value::Word("unlimited".to_owned()));
+    assert_eq!(value, Value::Label("unlimited".to_owned()));
     assert_eq!(origin, "workflow fix .pi/workflows/fix/workflow.yaml:6");
     assert!(
         origin_in(&files, "mend", Topic::Continue, "onError")
@@ -197,7 +197,7 @@ fn a_value_that_means_nothing_is_not_said() {
     let fix = loaded.catalog.get("fix").unwrap();
     let rows = everywhere(fix, &loaded, &Origins::new(&files, &loaded));
     let origin = |key| {
-        told(
+        described(
             rows.iter()
                 .find(|row| row.key == key)
                 .unwrap()
@@ -214,7 +214,7 @@ fn a_value_that_means_nothing_is_not_said() {
 }
 
 #[test]
-fn files_that_are_gone_leave_who_said_it() {
+fn files_that_are_gone_leave_the_kind_of_origin() {
     let loaded: Loaded = load(&files());
     let gone = MemoryFiles::new();
     let origins = Origins::new(&gone, &loaded);
@@ -222,11 +222,11 @@ fn files_that_are_gone_leave_who_said_it() {
     let state = tree.find("look").unwrap().state().unwrap();
     let explained = Explained::of(&state, &loaded, &origins).unwrap();
     let row = explained.row(Topic::Tools, "allowed").unwrap();
-    assert_eq!(told(row.origin.as_ref()), "phase");
+    assert_eq!(described(row.origin.as_ref()), "phase");
 }
 
 #[test]
-fn what_holds_around_turns_names_its_lines() {
+fn values_around_turns_name_their_lines() {
     let files = files()
         .with_settings(
             Tier::Global,
@@ -242,7 +242,7 @@ fn what_holds_around_turns_names_its_lines() {
             LOOK.replace("emoji: l\n", "emoji: l\ncheckpoint: off\n"),
         );
     let kept = |place| origin_in(&files, place, Topic::Turns, "checkpoint");
-    let word = |text: &str| Value::Word(text.to_owned());
+    let word = |text: &str| Value::Label(text.to_owned());
     assert_eq!(
         kept("look"),
         (word("off"), "phase .pi/workflows/fix/look.md:5".to_owned())
@@ -255,7 +255,7 @@ fn what_holds_around_turns_names_its_lines() {
     let around: Vec<(Value, String)> = everywhere(fix, &loaded, &origins)
         .into_iter()
         .filter(|row| row.topic == Topic::Turns)
-        .map(|row| (row.value, told(row.origin.as_ref())))
+        .map(|row| (row.value, described(row.origin.as_ref())))
         .collect();
     assert_eq!(around[0], (word("git"), settings));
     let [a, b] = &around[1..] else {

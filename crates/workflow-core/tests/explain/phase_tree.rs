@@ -1,4 +1,4 @@
-//! The places of a workflow, and what they are called.
+//! The phases of a workflow, and their names.
 
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, load};
 use workflow_core::explain::{NotFound, phase_tree};
@@ -52,7 +52,7 @@ fn find(wanted: &str) -> Result<String, NotFound> {
 }
 
 #[test]
-fn the_phases_are_those_that_a_run_comes_to_by_next_alone() {
+fn the_phases_are_those_that_next_alone_reaches() {
     let loaded = loaded();
     let ship = loaded.catalog.get("ship").unwrap();
     let described: Vec<RunState> = phase_tree(ship, &loaded.catalog)

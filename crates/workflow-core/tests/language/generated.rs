@@ -84,7 +84,7 @@ fn the_examples_of_the_rows_make_a_sound_workflow() {
 }
 
 #[test]
-fn what_holds_without_a_word_is_what_the_engine_does() {
+fn documented_defaults_are_those_of_the_engine() {
     let default = |name: &str| {
         let row = Section::Continue.keys().iter().find(|key| key.name == name);
         row.unwrap().default
@@ -99,7 +99,7 @@ fn what_holds_without_a_word_is_what_the_engine_does() {
         OnStop::Continue => Default::Text("continue"),
     };
     let on_limit = match standing.on_limit {
-        OnLimit::Park => Default::Text("park"),
+        OnLimit::Pause => Default::Text("park"),
         OnLimit::Cancel => Default::Text("cancel"),
     };
     assert_eq!(default("max"), times(standing.max));

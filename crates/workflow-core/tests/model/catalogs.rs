@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use workflow_core::definition::{
-    Approval, Bound, ContinueRule, Gate, Guards, Phase, PhaseEntry, Rule, Settings, Show,
-    ToolAccess, Verdict, Workflow,
+    Approval, Bound, ContinueRule, Gate, Guards, Phase, PhaseEntry, Rule, RuleAction, Settings,
+    Show, ToolAccess, Workflow,
 };
 
-/// What stands in a scope: a phase, or the number of a workflow.
+/// An entry of a scope: a phase, or the number of a workflow.
 type Shape = Vec<Option<usize>>;
 
 /// Every list of so many of these at most, but the empty one.
@@ -27,7 +27,7 @@ fn lists(of: &[Option<usize>], most: usize) -> Vec<Shape> {
     all
 }
 
-/// The catalogs whose scopes have so many entries at most. No two are the same for a run: what the root does not
+/// The catalogs with so many entries in a scope at most. No two are the same for a run: what the root does not
 /// reach has one shape.
 pub(crate) fn catalogs(most: usize) -> Vec<Vec<Workflow>> {
     let mut all = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn catalogs(most: usize) -> Vec<Vec<Workflow>> {
     all
 }
 
-/// Gives the phases and workflows of a shape what can hold them: the next shape gives others the same.
+/// Gives the phases and workflows of a shape their fields: the next shape gives others the same.
 fn decorated(shapes: &[&Shape], decoration: usize) -> Vec<Workflow> {
     let mut number = decoration;
     let mut workflows = Vec::new();
@@ -68,7 +68,7 @@ fn decorated(shapes: &[&Shape], decoration: usize) -> Vec<Workflow> {
             loopable: !(decoration + at).is_multiple_of(3),
             tools: (at == 1).then(|| ToolAccess::Whitelist(names(&["read", "edit", "bash"]))),
             rules: if at == 2 {
-                vec![rule(Verdict::Block, "bash")]
+                vec![rule(RuleAction::Block, "bash")]
             } else {
                 Vec::new()
             },
@@ -99,9 +99,9 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn rule(verdict: Verdict, tool: &str) -> Rule {
+fn rule(action: RuleAction, tool: &str) -> Rule {
     Rule {
-        verdict,
+        action,
         tools: names(&[tool]),
         path: Vec::new(),
         command: Vec::new(),
@@ -119,8 +119,11 @@ fn phase(id: &str, number: usize) -> Phase {
         _ => None,
     };
     let rules = match number % 4 {
-        1 => vec![rule(Verdict::Allow, "edit"), rule(Verdict::Block, "edit")],
-        2 => vec![rule(Verdict::Ask, "edit")],
+        1 => vec![
+            rule(RuleAction::Allow, "edit"),
+            rule(RuleAction::Block, "edit"),
+        ],
+        2 => vec![rule(RuleAction::Ask, "edit")],
         _ => Vec::new(),
     };
     let gate: Vec<Gate> = serde_json::from_value(json!([

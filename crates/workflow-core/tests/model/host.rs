@@ -13,7 +13,7 @@ use workflow_core::session::Abilities;
 use workflow_core::types::{GateRunId, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 
-use crate::reading::{Event, Fate, Said};
+use crate::reading::{Access, Decision, Event};
 
 const NOW: u64 = 1_747_234_567_890;
 
@@ -23,13 +23,13 @@ pub(crate) struct Host {
     pub(crate) session: Session,
     loaded: Arc<Loaded>,
     now: u64,
-    /// Shared by all that went the same way.
+    /// Shared by all hosts with the same history.
     branch: Vec<Arc<(String, Box<RawValue>)>>,
     requests: u64,
     approval: Option<QuestionId>,
     replacement: Option<QuestionId>,
     gate: Option<GateRunId>,
-    /// The waiting for a person's word, and what was said about it outside of the host.
+    /// The approval request, and the decision made outside of the host.
     awaited: Option<(String, Option<ApprovalDecision>)>,
     abilities: Abilities,
 }
@@ -68,13 +68,13 @@ impl Host {
         host
     }
 
-    /// How many entries the branch has.
+    /// Returns the number of entries of the branch.
     pub(crate) fn entries(&self) -> usize {
         self.branch.len()
     }
 
-    /// Whether a person's word is waited for.
-    pub(crate) fn awaits_word(&self) -> bool {
+    /// Returns whether the run waits for an approval.
+    pub(crate) fn awaits_approval(&self) -> bool {
         self.awaited.is_some()
     }
 
@@ -97,7 +97,7 @@ impl Host {
             Event::Approve => self.answer_approval(Answer::Chosen("approve")),
             Event::Revise => self.answer_approval(Answer::Chosen("revise")),
             Event::Dismiss => self.answer_approval(Answer::Dismissed),
-            Event::Say(said) => self.say(said),
+            Event::Decide(decision) => self.decide(decision),
             Event::GatePasses => self.end_gate("passed"),
             Event::GateFails => self.end_gate("failed"),
             Event::Stop => self.stop("stop"),
@@ -142,12 +142,12 @@ impl Host {
         });
     }
 
-    fn say(&mut self, said: Said) {
+    fn decide(&mut self, decision: Decision) {
         let (_, word) = self.awaited.as_mut().expect("a word is waited for");
-        *word = Some(match said {
-            Said::Approve => ApprovalDecision::Chosen("approve".to_owned()),
-            Said::Revise => ApprovalDecision::Chosen("revise".to_owned()),
-            Said::Outdated => ApprovalDecision::Outdated,
+        *word = Some(match decision {
+            Decision::Approve => ApprovalDecision::Chosen("approve".to_owned()),
+            Decision::Revise => ApprovalDecision::Chosen("revise".to_owned()),
+            Decision::Outdated => ApprovalDecision::Outdated,
         });
     }
 
@@ -226,18 +226,18 @@ impl Host {
         }
     }
 
-    /// What becomes of a tool call, if it came now.
-    pub(crate) fn fate(&self, tool: &str) -> Fate {
+    /// Returns the decision on a tool call at this moment.
+    pub(crate) fn access(&self, tool: &str) -> Access {
         let mut out = Effects::at(self.now);
         let call = Call::new(tool, None, &PlainPaths);
         let mut session = self.session.clone();
         match session.handle_tool_call(RequestId(u64::MAX), &call, &mut out) {
-            Reply::Now(ToolDecision::Allow) => Fate::Runs,
-            Reply::Later => Fate::Asked,
+            Reply::Now(ToolDecision::Allow) => Access::Runs,
+            Reply::Later => Access::Asked,
             // A host that cannot ask blocks what a person would have to decide.
             Reply::Now(ToolDecision::Block {
                 by: Decider::Rule, ..
-            }) => Fate::Blocked,
+            }) => Access::Blocked,
             other @ Reply::Now(_) => panic!("{other:?}"),
         }
     }

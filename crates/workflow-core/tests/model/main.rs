@@ -1,8 +1,8 @@
-//! All that can become of a run of a small catalog: every state that can be reached, in breadth.
+//! Model checking of runs of small catalogs: every state that can be reached, breadth first.
 //!
-//! The engine and a direct reading of the rules go the same ways. What holds in every state: both stand in the
-//! same place, tools have the same fate, the end and a cancellation can be reached, the count of steps grows, and a
-//! sidecar that is started anew goes on from there.
+//! The engine and a direct reading of the rules take the same transitions. Invariants of every state: both are at
+//! the same position and decide alike on tools, the end and a cancellation can be reached, the count of steps grows, and
+//! a restarted sidecar restores the state.
 //!
 //! A test run looks at some of the catalogs; with `WORKFLOW_MODEL=whole` at all of them, which takes minutes.
 
@@ -23,7 +23,7 @@ use workflow_core::session::View;
 
 use crate::catalogs::{catalogs, settings};
 use crate::host::Host;
-use crate::reading::{At, Event, Fate, Place, Reading, TOOLS, fate, places};
+use crate::reading::{Access, At, Event, FlatPhase, Reading, TOOLS, access, positions};
 
 /// Asks for all catalogs.
 const WHOLE: &str = "WORKFLOW_MODEL";
@@ -34,7 +34,7 @@ struct Found {
     states: Vec<(Reading, Host)>,
     numbers: HashMap<Reading, usize>,
     /// From, to.
-    ways: Vec<(usize, usize)>,
+    edges: Vec<(usize, usize)>,
 }
 
 impl Found {
@@ -47,10 +47,10 @@ impl Found {
         number
     }
 
-    /// Whether each of these states can be reached from every state in which a run is active.
+    /// Returns whether each of these states can be reached from every state in which a run is active.
     fn leads_to(&self, is_goal: impl Fn(&Reading) -> bool) -> bool {
         let mut back: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
-        for &(from, to) in &self.ways {
+        for &(from, to) in &self.edges {
             back[to].push(from);
         }
         let is_there = |at: &usize| is_goal(&self.states[*at].0);
@@ -68,23 +68,23 @@ impl Found {
 
 /// Finds every state by these events.
 fn explore(workflows: &[Workflow], events: &[Event], dialogs: bool) -> Found {
-    let places = places(workflows);
+    let positions = positions(workflows);
     let mut found = Found::default();
     let host = Host::new(workflows.to_vec(), settings(), dialogs);
     found.note(Reading::new(), host);
     let mut at = 0;
     while at < found.states.len() {
         let (reading, host) = found.states[at].clone();
-        agrees(&reading, &host, &places, dialogs);
-        comes_back(&reading, &host, &places);
+        agrees(&reading, &host, &positions, dialogs);
+        restores(&reading, &host, &positions);
         for &event in events.iter().filter(|event| reading.admits(**event)) {
-            let after = reading.after(event, &places, dialogs);
+            let after = reading.after(event, &positions, dialogs);
             let mut next = host.clone();
             next.happen(event);
-            moved_as_it_should(&host, &next, event);
-            stands(&after, &next, &places, &format!("{reading:?} {event:?}"));
+            moves_are_counted(&host, &next, event);
+            same_position(&after, &next, &positions, &format!("{reading:?} {event:?}"));
             let to = found.note(after, next);
-            found.ways.push((at, to));
+            found.edges.push((at, to));
         }
         at += 1;
     }
@@ -99,8 +99,8 @@ fn explore(workflows: &[Workflow], events: &[Event], dialogs: bool) -> Found {
     found
 }
 
-/// Both stand in the same place.
-fn stands(reading: &Reading, host: &Host, places: &[Place], when: &str) {
+/// Checks that both are at the same position.
+fn same_position(reading: &Reading, host: &Host, positions: &[FlatPhase], when: &str) {
     let view = host.session.view();
     let at = match &view {
         None => At::Nowhere,
@@ -108,19 +108,19 @@ fn stands(reading: &Reading, host: &Host, places: &[Place], when: &str) {
         Some(view) if !view.state.active => At::Done,
         Some(view) => {
             let path = path(view);
-            let place = places.iter().position(|place| place.path == path);
-            At::Phase(place.unwrap_or_else(|| panic!("nowhere: {path:?}")))
+            let position = positions.iter().position(|position| position.path == path);
+            At::Phase(position.unwrap_or_else(|| panic!("nowhere: {path:?}")))
         }
     };
     assert_eq!(at, reading.at, "{when}");
-    assert_eq!(host.awaits_word(), reading.awaited, "{when}");
+    assert_eq!(host.awaits_approval(), reading.awaited, "{when}");
     let Some(view) = view.filter(|view| view.state.active) else {
         return;
     };
-    assert_eq!(view.counters.reminders, reading.pushes, "{when}");
+    assert_eq!(view.counters.reminders, reading.reminders, "{when}");
     assert_eq!(
         view.counters.paused.is_some(),
-        reading.rests.is_some(),
+        reading.paused.is_some(),
         "{when}"
     );
     assert_eq!(view.countdown.is_some(), reading.counting, "{when}");
@@ -133,23 +133,23 @@ fn path(view: &View<'_>) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// Tools have the fate that the definitions say.
-fn agrees(reading: &Reading, host: &Host, places: &[Place], dialogs: bool) {
-    let place = match reading.at {
-        At::Phase(at) => Some(&places[at]),
+/// Tools have the effect that the definitions say.
+fn agrees(reading: &Reading, host: &Host, positions: &[FlatPhase], dialogs: bool) {
+    let position = match reading.at {
+        At::Phase(at) => Some(&positions[at]),
         At::Nowhere | At::Done | At::Cancelled => None,
     };
     for tool in TOOLS {
-        let expected = match fate(tool, &settings(), place) {
-            Fate::Asked if !dialogs => Fate::Blocked,
-            fate => fate,
+        let expected = match access(tool, &settings(), position) {
+            Access::Asked if !dialogs => Access::Blocked,
+            access => access,
         };
-        assert_eq!(host.fate(tool), expected, "{tool} in {reading:?}");
+        assert_eq!(host.access(tool), expected, "{tool} in {reading:?}");
     }
 }
 
-/// What is kept is enough to go on.
-fn comes_back(reading: &Reading, host: &Host, places: &[Place]) {
+/// Checks that the stored entries restore the same state.
+fn restores(reading: &Reading, host: &Host, positions: &[FlatPhase]) {
     let again = host.restarted();
     let kept = |host: &Host| {
         let view = host.session.view();
@@ -161,12 +161,12 @@ fn comes_back(reading: &Reading, host: &Host, places: &[Place]) {
         host.entries(),
         "it was stored already: {reading:?}"
     );
-    let reloaded = reading.after(Event::Reload, places, true);
-    stands(&reloaded, &again, places, "restarted");
+    let reloaded = reading.after(Event::Reload, positions, true);
+    same_position(&reloaded, &again, positions, "restarted");
 }
 
 /// A run that moves counts it; one that does not move does not.
-fn moved_as_it_should(before: &Host, after: &Host, event: Event) {
+fn moves_are_counted(before: &Host, after: &Host, event: Event) {
     let (Some(from), Some(to)) = (before.session.view(), after.session.view()) else {
         return;
     };
@@ -184,7 +184,7 @@ fn moved_as_it_should(before: &Host, after: &Host, event: Event) {
     );
 }
 
-/// Explores some of these catalogs, or all of them where that is asked for; prints how much there was.
+/// Explores some of these catalogs, or all of them on request; prints their size.
 fn explore_all(
     what: &str,
     catalogs: &[Vec<Workflow>],
@@ -197,21 +197,21 @@ fn explore_all(
     } else {
         nth
     };
-    let (mut explored, mut states, mut ways) = (0, 0, 0);
+    let (mut explored, mut states, mut edges) = (0, 0, 0);
     for workflows in catalogs.iter().step_by(nth) {
         let found = explore(workflows, events, dialogs);
         explored += 1;
         states += found.states.len();
-        ways += found.ways.len();
+        edges += found.edges.len();
     }
     eprintln!(
-        "{what}: {explored} of {} catalogs, {states} states, {ways} transitions",
+        "{what}: {explored} of {} catalogs, {states} states, {edges} transitions",
         catalogs.len()
     );
 }
 
 #[test]
-fn all_that_can_happen_is_as_the_rules_say() {
+fn all_events_follow_the_rules() {
     for dialogs in [true, false] {
         let what = format!("all events, dialogs {dialogs}");
         explore_all(&what, &catalogs(2), 13, Event::ALL, dialogs);
@@ -219,7 +219,7 @@ fn all_that_can_happen_is_as_the_rules_say() {
 }
 
 #[test]
-fn every_way_through_three_entries_a_scope_is_as_the_rules_say() {
+fn every_path_through_three_entries_a_scope_follows_the_rules() {
     const WAYS: &[Event] = &[
         Event::Next,
         Event::Loop,
@@ -228,5 +228,5 @@ fn every_way_through_three_entries_a_scope_is_as_the_rules_say() {
         Event::GatePasses,
         Event::Approve,
     ];
-    explore_all("ways", &catalogs(3), 19, WAYS, true);
+    explore_all("edges", &catalogs(3), 19, WAYS, true);
 }

@@ -1,45 +1,47 @@
-//! The rules of a run, read directly: what is to become of each input, and of each tool.
+//! The rules of a run, implemented directly: the effect of each event, and the decision on each tool.
 //!
-//! A run is a walk over the flattened list of its phases. Nothing here asks the engine.
+//! A run is a walk over the flattened list of its phases, without the engine.
 
-use workflow_core::definition::{Phase, PhaseEntry, Rule, Settings, ToolAccess, Verdict, Workflow};
+use workflow_core::definition::{
+    Phase, PhaseEntry, Rule, RuleAction, Settings, ToolAccess, Workflow,
+};
 
-/// The tools that are asked about everywhere.
+/// The tools that are tried everywhere.
 pub(crate) const TOOLS: &[&str] = &["read", "edit", "bash", "format_disk", "workflow_step"];
 
 /// A phase in the order `next` meets them.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct FlatPhase {
     pub(crate) phase: Phase,
-    /// The workflows around it, root first, each with the place in it.
+    /// The workflows around it, root first, each with the index of the entry in it.
     pub(crate) path: Vec<(String, usize)>,
-    /// Where `loop` goes; `None` where it may not.
+    /// The target of `loop`; `None` if the scope may not loop.
     pub(crate) loops_to: Option<usize>,
     scopes: Vec<Workflow>,
 }
 
 /// The phases of a run of the first workflow.
-pub(crate) fn places(workflows: &[Workflow]) -> Vec<Place> {
-    let mut places = Vec::new();
-    visit(&workflows[0], workflows, &mut Vec::new(), &mut places);
-    places
+pub(crate) fn positions(workflows: &[Workflow]) -> Vec<FlatPhase> {
+    let mut positions = Vec::new();
+    visit(&workflows[0], workflows, &mut Vec::new(), &mut positions);
+    positions
 }
 
 fn visit(
     workflow: &Workflow,
     workflows: &[Workflow],
     around: &mut Vec<(Workflow, usize)>,
-    places: &mut Vec<Place>,
+    positions: &mut Vec<FlatPhase>,
 ) {
-    let start = places.len();
+    let start = positions.len();
     for (at, entry) in workflow.phases.iter().enumerate() {
         around.push((workflow.clone(), at));
         match entry {
             PhaseEntry::Subworkflow(key) => {
                 let inner = workflows.iter().find(|workflow| workflow.key == *key);
-                visit(inner.expect("it is there"), workflows, around, places);
+                visit(inner.expect("it is there"), workflows, around, positions);
             }
-            PhaseEntry::Phase(phase) => places.push(Place {
+            PhaseEntry::Phase(phase) => positions.push(FlatPhase {
                 phase: phase.clone(),
                 path: around
                     .iter()
@@ -56,42 +58,45 @@ fn visit(
     }
 }
 
-/// What becomes of a tool call.
+/// The decision on a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fate {
+pub(crate) enum Access {
     Runs,
     Asked,
     Blocked,
 }
 
-/// The strictest level decides; a level's first rule for the tool speaks for it, its list otherwise.
-pub(crate) fn fate(tool: &str, settings: &Settings, place: Option<&Place>) -> Fate {
+/// The strictest level decides; a level's first rule for the tool decides, its list otherwise.
+pub(crate) fn access(tool: &str, settings: &Settings, position: Option<&FlatPhase>) -> Access {
     if tool == "workflow_step" {
-        return Fate::Runs;
+        return Access::Runs;
     }
     let mut levels = vec![(settings.user.tools.as_ref(), settings.user.rules.as_slice())];
-    if let Some(place) = place {
+    if let Some(position) = position {
         levels.extend(
-            place
+            position
                 .scopes
                 .iter()
                 .map(|scope| (scope.tools.as_ref(), scope.rules.as_slice())),
         );
-        levels.push((place.phase.tools.as_ref(), place.phase.rules.as_slice()));
+        levels.push((
+            position.phase.tools.as_ref(),
+            position.phase.rules.as_slice(),
+        ));
     }
-    let fates = levels
+    let decisions = levels
         .iter()
         .map(|(list, rules)| of_level(tool, *list, rules));
-    fates.max().unwrap_or(Fate::Runs)
+    decisions.max().unwrap_or(Access::Runs)
 }
 
-fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Fate {
+fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Access {
     let is_in = |names: &[String]| names.iter().any(|name| name == tool);
     if let Some(rule) = rules.iter().find(|rule| is_in(&rule.tools)) {
-        return match rule.verdict {
-            Verdict::Allow => Fate::Runs,
-            Verdict::Ask => Fate::Asked,
-            Verdict::Block => Fate::Blocked,
+        return match rule.action {
+            RuleAction::Allow => Access::Runs,
+            RuleAction::Ask => Access::Asked,
+            RuleAction::Block => Access::Blocked,
         };
     }
     let runs = match list {
@@ -99,10 +104,10 @@ fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Fate {
         Some(ToolAccess::Whitelist(list)) => is_in(list),
         None => true,
     };
-    if runs { Fate::Runs } else { Fate::Blocked }
+    if runs { Access::Runs } else { Access::Blocked }
 }
 
-/// Where a run is.
+/// The position of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum At {
     /// There is none.
@@ -114,21 +119,21 @@ pub(crate) enum At {
     Cancelled,
 }
 
-/// Why a run rests.
+/// Why a run paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Rests {
-    /// Pushes are used up.
+pub(crate) enum Pause {
+    /// Reminders are used up.
     Limit,
-    /// The phase needs a person's word.
-    Word,
+    /// The phase needs an approval.
+    Approval,
 }
 
-/// What a person said outside of the host.
+/// A person's decision outside of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Said {
+pub(crate) enum Decision {
     Approve,
     Revise,
-    /// Something about what was shown before it changed.
+    /// A decision about content that has changed since.
     Outdated,
 }
 
@@ -138,23 +143,23 @@ pub(crate) struct Reading {
     pub(crate) at: At,
     /// A first `cancel` waits for its second.
     confirming: bool,
-    pub(crate) pushes: u32,
-    pub(crate) rests: Option<Rests>,
+    pub(crate) reminders: u32,
+    pub(crate) paused: Option<Pause>,
     pub(crate) counting: bool,
-    /// Whether the response in progress moved the run.
+    /// True if the response in progress moved the run.
     moved: Option<bool>,
     /// A gate runs.
     pub(crate) checking: bool,
-    /// A person is asked whether the phase may be left.
+    /// A dialog about leaving the phase is open.
     pub(crate) approving: bool,
-    /// A word about it is waited for, in the dialog or outside of it; it counts when it is read.
+    /// An approval is requested, in the dialog or outside of it; it counts when it is read.
     pub(crate) awaited: bool,
-    said: Option<Said>,
-    /// A person is asked whether to start anew, in the place of this run or of one that is over.
+    decision: Option<Decision>,
+    /// A dialog about replacing the run is open; false if that run is over.
     pub(crate) replacing: Option<bool>,
 }
 
-/// What can happen.
+/// An event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     Next,
@@ -168,7 +173,7 @@ pub(crate) enum Event {
     Revise,
     Dismiss,
     /// A person says something outside of the host.
-    Say(Said),
+    Decide(Decision),
     GatePasses,
     GateFails,
     Stop,
@@ -193,9 +198,9 @@ impl Event {
         Self::Approve,
         Self::Revise,
         Self::Dismiss,
-        Self::Say(Said::Approve),
-        Self::Say(Said::Revise),
-        Self::Say(Said::Outdated),
+        Self::Decide(Decision::Approve),
+        Self::Decide(Decision::Revise),
+        Self::Decide(Decision::Outdated),
         Self::GatePasses,
         Self::GateFails,
         Self::Stop,
@@ -215,14 +220,14 @@ impl Reading {
         Self {
             at: At::Nowhere,
             confirming: false,
-            pushes: 0,
-            rests: None,
+            reminders: 0,
+            paused: None,
             counting: false,
             moved: None,
             checking: false,
             approving: false,
             awaited: false,
-            said: None,
+            decision: None,
             replacing: None,
         }
     }
@@ -231,11 +236,11 @@ impl Reading {
         matches!(self.at, At::Phase(_))
     }
 
-    /// Whether this can happen now. Whether somebody is asked twice at once is none of this model's business.
+    /// Returns whether this can happen now. Two open dialogs of one kind are not modelled.
     pub(crate) fn admits(&self, event: Event) -> bool {
         match event {
             Event::Approve | Event::Revise | Event::Dismiss => self.approving,
-            Event::Say(_) => self.awaited && self.said.is_none(),
+            Event::Decide(_) => self.awaited && self.decision.is_none(),
             Event::GatePasses | Event::GateFails => self.checking,
             Event::ReplaceIt | Event::KeepIt => self.replacing.is_some(),
             Event::Start => self.replacing.is_none(),
@@ -244,16 +249,16 @@ impl Reading {
         }
     }
 
-    /// What is to become of it; `dialogs` says whether a person can be asked.
-    pub(crate) fn after(&self, event: Event, places: &[Place], dialogs: bool) -> Self {
+    /// Returns the session after the event; with `dialogs`, a person can be asked.
+    pub(crate) fn after(&self, event: Event, positions: &[FlatPhase], dialogs: bool) -> Self {
         let mut next = self.clone();
-        // Whatever happens but time, a word about a start, or a gate, the agent works or a person is there.
+        // All events but time, a decision on a start, and gates show that the agent works or a person is present.
         let silent = matches!(
             event,
             Event::KeepIt
                 | Event::Revise
                 | Event::Dismiss
-                | Event::Say(_)
+                | Event::Decide(_)
                 | Event::GateFails
                 | Event::Second
                 | Event::TurnEnd
@@ -267,8 +272,8 @@ impl Reading {
             next.counting = false;
         }
         match event {
-            Event::Next => next.next(places, dialogs),
-            Event::Loop => next.repeat(places),
+            Event::Next => next.next(positions, dialogs),
+            Event::Loop => next.repeat(positions),
             Event::Cancel => next.cancel(),
             Event::CancelCommand => next.cancel_at_once(),
             Event::Start if !self.is_active() => next.begin(),
@@ -278,37 +283,37 @@ impl Reading {
                 next.begin();
             }
             Event::ReplaceIt | Event::KeepIt => next.replacing = None,
-            Event::Approve => next.advance(places),
+            Event::Approve => next.advance(positions),
             Event::Revise => {
                 next.approving = false;
-                next.forget_word();
+                next.withdraw_request();
             }
             Event::Dismiss => {
                 next.approving = false;
-                if !next.hear_said(places, dialogs) {
-                    next.rests = Some(Rests::Word);
+                if !next.take_decision(positions, dialogs) {
+                    next.paused = Some(Pause::Approval);
                 }
             }
-            Event::Say(said) => next.said = Some(said),
+            Event::Decide(decision) => next.decision = Some(decision),
             Event::GatePasses => {
                 next.checking = false;
-                next.come_to_word(places, dialogs);
+                next.request_approval(positions, dialogs);
             }
-            // The agent goes on: what was said before is about other code.
+            // The agent continues: an earlier decision is about other code.
             Event::GateFails => {
                 next.checking = false;
-                next.forget_word();
+                next.withdraw_request();
             }
-            Event::Stop | Event::Abort => next.stop(event == Event::Abort, places),
+            Event::Stop | Event::Abort => next.stop(event == Event::Abort, positions),
             Event::Second => {
                 next.counting = false;
-                next.pushes += 1;
+                next.reminders += 1;
             }
-            Event::Person => next.hear_person(),
+            Event::Person => next.resume(),
             Event::Prompt => {
                 next.confirming = false;
                 next.moved = None;
-                next.hear_person();
+                next.resume();
             }
             Event::TurnStart => next.moved = Some(false),
             Event::TurnEnd => next.moved = None,
@@ -316,10 +321,10 @@ impl Reading {
                 next.close_dialog();
                 next = Self {
                     at: next.at,
-                    pushes: next.pushes,
-                    rests: next.rests,
+                    reminders: next.reminders,
+                    paused: next.paused,
                     awaited: next.awaited,
-                    said: next.said,
+                    decision: next.decision,
                     ..Self::new()
                 }
             }
@@ -327,14 +332,14 @@ impl Reading {
         next
     }
 
-    fn place<'p>(&self, places: &'p [Place]) -> Option<&'p Place> {
+    fn position<'p>(&self, positions: &'p [FlatPhase]) -> Option<&'p FlatPhase> {
         match self.at {
-            At::Phase(at) => Some(&places[at]),
+            At::Phase(at) => Some(&positions[at]),
             At::Nowhere | At::Done | At::Cancelled => None,
         }
     }
 
-    /// The run stands somewhere else: nothing of the old place counts.
+    /// Moves the run, which resets all that belongs to the old position.
     fn go(&mut self, at: At) {
         *self = Self {
             at,
@@ -347,45 +352,45 @@ impl Reading {
         };
     }
 
-    /// The same, by the agent: one response moves a run once.
+    /// Moves the run on behalf of the agent: one response moves a run once.
     fn go_on(&mut self, at: At) {
         self.go(at);
         self.moved = self.moved.map(|_| true);
     }
 
-    fn next(&mut self, places: &[Place], dialogs: bool) {
+    fn next(&mut self, positions: &[FlatPhase], dialogs: bool) {
         self.confirming = false;
-        let Some(place) = self.place(places) else {
+        let Some(position) = self.position(positions) else {
             return;
         };
         if self.moved == Some(true) || self.checking || self.approving {
             return;
         }
-        if place.phase.gate.is_empty() {
-            self.come_to_word(places, dialogs);
+        if position.phase.gate.is_empty() {
+            self.request_approval(positions, dialogs);
         } else {
             self.checking = true;
         }
     }
 
-    /// The gate is behind it.
-    fn come_to_word(&mut self, places: &[Place], dialogs: bool) {
-        let place = self.place(places);
-        if place.is_none_or(|place| place.phase.approve.is_none()) {
-            self.advance(places);
-        } else if !self.hear_said(places, dialogs) {
+    /// Requests the approval, after the gate has passed.
+    fn request_approval(&mut self, positions: &[FlatPhase], dialogs: bool) {
+        let position = self.position(positions);
+        if position.is_none_or(|position| position.phase.approve.is_none()) {
+            self.advance(positions);
+        } else if !self.take_decision(positions, dialogs) {
             self.ask(dialogs);
         }
     }
 
-    /// Whether a person said something outside of the host, which counts now.
-    fn hear_said(&mut self, places: &[Place], dialogs: bool) -> bool {
-        match self.said {
+    /// Applies a decision made outside of the host; returns whether there was one.
+    fn take_decision(&mut self, positions: &[FlatPhase], dialogs: bool) -> bool {
+        match self.decision {
             None => return false,
-            Some(Said::Approve) => self.advance(places),
-            Some(Said::Revise) => self.forget_word(),
-            Some(Said::Outdated) => {
-                self.forget_word();
+            Some(Decision::Approve) => self.advance(positions),
+            Some(Decision::Revise) => self.withdraw_request(),
+            Some(Decision::Outdated) => {
+                self.withdraw_request();
                 self.ask(dialogs);
             }
         }
@@ -397,38 +402,38 @@ impl Reading {
         if dialogs {
             self.approving = true;
         } else {
-            self.rests = Some(Rests::Word);
+            self.paused = Some(Pause::Approval);
         }
     }
 
-    /// No word is waited for, and the run does not rest for one.
-    fn forget_word(&mut self) {
+    /// Withdraws the approval request, and a pause for it.
+    fn withdraw_request(&mut self) {
         self.awaited = false;
-        self.said = None;
-        self.rests.take_if(|why| *why == Rests::Word);
+        self.decision = None;
+        self.paused.take_if(|why| *why == Pause::Approval);
     }
 
-    /// What was asked in a dialog only is asked no more.
+    /// Closes the dialogs; a request without a pause ends with its dialog.
     fn close_dialog(&mut self) {
         self.approving = false;
-        if self.rests != Some(Rests::Word) {
-            self.forget_word();
+        if self.paused != Some(Pause::Approval) {
+            self.withdraw_request();
         }
     }
 
-    fn advance(&mut self, places: &[Place]) {
+    fn advance(&mut self, positions: &[FlatPhase]) {
         let At::Phase(at) = self.at else { return };
-        self.go_on(if at + 1 < places.len() {
+        self.go_on(if at + 1 < positions.len() {
             At::Phase(at + 1)
         } else {
             At::Done
         });
     }
 
-    fn repeat(&mut self, places: &[Place]) {
+    fn repeat(&mut self, positions: &[FlatPhase]) {
         self.confirming = false;
-        let place = self.place(places);
-        if let Some(start) = place.and_then(|place| place.loops_to) {
+        let position = self.position(positions);
+        if let Some(start) = position.and_then(|position| position.loops_to) {
             self.go_on(At::Phase(start));
         }
     }
@@ -456,31 +461,31 @@ impl Reading {
         self.moved = self.moved.map(|_| false);
     }
 
-    fn stop(&mut self, aborted: bool, places: &[Place]) {
+    fn stop(&mut self, aborted: bool, positions: &[FlatPhase]) {
         self.confirming = false;
         self.checking = false;
         self.close_dialog();
         self.moved = None;
         let waits = self
-            .place(places)
-            .map(|place| place.phase.auto_continue.wait == Some(true));
+            .position(positions)
+            .map(|position| position.phase.auto_continue.wait == Some(true));
         match waits {
             None => self.at = At::Nowhere,
-            Some(waits) if waits || aborted || self.rests.is_some() => {}
-            Some(_) if self.pushes >= 1 => self.rests = Some(Rests::Limit),
+            Some(waits) if waits || aborted || self.paused.is_some() => {}
+            Some(_) if self.reminders >= 1 => self.paused = Some(Pause::Limit),
             Some(_) => self.counting = true,
         }
         if self.at == At::Nowhere {
-            self.pushes = 0;
-            self.rests = None;
+            self.reminders = 0;
+            self.paused = None;
         }
     }
 
-    /// Only a word about its phase wakes a run that rests for one.
-    fn hear_person(&mut self) {
+    /// Resumes the run on a message of a person, unless it is paused for an approval.
+    fn resume(&mut self) {
         if self.is_active() {
-            self.pushes = 0;
-            self.rests.take_if(|why| *why == Rests::Limit);
+            self.reminders = 0;
+            self.paused.take_if(|why| *why == Pause::Limit);
         }
     }
 }

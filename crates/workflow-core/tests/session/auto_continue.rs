@@ -1,4 +1,4 @@
-//! `agent_end`: announcing, counting down, pushing, parking.
+//! `agent_end`: announcement, countdown, reminders, pauses.
 
 use workflow_core::definition::{Bound, ContinueRule, OnLimit, PhaseEntry};
 
@@ -77,7 +77,7 @@ fn the_end_is_announced_even_when_the_definition_is_gone() {
 }
 
 #[test]
-fn an_early_stop_counts_down_and_pushes() {
+fn an_early_stop_counts_down_and_reminds() {
     let mut world = linear();
     let text =
         |left| format!("widget ⏳ Auto-continuing in {left}s... (type anything to interrupt)");
@@ -111,7 +111,7 @@ fn without_an_interface_the_countdown_is_one_message() {
 }
 
 #[test]
-fn a_clock_that_jumps_pushes_once() {
+fn a_clock_that_jumps_reminds_once() {
     let mut world = linear();
     world.stop("stop");
     assert_eq!(user_messages(&world.wait(1_000_000)), 1);
@@ -119,7 +119,7 @@ fn a_clock_that_jumps_pushes_once() {
 }
 
 #[test]
-fn a_countdown_of_no_seconds_pushes_at_the_next_tick() {
+fn a_countdown_of_zero_seconds_reminds_at_the_next_tick() {
     let mut world = with_rule(ContinueRule {
         countdown: Some(0),
         ..ContinueRule::default()
@@ -183,13 +183,13 @@ fn two_stops_make_one_countdown() {
 }
 
 #[test]
-fn a_user_who_stopped_the_agent_is_left_in_peace() {
+fn an_agent_that_the_user_stopped_is_not_reminded() {
     let mut world = linear();
     assert!(world.stop("aborted").is_empty());
 }
 
 #[test]
-fn pushing_without_progress_ends_in_parking_and_a_word_resumes() {
+fn reminders_without_progress_end_in_a_pause_and_a_message_resumes() {
     let mut world = linear();
     let mut pushes = 0;
     while push_once(&mut world) {
@@ -202,7 +202,7 @@ fn pushing_without_progress_ends_in_parking_and_a_word_resumes() {
 }
 
 #[test]
-fn pushing_ends_after_eight_pushes_even_when_the_agent_works() {
+fn reminders_end_after_eight_even_if_the_agent_works() {
     let mut world = linear();
     let mut pushes = 0;
     loop {
@@ -229,7 +229,7 @@ fn pushing_ends_after_eight_pushes_even_when_the_agent_works() {
 }
 
 #[test]
-fn an_advance_starts_the_counts_anew() {
+fn an_advance_resets_the_counts() {
     let mut world = linear();
     push_once(&mut world);
     push_once(&mut world);
@@ -242,7 +242,7 @@ fn an_advance_starts_the_counts_anew() {
 }
 
 #[test]
-fn a_provider_error_parks_and_unlimited_restores_the_package() {
+fn a_provider_error_pauses_and_unlimited_restores_the_package() {
     let mut world = linear();
     assert!(line(&world.stop("error"), "message").contains("ended in an error"));
     let mut world = with_rule(ContinueRule {
@@ -256,7 +256,7 @@ fn a_provider_error_parks_and_unlimited_restores_the_package() {
 }
 
 #[test]
-fn a_phase_that_waits_is_never_pushed() {
+fn a_phase_that_waits_is_never_reminded() {
     let mut own = workflow("w", &["a"]);
     let waits = ContinueRule {
         wait: Some(true),
@@ -306,7 +306,7 @@ fn the_counts_survive_a_restart() {
 }
 
 #[test]
-fn only_a_push_can_be_stale_not_every_stop() {
+fn only_a_reminder_can_be_stale_not_every_stop() {
     let mut world = linear();
     push_once(&mut world);
     for _ in 0..5 {
@@ -317,7 +317,7 @@ fn only_a_push_can_be_stale_not_every_stop() {
 }
 
 #[test]
-fn the_bound_holds_whatever_the_host_makes_of_our_reminder() {
+fn the_bound_applies_however_the_host_treats_the_reminder() {
     type Start = fn(&mut World, &str);
     let hosts: [(&str, Start); 4] = [
         ("no prompt", |world, _| {

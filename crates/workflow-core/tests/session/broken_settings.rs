@@ -1,4 +1,4 @@
-//! Settings files with mistakes: what they forbid holds, and what cannot be told of it is closed.
+//! Settings files with mistakes: readable guards apply, and unreadable ones block.
 
 use serde_json::{Value, json, value::to_raw_value};
 use workflow_core::definition::{
@@ -27,7 +27,7 @@ impl Files for Elsewhere {
 }
 
 #[test]
-fn a_file_whose_path_looks_like_a_pattern_is_asked_about_and_no_other() {
+fn a_file_with_a_path_like_a_pattern_needs_consent_and_no_other_file_does() {
     let files = MemoryFiles::new().with_settings(Tier::Project, "{tools: {");
     let mut world = World::new(vec![workflow("w", &["a"])]);
     world.settings = load(&Elsewhere(files)).settings;
@@ -57,14 +57,14 @@ fn is_blocked(world: &mut World, tool: &str, input: &Value) -> bool {
     lines.iter().any(|line| line.starts_with("block "))
 }
 
-/// Whether nothing at all may run, by what stands in for the settings.
+/// Returns whether the replacement of the settings blocks all tools.
 fn is_closed(world: &mut World) -> bool {
     ["read", "bash", "anything"]
         .iter()
         .all(|tool| is_blocked(world, tool, &json!({})))
 }
 
-/// What the model reads of a result, if it is not all of it.
+/// Returns the result that the model reads, if it was changed.
 fn read(world: &mut World, text: &str) -> Option<String> {
     let content = to_raw_value(&json!([{"type": "text", "text": text}]));
     let content = content.expect("a value is JSON");
@@ -97,7 +97,7 @@ fn settings_of_which_nothing_can_be_read_let_no_tool_run() {
 }
 
 #[test]
-fn the_reason_names_the_place_and_the_user_is_asked_about_correcting_it() {
+fn the_reason_names_the_location_and_correcting_it_needs_consent() {
     let mut world = under("{\n  tools: {\n");
     let file = json!({"path": ".pi/workflow-sidecar.json5"});
     let blocked = world.call("write", &json!({"path": "src/main.rs"}));
@@ -118,7 +118,7 @@ fn the_reason_names_the_place_and_the_user_is_asked_about_correcting_it() {
 }
 
 #[test]
-fn both_lists_hold_where_both_are_given() {
+fn both_lists_apply_if_both_are_given() {
     let mut world = under("{tools: {whitelist: ['read', 'bash'], blacklist: ['bash']}}");
     assert!(!is_blocked(&mut world, "read", &json!({})));
     for tool in ["bash", "edit"] {
@@ -163,7 +163,7 @@ fn lists_and_rules_that_cannot_be_read_are_closed() {
 }
 
 #[test]
-fn no_rule_that_allows_stands_before_what_is_lost() {
+fn no_rule_that_allows_precedes_a_lost_rule() {
     for tools in [
         "{rules: ['block bash rm', {allow: '*'}]}",
         "{rules: [{allow: '*'}, 'block bash rm']}",
@@ -225,7 +225,7 @@ fn results_are_withheld_where_it_cannot_be_read_what_to_redact() {
 }
 
 #[test]
-fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
+fn the_last_known_good_guards_replace_those_that_cannot_be_read() {
     let global = "{tools: {blacklist: ['write']}, context: 'every-turn'}";
     let of = |project: &str| {
         let files = MemoryFiles::new().with_settings(Tier::Global, global);
@@ -247,7 +247,7 @@ fn what_a_tier_said_before_holds_in_the_place_of_what_cannot_be_read() {
 }
 
 #[test]
-fn settings_that_change_call_off_what_was_asked_under_the_old_ones() {
+fn changed_settings_cancel_open_questions() {
     let mut world = under("{tools: {");
     let again = |world: &mut World| {
         let loaded = world.loaded();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 use workflow_core::policy::rules::{Call, Decision, Override, PlainPaths, Rules};
 
-/// How one character of a line is written for a shell.
+/// A spelling of one character of a line for a shell.
 #[derive(Debug, Clone, Copy)]
 enum Quoted {
     Plain,
@@ -79,7 +79,7 @@ fn arguments(field: &str, line: &str, more: &str) -> Box<RawValue> {
     RawValue::from_string(format!("{{{field}:{line}{more}}}")).expect("the arguments are JSON")
 }
 
-/// Whether a call is denied, for good.
+/// Returns whether a call is denied without a question.
 fn is_denied(tool: &str, input: &RawValue) -> bool {
     match Rules::default().decide(&Call::new(tool, Some(input), &PlainPaths)) {
         Decision::Block(denial) => {
@@ -96,7 +96,7 @@ fn is_denied(tool: &str, input: &RawValue) -> bool {
 }
 
 const TOOLS: [&str; 4] = ["bash", "Bash", "shell", "mcp__os__run"];
-/// What serde refuses to read.
+/// Input that serde rejects.
 const UNREADABLE: [&str; 2] = [r#","note":"\ud83d""#, r#","limit":1e999"#];
 
 proptest! {
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_denied_for_that_alone(
+    fn unreadable_arguments_alone_are_no_reason_to_deny(
         line in prop::sample::select(vec!["cargo test", "git commit -m 'approve it'", "grep -P $'\\t' a", "rm -r build"]),
         more in prop::sample::select(UNREADABLE.to_vec()),
     ) {
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn the_places_of_answers_are_known_however_they_are_written(
+    fn the_paths_of_stored_decisions_are_recognized_in_any_spelling(
         escaped in prop::collection::vec(prop::bool::weighted(0.3), 1..40),
         how in prop::collection::vec(any_quoted().prop_filter("paths keep their case", |how| !matches!(how, Quoted::Capital)), 1..40),
         place in prop::sample::select(vec![".pi/agent/workflow-sidecar/trust.json", ".pi/agent/workflow-sidecar/approvals/wf-1.json"]),
@@ -205,7 +205,7 @@ fn arguments_that_are_no_map_are_read_all_the_same() {
     }
 }
 
-/// Whether a tool's call with these arguments is denied.
+/// Returns whether a tool's call with these arguments is denied.
 fn denies(tool: &str, json: &str) -> bool {
     let input = RawValue::from_string(json.to_owned()).expect("it is JSON");
     is_denied(tool, &input)
@@ -226,7 +226,7 @@ fn a_path_beside_a_line_counts() {
 }
 
 #[test]
-fn the_directory_of_a_line_may_be_where_the_answers_are() {
+fn the_directory_of_a_line_may_be_that_of_the_stored_decisions() {
     let here = "~/.pi/agent/workflow-sidecar/approvals";
     for (line, field) in [
         ("cp /tmp/x wf-1.word.json", "cwd"),
@@ -249,7 +249,7 @@ fn the_directory_of_a_line_may_be_where_the_answers_are() {
 }
 
 #[test]
-fn globs_that_come_to_where_the_answers_are_count() {
+fn globs_that_reach_the_stored_decisions_count() {
     for (line, denied) in [
         ("tee ~/.pi/agent/w*r/appr*/wf-1.word.json", true),
         ("tee ~/.pi/agent/w*r/*/wf-1.word.json", true),

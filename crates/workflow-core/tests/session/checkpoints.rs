@@ -94,7 +94,7 @@ fn a_turn_keeps_the_code_and_notes_it_in_an_entry() {
 }
 
 #[test]
-fn the_innermost_level_says_whether_the_code_is_kept() {
+fn the_innermost_level_decides_on_checkpoints() {
     let levels = [None, Some(Checkpoint::Git), Some(Checkpoint::Off)];
     for (settings, outer, inner) in levels.into_iter().flat_map(|settings| {
         levels.into_iter().flat_map(move |outer| {
@@ -130,7 +130,7 @@ fn the_innermost_level_says_whether_the_code_is_kept() {
 }
 
 #[test]
-fn a_problem_is_told_once_and_again_when_it_is_another() {
+fn a_problem_is_reported_once_and_another_one_again() {
     let mut world = keeping();
     let mut fail = |problem: &SnapshotError| {
         turn(&mut world, 0);
@@ -156,7 +156,7 @@ fn in_a_project_that_is_not_trusted_git_is_not_run() {
 }
 
 #[test]
-fn going_back_asks_and_only_yes_restores() {
+fn navigation_to_a_checkpoint_asks_and_only_yes_restores() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     keep(&mut world, 1, Some("one"));
@@ -204,7 +204,7 @@ fn going_back_asks_and_only_yes_restores() {
 }
 
 #[test]
-fn the_code_stays_where_nobody_says_in_time_whether_it_goes_back() {
+fn the_code_stays_as_it_is_without_a_timely_answer() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     keep(&mut world, 1, Some("one"));
@@ -221,7 +221,7 @@ fn the_code_stays_where_nobody_says_in_time_whether_it_goes_back() {
 }
 
 #[test]
-fn what_goes_wrong_with_going_back_is_told() {
+fn a_failed_restore_is_reported() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);
@@ -239,7 +239,7 @@ fn what_goes_wrong_with_going_back_is_told() {
 }
 
 #[test]
-fn what_was_not_restored_is_not_said_to_be() {
+fn files_that_were_not_restored_are_not_reported_as_restored() {
     let told = |came, has_commits_since| {
         let restored = RestoreOutcome {
             files: came,
@@ -287,7 +287,7 @@ fn a_host_waits_for_git_for_a_moment_only() {
 }
 
 #[test]
-fn what_came_of_going_back_is_told_where_the_session_went() {
+fn the_result_of_a_restore_is_reported_at_the_new_position() {
     let mut world = going_back();
     assert_eq!(line(&world.reload(), "settled"), "settled none #77");
     let lines = come_back(&mut world, RestoreOutcome::default());
@@ -295,7 +295,7 @@ fn what_came_of_going_back_is_told_where_the_session_went() {
 }
 
 #[test]
-fn a_word_about_the_code_that_comes_late_does_nothing() {
+fn a_late_decision_about_the_code_does_nothing() {
     let begins: [fn() -> Event<'static>; 4] = [
         || Event::BeforeAgentStart { prompt: None },
         || Event::AgentStart,
@@ -344,14 +344,14 @@ fn a_point_has_the_first_checkpoint_after_it() {
         );
         come_back(&mut world, RestoreOutcome::default());
     }
-    // A copy of the session as it stands goes back past nothing.
+    // A copy of the session at its end leaves no checkpoint behind.
     assert!(back(&mut world, None, Some(3)).is_empty());
     assert!(back(&mut world, Some(9), None).is_empty());
     assert!(back(&mut world, None, None).is_empty());
 }
 
 #[test]
-fn checkpoints_come_back_from_the_session() {
+fn checkpoints_are_restored_from_the_session() {
     let mut world = keeping();
     for (index, reference) in ["one", "two", "three"].into_iter().enumerate() {
         keep(&mut world, index as u64, Some(reference));
@@ -394,7 +394,7 @@ fn without_dialogs_nothing_is_restored() {
 }
 
 #[test]
-fn a_session_that_ends_answers_a_host_that_waits_to_go_back() {
+fn the_end_of_a_session_answers_a_host_that_waits_for_a_restore() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);

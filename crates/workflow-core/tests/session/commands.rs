@@ -142,7 +142,7 @@ fn an_answer_after_the_session_changed_starts_nothing() {
 }
 
 #[test]
-fn a_host_that_cannot_ask_is_told_what_to_do() {
+fn a_host_without_dialogs_gets_instructions() {
     let abilities = workflow_core::session::Abilities::default();
     let mut world = World::new(vec![workflow("w", &["a"])]);
     world.session = workflow_core::Session::new(abilities, 1);
@@ -173,7 +173,7 @@ fn cancelling_ends_the_run_for_good() {
 }
 
 #[test]
-fn a_cancelled_run_may_have_a_message_of_its_own() {
+fn a_cancelled_run_may_have_a_separate_message() {
     let mut own = workflow("w", &["a"]);
     own.templates.cancelled_message = Some("Stopped {taskDescription}".to_owned());
     let mut world = World::started(vec![own]);
@@ -203,7 +203,7 @@ fn a_description_may_be_long_and_survives_but_has_an_end() {
 }
 
 #[test]
-fn a_yes_holds_only_for_the_run_it_was_asked_about() {
+fn consent_applies_only_to_the_run_of_the_question() {
     let mut world = World::started(vec![workflow("w", &["a"]), workflow("v", &["x"])]);
     world.command("v one");
     world.command("v two");

@@ -1,4 +1,4 @@
-//! What a person is asked about tool calls, what is counted of denials, and what a move of the run does to both.
+//! Consent to tool calls, the count of denials, and the effect of a move of the run on both.
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
@@ -33,25 +33,25 @@ fn write(world: &mut World) -> Vec<String> {
     world.call("write", &json!({"path": "a"}))
 }
 
-fn is_asked(lines: &[String]) -> bool {
+fn has_dialog(lines: &[String]) -> bool {
     lines.iter().any(|line| line.starts_with("ask "))
 }
 
 #[test]
-fn no_person_is_asked_to_lift_the_built_in_rule() {
+fn no_dialog_offers_to_override_the_built_in_rule() {
     let mut world = World::started(vec![workflow("w", &["a"])]);
     for _ in 0..10 {
         let said = world.call("bash", &json!({"command": "workflow-sidecar approve"}));
         assert!(
             line(&said, "block").contains("workflow-sidecar (built in): only a person approves")
         );
-        assert!(!is_asked(&said), "{said:?}");
+        assert!(!has_dialog(&said), "{said:?}");
     }
     assert!(world.asked.is_empty());
 }
 
 #[test]
-fn a_dialog_names_the_level_and_the_file_that_a_yes_goes_against() {
+fn a_dialog_names_the_level_and_the_file_that_consent_overrides() {
     let mut world = World::new(vec![workflow("w", &["a"])]);
     let mut sourced = rule("block", "write");
     sourced.source = "~/.pi/agent/workflow-sidecar.json5:3".to_owned();
@@ -85,7 +85,7 @@ fn with_both(verdict: &str, phase: &Rule) -> World {
 }
 
 #[test]
-fn a_dialog_names_every_level_that_a_yes_goes_against() {
+fn a_dialog_names_every_level_that_consent_overrides() {
     for verdict in ["block", "ask"] {
         let mut world = with_both("block", &rule(verdict, "write"));
         write(&mut world);
@@ -102,7 +102,7 @@ fn a_dialog_names_every_level_that_a_yes_goes_against() {
 }
 
 #[test]
-fn no_person_is_asked_where_a_list_denies_the_call_as_well() {
+fn no_dialog_opens_if_a_list_denies_the_call_as_well() {
     let mut work = two_phases(&rule("block", "edit"));
     for entry in &mut work.phases {
         if let PhaseEntry::Phase(phase) = entry {
@@ -117,43 +117,43 @@ fn no_person_is_asked_where_a_list_denies_the_call_as_well() {
     world.reload();
     world.command("w the task");
     for _ in 0..6 {
-        assert!(!is_asked(&write(&mut world)));
+        assert!(!has_dialog(&write(&mut world)));
     }
 }
 
 #[test]
-fn an_allowed_call_in_between_starts_the_count_anew() {
+fn an_allowed_call_in_between_resets_the_count() {
     let mut world = with_rule(&rule("block", "write"));
     for _ in 0..5 {
         for _ in 0..2 {
-            assert!(!is_asked(&write(&mut world)));
+            assert!(!has_dialog(&write(&mut world)));
         }
         assert!(world.tool_call("read").is_empty());
     }
 }
 
 #[test]
-fn another_phase_starts_the_count_anew() {
+fn another_phase_resets_the_count() {
     let mut world = with_rule(&rule("block", "write"));
     write(&mut world);
     write(&mut world);
     world.tool("loop");
-    assert!(!is_asked(&write(&mut world)));
-    assert!(!is_asked(&write(&mut world)));
-    assert!(is_asked(&write(&mut world)));
+    assert!(!has_dialog(&write(&mut world)));
+    assert!(!has_dialog(&write(&mut world)));
+    assert!(has_dialog(&write(&mut world)));
 }
 
 #[test]
-fn a_call_that_was_declined_three_times_is_asked_about_no_more() {
+fn a_call_that_was_declined_three_times_gets_no_further_question() {
     let mut world = with_rule(&rule("ask", "write"));
     for _ in 0..3 {
-        assert!(is_asked(&write(&mut world)));
+        assert!(has_dialog(&write(&mut world)));
         world.answer(false);
     }
     let refused = write(&mut world);
     assert!(line(&refused, "block").contains("4 times in a row. Stop trying"));
     assert!(
-        is_asked(&world.tool_call("write")),
+        has_dialog(&world.tool_call("write")),
         "another call is asked about"
     );
 }
@@ -209,7 +209,7 @@ fn a_call_that_waits_is_blocked_when_the_run_is_cancelled() {
     is_called_off_by(world(), World::cancel_command);
     is_called_off_by(world(), |world| {
         assert!(
-            !is_settled(&world.tool("cancel")),
+            !is_answered(&world.tool("cancel")),
             "the first cancel moves nothing"
         );
         world.tool("cancel")
@@ -220,7 +220,7 @@ fn a_call_that_waits_is_blocked_when_the_run_is_cancelled() {
 fn a_call_that_waits_is_blocked_when_another_run_starts() {
     is_called_off_by(with_rule(&rule("ask", "write")), |world| {
         assert!(
-            !is_settled(&world.command("w another task")),
+            !is_answered(&world.command("w another task")),
             "a person is asked first"
         );
         world.answer(true)
@@ -262,7 +262,7 @@ fn a_call_that_waits_is_blocked_when_the_run_ends_at_its_limit() {
     is_called_off_by(World::started(vec![work]), |world| world.stop("stop"));
 }
 
-fn is_settled(lines: &[String]) -> bool {
+fn is_answered(lines: &[String]) -> bool {
     lines.iter().any(|line| line.starts_with("settled block"))
 }
 
@@ -278,7 +278,7 @@ fn a_person_is_shown_all_of_a_call() {
 }
 
 #[test]
-fn a_person_is_told_how_much_of_a_call_is_not_shown() {
+fn a_dialog_names_the_length_of_the_hidden_part_of_a_call() {
     let content = format!("{}{}", "a".repeat(20_000), "z".repeat(20_000));
     let dialog = dialog(&json!({"content": content}));
     let lines: Vec<&str> = dialog.lines().collect();

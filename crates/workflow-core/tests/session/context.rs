@@ -30,7 +30,7 @@ fn the_context_is_given_in_full_once_per_phase() {
 }
 
 #[test]
-fn the_tools_of_a_phase_are_told_where_it_begins() {
+fn the_tools_of_a_phase_are_listed_when_it_begins() {
     let mut own = workflow("w", &["a", "b"]);
     own.phases[1] = PhaseEntry::Phase(guarded("b", &["edit", "write"]));
     let mut world = World::started(vec![own]);
@@ -43,7 +43,7 @@ fn the_tools_of_a_phase_are_told_where_it_begins() {
 }
 
 #[test]
-fn a_role_that_names_the_phase_is_told_anew_in_each() {
+fn a_role_that_names_the_phase_is_sent_again_in_each() {
     let mut own = workflow("w", &["a", "b"]);
     own.templates.role_instruction = Some("You do {phaseName}.".to_owned());
     let mut world = World::started(vec![own]);
@@ -54,7 +54,7 @@ fn a_role_that_names_the_phase_is_told_anew_in_each() {
 }
 
 #[test]
-fn instructions_whose_answer_may_not_have_come_are_told_again() {
+fn instructions_in_an_answer_that_may_be_lost_are_sent_again() {
     let aborted = LastAssistant {
         stop_reason: Some("aborted"),
         text_tail: None,
@@ -66,7 +66,7 @@ fn instructions_whose_answer_may_not_have_come_are_told_again() {
         last: Some(aborted),
     });
     assert!(line(&world.prompt("go"), "inject").contains("Do b."));
-    // Once a start of the agent said them, they stand.
+    // Once they were sent at a start of the agent, they are not sent again.
     world.step(Event::AgentEnd {
         last: Some(aborted),
     });
@@ -183,13 +183,13 @@ fn nothing_is_blocked_or_injected_without_an_active_run() {
     assert!(world.prompt("thanks").is_empty());
 }
 
-/// What happens to a conversation.
+/// An event of a conversation.
 #[derive(Debug, Clone, Copy)]
 enum Happens {
     Prompted,
     Pushed,
     Moved(&'static str),
-    /// The last answer of `workflow_step` never comes to the model.
+    /// The last answer of `workflow_step` never reaches the model.
     Aborted,
     Compacted,
     Reloaded,
@@ -207,11 +207,11 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
-/// What the model has before it.
+/// The messages that the model reads.
 #[derive(Default)]
 struct Conversation {
     texts: Vec<String>,
-    /// Where the phase was entered.
+    /// The entry into the phase.
     entered: usize,
 }
 
@@ -233,7 +233,7 @@ impl Conversation {
                     .push(line(&world.tool(action), "tool").to_owned());
             }
             Happens::Aborted => {
-                // What stands behind the entering answer shows that it came.
+                // A message after the answer that entered the phase shows that it arrived.
                 if self.texts.len() == self.entered + 1 {
                     self.texts.pop_if(|text| text.starts_with("tool"));
                 }
@@ -273,7 +273,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_conversation_holds_all_that_counts_when_the_agent_starts(
+    fn the_conversation_contains_the_whole_context_when_the_agent_starts(
         session in prop::collection::vec(happens(), 1..30),
     ) {
         let mut outer = workflow("w", &["a", "{s}", "b", "{s}", "c"]);

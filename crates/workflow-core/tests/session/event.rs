@@ -1,4 +1,4 @@
-//! Events as values, so that a test can send any of them in one way.
+//! Events as values, so that a test can send any of them by one function.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The way out of a phase: its gate, the word of a person.
+//! Leaving a phase: its gate, and the approval of a person.
 
 use serde_json::json;
 use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry};
@@ -29,7 +29,7 @@ fn approval() -> Approval {
     }
 }
 
-/// A run of two phases, whose first is this.
+/// A run of two phases, of which this is the first.
 fn world_with(first: Phase) -> World {
     let mut work = workflow("w", &["b"]);
     work.phases.insert(0, PhaseEntry::Phase(first));
@@ -85,7 +85,7 @@ fn a_gate_that_passes_lets_the_run_on() {
 }
 
 #[test]
-fn a_gate_that_fails_holds_and_says_what_it_found() {
+fn a_gate_that_fails_keeps_the_phase_and_reports_its_checks() {
     let mut world = with_gate();
     world.tool("next");
     let lines = over(&mut world, &json!("failed"));
@@ -145,7 +145,7 @@ fn commands_of_a_project_run_only_when_they_are_trusted() {
 }
 
 #[test]
-fn how_things_stood_is_noted_when_the_phase_is_entered_and_survives() {
+fn a_baseline_is_recorded_when_the_phase_is_entered_and_survives() {
     let mut world = world_with(Phase {
         gate: gates(&json!([{"check": {"file": {"path": "plan.md", "changed": true}}}])),
         ..phase("a")
@@ -213,7 +213,7 @@ fn a_person_approves_or_has_it_revised() {
 }
 
 #[test]
-fn nobodys_word_parks_the_run() {
+fn a_missing_approval_pauses_the_run() {
     let mut world = world_with(Phase {
         approve: Some(approval()),
         ..phase("a")
@@ -227,7 +227,7 @@ fn nobodys_word_parks_the_run() {
 }
 
 #[test]
-fn nothing_waits_for_a_word_any_more_where_the_run_has_gone_elsewhere() {
+fn a_run_that_has_moved_waits_for_no_approval() {
     for what in ["loop", "cancel", "command", "start", "revise"] {
         let mut world = world_with(Phase {
             approve: Some(approval()),
@@ -257,7 +257,7 @@ fn nothing_waits_for_a_word_any_more_where_the_run_has_gone_elsewhere() {
 }
 
 #[test]
-fn a_word_given_beforehand_is_used_once() {
+fn an_approval_given_in_advance_is_used_once() {
     let mut world = world_with(Phase {
         gate: gates(&json!([cargo_test()])),
         approve: Some(approval()),

@@ -1,7 +1,7 @@
-//! What a session keeps, asks and shows has limits.
+//! Limits on what a session stores, asks and shows.
 
 use serde_json::json;
-use workflow_core::definition::{Guards, PhaseEntry, Rule, Verdict};
+use workflow_core::definition::{Guards, PhaseEntry, Rule, RuleAction};
 use workflow_core::template::MAX_RESOLVED;
 
 use crate::world::{World, line, phase, user_text, workflow};
@@ -12,7 +12,7 @@ const QUESTIONS: usize = 64;
 fn world_that_asks() -> World {
     let mut world = World::new(vec![workflow("w", &["a"])]);
     let ask = Rule {
-        verdict: Verdict::Ask,
+        action: RuleAction::Ask,
         tools: vec!["bash".to_owned()],
         path: Vec::new(),
         command: Vec::new(),
@@ -49,7 +49,7 @@ fn so_many_questions_wait_and_the_next_call_is_blocked_until_one_is_answered() {
 }
 
 #[test]
-fn a_start_is_not_asked_about_where_too_much_waits() {
+fn a_start_needs_no_dialog_if_too_many_questions_are_open() {
     let mut world = world_that_asks();
     world.command("w the task");
     for number in 0..QUESTIONS {
@@ -65,7 +65,7 @@ fn a_start_is_not_asked_about_where_too_much_waits() {
 
 #[test]
 fn a_status_line_is_cut_where_no_terminal_shows_it() {
-    // `status N-w > 🔹 … [1/1]`: what stands around the name takes 15 units.
+    // `status N-w > 🔹 … [1/1]`: the text around the name takes 15 units.
     for (name, is_cut) in [(984, false), (985, false), (986, true)] {
         let mut work = workflow("w", &[]);
         let mut named = phase("a");
@@ -79,7 +79,7 @@ fn a_status_line_is_cut_where_no_terminal_shows_it() {
 }
 
 #[test]
-fn a_definition_that_is_too_long_for_an_entry_is_not_kept_and_that_is_said() {
+fn a_definition_that_is_too_long_for_an_entry_is_reported_and_not_stored() {
     let mut work = workflow("w", &[]);
     let mut stored = |world: &mut World, instructions: usize| {
         let mut long = phase("a");
@@ -125,7 +125,7 @@ fn a_description_has_a_length() {
 }
 
 #[test]
-fn what_the_agent_is_sent_has_a_length() {
+fn texts_to_the_agent_are_limited_in_length() {
     let description = "x".repeat(1 << 20);
     for (more, is_cut) in [(-1, false), (0, false), (1, true)] {
         let own =

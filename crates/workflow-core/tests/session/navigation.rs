@@ -6,7 +6,7 @@ use workflow_core::definition::{PhaseEntry, Workflow};
 use crate::event::Event;
 use crate::world::{World, line, workflow};
 
-/// The phases of a workflow in the order `next` meets them, each with its scope's first place.
+/// The phases of a workflow in the order of `next`, each with the index of its scope's first phase.
 fn flattened(root: &str, workflows: &[Workflow]) -> Vec<(String, usize)> {
     fn visit(key: &str, workflows: &[Workflow], places: &mut Vec<(String, usize)>) {
         let workflow = workflows

@@ -1,4 +1,4 @@
-//! The questions about a phase's way out: what they are about, when they end, and what a late answer does.
+//! Questions about leaving a phase: their subject, their end, late answers.
 
 use serde_json::json;
 use workflow_core::definition::{
@@ -27,7 +27,7 @@ fn cargo_test() -> Vec<Gate> {
     )
 }
 
-fn needs_word() -> Phase {
+fn needs_approval() -> Phase {
     Phase {
         approve: Some(Approval {
             ask: "Plan OK?".to_owned(),
@@ -39,7 +39,7 @@ fn needs_word() -> Phase {
     }
 }
 
-/// A run of two phases, whose first is this.
+/// A run of two phases, of which this is the first.
 fn world_with(first: Phase) -> World {
     let mut work = workflow("w", &["b"]);
     work.phases.insert(0, PhaseEntry::Phase(first));
@@ -92,7 +92,7 @@ fn trigger(file: &str) -> Trigger {
     }
 }
 
-/// The triggers of the project are not trusted, and a person is asked.
+/// The triggers of the project are not trusted, and a dialog is open.
 fn asks_about_triggers(file: &str) -> World {
     let mut world = World::started(vec![workflow("w", &["a"])]);
     world.settings.triggers = vec![trigger(file)];
@@ -110,8 +110,8 @@ fn not_watched(world: &mut World) -> Vec<String> {
 }
 
 #[test]
-fn every_question_ends_and_then_the_safe_answer_holds_and_is_said() {
-    let mut approval = world_with(needs_word());
+fn every_question_times_out_with_the_safe_answer_and_a_notification() {
+    let mut approval = world_with(needs_approval());
     approval.tool("next");
     let mut trust = world_with(Phase {
         gate: cargo_test(),
@@ -142,8 +142,8 @@ fn every_question_ends_and_then_the_safe_answer_holds_and_is_said() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_told_and_a_late_dismissal_is_not() {
-    let mut world = world_with(needs_word());
+fn a_late_answer_is_reported_and_a_late_dismissal_is_not() {
+    let mut world = world_with(needs_approval());
     world.tool("next");
     world.tool("loop");
     let lines = world.choose(Some("approve"));
@@ -159,9 +159,9 @@ fn an_answer_that_comes_too_late_is_told_and_a_late_dismissal_is_not() {
 }
 
 #[test]
-fn a_word_can_be_said_elsewhere_as_soon_as_the_dialog_is_open() {
+fn an_approval_can_be_given_outside_as_soon_as_the_dialog_is_open() {
     for ends in ["dismissed", "late"] {
-        let mut world = world_with(needs_word());
+        let mut world = world_with(needs_approval());
         line(
             &world.tool("next"),
             r#"await oxydwpxpbpc2 {"ask":"Plan OK?""#,
@@ -179,8 +179,8 @@ fn a_word_can_be_said_elsewhere_as_soon_as_the_dialog_is_open() {
 }
 
 #[test]
-fn what_has_changed_since_it_was_shown_is_asked_about_again() {
-    let mut world = world_with(needs_word());
+fn an_approval_of_changed_content_is_requested_again() {
+    let mut world = world_with(needs_approval());
     world.tool("next");
     let lines = outdated(&mut world);
     assert!(line(&lines, "ask Plan OK?: ").contains("has changed since you answered"));
@@ -194,8 +194,8 @@ fn what_has_changed_since_it_was_shown_is_asked_about_again() {
 }
 
 #[test]
-fn a_word_is_read_only_where_it_is_waited_for_and_the_waiting_survives() {
-    let mut world = world_with(needs_word());
+fn an_approval_is_read_only_by_the_run_that_waits_and_the_request_survives() {
+    let mut world = world_with(needs_approval());
     world.word = Some(says("approve"));
     let lines = world.tool("next");
     assert!(
@@ -214,8 +214,8 @@ fn a_word_is_read_only_where_it_is_waited_for_and_the_waiting_survives() {
 }
 
 #[test]
-fn another_branch_does_not_wait_for_the_word_of_this_one() {
-    let mut world = world_with(needs_word());
+fn another_branch_does_not_wait_for_the_approval_of_this_one() {
+    let mut world = world_with(needs_approval());
     let before = world.branch.clone();
     world.tool("next");
     world.choose(None);
@@ -227,8 +227,8 @@ fn another_branch_does_not_wait_for_the_word_of_this_one() {
 }
 
 #[test]
-fn back_on_the_branch_that_waits_a_word_can_be_said_again() {
-    let mut world = world_with(needs_word());
+fn back_on_the_branch_that_waits_an_approval_can_be_given_again() {
+    let mut world = world_with(needs_approval());
     let before = world.branch.clone();
     world.tool("next");
     world.choose(None);
@@ -244,9 +244,9 @@ fn back_on_the_branch_that_waits_a_word_can_be_said_again() {
 }
 
 #[test]
-fn what_was_asked_in_a_dialog_only_is_forgotten_with_the_dialog() {
+fn a_question_of_a_dialog_only_ends_with_the_dialog() {
     for what in ["host", "stop", "shutdown"] {
-        let mut world = world_with(needs_word());
+        let mut world = world_with(needs_approval());
         world.tool("next");
         let lines = match what {
             "host" => world.step(Event::StepCancelled {
@@ -258,7 +258,7 @@ fn what_was_asked_in_a_dialog_only_is_forgotten_with_the_dialog() {
         line(&lines, "settled tool #2 The way out");
         assert!(lines.contains(&CLEARED.to_owned()), "{what}");
     }
-    let mut parked = world_with(needs_word());
+    let mut parked = world_with(needs_approval());
     parked.tool("next");
     parked.choose(None);
     let lines = parked.step(Event::Shutdown);
@@ -266,8 +266,8 @@ fn what_was_asked_in_a_dialog_only_is_forgotten_with_the_dialog() {
 }
 
 #[test]
-fn while_a_word_is_waited_for_nobody_is_pushed_whatever_the_user_says() {
-    let mut world = world_with(needs_word());
+fn an_open_approval_suspends_reminders_whatever_the_user_writes() {
+    let mut world = world_with(needs_approval());
     world.tool("next");
     world.choose(None);
     world.user_input();
@@ -282,7 +282,7 @@ fn while_a_word_is_waited_for_nobody_is_pushed_whatever_the_user_says() {
 fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
     let first = || Phase {
         gate: cargo_test(),
-        ..needs_word()
+        ..needs_approval()
     };
     let mut quick = world_with(first());
     quick.tool("next");
@@ -309,24 +309,24 @@ fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
 }
 
 #[test]
-fn a_word_does_not_outlive_checks_that_fail_after_it() {
+fn an_approval_is_void_if_the_checks_fail_after_it() {
     let waits = || {
         let mut world = world_with(Phase {
             gate: cargo_test(),
-            ..needs_word()
+            ..needs_approval()
         });
         world.tool("next");
         over(&mut world, passed());
         world
     };
-    // The checks are from long ago when the word is taken.
+    // The checks are old when the approval is read.
     let mut slow = waits();
     slow.wait(11 * 60 * 1000);
     slow.choose(Some("approve"));
     let lines = over(&mut slow, failed());
     assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
 
-    // It was said outside of the host, and the agent went on before it was taken.
+    // The decision was made outside of the host, and the agent continued before it was read.
     let mut outside = waits();
     outside.choose(None);
     outside.word = Some(says("approve"));
@@ -339,7 +339,7 @@ fn a_word_does_not_outlive_checks_that_fail_after_it() {
 }
 
 #[test]
-fn a_gate_of_which_nobody_says_anything_has_not_passed() {
+fn a_gate_without_reports_has_not_passed() {
     let mut world = world_with(Phase {
         gate: cargo_test(),
         ..phase("a")
@@ -352,8 +352,8 @@ fn a_gate_of_which_nobody_says_anything_has_not_passed() {
 }
 
 #[test]
-fn cancelling_while_a_word_is_waited_for_lifts_everything_at_once() {
-    let mut world = world_with(needs_word());
+fn cancelling_while_an_approval_is_open_removes_all_restrictions_at_once() {
+    let mut world = world_with(needs_approval());
     world.tool("next");
     world.tool("cancel");
     line(&world.tool_call("edit"), "block");
@@ -372,7 +372,7 @@ fn cancelling_while_a_word_is_waited_for_lifts_everything_at_once() {
 }
 
 #[test]
-fn a_gate_of_the_users_own_asks_nothing_about_the_projects_commands() {
+fn a_gate_of_the_user_needs_no_trust_in_the_project() {
     let own = Phase {
         gate: cargo_test(),
         ..phase("a")
@@ -432,7 +432,7 @@ fn a_yes_is_about_the_triggers_that_were_shown() {
 }
 
 #[test]
-fn a_run_that_is_cancelled_at_its_limit_waits_for_no_word() {
+fn a_run_that_is_cancelled_at_its_limit_waits_for_no_approval() {
     let mut work = workflow("w", &[]);
     work.phases.push(PhaseEntry::Phase(Phase {
         auto_continue: ContinueRule {
@@ -440,14 +440,14 @@ fn a_run_that_is_cancelled_at_its_limit_waits_for_no_word() {
             on_limit: Some(OnLimit::Cancel),
             ..ContinueRule::default()
         },
-        ..needs_word()
+        ..needs_approval()
     }));
     let mut world = World::started(vec![work]);
     assert!(world.stop("stop").contains(&CLEARED.to_owned()));
 }
 
 #[test]
-fn a_check_that_knows_no_beginning_says_how_to_get_one() {
+fn a_check_without_a_baseline_explains_how_to_get_one() {
     let mut world = world_with(Phase {
         gate: gates(&json!([{"check": {"git": "newCommit"}}])),
         ..phase("a")
@@ -460,7 +460,7 @@ fn a_check_that_knows_no_beginning_says_how_to_get_one() {
 }
 
 #[test]
-fn how_things_stand_is_noted_where_nobody_knows_how_they_stood() {
+fn a_missing_baseline_is_recorded_anew() {
     let mut world = world_with(Phase {
         gate: gates(&json!([{"check": {"git": "newCommit"}}])),
         ..phase("a")

@@ -1,4 +1,4 @@
-//! The way back from a session's entries.
+//! The restoration of a run from a session's entries.
 
 use serde_json::{Value, json};
 use workflow_core::definition::PhaseEntry;
@@ -31,7 +31,7 @@ fn world_with(entry: &Value) -> (World, Vec<String>) {
 }
 
 #[test]
-fn a_run_goes_on_where_it_stood() {
+fn a_run_continues_at_its_position() {
     let mut world = World::started(vec![
         workflow("w", &["a", "{s}", "b"]),
         workflow("s", &["x", "y"]),
@@ -99,7 +99,7 @@ fn an_entry_that_names_no_workflow_is_passed_over() {
 }
 
 #[test]
-fn a_run_that_does_not_fit_says_so_and_can_still_be_cancelled() {
+fn a_run_without_a_matching_definition_is_reported_and_can_still_be_cancelled() {
     let misfits = [
         json!({ "workflowKey": "constructor", "currentPath": [{ "workflowKey": "constructor", "phaseIndex": 0 }] }),
         json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": 0 }, { "workflowKey": "s", "phaseIndex": 0 }] }),
@@ -151,7 +151,7 @@ fn a_stored_state_on_a_reference_is_followed_to_its_phase() {
 }
 
 #[test]
-fn a_run_whose_files_are_gone_goes_on_with_its_stored_definition() {
+fn a_run_without_files_continues_with_its_stored_definition() {
     let mut own = workflow("w", &["a", "b"]);
     own.phases[0] = PhaseEntry::Phase(guarded("a", &["edit"]));
     let mut world = World::started(vec![own]);
@@ -195,7 +195,7 @@ fn a_run_that_ended_does_not_go_on_whatever_became_of_its_files() {
 }
 
 #[test]
-fn an_entry_that_cannot_be_read_is_reported_and_no_older_run_comes_back() {
+fn an_unreadable_entry_is_reported_and_no_older_run_is_restored() {
     let mut world = World::started(vec![workflow("w", &["a"])]);
     let doubled = world
         .last_state()
@@ -208,7 +208,7 @@ fn an_entry_that_cannot_be_read_is_reported_and_no_older_run_comes_back() {
 }
 
 #[test]
-fn what_a_foreign_field_or_half_an_emoji_holds_cannot_cost_the_run() {
+fn an_unknown_field_or_half_an_emoji_cannot_cost_the_run() {
     let mut world = World::new(vec![workflow("w", &["a", "b"])]);
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
     let entry = state(&json!({ "taskDescription": "HALF" })).to_string();
@@ -220,7 +220,7 @@ fn what_a_foreign_field_or_half_an_emoji_holds_cannot_cost_the_run() {
 }
 
 #[test]
-fn a_definition_that_no_longer_fits_gives_way_to_the_stored_one() {
+fn a_definition_that_no_longer_fits_is_replaced_by_the_stored_one() {
     let mut world = World::started(vec![workflow("w", &["a", "b"])]);
     world.tool("next");
     world.workflows = vec![workflow("w", &["a"])];
@@ -267,7 +267,7 @@ fn a_stored_definition_that_contains_itself_is_refused() {
 }
 
 #[test]
-fn a_problem_is_told_once_until_it_changes() {
+fn a_problem_is_reported_once_until_it_changes() {
     let mut world = World::started(vec![workflow("w", &["a"])]);
     world.workflows.clear();
     assert!(world.reload().iter().any(|line| line.starts_with("notify")));
@@ -275,7 +275,7 @@ fn a_problem_is_told_once_until_it_changes() {
 }
 
 #[test]
-fn a_place_that_is_gone_can_be_left_by_loop() {
+fn a_position_that_no_longer_exists_can_be_left_by_loop() {
     let gone = json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": 7 }] });
     let (mut world, lines) = world_with(&state(&gone));
     assert!(line(&lines, "WF105").contains("cannot go on"));

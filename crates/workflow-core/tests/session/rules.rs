@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, ToolAccess, Verdict};
+use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, RuleAction, ToolAccess};
 use workflow_core::policy::rules::{
     Call, Decision, LevelRules, PathForm, Paths, PlainPaths, RuleSource, Rules,
 };
@@ -25,7 +25,7 @@ fn blocks(tools: &[&str], conditions: &Value) -> Rule {
     rule(&said)
 }
 
-/// A run whose only phase has these rules.
+/// A run of one phase, with these rules.
 fn with_rules(rules: Vec<Rule>) -> World {
     let mut work = workflow("w", &[]);
     let mut only = phase("a");
@@ -35,7 +35,7 @@ fn with_rules(rules: Vec<Rule>) -> World {
 }
 
 #[test]
-fn a_rule_names_itself_what_is_allowed_and_how_to_go_on() {
+fn a_denial_names_the_rule_the_alternatives_and_the_next_step() {
     let mut world = with_rules(vec![
         rule(&json!({"verdict": "allow", "tools": ["write"], "path": ["docs/**", "*.md"]})),
         rule(
@@ -63,7 +63,7 @@ fn a_rule_names_itself_what_is_allowed_and_how_to_go_on() {
 }
 
 #[test]
-fn a_list_holds_where_no_rule_matches() {
+fn a_list_applies_if_no_rule_matches() {
     let mut work = workflow("w", &[]);
     let mut only = guarded("a", &["write", "edit"]);
     only.rules = vec![rule(
@@ -133,7 +133,7 @@ fn an_at_sign_is_a_letter_to_the_shell_and_none_to_a_tool() {
 }
 
 #[test]
-fn settings_hold_without_a_run_and_in_one() {
+fn settings_apply_with_and_without_a_run() {
     let mut world = World::new(vec![workflow("w", &["a"])]);
     world.settings.project = Guards {
         rules: vec![blocks(&["write", "edit"], &json!({"path": [".env"]}))],
@@ -154,7 +154,7 @@ fn settings_hold_without_a_run_and_in_one() {
 }
 
 #[test]
-fn an_inner_level_lifts_nothing() {
+fn an_inner_level_removes_no_restriction() {
     let mut work = workflow("w", &[]);
     let mut only = phase("a");
     only.rules = vec![rule(&json!({"verdict": "allow", "tools": ["*"]}))];
@@ -167,7 +167,7 @@ fn an_inner_level_lifts_nothing() {
 }
 
 #[test]
-fn a_person_is_asked_and_decides() {
+fn a_person_decides_in_a_dialog() {
     let rules = || vec![rule(&json!({"verdict": "ask", "tools": ["deploy"]}))];
     let mut world = with_rules(rules());
     assert!(line(&world.tool_call("deploy"), "ask Allow deploy?").contains("consent"));
@@ -202,7 +202,7 @@ fn a_dialog_that_is_late_or_lost_blocks() {
 }
 
 #[test]
-fn the_third_denial_in_a_row_asks_and_later_ones_say_to_stop() {
+fn the_third_denial_in_a_row_asks_and_later_ones_tell_the_agent_to_stop() {
     let mut world = with_rules(vec![blocks(&["write"], &json!({}))]);
     let call = |world: &mut World, path: &str| world.call("write", &json!({"path": path}));
     for _ in 0..2 {
@@ -240,11 +240,11 @@ fn results_of_all_levels_are_changed_outer_first() {
     assert_eq!(result(&mut world), ["content \"said\\nouter\\ninner\""]);
 }
 
-fn verdict() -> impl Strategy<Value = Verdict> {
-    prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Block])
+fn action() -> impl Strategy<Value = RuleAction> {
+    prop::sample::select(vec![RuleAction::Allow, RuleAction::Ask, RuleAction::Block])
 }
 
-/// What a level says: its list, and its rules.
+/// A level: its list and its rules.
 type Level = (Option<ToolAccess>, Vec<Rule>);
 
 fn any_rule() -> impl Strategy<Value = Rule> {
@@ -255,9 +255,9 @@ fn any_rule() -> impl Strategy<Value = Rule> {
     let command = prop::option::weighted(0.2, prop::sample::select(vec!["git *", "npm test", "*"]));
     let writes = prop::option::of(any::<bool>());
     let input = prop::option::weighted(0.2, prop::sample::select(vec!["key", "a", "("]));
-    (verdict(), tools, path, command, writes, input).prop_map(
-        |(verdict, tools, path, command, writes, input)| Rule {
-            verdict,
+    (action(), tools, path, command, writes, input).prop_map(
+        |(action, tools, path, command, writes, input)| Rule {
+            action,
             tools: vec![tools.to_owned()],
             path: path.into_iter().map(str::to_owned).collect(),
             command: command.into_iter().map(str::to_owned).collect(),
@@ -316,7 +316,7 @@ fn any_call() -> impl Strategy<Value = (&'static str, Value)> {
     ]
 }
 
-/// What becomes of a call where these levels hold, outer first: the user's settings, the project's, a workflow,
+/// Returns the decision on a call under these levels, outer first: the user's settings, the project's, a workflow,
 /// a workflow in it, the phase. 0 is allowed, 1 asked, 2 blocked.
 fn in_a_session(levels: &[Level; 5], call: &(&str, Value)) -> u8 {
     let guards = |level: &Level| Guards {
@@ -349,7 +349,7 @@ fn in_a_session(levels: &[Level; 5], call: &(&str, Value)) -> u8 {
     }
 }
 
-/// How strict a decision is.
+/// Returns the strictness of a decision.
 fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
     let levels = levels.iter().map(|(tools, rules)| LevelRules {
         name: "a level",

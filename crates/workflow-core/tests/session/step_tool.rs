@@ -17,7 +17,7 @@ fn first_line(lines: &[String]) -> &str {
 }
 
 #[test]
-fn without_a_run_every_action_says_so() {
+fn without_a_run_every_action_reports_it() {
     let mut world = World::new(vec![workflow("w", &["a"])]);
     let none = "tool No active workflow. Use /workflow {name} {description} to start one.\n= None {\"active\":false}";
     assert_eq!(world.tool("status"), [none]);
@@ -133,7 +133,7 @@ fn loop_restarts_the_innermost_scope_only() {
 }
 
 #[test]
-fn a_scope_that_may_not_loop_says_so() {
+fn a_scope_that_may_not_loop_is_refused() {
     let mut own = workflow("w", &["a"]);
     own.loopable = false;
     let mut world = World::started(vec![own]);
@@ -198,7 +198,7 @@ fn one_response_moves_the_run_once() {
 }
 
 #[test]
-fn status_tells_the_place_in_the_innermost_scope() {
+fn status_shows_the_position_in_the_innermost_scope() {
     let mut world = nested();
     world.tool("next");
     let status = world.tool("status");

@@ -77,7 +77,7 @@ fn untrusted(world: &mut World) -> Vec<String> {
 }
 
 #[test]
-fn triggers_of_a_project_need_the_users_word() {
+fn triggers_of_a_project_need_trust() {
     let mut world = watching(vec![file(Tier::Global), file(Tier::Project)]);
     let asked = untrusted(&mut world);
     let question = line(&asked, "ask Watch the triggers of this project?");
@@ -93,7 +93,7 @@ fn triggers_of_a_project_need_the_users_word() {
 }
 
 #[test]
-fn a_project_that_is_not_trusted_is_asked_about_once() {
+fn trust_in_a_project_is_requested_once() {
     let mut world = watching(vec![file(Tier::Project)]);
     untrusted(&mut world);
     let told = world.answer(false);
@@ -102,7 +102,7 @@ fn a_project_that_is_not_trusted_is_asked_about_once() {
 }
 
 #[test]
-fn without_dialogs_a_project_is_told_how_to_be_trusted() {
+fn without_dialogs_a_notification_explains_how_to_trust_the_project() {
     let mut world = watching(vec![file(Tier::Project)]);
     world.session = Session::new(Abilities::default(), 1);
     let told = untrusted(&mut world);
@@ -110,7 +110,7 @@ fn without_dialogs_a_project_is_told_how_to_be_trusted() {
 }
 
 #[test]
-fn an_agent_that_rests_is_told_at_once() {
+fn an_idle_agent_gets_the_message_at_once() {
     let mut world = watching(Vec::new());
     assert_eq!(
         triggered(&mut world, "one"),
@@ -135,7 +135,7 @@ fn while_the_agent_works_texts_wait_in_their_order() {
 }
 
 #[test]
-fn what_waits_goes_to_the_conversation_that_is_open_then() {
+fn queued_messages_go_to_the_open_conversation() {
     let mut world = watching(Vec::new());
     world.step(Event::AgentStart);
     triggered(&mut world, "one");
@@ -180,7 +180,7 @@ fn a_trigger_stops_the_countdown() {
 }
 
 #[test]
-fn what_waits_comes_before_our_own_reminder() {
+fn queued_messages_precede_the_reminder() {
     let mut world = World::started(vec![workflow("w", &["a", "b"])]);
     world.step(Event::AgentStart);
     triggered(&mut world, "one");
@@ -191,7 +191,7 @@ fn what_waits_comes_before_our_own_reminder() {
 }
 
 #[test]
-fn what_came_in_is_not_taken_for_a_template() {
+fn received_text_is_not_a_template() {
     let trigger = Trigger {
         on: TriggerOn::Http {
             port: 1,
@@ -201,5 +201,5 @@ fn what_came_in_is_not_taken_for_a_template() {
         tier: Tier::Global,
         source: String::new(),
     };
-    assert_eq!(trigger.told("{body}"), "{body} and {body}, {other}");
+    assert_eq!(trigger.message("{body}"), "{body} and {body}, {other}");
 }

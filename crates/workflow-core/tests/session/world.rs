@@ -20,7 +20,7 @@ use crate::event::{self, Event, Replied, RequestKind, render_deferred};
 /// The moment at which every test starts.
 pub(crate) const NOW: u64 = 1_747_234_567_890;
 
-/// A phase whose id, name and instructions follow from one word.
+/// A phase with an id, a name and instructions that follow from one text.
 pub(crate) fn phase(word: &str) -> Phase {
     Phase {
         id: word.to_owned(),
@@ -40,7 +40,7 @@ pub(crate) fn guarded(word: &str, blacklist: &[&str]) -> Phase {
     }
 }
 
-/// A workflow named after its key; a word in braces is a subworkflow, any other a phase.
+/// A workflow named after its key; a name in braces is a subworkflow, any other a phase.
 pub(crate) fn workflow(key: &str, entries: &[&str]) -> Workflow {
     let entry = |word: &&str| match word
         .strip_prefix('{')
@@ -76,12 +76,12 @@ pub(crate) struct World {
     pub(crate) gate: GateRunId,
     /// The restore that was begun last.
     pub(crate) restore: RestoreId,
-    /// What the person said outside of the host.
+    /// The decision of the person outside of the host.
     pub(crate) word: Option<ApprovalDecision>,
     requests: u64,
     /// The requests that are answered later.
     unanswered: BTreeMap<RequestId, RequestKind>,
-    /// The questions that were ever asked.
+    /// All questions so far.
     asked_before: BTreeSet<QuestionId>,
 }
 
@@ -261,7 +261,7 @@ impl World {
         }
     }
 
-    /// The session is loaded again, over the branch as it stands.
+    /// Loads the session again, over the current branch.
     pub(crate) fn reload(&mut self) -> Vec<String> {
         let branch = std::mem::take(&mut self.branch);
         let entries = branch
@@ -275,7 +275,7 @@ impl World {
             entries,
             loaded: self.loaded(),
         });
-        // What the session appends on loading stands behind what was there.
+        // The entries that the session appends on loading follow the earlier ones.
         let appended = std::mem::replace(&mut self.branch, branch);
         self.branch.extend(appended);
         lines
@@ -371,13 +371,13 @@ impl World {
             .expect("entries are JSON")
     }
 
-    /// Appends an entry whose data is this text.
+    /// Appends an entry with this text as data.
     pub(crate) fn append_text(&mut self, custom_type: &str, data: &str) {
         let data = RawValue::from_string(data.to_owned()).expect("the text is JSON");
         self.branch.push((custom_type.to_owned(), data));
     }
 
-    /// Appends an entry as somebody else would have.
+    /// Appends an entry of another program.
     pub(crate) fn append(&mut self, custom_type: &str, data: &serde_json::Value) {
         self.branch.push((
             custom_type.to_owned(),

@@ -63,7 +63,7 @@ impl Layout {
     /// Starts a line, unless one has just been started.
     fn new_line(&mut self) {
         self.text.truncate(self.text.trim_end().len());
-        let _ = write!(self.text, "\n{}", self.indent());
+        write!(self.text, "\n{}", self.indent()).expect("writing to a string cannot fail");
     }
 
     fn indent(&self) -> String {
@@ -81,7 +81,7 @@ impl Layout {
             .map(|line| line.trim().trim_start_matches('*').trim())
             .collect();
         let indent = self.indent();
-        let _ = match lines.as_slice() {
+        match lines.as_slice() {
             [only] => write!(self.text, "/** {only} */"),
             lines => {
                 let lines: String = lines
@@ -90,7 +90,8 @@ impl Layout {
                     .collect();
                 write!(self.text, "/**\n{lines}{indent} */")
             }
-        };
+        }
+        .expect("writing to a string cannot fail");
         self.new_line();
     }
 }

@@ -72,11 +72,12 @@ fn methods(contract: &Contract, direction: Direction) -> String {
             MethodKind::Request => members(result, IN_EVERY_RESULT, contract),
             MethodKind::Notification => "no answer".to_owned(),
         };
-        let _ = writeln!(
+        writeln!(
             table,
             "| `{}` | {params} | {answer} | {} |",
             method.name, method.summary
-        );
+        )
+        .expect("writing to a string cannot fail");
     }
     table
 }
@@ -141,13 +142,14 @@ fn plain(schema: &Value) -> String {
 fn errors() -> String {
     let mut table = "| Code | `error.data.kind` | |\n| --- | --- | --- |\n".to_owned();
     for kind in Kind::ALL {
-        let _ = writeln!(
+        writeln!(
             table,
             "| {} | `{}` | {} |",
             kind.code(),
             kind.name(),
             kind.meaning()
-        );
+        )
+        .expect("writing to a string cannot fail");
     }
     table
 }

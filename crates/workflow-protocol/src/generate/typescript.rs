@@ -31,7 +31,7 @@ pub(super) fn module() -> String {
          export const PROTOCOL_VERSION = {PROTOCOL_VERSION};\n\n{methods}\n{host}"
     );
     for declaration in declarations.iter() {
-        let _ = write!(module, "\n{declaration}\n");
+        write!(module, "\n{declaration}\n").expect("writing to a string cannot fail");
     }
     module
 }
@@ -50,12 +50,14 @@ fn interface(
             MethodKind::Request => (method.result.typescript)(declarations),
             MethodKind::Notification => "void".to_owned(),
         };
-        let _ = writeln!(interface, "  /** {} */", method.summary);
-        let _ = writeln!(
+        writeln!(interface, "  /** {} */", method.summary)
+            .expect("writing to a string cannot fail");
+        writeln!(
             interface,
             "  {:?}: {{ params: {params}; result: {result} }};",
             method.name
-        );
+        )
+        .expect("writing to a string cannot fail");
     }
     interface + "}\n"
 }

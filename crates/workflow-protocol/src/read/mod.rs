@@ -28,7 +28,7 @@ fn located<'a, T: Deserialize<'a>>(params: &'a str, error: &serde_json::Error) -
         .map(|error| with_member_name(&error.path().to_string()));
     Error {
         kind: Kind::InvalidParams,
-        message: in_words(&error.to_string()),
+        message: describe(&error.to_string()),
         path: path.filter(|path| path != "."),
     }
 }
@@ -43,7 +43,7 @@ fn with_member_name(path: &str) -> String {
 
 /// Removes "at line 1 column 7" from a message, because a request is one line and the path says more, and the names
 /// of Rust types.
-fn in_words(message: &str) -> String {
+fn describe(message: &str) -> String {
     let text = message
         .rsplit_once(" at line ")
         .map_or(message, |(text, _)| text);

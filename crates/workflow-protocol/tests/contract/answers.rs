@@ -1,4 +1,4 @@
-//! What the sidecar writes: results, actions, questions and errors, member by member.
+//! Written messages: results, actions, questions and errors, member by member.
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};

@@ -1,16 +1,16 @@
-//! What a host forwards is never refused for what nobody needs.
+//! Lenient events: members that are not needed may be anything.
 
 use workflow_protocol::{AgentEndParams, Method, Text, method};
 
 use crate::rows::read;
 
-/// What is no text.
+/// Values that are not a text.
 const NO_TEXT: &[&str] = &["null", "7", "-1.5", "true", "{}", r#"{"a":[1]}"#, "[]"];
 
-/// What is no count of turns.
+/// Values that are not a count of turns.
 const NO_COUNT: &[&str] = &["null", r#""1""#, "-1", "1.5", "1e999", "false", "{}", "[1]"];
 
-/// What is no flag.
+/// Values that are not a flag.
 const NO_FLAG: &[&str] = &["null", "0", r#""true""#, "{}", "[]"];
 
 /// Members that nobody needs: the method, the parameters with a place for the value, the values that do not fit.
@@ -60,7 +60,7 @@ const NOT_NEEDED: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn a_member_that_nobody_needs_may_be_anything() {
+fn a_member_that_is_not_needed_may_be_anything() {
     for (method, params, values) in NOT_NEEDED {
         for value in *values {
             let params = params.replace('_', value);
@@ -70,7 +70,7 @@ fn a_member_that_nobody_needs_may_be_anything() {
 }
 
 #[test]
-fn an_event_or_a_context_of_null_is_none() {
+fn an_event_or_a_context_of_null_counts_as_missing() {
     for row in workflow_protocol::METHODS {
         let without = read(row.name, "{}").expect("a row");
         if without.is_ok() && row.name.starts_with("hook/") {
@@ -216,7 +216,7 @@ fn our_own_entry_is_kept_beside_a_name_with_half_a_character() {
     );
 }
 
-/// How the last message ended, and what its text ends with.
+/// The end of the last message.
 fn ending(line: &str) -> (Option<String>, String) {
     let params: AgentEndParams<'_> = method::HookAgentEnd::read(Some(line)).expect(line);
     let last = params.event.messages.last_assistant.expect(line);
@@ -269,7 +269,7 @@ fn a_long_text_with_half_a_character_keeps_its_end() {
 }
 
 #[test]
-fn what_is_not_json_is_refused_wherever_it_stands() {
+fn invalid_json_is_refused_at_any_position() {
     for params in [
         "{\"event\":{\"a\tb\":1}}",
         "{\"event\":{\"prompt\":\"a\tb\"}}",

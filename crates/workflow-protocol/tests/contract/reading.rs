@@ -1,4 +1,4 @@
-//! What the sidecar reads: strict parameters, lenient events.
+//! Read messages: strict parameters, lenient events.
 
 use workflow_protocol::{Clock, Context, Kind, Method, SessionBound, method};
 
@@ -277,7 +277,7 @@ fn calls_as_hosts_make_them_are_accepted() {
 }
 
 #[test]
-fn a_call_that_does_not_fit_is_refused_with_its_place() {
+fn a_call_of_the_wrong_shape_is_refused_with_the_location() {
     for (method, params, place, message) in REFUSED {
         let error = read(method, params).expect("a row").expect_err(params);
         assert_eq!(

@@ -8,7 +8,7 @@ use workflow_protocol::{
 };
 
 #[test]
-fn every_row_has_a_name_of_its_own_and_a_summary() {
+fn every_row_has_a_unique_name_and_a_summary() {
     let mut names = HashSet::new();
     for row in METHODS.iter().chain(HOST_METHODS) {
         assert!(names.insert(row.name), "`{}` is there twice", row.name);
@@ -41,7 +41,7 @@ fn both_tables_say_who_calls_and_what_is_answered() {
 }
 
 #[test]
-fn every_kind_of_error_has_a_code_and_a_name_of_its_own() {
+fn every_kind_of_error_has_a_unique_code_and_name() {
     let codes: HashSet<_> = Kind::ALL.iter().map(|kind| kind.code()).collect();
     let names: HashSet<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(

@@ -20,7 +20,7 @@ fn validator(schema: &Value) -> Validator {
     jsonschema::validator_for(schema).expect("a schema")
 }
 
-/// What of a line of the bundle is wrong with a call.
+/// Returns the defects of a call, by its schema in the bundle.
 fn call(calls: &Validator, method: &str, params: &Value) -> Vec<String> {
     let line = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     calls

@@ -47,9 +47,9 @@ struct Evaluator<'a> {
     unreadable: Option<Unreadable>,
     /// The number of bytes that may still be read.
     bytes_left: usize,
-    /// Whether `~` is no longer the home directory of the user.
+    /// True if `~` is no longer the home directory of the user.
     home_changed: bool,
-    /// Whether `CDPATH` may redirect `cd`.
+    /// True if `CDPATH` may redirect `cd`.
     cd_uncertain: bool,
 }
 

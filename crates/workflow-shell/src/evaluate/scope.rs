@@ -12,15 +12,15 @@ const MAX_PATH_BYTES: usize = 4096;
 pub(super) struct Scope<'a> {
     /// The directory, relative to the one in which the line starts; `None` if unknown.
     pub(super) directory: Option<String>,
-    /// Whether the directory is certain only as long as `&&` follows.
+    /// True if the directory is certain only as long as `&&` follows.
     pub(super) directory_is_tentative: bool,
-    /// Whether the command runs only if the previous one succeeded.
+    /// True if the command runs only if the previous one succeeded.
     pub(super) after_and: bool,
     pub(super) input: StandardInput,
-    /// Whether it certainly runs, in the line's own shell.
+    /// True if it certainly runs, in the line's own shell.
     pub(super) is_certain: bool,
     pub(super) here_documents: &'a [RawWord],
-    /// Whether another command may use its output as arguments.
+    /// True if another command may use its output as arguments.
     pub(super) output_is_used: bool,
     pub(super) depth: usize,
 }

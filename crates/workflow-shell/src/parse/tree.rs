@@ -47,7 +47,7 @@ pub(crate) enum CommandKind {
     Conditional {
         words: Vec<RawWord>,
         bodies: Vec<List>,
-        /// Whether the words after the first are the items of a loop.
+        /// True if the words after the first are the items of a loop.
         is_loop: bool,
     },
 }
@@ -64,7 +64,7 @@ pub(crate) struct UnexpandedCommand {
 pub(crate) struct Assignment {
     pub(crate) name: String,
     pub(crate) value: RawWord,
-    /// Whether the variable has exactly this value afterwards: no `+=`, no array, no index.
+    /// True if the variable has exactly this value afterwards: no `+=`, no array, no index.
     pub(crate) is_complete: bool,
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum NestedCommand {
 /// The commands that a command runs.
 pub(crate) struct NestedCommands {
     pub(crate) commands: Vec<NestedCommand>,
-    /// Whether the program does nothing else.
+    /// True if the program does nothing else.
     pub(crate) is_wrapper_only: bool,
 }
 

@@ -1,10 +1,9 @@
-//! What is no mistake in any one place, and yet perhaps not what was meant: guards that are easily gone around,
-//! and rules that never get a say.
+//! Advice about valid definitions: guards that are easy to bypass, and rules that are never reached.
 //!
-//! Said by `check` alone. A definition that was sound stays sound.
+//! Only `check` gives it. It is never an error.
 
 use workflow_core::definition::{
-    Files, KeyPlaces, Loaded, Origins, Phase, PhaseEntry, Rule, Settings, Tier, ToolAccess,
+    Files, KeyLocations, Loaded, Origins, Phase, PhaseEntry, Rule, Settings, Tier, ToolAccess,
     Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
@@ -16,16 +15,16 @@ const WRITING: &str = "write";
 /// Phases named in one message.
 const MOST_NAMED: usize = 4;
 
-/// What is to be said of all that was loaded from these files.
+/// Returns the advice about everything that was loaded from these files.
 pub(super) fn advice(files: &dyn Files, loaded: &Loaded) -> Vec<Diagnostic> {
     let origins = Origins::new(files, loaded);
     let mut found = Vec::new();
     for settings in origins.settings() {
-        let said = match settings.tier {
+        let guards = match settings.tier {
             Tier::Global => &loaded.settings.user,
             Tier::Project => &loaded.settings.project,
         };
-        found.extend(unreachable(&said.rules, &settings.keys));
+        found.extend(unreachable(&guards.rules, &settings.keys));
     }
     for workflow in loaded.catalog.iter() {
         found.extend(about(workflow, &loaded.settings, &origins));
@@ -38,14 +37,14 @@ fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec
         return Vec::new();
     };
     let mut found: Vec<Diagnostic> = unreachable(&workflow.rules, &origin.keys).collect();
-    let mut free: Vec<(&Phase, &KeyPlaces)> = Vec::new();
-    for (entry, place) in workflow.phases.iter().zip(&origin.entries) {
+    let mut free: Vec<(&Phase, &KeyLocations)> = Vec::new();
+    for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
         let PhaseEntry::Phase(phase) = entry else {
             continue;
         };
-        found.extend(unreachable(&phase.rules, &place.keys));
+        found.extend(unreachable(&phase.rules, &origin.keys));
         if shell_is_free(phase, workflow, settings) {
-            free.push((phase, &place.keys));
+            free.push((phase, &origin.keys));
         }
     }
     found.extend(free_shell(&free, &origin.keys));
@@ -53,10 +52,10 @@ fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec
     found.into_iter().map(|found| found.about(key)).collect()
 }
 
-/// The rules of a level that another one always speaks before.
+/// Finds the rules of a level that are never reached, because an earlier one matches all their calls.
 fn unreachable<'a>(
     rules: &'a [Rule],
-    keys: &'a KeyPlaces,
+    keys: &'a KeyLocations,
 ) -> impl Iterator<Item = Diagnostic> + 'a {
     rules.iter().enumerate().filter_map(|(at, rule)| {
         let before = rules[..at].iter().find(|before| covers(before, rule))?;
@@ -68,13 +67,13 @@ fn unreachable<'a>(
         let found = Diagnostic::new(Code::IdleRule, Severity::Warning, message)
             .with_help("put the narrower rule first, or remove it");
         Some(match keys.of(&["tools", "rules"]) {
-            Some(place) => found.at(place.clone()),
+            Some(location) => found.at(location.clone()),
             None => found,
         })
     })
 }
 
-/// Whether a rule matches every call that another one matches.
+/// Returns true if a rule matches every call that another one matches.
 fn covers(rule: &Rule, other: &Rule) -> bool {
     let has_conditions = !rule.path.is_empty()
         || !rule.command.is_empty()
@@ -84,7 +83,7 @@ fn covers(rule: &Rule, other: &Rule) -> bool {
     !has_conditions && other.tools.iter().all(names)
 }
 
-/// Whether a phase keeps `write` from running while nobody ever thought of the shell.
+/// Returns true if `write` is blocked in a phase while no list and no rule mentions the shell.
 fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> bool {
     let levels = [
         (&settings.user.tools, &settings.user.rules),
@@ -111,8 +110,8 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
         && !rules.any(names_shell)
 }
 
-/// What is said of the phases of a workflow in which the shell is free, once.
-fn free_shell(free: &[(&Phase, &KeyPlaces)], workflow: &KeyPlaces) -> Option<Diagnostic> {
+/// Returns one diagnostic for all phases of a workflow in which the shell is free.
+fn free_shell(free: &[(&Phase, &KeyLocations)], workflow: &KeyLocations) -> Option<Diagnostic> {
     let (_, first) = free.first()?;
     let mut names: Vec<String> = free
         .iter()
@@ -129,7 +128,7 @@ fn free_shell(free: &[(&Phase, &KeyPlaces)], workflow: &KeyPlaces) -> Option<Dia
     let found = Diagnostic::new(Code::FreeShell, Severity::Info, message);
     let key = ["tools", "blacklist"];
     Some(match first.of(&key).or_else(|| workflow.of(&key)) {
-        Some(place) => found.at(place.clone()),
+        Some(location) => found.at(location.clone()),
         None => found,
     })
 }

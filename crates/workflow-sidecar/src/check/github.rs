@@ -1,4 +1,4 @@
-//! A diagnostic as a workflow command of GitHub Actions, which shows it beside the line.
+//! Diagnostics as workflow commands of GitHub Actions, which shows them beside the line.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use workflow_core::diagnostic::{Diagnostic, Severity, visible};
 
 use super::in_repository;
 
-/// The line that makes the annotation.
+/// Returns the line that makes the annotation.
 pub(crate) fn annotation(found: &Diagnostic) -> String {
     let command = match found.severity {
         Severity::Error => "error",
@@ -14,17 +14,17 @@ pub(crate) fn annotation(found: &Diagnostic) -> String {
         Severity::Info => "notice",
     };
     let mut properties = String::new();
-    if let Some(place) = &found.location {
-        let file = in_repository(&place.file).unwrap_or_else(|| place.file.to_string());
+    if let Some(location) = &found.location {
+        let file = in_repository(&location.file).unwrap_or_else(|| location.file.to_string());
         write!(properties, "file={},", property(&visible(&file)))
-            .expect("a text can be written to");
-        if let Some(region) = &place.region {
+            .expect("writing to a string does not fail");
+        if let Some(region) = &location.region {
             write!(
                 properties,
                 "line={},endLine={},col={},endColumn={},",
                 region.line, region.end_line, region.column, region.end_column
             )
-            .expect("a text can be written to");
+            .expect("writing to a string does not fail");
         }
     }
     let message = match &found.help {
@@ -35,14 +35,14 @@ pub(crate) fn annotation(found: &Diagnostic) -> String {
     format!("::{command} {properties}title={title}::{}", data(&message))
 }
 
-/// The text after the second `::`.
+/// Escapes the text after the second `::`.
 fn data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-/// The value of a property.
+/// Escapes the value of a property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_end_a_property_or_the_line_is_escaped() {
+    fn separators_and_line_breaks_are_escaped() {
         let found = Diagnostic::new(Code::Syntax, Severity::Error, "100%: a, b")
             .with_help("look\r\nhere")
             .at(Location::file("/a,b:c%/workflow.yaml"));

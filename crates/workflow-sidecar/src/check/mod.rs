@@ -1,7 +1,6 @@
-//! Checks the definitions of several projects and of the user, each once.
+//! Checks of the definitions of several projects and of the user, each once.
 //!
-//! Owns what is looked at and how a file is named to people, from where they are. What is wrong is the
-//! loader's to say; how it is printed is the command line's.
+//! Selects the files and shortens their paths. The loader finds the problems, and the command line prints them.
 
 mod advice;
 mod github;
@@ -21,46 +20,47 @@ use advice::advice;
 pub(crate) use github::annotation;
 pub(crate) use sarif::log;
 use stray::strays;
-use target::{Target, is_plain_file, nearer, plain};
+use target::{Target, is_plain_file, relative};
 
 use crate::platform::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
+use crate::platform::paths::lexical;
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// Everything that is wrong, project by project. Files are named from where the person is.
+    /// The diagnostics, project by project, with paths relative to the working directory.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Whether there is any workflow, broken ones included.
+    /// Set if there is any workflow, including broken ones.
     has_workflows: bool,
     /// The workflows that can run: the project of each, and its key.
     running: BTreeSet<(Option<PathBuf>, String)>,
     /// Files that are in no project's directory of definitions.
     pub(crate) passed_over: Vec<PathBuf>,
-    /// The projects in which there is none, and where above each there are some.
+    /// The projects without workflows.
     pub(crate) empty: Vec<Empty>,
 }
 
 /// A project without workflows.
 #[derive(Debug)]
 pub(crate) struct Empty {
-    /// Where they were looked for, from where the person is.
+    /// The directory that was searched, relative to the working directory.
     pub(crate) looked_into: String,
-    /// A directory above it that has some.
+    /// A workflows directory of an ancestor.
     pub(crate) above: Option<String>,
 }
 
 impl Report {
-    /// Whether there is any workflow, broken ones included.
+    /// Set if there is any workflow, including broken ones.
     pub(crate) fn has_workflows(&self) -> bool {
         self.has_workflows
     }
 
-    /// How many workflows can run.
+    /// Counts the workflows that can run.
     pub(crate) fn workflows(&self) -> usize {
         self.running.len()
     }
 
-    /// How many diagnostics there are of a severity.
+    /// Counts the diagnostics of a severity.
     pub(crate) fn number(&self, severity: Severity) -> usize {
         let found = self.diagnostics.iter();
         found.filter(|found| found.severity == severity).count()
@@ -102,7 +102,7 @@ fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Rep
         report.diagnostics.extend(
             strays(&base, &files.read.borrow())
                 .into_iter()
-                .map(|found| nearby(found, here)),
+                .map(|found| with_relative_path(found, here)),
         );
     }
     let advice = advice(&files, &loaded);
@@ -129,7 +129,7 @@ fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Rep
 impl Empty {
     fn of(project: &Path, here: &Path) -> Self {
         let workflows = |project: &Path| project.join(HOST_DIRECTORY).join(WORKFLOWS);
-        let name = |path: &Path| nearer(path, here).display().to_string();
+        let name = |path: &Path| relative(path, here).display().to_string();
         let above = project
             .ancestors()
             .skip(1)
@@ -141,10 +141,10 @@ impl Empty {
     }
 }
 
-/// The same diagnostic, with its file named from where the person is.
-fn nearby(mut found: Diagnostic, here: &Path) -> Diagnostic {
-    if let Some(place) = &mut found.location {
-        place.file = nearer(Path::new(&*place.file), here)
+/// Shortens the path of a diagnostic.
+fn with_relative_path(mut found: Diagnostic, here: &Path) -> Diagnostic {
+    if let Some(location) = &mut found.location {
+        location.file = relative(Path::new(&*location.file), here)
             .display()
             .to_string()
             .into();
@@ -152,7 +152,7 @@ fn nearby(mut found: Diagnostic, here: &Path) -> Diagnostic {
     found
 }
 
-/// Whether a diagnostic is about what a target names.
+/// Returns true if a diagnostic is about a selected workflow of a target.
 fn is_about(found: &Diagnostic, target: &Target, files: &Located) -> bool {
     if target.only.is_empty() {
         return true;
@@ -161,10 +161,10 @@ fn is_about(found: &Diagnostic, target: &Target, files: &Located) -> bool {
         None => Tier::Global,
         Some(_) => Tier::Project,
     };
-    let Some(place) = &found.location else {
+    let Some(location) = &found.location else {
         return false;
     };
-    let file = files.full(&place.file);
+    let file = files.full(&location.file);
     let under = |path: &FilePath| file.starts_with(files.full(&files.shown(path)));
     let about = found.workflow.as_ref();
     target.only.iter().any(|key| {
@@ -173,21 +173,21 @@ fn is_about(found: &Diagnostic, target: &Target, files: &Located) -> bool {
     })
 }
 
-/// The files of a project and the user's own, named from where the person is.
+/// The files of a project and the user, with paths relative to the working directory.
 struct Located {
     disk: Disk,
-    /// The project; `None` are the user's own files alone.
+    /// The project; `None` for the user's files only.
     project: Option<PathBuf>,
-    /// Where the person is.
+    /// The working directory.
     here: PathBuf,
     /// The files that were read.
     read: RefCell<HashSet<PathBuf>>,
 }
 
 impl Located {
-    /// The whole path of a file by the name it is shown with.
+    /// Returns the full path of a file from its shown one.
     fn full(&self, shown: &str) -> PathBuf {
-        plain(&self.here.join(shown))
+        lexical(&self.here.join(shown))
     }
 
     fn has(&self, tier: Tier) -> bool {
@@ -217,7 +217,7 @@ impl Files for Located {
         let shown = self.disk.shown(path);
         match &self.project {
             Some(project) if path.tier() == Tier::Project => {
-                nearer(&project.join(shown), &self.here)
+                relative(&project.join(shown), &self.here)
                     .display()
                     .to_string()
             }
@@ -226,7 +226,7 @@ impl Files for Located {
     }
 }
 
-/// The directory that programs name files from: the repository's, as far as it can be known.
+/// Returns the root of the repository, as far as it is known.
 fn repository(here: &Path) -> PathBuf {
     let workspace = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
     if let Some(workspace) = workspace.filter(|workspace| here.starts_with(workspace)) {
@@ -238,16 +238,17 @@ fn repository(here: &Path) -> PathBuf {
     root.unwrap_or(here).to_path_buf()
 }
 
-/// A file's whole path.
-fn whole(file: &str) -> String {
+/// Returns a file's absolute path.
+fn absolute(file: &str) -> String {
+    // The check itself failed already if there is no working directory.
     let here = env::current_dir().unwrap_or_default();
-    plain(&here.join(file)).display().to_string()
+    lexical(&here.join(file)).display().to_string()
 }
 
-/// A file as it is named in its repository, with `/` between its parts; `None` is outside of it.
+/// Returns the path of a file in its repository, with `/` as the separator; `None` if it is outside.
 fn in_repository(file: &str) -> Option<String> {
     let here = env::current_dir().ok()?;
-    let file = plain(&here.join(file));
+    let file = lexical(&here.join(file));
     let inside = file.strip_prefix(repository(&here)).ok()?;
     let parts = inside.iter().map(|part| part.to_string_lossy());
     Some(parts.collect::<Vec<_>>().join("/"))

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
-use super::{in_repository, whole};
+use super::{absolute, in_repository};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// The log of one run.
+/// Returns the log of one run.
 pub(crate) fn log(diagnostics: &[Diagnostic]) -> Value {
     let rules: Vec<Value> = Code::ALL.iter().map(|code| rule(*code)).collect();
     let results: Vec<Value> = diagnostics.iter().map(result).collect();
@@ -52,8 +52,8 @@ fn result(found: &Diagnostic) -> Value {
         "level": level,
         "message": {"text": message},
     });
-    if let Some(place) = &found.location {
-        result["locations"] = json!([{"physicalLocation": location(place)}]);
+    if let Some(location) = &found.location {
+        result["locations"] = json!([{"physicalLocation": physical_location(location)}]);
     }
     if let Some(workflow) = &found.workflow {
         result["properties"] = json!({"workflow": workflow});
@@ -61,13 +61,13 @@ fn result(found: &Diagnostic) -> Value {
     result
 }
 
-fn location(place: &Location) -> Value {
-    let artifact = match in_repository(&place.file) {
+fn physical_location(found: &Location) -> Value {
+    let artifact = match in_repository(&found.file) {
         Some(inside) => json!({"uri": encoded(&inside), "uriBaseId": "%SRCROOT%"}),
-        None => json!({"uri": format!("file://{}", encoded(&whole(&place.file)))}),
+        None => json!({"uri": format!("file://{}", encoded(&absolute(&found.file)))}),
     };
     let mut location = json!({"artifactLocation": artifact});
-    if let Some(region) = &place.region {
+    if let Some(region) = &found.region {
         location["region"] = json!({
             "startLine": region.line,
             "startColumn": region.column,
@@ -78,7 +78,7 @@ fn location(place: &Location) -> Value {
     location
 }
 
-/// A path as a URI has it.
+/// Encodes a path for a URI.
 fn encoded(path: &str) -> String {
     path.bytes().fold(String::new(), |uri, byte| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
@@ -92,9 +92,9 @@ fn encoded(path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is left of the log in types made from the standard's schema: anything else would be lost.
+    /// The types are made from the standard's schema, and drop everything else.
     #[test]
-    fn the_log_holds_only_what_the_standard_knows() {
+    fn the_log_conforms_to_the_standard() {
         let found = [
             Diagnostic::new(Code::Syntax, Severity::Error, "not valid")
                 .at(Location::file(".pi/workflows/w/workflow.yaml"))

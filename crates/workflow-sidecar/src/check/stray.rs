@@ -1,7 +1,7 @@
-//! What lies where somebody may think that it is read, and is not.
+//! Stray files: definitions and settings that look as if they were read, but are not.
 //!
-//! The loader looks into its own places only. Owns the places beside them: a misspelt directory, settings with
-//! another ending, definitions that lie too high or too deep, phase files that no workflow names.
+//! Finds misspelt directories, settings with another extension, definitions at the wrong depth, and phase files that
+//! no workflow names.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,25 +9,27 @@ use std::path::{Path, PathBuf};
 
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
-/// Names of a directory of workflows that nothing looks into.
+use crate::platform::disk::WORKFLOWS;
+
+/// Misspelt names of the workflows directory.
 const DIRECTORIES: [&str; 2] = ["workflow", "Workflows"];
-/// Names of settings that nothing reads.
+/// Misspelt names of the settings file.
 const SETTINGS: [&str; 4] = [
     "workflow-sidecar.json",
     "workflow-sidecar.yaml",
     "workflow-sidecar.yml",
     "workflow-sidecar.jsonc",
 ];
-/// More of one kind are not told of.
+/// Maximum number of reports of one kind.
 const MOST: usize = 20;
 
-/// What is not read, in a directory that holds workflows and settings; `read` are the files that are.
+/// Finds stray files in a directory with workflows and settings; `read` are the files that were read.
 pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for name in DIRECTORIES {
         let path = base.join(name);
-        // Where case makes no difference it is the directory that is read.
-        if path.is_dir() && !same(&path, &base.join("workflows")) {
+        // A file system may ignore case: then it is the directory that is read.
+        if path.is_dir() && !same(&path, &base.join(WORKFLOWS)) {
             found.push(unread(
                 &path,
                 "nothing looks into this directory",
@@ -45,13 +47,13 @@ pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
             ));
         }
     }
-    let workflows = base.join("workflows");
+    let workflows = base.join(WORKFLOWS);
     for path in entries(&workflows)
         .filter(|path| path.is_file() && is_definition(path))
         .take(MOST)
     {
-        let cure = "put it into a directory of its own, as `workflow.yaml` or `workflow.json5`";
-        found.push(unread(&path, "this definition is not read", cure));
+        let help = "put it into a directory of its own, as `workflow.yaml` or `workflow.json5`";
+        found.push(unread(&path, "this definition is not read", help));
     }
     let directories = entries(&workflows).filter(|path| path.is_dir());
     for directory in directories {
@@ -60,7 +62,7 @@ pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
     found
 }
 
-/// What is not read in a workflow's directory.
+/// Finds stray files in a workflow's directory.
 fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
     let is_workflow = read
         .iter()
@@ -70,8 +72,8 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
         if path.is_dir() {
             let nested = ["workflow.yaml", "workflow.json5"].map(|name| path.join(name));
             if let Some(nested) = nested.iter().find(|nested| nested.is_file()) {
-                let cure = "move its directory up: workflows are looked for one level deep";
-                found.push(unread(nested, "this definition is not read", cure));
+                let help = "move its directory up: workflows are looked for one level deep";
+                found.push(unread(nested, "this definition is not read", help));
             }
         } else if is_workflow && !read.contains(&path) && is_phase(&path) {
             let message = "no workflow names this phase file";
@@ -87,10 +89,10 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
     found
 }
 
-fn unread(path: &Path, message: &str, cure: &str) -> Diagnostic {
+fn unread(path: &Path, message: &str, help: &str) -> Diagnostic {
     Diagnostic::new(Code::MisnamedDefinition, Severity::Warning, message)
         .at(Location::file(&shown(path)))
-        .with_help(cure)
+        .with_help(help)
 }
 
 fn shown(path: &Path) -> String {
@@ -101,7 +103,7 @@ fn same(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// What lies in a directory, in order.
+/// Returns the entries of a directory in order. The loader reports a directory that cannot be read.
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     let listed = fs::read_dir(directory).into_iter().flatten();
     let mut paths: Vec<PathBuf> = listed
@@ -112,18 +114,18 @@ fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 fn is_definition(path: &Path) -> bool {
-    has_ending(path, &["yaml", "yml", "json5", "json"])
+    has_extension(path, &["yaml", "yml", "json5", "json"])
 }
 
-/// A Markdown file that begins as a phase does.
+/// Returns true for a Markdown file with frontmatter.
 fn is_phase(path: &Path) -> bool {
     use std::io::Read;
     let mut beginning = [0; 3];
     let mut read = || fs::File::open(path)?.read_exact(&mut beginning);
-    has_ending(path, &["md"]) && path.is_file() && read().is_ok() && beginning == *b"---"
+    has_extension(path, &["md"]) && path.is_file() && read().is_ok() && beginning == *b"---"
 }
 
-fn has_ending(path: &Path, endings: &[&str]) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| endings.contains(&ending))
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| extensions.contains(&extension))
 }

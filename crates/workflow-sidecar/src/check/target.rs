@@ -1,23 +1,24 @@
-//! What a path on the command line means: a project, or workflows in one.
+//! Paths on the command line: a project, or workflows in one.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 
 use crate::platform::disk::{HOST_DIRECTORY, WORKFLOWS};
+use crate::platform::paths::lexical;
 
-/// Something to check.
+/// A project to check, or workflows in it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Target {
-    /// The project; `None` are the user's own definitions alone.
+    /// The project; `None` for the user's definitions only.
     pub(super) project: Option<PathBuf>,
-    /// The directories of the only workflows wanted; none are all.
+    /// The directories of the selected workflows; empty for all.
     pub(super) only: BTreeSet<String>,
 }
 
 impl Target {
-    /// What some paths mean, each project once.
+    /// Resolves paths, with one target for each project.
     pub(super) fn all<'a>(
         paths: impl IntoIterator<Item = &'a PathBuf>,
         here: &Path,
@@ -38,7 +39,7 @@ impl Target {
     }
 
     fn of(path: &Path, here: &Path, agent_dir: &Path) -> anyhow::Result<Self> {
-        let full = plain(&here.join(path));
+        let full = lexical(&here.join(path));
         let (project, inside) = match full.strip_prefix(agent_dir) {
             Ok(inside) => (None, Some(inside.to_path_buf())),
             Err(_) => split(&full),
@@ -64,13 +65,13 @@ impl Target {
     }
 }
 
-/// Whether a path is that of a file outside of all directories of definitions.
+/// Returns true for a file outside of all directories of definitions.
 pub(super) fn is_plain_file(path: &Path, here: &Path, agent_dir: &Path) -> bool {
-    let full = plain(&here.join(path));
+    let full = lexical(&here.join(path));
     full.is_file() && !full.starts_with(agent_dir) && split(&full).1.is_none()
 }
 
-/// The project a path leads into, and where in its host's directory; a path that leads into none is one.
+/// Splits a path into a project and the path in its host's directory. A path without that directory is a project.
 fn split(full: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
     let host = full.ancestors().find(|ancestor| {
         ancestor
@@ -84,30 +85,15 @@ fn split(full: &Path) -> (Option<PathBuf>, Option<PathBuf>) {
     }
 }
 
-/// A path without `.` and `..`, as it is written: links are not followed.
-pub(super) fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
-}
+/// Maximum number of `..` in a shown path.
+const MAX_LEVELS_UP: usize = 4;
 
-/// How many levels up a person still names as such.
-const STILL_NEAR: usize = 4;
-
-/// A path as a person names it from where they are.
-pub(super) fn nearer(path: &Path, here: &Path) -> PathBuf {
+/// Shortens a path relative to the working directory.
+pub(super) fn relative(path: &Path, here: &Path) -> PathBuf {
     if let Ok(below) = path.strip_prefix(here) {
         return below.to_path_buf();
     }
-    for (levels, ancestor) in here.ancestors().enumerate().take(STILL_NEAR + 1).skip(1) {
+    for (levels, ancestor) in here.ancestors().enumerate().take(MAX_LEVELS_UP + 1).skip(1) {
         let is_root = ancestor.parent().is_none();
         if let (Ok(below), false) = (path.strip_prefix(ancestor), is_root) {
             return std::iter::repeat_n("..", levels)
@@ -123,13 +109,13 @@ mod tests {
     use super::*;
 
     fn named(directory: &str) -> String {
-        nearer(Path::new(directory), Path::new("/home/me/work"))
+        relative(Path::new(directory), Path::new("/home/me/work"))
             .display()
             .to_string()
     }
 
     #[test]
-    fn a_directory_is_named_from_where_the_person_is() {
+    fn a_path_is_shown_relative_to_the_working_directory() {
         assert_eq!(named("/home/me/work"), "");
         assert_eq!(named("/home/me/work/a/b"), "a/b");
         assert_eq!(named("/home/me/other"), "../other");
@@ -152,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_read_as_it_is_written() {
-        assert_eq!(plain(Path::new("/a/./b/../c")), Path::new("/a/c"));
+    fn dots_are_removed_from_a_path() {
+        assert_eq!(lexical(Path::new("/a/./b/../c")), Path::new("/a/c"));
     }
 }

@@ -1,4 +1,4 @@
-//! `approve`: a person answers an approval request outside of the host.
+//! `approve`: the user's answer to an approval request, outside of the host.
 
 use std::io::{self, Write};
 
@@ -7,8 +7,8 @@ use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
 use super::outcome::Outcome;
-use super::person;
-use super::project::Own;
+use super::project::UserDirectory;
+use super::terminal;
 use crate::platform::approvals::{Approvals, RequestStatus, StoredRequest};
 use crate::platform::file_excerpt;
 
@@ -40,22 +40,22 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t, requires = "list")]
     format: Format,
     #[command(flatten)]
-    own: Own,
+    user: UserDirectory,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let approvals = Approvals::in_agent_dir(&arguments.own.directory());
+    let approvals = Approvals::in_agent_dir(&arguments.user.directory());
     let task = arguments.task.as_deref().unwrap_or_default();
     let mut pending = approvals.all()?;
     pending.retain(|status| status.request.task_id.starts_with(task));
     if arguments.list {
         return list(&pending, arguments.format);
     }
-    person::needed("approve")?;
+    terminal::require("approve")?;
     let request = match pending.len() {
         0 if task.is_empty() => {
             writeln!(anstream::stdout(), "Nothing waits for your word.")?;
-            return Ok(Outcome::Well);
+            return Ok(Outcome::Success);
         }
         0 => bail!("no run `{}` waits for your word", shown(task)),
         1 => pending.remove(0).request,
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         "{GOOD}{}{GOOD:#}: noted. Tell the agent to go on.",
         visible(&choice)
     )?;
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
 fn list(pending: &[RequestStatus], format: Format) -> anyhow::Result<Outcome> {
@@ -102,7 +102,7 @@ fn list(pending: &[RequestStatus], format: Format) -> anyhow::Result<Outcome> {
     Ok(if is_waiting {
         Outcome::Waits
     } else {
-        Outcome::Well
+        Outcome::Success
     })
 }
 
@@ -163,17 +163,17 @@ fn file_state(request: &StoredRequest) -> Option<String> {
 }
 
 fn ask(request: &StoredRequest) -> io::Result<Option<String>> {
-    person::answer(&format!("[{}]", choices(request)))
+    terminal::ask(&format!("[{}]", choices(request)))
 }
 
-/// The possible choices with their numbers.
+/// Returns the possible choices with their numbers.
 fn choices(request: &StoredRequest) -> String {
     let choices = request.choices.iter().enumerate();
     let choices = choices.map(|(at, choice)| format!("{} {}", at + 1, visible(choice)));
     choices.collect::<Vec<_>>().join(" · ")
 }
 
-/// The choice for an answer, which is its text or its number.
+/// Returns the choice for an answer, which is its text or its number.
 fn chosen(request: &StoredRequest, answer: &str) -> Option<String> {
     let by_text = request.choices.iter().find(|choice| *choice == answer);
     let by_number = || {

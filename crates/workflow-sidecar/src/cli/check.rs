@@ -1,4 +1,4 @@
-//! `check`: everything that is wrong with the definitions, with its place and its cure.
+//! `check`: all diagnostics of the definitions, with location and help.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use workflow_core::diagnostic::{Diagnostic, Severity, render, shown};
 
 use super::format::{count, json};
 use super::outcome::Outcome;
-use super::project::Own;
+use super::project::UserDirectory;
 use crate::check::{Report, annotation, check, log};
 
 const EXAMPLES: &str = "\
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "DIR", default_value = ".")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    own: Own,
+    user: UserDirectory,
     /// Whom the output is for
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     strict: bool,
 }
 
-/// Whom the output is for.
+/// Output formats.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum Format {
     /// For people
@@ -53,14 +53,14 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let report = check(&arguments.paths, &arguments.own.directory())?;
+    let report = check(&arguments.paths, &arguments.user.directory())?;
     for path in &report.passed_over {
         let path = shown(&path.display().to_string());
         anstream::eprintln!("{path} is a file, no project: passed over");
     }
     match arguments.format {
         Format::Human => {
-            lines(&report, |found| render(found, true) + "\n")?;
+            print_lines(&report, |found| render(found, true) + "\n")?;
             if !report.has_workflows() && report.diagnostics.is_empty() {
                 writeln!(
                     anstream::stdout(),
@@ -68,8 +68,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 )?;
             }
         }
-        Format::Github => lines(&report, annotation)?,
-        Format::Json => json(&Checked::from(&report))?,
+        Format::Github => print_lines(&report, annotation)?,
+        Format::Json => json(&CheckJson::from(&report))?,
         Format::Sarif => json(&log(&report.diagnostics))?,
     }
     let failing = report.diagnostics.iter().any(|found| match found.severity {
@@ -81,12 +81,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(if failing {
         Outcome::Findings
     } else {
-        Outcome::Well
+        Outcome::Success
     })
 }
 
-/// Each diagnostic as a text, and what they come to.
-fn lines(report: &Report, text: impl Fn(&Diagnostic) -> String) -> anyhow::Result<()> {
+/// Prints each diagnostic as a text, and the totals.
+fn print_lines(report: &Report, text: impl Fn(&Diagnostic) -> String) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     for found in &report.diagnostics {
         writeln!(out, "{}", text(found))?;
@@ -111,19 +111,19 @@ fn lines(report: &Report, text: impl Fn(&Diagnostic) -> String) -> anyhow::Resul
     )?)
 }
 
-/// The report as `--format json` tells it.
+/// The output of `--format json`.
 #[derive(Debug, Serialize)]
-struct Checked<'a> {
+struct CheckJson<'a> {
     workflows: usize,
     errors: usize,
     warnings: usize,
-    diagnostics: Vec<Found<'a>>,
+    diagnostics: Vec<DiagnosticJson<'a>>,
 }
 
-/// A diagnostic as `--format json` tells of it.
+/// A diagnostic, as in the output of `--format json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Found<'a> {
+struct DiagnosticJson<'a> {
     code: &'static str,
     severity: &'static str,
     message: &'a str,
@@ -136,26 +136,30 @@ struct Found<'a> {
     help: Option<&'a str>,
 }
 
-impl<'a> From<&'a Report> for Checked<'a> {
+impl<'a> From<&'a Report> for CheckJson<'a> {
     fn from(report: &'a Report) -> Self {
         Self {
             workflows: report.workflows(),
             errors: report.number(Severity::Error),
             warnings: report.number(Severity::Warning),
-            diagnostics: report.diagnostics.iter().map(Found::from).collect(),
+            diagnostics: report
+                .diagnostics
+                .iter()
+                .map(DiagnosticJson::from)
+                .collect(),
         }
     }
 }
 
-impl<'a> From<&'a Diagnostic> for Found<'a> {
+impl<'a> From<&'a Diagnostic> for DiagnosticJson<'a> {
     fn from(found: &'a Diagnostic) -> Self {
-        let place = found.location.as_ref();
-        let region = place.and_then(|place| place.region.as_ref());
+        let location = found.location.as_ref();
+        let region = location.and_then(|location| location.region.as_ref());
         Self {
             code: found.code.as_str(),
             severity: found.severity.as_str(),
             message: &found.message,
-            file: place.map(|place| &*place.file),
+            file: location.map(|location| &*location.file),
             line: region.map(|region| region.line),
             column: region.map(|region| region.column),
             end_line: region.map(|region| region.end_line),

@@ -32,5 +32,5 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         text = text.replace("workflow__subcmd__sidecar", "workflow__sidecar");
     }
     anstream::stdout().lock().write_all(text.as_bytes())?;
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }

@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Format::Human => table(&checks)?,
     }
     Ok(match status {
-        CheckStatus::Ok | CheckStatus::Warn => Outcome::Well,
+        CheckStatus::Ok | CheckStatus::Warn => Outcome::Success,
         CheckStatus::Fail => Outcome::Findings,
     })
 }

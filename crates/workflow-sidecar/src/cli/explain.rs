@@ -1,4 +1,4 @@
-//! `explain`: what holds in a phase after all defaults, and where each of it is written.
+//! `explain`: the effective settings of a workflow or a phase, each with its source location.
 
 use std::io::{self, Write};
 
@@ -7,12 +7,12 @@ use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::{Loaded, Origins, Workflow, load};
 use workflow_core::diagnostic::{Location, shown, visible};
 use workflow_core::explain::{
-    Explained, NodeKind, Origin, PhaseNode, PhaseTree, Row, Said, Topic, Value, everywhere,
+    Explained, NodeKind, Origin, OriginKind, PhaseNode, PhaseTree, Row, Topic, Value, everywhere,
     phase_tree,
 };
 
 use super::format::{ASIDE, Format, TITLE, block, count, json};
-use super::named;
+use super::lookup;
 use super::outcome::Outcome;
 use super::project::Project;
 
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let disk = arguments.project.disk()?;
     let loaded = load(&disk);
     let origins = Origins::new(&disk, &loaded);
-    let workflow = named::workflow(&loaded, &arguments.workflow)?;
+    let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
     let tree = phase_tree(workflow, &loaded.catalog);
     let explaining = Explaining {
         workflow,
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         None => explaining.outline(arguments.format)?,
         Some(phase) => explaining.phase(tree.find(phase)?, arguments.format)?,
     }
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
 /// A workflow being explained.
@@ -69,19 +69,19 @@ struct Explaining<'a> {
 }
 
 impl Explaining<'_> {
-    /// What holds at a place; a catalog's places all fit.
-    fn explained(&self, place: &PhaseNode<'_>) -> Option<Explained> {
-        Explained::of(&place.state()?, self.loaded, self.origins).ok()
+    /// Returns the effective settings of a phase; `None` for a subworkflow. A path of the catalog always resolves.
+    fn explained(&self, node: &PhaseNode<'_>) -> Option<Explained> {
+        Explained::of(&node.state()?, self.loaded, self.origins).ok()
     }
 
-    fn phase(&self, place: &PhaseNode<'_>, format: Format) -> anyhow::Result<()> {
-        let Some(explained) = self.explained(place) else {
+    fn phase(&self, node: &PhaseNode<'_>, format: Format) -> anyhow::Result<()> {
+        let Some(explained) = self.explained(node) else {
             return Ok(());
         };
         if format == Format::Json {
-            return json(&PhaseForPrograms {
+            return json(&PhaseJson {
                 workflow: &self.workflow.key,
-                place: &place.name,
+                path: &node.name,
                 sections: Sections(&explained.rows),
             });
         }
@@ -94,24 +94,24 @@ impl Explaining<'_> {
             shown(name),
             shown(&explained.breadcrumb()),
             shown(&self.workflow.key),
-            shown(&place.name),
+            shown(&node.name),
         )?;
-        sections(&mut out, &explained.rows)?;
+        print_sections(&mut out, &explained.rows)?;
         Ok(())
     }
 
     fn outline(&self, format: Format) -> anyhow::Result<()> {
         let rows = everywhere(self.workflow, self.loaded, self.origins);
-        let lines: Vec<Line<'_>> = self
+        let entries: Vec<OutlineEntry<'_>> = self
             .tree
             .nodes
             .iter()
-            .map(|place| self.line(place))
+            .map(|node| self.outline_entry(node))
             .collect();
         if format == Format::Json {
-            return json(&WorkflowForPrograms {
+            return json(&WorkflowJson {
                 workflow: &self.workflow.key,
-                places: &lines,
+                entries: &entries,
                 cut: self.tree.cut,
                 sections: Sections(&rows),
             });
@@ -124,23 +124,23 @@ impl Explaining<'_> {
             "{TITLE}{name}{TITLE:#}  {ASIDE}{}{ASIDE:#}, {phases}",
             shown(&self.workflow.key)
         )?;
-        self.tree(&mut out, &lines)?;
-        sections(&mut out, &rows)?;
+        self.print_tree(&mut out, &entries)?;
+        print_sections(&mut out, &rows)?;
         Ok(())
     }
 
-    /// One line a place, indented as the scopes are nested.
-    fn tree(&self, out: &mut impl Write, lines: &[Line<'_>]) -> io::Result<()> {
-        let label = |line: &Line<'_>| {
-            let indent = "  ".repeat(line.place.depth);
-            format!("{indent}{}. {}", line.place.number, line.label())
+    /// Prints a line for each entry, indented by its depth.
+    fn print_tree(&self, out: &mut impl Write, entries: &[OutlineEntry<'_>]) -> io::Result<()> {
+        let label = |entry: &OutlineEntry<'_>| {
+            let indent = "  ".repeat(entry.node.depth);
+            format!("{indent}{}. {}", entry.node.number, entry.label())
         };
-        let width = lines.iter().map(|line| label(line).width()).max();
+        let width = entries.iter().map(|entry| label(entry).width()).max();
         let width = width.unwrap_or_default();
-        for line in lines {
-            let label = label(line);
+        for entry in entries {
+            let label = label(entry);
             let gap = " ".repeat(width - label.width() + 2);
-            writeln!(out, "  {label}{gap}{}", line.summary())?;
+            writeln!(out, "  {label}{gap}{}", entry.summary())?;
         }
         if self.tree.cut {
             writeln!(out, "  … and more, which are not looked at")?;
@@ -148,11 +148,11 @@ impl Explaining<'_> {
         Ok(())
     }
 
-    fn line<'a>(&self, place: &'a PhaseNode<'a>) -> Line<'a> {
-        let explained = self.explained(place);
+    fn outline_entry<'a>(&self, node: &'a PhaseNode<'a>) -> OutlineEntry<'a> {
+        let explained = self.explained(node);
         let row = |section, key| Some(explained.as_ref()?.row(section, key)?.value.clone());
-        Line {
-            place,
+        OutlineEntry {
+            node,
             allowed: row(Topic::Tools, "allowed"),
             blocked: row(Topic::Tools, "blocked"),
             waits: explained
@@ -163,26 +163,26 @@ impl Explaining<'_> {
     }
 }
 
-/// A place of the outline.
-struct Line<'a> {
-    place: &'a PhaseNode<'a>,
+/// A phase or subworkflow of the outline.
+struct OutlineEntry<'a> {
+    node: &'a PhaseNode<'a>,
     allowed: Option<Value>,
     blocked: Option<Value>,
     waits: bool,
     max: Option<Value>,
 }
 
-impl Line<'_> {
+impl OutlineEntry<'_> {
     fn label(&self) -> String {
-        match self.place.kind {
+        match self.node.kind {
             NodeKind::Phase(phase) => format!("{} {}", shown(&phase.emoji), shown(&phase.name)),
             NodeKind::Subworkflow(workflow) => shown(&workflow.name),
         }
     }
 
-    /// Tools and pushing, in a few words.
+    /// Summarizes tools, conditions and reminders.
     fn summary(&self) -> String {
-        if let NodeKind::Subworkflow(workflow) = self.place.kind {
+        if let NodeKind::Subworkflow(workflow) = self.node.kind {
             let again = if workflow.loopable {
                 "loopable"
             } else {
@@ -195,20 +195,20 @@ impl Line<'_> {
             (_, Some(Value::Names(names))) => format!("tools: all but {}", few(names)),
             (_, _) => "tools: all".to_owned(),
         };
-        let pushing = match &self.max {
+        let reminders = match &self.max {
             _ if self.waits => "waits for the user".to_owned(),
-            Some(max) => reminders(max),
+            Some(max) => reminder_limit(max),
             None => String::new(),
         };
         let mut parts = vec![format!("{tools}{}", self.rules())];
-        parts.extend(self.way_out().map(str::to_owned));
-        parts.push(pushing);
+        parts.extend(self.exit_conditions().map(str::to_owned));
+        parts.push(reminders);
         parts.join("; ")
     }
 
-    /// How many rules of its own the phase has besides its list.
+    /// Counts the rules of the phase besides its tool list.
     fn rules(&self) -> String {
-        match self.place.kind {
+        match self.node.kind {
             NodeKind::Phase(phase) if !phase.rules.is_empty() => {
                 format!(", {}", count(phase.rules.len(), "rule"))
             }
@@ -216,9 +216,9 @@ impl Line<'_> {
         }
     }
 
-    /// What stands between the phase and the next one.
-    fn way_out(&self) -> Option<&'static str> {
-        let NodeKind::Phase(phase) = self.place.kind else {
+    /// Returns the conditions for leaving the phase.
+    fn exit_conditions(&self) -> Option<&'static str> {
+        let NodeKind::Phase(phase) = self.node.kind else {
             return None;
         };
         match (phase.gate.is_empty(), phase.approve.is_some()) {
@@ -230,8 +230,8 @@ impl Line<'_> {
     }
 }
 
-/// How often an agent that stops early is told to go on.
-fn reminders(max: &Value) -> String {
+/// Describes the limit of reminders.
+fn reminder_limit(max: &Value) -> String {
     match max {
         Value::Count(0) => "no reminders".to_owned(),
         Value::Count(1) => "one reminder".to_owned(),
@@ -240,7 +240,7 @@ fn reminders(max: &Value) -> String {
     }
 }
 
-/// Names in a line, not too many of them.
+/// Joins names for a line, with a limit on their number.
 fn few(names: &[String]) -> String {
     const FEW: usize = 8;
     if names.is_empty() {
@@ -256,8 +256,8 @@ fn few(names: &[String]) -> String {
     shown.join(", ") + &rest
 }
 
-/// Rows for people, section by section.
-fn sections(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+/// Prints rows for people, section by section.
+fn print_sections(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
     for section in Topic::ALL {
         let rows: Vec<&Row> = rows.iter().filter(|row| row.topic == section).collect();
         if rows.is_empty() {
@@ -265,16 +265,16 @@ fn sections(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
         }
         writeln!(out, "\n{TITLE}{}{TITLE:#}", section.title())?;
         for row in rows {
-            line(out, row)?;
+            print_row(out, row)?;
         }
     }
     Ok(())
 }
 
-/// How wide the column of keys is.
+/// Width of the column of keys.
 const KEYS: usize = 18;
 
-fn line(out: &mut impl Write, row: &Row) -> io::Result<()> {
+fn print_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
     let value = match &row.value {
         Value::Text(text) if text.is_empty() => "empty".to_owned(),
         Value::Text(text) => count(text.chars().count(), "character"),
@@ -296,56 +296,58 @@ fn line(out: &mut impl Write, row: &Row) -> io::Result<()> {
     }
 }
 
-/// A value in one line.
+/// Formats a value in one line.
 fn inline(value: &Value) -> String {
     match value {
         Value::None => "none".to_owned(),
         Value::Flag(true) => "yes".to_owned(),
         Value::Flag(false) => "no".to_owned(),
         Value::Count(count) => count.to_string(),
-        Value::Word(word) => visible(word),
+        Value::Label(word) => visible(word),
         Value::Names(names) if names.is_empty() => "none".to_owned(),
         Value::Names(names) => visible(&names.join(", ")),
         Value::Text(text) | Value::Part(text) => shown(text.lines().next().unwrap_or_default()),
     }
 }
 
-/// Who says something, and in which line.
+/// Formats the source of a value.
 fn from(origin: &Origin) -> String {
-    match (&origin.location, &origin.said) {
-        (Some(place), _) => match place.line() {
-            Some(line) => format!("{}:{line}", place.file),
-            None => place.file.to_string(),
+    match (&origin.location, &origin.kind) {
+        (Some(location), _) => match location.line() {
+            Some(line) => format!("{}:{line}", location.file),
+            None => location.file.to_string(),
         },
-        (None, Said::Default) => "default".to_owned(),
-        (None, Said::BuiltIn) => "built in".to_owned(),
-        (None, Said::Settings(_)) => "settings".to_owned(),
-        (None, Said::Workflow(key)) => format!("workflow {}", shown(key)),
-        (None, Said::Phase) => "the phase".to_owned(),
+        (None, OriginKind::Default) => "default".to_owned(),
+        (None, OriginKind::BuiltIn) => "built in".to_owned(),
+        (None, OriginKind::Settings(_)) => "settings".to_owned(),
+        (None, OriginKind::Workflow(key)) => format!("workflow {}", shown(key)),
+        (None, OriginKind::Phase) => "the phase".to_owned(),
     }
 }
 
-/// A phase as `--format json` tells of it.
+/// The output of `--format json` for a phase.
 #[derive(serde::Serialize)]
-struct PhaseForPrograms<'a> {
+struct PhaseJson<'a> {
     workflow: &'a str,
-    place: &'a str,
+    #[serde(rename = "place")]
+    path: &'a str,
     #[serde(flatten)]
     sections: Sections<'a>,
 }
 
-/// A workflow as `--format json` tells of it.
+/// The output of `--format json` for a workflow.
 #[derive(serde::Serialize)]
-struct WorkflowForPrograms<'a> {
+struct WorkflowJson<'a> {
     workflow: &'a str,
-    places: &'a [Line<'a>],
-    /// Whether there are more places than are told of.
+    #[serde(rename = "places")]
+    entries: &'a [OutlineEntry<'a>],
+    /// Set if the outline is longer than its limit.
     cut: bool,
     #[serde(flatten)]
     sections: Sections<'a>,
 }
 
-/// Rows as maps: of sections, of keys, of the value and who says it.
+/// Rows as nested maps: sections, keys, and the value with its source.
 struct Sections<'a>(&'a [Row]);
 
 struct OneSection<'a>(&'a [Row], Topic);
@@ -385,7 +387,7 @@ impl Serialize for OneSection<'_> {
     }
 }
 
-/// What there may be many of: a list, however many there are.
+/// Keys that can occur several times; their values are always a list.
 const REPEATED: [&str; 7] = [
     "allowedAround",
     "allow",
@@ -396,13 +398,13 @@ const REPEATED: [&str; 7] = [
     "trigger",
 ];
 
-/// The file and the line of a place; that of a guard is one text.
-fn file_and_line(place: &Location) -> (&str, Option<u32>) {
-    let written = place.file.rsplit_once(':');
+/// Splits a location into file and line; the location of a guard is a single text.
+fn file_and_line(location: &Location) -> (&str, Option<u32>) {
+    let written = location.file.rsplit_once(':');
     let guards = written.and_then(|(file, line)| Some((file, line.parse().ok()?)));
-    match (place.line(), guards) {
+    match (location.line(), guards) {
         (None, Some((file, line))) => (file, Some(line)),
-        (line, _) => (&place.file, line),
+        (line, _) => (&location.file, line),
     }
 }
 
@@ -411,12 +413,12 @@ impl Serialize for OneRow<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("value", &OneValue(&self.0.value))?;
         if let Some(origin) = &self.0.origin {
-            map.serialize_entry("from", origin.said.name())?;
-            if let Said::Settings(tier) = origin.said {
+            map.serialize_entry("from", origin.kind.name())?;
+            if let OriginKind::Settings(tier) = origin.kind {
                 map.serialize_entry("tier", &tier)?;
             }
-            if let Some(place) = &origin.location {
-                let (file, line) = file_and_line(place);
+            if let Some(location) = &origin.location {
+                let (file, line) = file_and_line(location);
                 map.serialize_entry("file", file)?;
                 if let Some(line) = line {
                     map.serialize_entry("line", &line)?;
@@ -434,16 +436,18 @@ impl Serialize for OneValue<'_> {
             Value::Flag(flag) => serializer.serialize_bool(*flag),
             Value::Count(count) => serializer.serialize_u64(*count),
             Value::Names(names) => names.serialize(serializer),
-            Value::Word(text) | Value::Text(text) | Value::Part(text) => text.serialize(serializer),
+            Value::Label(text) | Value::Text(text) | Value::Part(text) => {
+                text.serialize(serializer)
+            }
         }
     }
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for OutlineEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("path", &self.place.name)?;
-        match self.place.kind {
+        map.serialize_entry("path", &self.node.name)?;
+        match self.node.kind {
             NodeKind::Subworkflow(workflow) => {
                 map.serialize_entry("subworkflow", &workflow.key)?;
                 map.serialize_entry("loopable", &workflow.loopable)?;

@@ -18,7 +18,7 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default();
 /// A warning.
 pub(super) const NOTABLE: Style = AnsiColor::Yellow.on_default();
 
-/// Whom the output is for.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(super) enum Format {
     /// For people
@@ -39,8 +39,8 @@ fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
         if c != '\n' && is_hidden(c) {
-            // All of them are one UTF-16 unit. Writing to a string does not fail.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+            // All of them are one UTF-16 unit.
+            write!(escaped, "\\u{:04x}", u32::from(c)).expect("writing to a string does not fail");
         } else {
             escaped.push(c);
         }

@@ -72,7 +72,7 @@ fn is_markdown(path: &Path) -> bool {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let loaded = arguments.project.load()?;
-    let workflow = super::named::workflow(&loaded, &arguments.workflow)?;
+    let workflow = super::lookup::find_workflow(&loaded, &arguments.workflow)?;
     let depth =
         usize::try_from(arguments.depth).expect("a u32 fits into usize on supported platforms");
     let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, depth)?;
@@ -97,5 +97,5 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 .with_context(|| format!("{} cannot be written", path.display()))?;
         }
     }
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }

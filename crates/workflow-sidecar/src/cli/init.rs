@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use workflow_core::definition::{Outcome as LoadOutcome, load, nearest};
-use workflow_core::diagnostic::{render, shown};
+use workflow_core::diagnostic::{render, shown, visible};
 
 use crate::init::{
     Language, SCHEMA, STARTER, SchemaFile, TEMPLATES, Template, WORKFLOWS, Written, write,
@@ -15,7 +15,6 @@ use crate::platform::disk::{Disk, user_agent_dir};
 
 use super::outcome::Outcome;
 use super::schema;
-use super::table::one_line;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     print_written(&mut out, project, &written)?;
     print_problems(&mut out, project, &written)?;
     print_next_steps(&mut out, project, key)?;
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
 /// Suggests the option that a bare name belongs to.
@@ -130,8 +129,11 @@ fn print_problems(out: &mut impl Write, project: &Path, written: &Written) -> an
     let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
     for listing in &loaded.index {
         if listing.outcome == LoadOutcome::Shadowed && written.keys.contains(&listing.key) {
-            let own = one_line(&listing.source);
-            writeln!(out, "In this project it takes the place of your own {own}")?;
+            let replaced = visible(&listing.source);
+            writeln!(
+                out,
+                "In this project it takes the place of your own {replaced}"
+            )?;
         }
     }
     for diagnostic in &loaded.diagnostics {

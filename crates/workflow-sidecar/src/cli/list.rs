@@ -1,19 +1,21 @@
-//! `list`: which workflows there are, what starts them, where each comes from, and what takes its place.
+//! `list`: all workflows with their command, source and replacement.
 
 use std::io::Write;
 
 use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{
-    Listing, Loaded, Outcome as Became, PhaseEntry, Show, Tier, Workflow,
+    Listing, Loaded, Outcome as LoadOutcome, PhaseEntry, Show, Tier, Workflow,
 };
+
+use workflow_core::diagnostic::visible;
 
 use crate::init::{Language, TEMPLATES, Template};
 
 use super::format::{Format, json};
 use super::outcome::Outcome;
 use super::project::Project;
-use super::table::{self, beginning, one_line};
+use super::table::{self, beginning};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +39,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if arguments.templates {
-        return templates(arguments.format);
+        return list_templates(arguments.format);
     }
     let loaded = arguments.project.load()?;
     let mut rows: Vec<Row<'_>> = loaded
@@ -49,13 +51,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Format::Json => json(&rows)?,
         Format::Human => {
             rows.sort_by_key(|row| row.status);
-            people(&rows)?;
+            print_table(&rows)?;
         }
     }
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
-/// A workflow, as `--format json` tells of it.
+/// A workflow, as in the output of `--format json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
@@ -66,9 +68,9 @@ struct Row<'a> {
     status: Status,
     tier: Tier,
     source: &'a str,
-    /// The file whose place it takes.
+    /// The file that it replaces.
     replaces: Option<&'a str>,
-    /// The file that takes its place.
+    /// The file that replaces it.
     replaced_by: Option<&'a str>,
     /// The workflow that its command starts instead.
     started_instead: Option<&'a str>,
@@ -76,25 +78,25 @@ struct Row<'a> {
     part_of: Vec<&'a str>,
 }
 
-/// What can be done with a workflow. The order is that of the table.
+/// The status of a workflow, in the order of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Status {
-    /// A person can start it.
+    /// The user can start it.
     Ready,
     /// It runs inside others.
     Part,
     /// Another workflow has its command.
     Unreachable,
-    /// The project's workflow of the same key takes its place.
+    /// The project's workflow of the same key replaces it.
     Replaced,
-    /// Something is wrong with it.
+    /// It has errors.
     Broken,
 }
 
 impl<'a> Row<'a> {
     fn of(listing: &'a Listing, loaded: &'a Loaded) -> Self {
-        let other = |outcome: Became| {
+        let other = |outcome: LoadOutcome| {
             let same =
                 move |other: &&Listing| other.key == listing.key && other.tier != listing.tier;
             let other = loaded.index.iter().find(same);
@@ -108,11 +110,13 @@ impl<'a> Row<'a> {
             .find(|workflow| workflow.command_name == listing.command_name)
             .filter(|workflow| workflow.key != listing.key);
         let (status, started_instead) = match (listing.outcome, listing.show, started) {
-            (Became::LeftOut, ..) => (Status::Broken, None),
-            (Became::Shadowed, ..) => (Status::Replaced, None),
-            (Became::Loaded, Show::Workflows, _) => (Status::Part, None),
-            (Became::Loaded, Show::User, Some(other)) => (Status::Unreachable, Some(&*other.key)),
-            (Became::Loaded, Show::User, None) => (Status::Ready, None),
+            (LoadOutcome::LeftOut, ..) => (Status::Broken, None),
+            (LoadOutcome::Shadowed, ..) => (Status::Replaced, None),
+            (LoadOutcome::Loaded, Show::Workflows, _) => (Status::Part, None),
+            (LoadOutcome::Loaded, Show::User, Some(other)) => {
+                (Status::Unreachable, Some(&*other.key))
+            }
+            (LoadOutcome::Loaded, Show::User, None) => (Status::Ready, None),
         };
         let part_of = loaded
             .catalog
@@ -126,39 +130,39 @@ impl<'a> Row<'a> {
             status,
             tier: listing.tier,
             source: &listing.source,
-            replaces: other(Became::Loaded).filter(|_| listing.shadows),
-            replaced_by: other(Became::Shadowed),
+            replaces: other(LoadOutcome::Loaded).filter(|_| listing.shadows),
+            replaced_by: other(LoadOutcome::Shadowed),
             started_instead,
             part_of: match listing.outcome {
-                Became::Loaded => part_of.map(|workflow| &*workflow.key).collect(),
-                Became::Shadowed | Became::LeftOut => Vec::new(),
+                LoadOutcome::Loaded => part_of.map(|workflow| &*workflow.key).collect(),
+                LoadOutcome::Shadowed | LoadOutcome::LeftOut => Vec::new(),
             },
         }
     }
 
-    /// What a person types, or the key of what cannot be started.
-    fn typed(&self) -> String {
+    /// Returns the command that starts it, or the key if it cannot be started.
+    fn command_or_key(&self) -> String {
         match self.status {
-            Status::Ready | Status::Unreachable => format!("/workflow {}", one_line(self.command)),
-            Status::Part | Status::Replaced | Status::Broken => one_line(self.key),
+            Status::Ready | Status::Unreachable => format!("/workflow {}", visible(self.command)),
+            Status::Part | Status::Replaced | Status::Broken => visible(self.key),
         }
     }
 
-    /// The directory it comes from.
+    /// Returns the directory of its source.
     fn directory(&self) -> &str {
         let parts = self.source.rsplit_once(['/', '\\']);
         parts.map_or(self.source, |(directory, _)| directory)
     }
 
-    /// The status in words.
-    fn words(&self) -> String {
+    /// Formats the status.
+    fn status_text(&self) -> String {
         let mut parts = match self.status {
             Status::Ready => vec!["ready".to_owned()],
             Status::Part if self.part_of.is_empty() => vec!["part of no other".to_owned()],
             Status::Part => vec![format!("part of {}", several(&self.part_of))],
             Status::Unreachable => {
                 let other = self.started_instead.unwrap_or_default();
-                vec![format!("its command starts {}", one_line(other))]
+                vec![format!("its command starts {}", visible(other))]
             }
             Status::Replaced => vec!["replaced by the project's".to_owned()],
             Status::Broken => vec!["broken, see check".to_owned()],
@@ -170,7 +174,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Whether a workflow has another one as one of its phases.
+/// Returns true if a workflow has another one as one of its phases.
 pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
     workflow.phases.iter().any(|entry| match entry {
         PhaseEntry::Subworkflow(inner) => inner == key,
@@ -178,10 +182,10 @@ pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
     })
 }
 
-/// Names for one cell.
+/// Joins names for one cell.
 fn several(names: &[&str]) -> String {
     const MOST: usize = 3;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| one_line(name)).collect();
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| visible(name)).collect();
     let more = names.len().saturating_sub(MOST);
     match more {
         0 => shown.join(", "),
@@ -189,8 +193,8 @@ fn several(names: &[&str]) -> String {
     }
 }
 
-fn people(rows: &[Row<'_>]) -> anyhow::Result<()> {
-    // Columns that are enough for a glance: `--format json` cuts nothing.
+fn print_table(rows: &[Row<'_>]) -> anyhow::Result<()> {
+    // `--format json` cuts nothing.
     const NAME: usize = 24;
     const STATUS: usize = 40;
     let mut out = anstream::stdout().lock();
@@ -206,11 +210,11 @@ fn people(rows: &[Row<'_>]) -> anyhow::Result<()> {
                 phases => phases.to_string(),
             };
             [
-                beginning(&row.typed(), NAME),
-                beginning(&one_line(row.name), NAME),
+                beginning(&row.command_or_key(), NAME),
+                beginning(&visible(row.name), NAME),
                 phases,
-                beginning(&row.words(), STATUS),
-                one_line(row.directory()),
+                beginning(&row.status_text(), STATUS),
+                visible(row.directory()),
             ]
         })
         .collect();
@@ -222,7 +226,7 @@ fn people(rows: &[Row<'_>]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A ready-made workflow, as `--format json` tells of it.
+/// A ready-made workflow, as in the output of `--format json`.
 #[derive(Debug, Serialize)]
 struct TemplateRow {
     name: &'static str,
@@ -243,7 +247,7 @@ impl TemplateRow {
     }
 }
 
-/// The names of the phases, those of subworkflows included.
+/// Returns the names of the phases, including those of subworkflows.
 fn phases(loaded: &Loaded, workflow: &Workflow) -> Vec<String> {
     let names = workflow.phases.iter().flat_map(|entry| match entry {
         PhaseEntry::Phase(phase) => vec![phase.name.clone()],
@@ -255,12 +259,12 @@ fn phases(loaded: &Loaded, workflow: &Workflow) -> Vec<String> {
     names.collect()
 }
 
-fn templates(format: Format) -> anyhow::Result<Outcome> {
+fn list_templates(format: Format) -> anyhow::Result<Outcome> {
     const NAME: Style = Style::new().bold();
     let rows: Vec<TemplateRow> = TEMPLATES.iter().map(TemplateRow::of).collect();
     if format == Format::Json {
         json(&rows)?;
-        return Ok(Outcome::Well);
+        return Ok(Outcome::Success);
     }
     let mut out = anstream::stdout().lock();
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
@@ -272,5 +276,5 @@ fn templates(format: Format) -> anyhow::Result<Outcome> {
         out,
         "\n`workflow-sidecar init --template NAME` writes one into `.pi/workflows`."
     )?;
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }

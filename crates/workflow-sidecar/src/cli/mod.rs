@@ -12,9 +12,8 @@ mod format;
 mod graph;
 mod init;
 mod list;
-mod named;
+mod lookup;
 mod outcome;
-mod person;
 mod project;
 mod replay;
 mod run_gate;
@@ -24,6 +23,7 @@ mod show;
 mod simulate;
 mod status;
 mod table;
+mod terminal;
 mod trust;
 
 use std::io::{self, IsTerminal, Write};
@@ -125,26 +125,26 @@ fn parse() -> Result<Option<Command>, clap::Error> {
 
 /// Runs a command; prints the help if there is none.
 fn execute(command: Option<Command>) -> anyhow::Result<Outcome> {
-    let well = |()| Outcome::Well;
+    let success = |()| Outcome::Success;
     match command {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
-        Some(Command::Demo(arguments)) => demo::run(&arguments).map(well),
+        Some(Command::Demo(arguments)) => demo::run(&arguments).map(success),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Graph(arguments)) => graph::run(&arguments),
         Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
-        Some(Command::RunGate) => run_gate::run().map(well),
+        Some(Command::RunGate) => run_gate::run().map(success),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
-        Some(Command::Serve(arguments)) => serve::run(&arguments).map(well),
+        Some(Command::Serve(arguments)) => serve::run(&arguments).map(success),
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Trust(arguments)) => trust::run(&arguments),
-        None => Ok(Arguments::command().print_help().map(well)?),
+        None => Ok(Arguments::command().print_help().map(success)?),
     }
 }
 

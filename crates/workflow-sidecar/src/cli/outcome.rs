@@ -18,7 +18,7 @@ Exit codes:
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Success.
-    Well,
+    Success,
     /// Problems or differences were found.
     Findings,
     /// A run waits for the user.
@@ -34,9 +34,9 @@ pub(super) const FAILED: u8 = 2;
 pub(super) const UNREAD: u8 = 141;
 
 impl From<RunCondition> for Outcome {
-    fn from(rest: RunCondition) -> Self {
-        match rest {
-            RunCondition::Fine => Self::Well,
+    fn from(condition: RunCondition) -> Self {
+        match condition {
+            RunCondition::Fine => Self::Success,
             RunCondition::Waits => Self::Waits,
             RunCondition::Limit => Self::Limit,
         }
@@ -46,7 +46,7 @@ impl From<RunCondition> for Outcome {
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         Self::from(match outcome {
-            Outcome::Well => 0,
+            Outcome::Success => 0,
             Outcome::Findings => 1,
             Outcome::Waits => 3,
             Outcome::Limit => 4,

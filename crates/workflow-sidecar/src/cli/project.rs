@@ -14,12 +14,12 @@ pub(super) struct Project {
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: PathBuf,
     #[command(flatten)]
-    own: Own,
+    user: UserDirectory,
 }
 
 /// The directory of the user's own definitions.
 #[derive(Debug, clap::Args)]
-pub(super) struct Own {
+pub(super) struct UserDirectory {
     /// The directory of your own workflows and settings [default: pi's, ~/.pi/agent]
     #[arg(long, value_name = "DIR")]
     agent_dir: Option<String>,
@@ -35,7 +35,7 @@ impl Project {
     pub(super) fn directories(&self) -> anyhow::Result<(PathBuf, PathBuf)> {
         let project = self.project.clone();
         ensure!(project.is_dir(), "{} is not a directory", project.display());
-        Ok((self.own.directory(), project))
+        Ok((self.user.directory(), project))
     }
 
     /// Returns the project's directory.
@@ -45,16 +45,16 @@ impl Project {
 
     /// Returns the directory of the user's definitions.
     pub(super) fn agent_dir(&self) -> PathBuf {
-        self.own.directory()
+        self.user.directory()
     }
 
     /// Returns the files of both directories.
     pub(super) fn disk(&self) -> anyhow::Result<Disk> {
-        self.own.disk(&self.project)
+        self.user.disk(&self.project)
     }
 }
 
-impl Own {
+impl UserDirectory {
     /// Returns the files of a project and the user's.
     pub(super) fn disk(&self, project: &Path) -> anyhow::Result<Disk> {
         ensure!(project.is_dir(), "{} is not a directory", project.display());

@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(if differs {
         Outcome::Findings
     } else {
-        Outcome::Well
+        Outcome::Success
     })
 }
 

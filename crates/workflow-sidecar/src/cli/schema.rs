@@ -1,4 +1,4 @@
-//! `schema`: the JSON Schemas of what people and programs write, for editors.
+//! `schema`: the JSON Schemas of definitions, settings and messages.
 
 use std::io::Write;
 
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     name: Option<String>,
 }
 
-/// A schema that the binary holds.
+/// An embedded schema.
 struct Schema {
     name: &'static str,
     about: &'static str,
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             Some(_) => {}
         }
     }
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
 #[cfg(test)]

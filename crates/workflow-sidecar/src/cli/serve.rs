@@ -16,7 +16,7 @@ pub(crate) const RECORD_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD";
 /// Set for `--record-redact`.
 const REDACT_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD_REDACT";
 
-/// Shown to a person who runs the command in a terminal.
+/// Shown if the command is run in a terminal.
 const HINT: &str = "\
 A host speaks JSON-RPC 2.0 here, one message a line. The first is
   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1,\"host\":{\"name\":\"me\",\"version\":\"1\"},\"cwd\":\".\"}}
@@ -57,13 +57,13 @@ fn max_line() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
 }
 
-/// The first line of a recording needs this much.
+/// Parses the limit of a recording. Its minimum is the size of the first line.
 fn record_limit() -> RangedU64ValueParser<u64> {
     RangedU64ValueParser::new().range(4096..)
 }
 
 impl Arguments {
-    /// Starts the recording that is asked for. A session must not fail because it cannot be recorded.
+    /// Starts the requested recording. A session must not fail because it cannot be recorded.
     fn recorder(&self) -> Option<Recorder> {
         let path = self.record.as_deref().filter(|path| !path.is_empty())?;
         let extent = Extent {

@@ -9,11 +9,11 @@ use anyhow::Context;
 use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::{shown, visible};
-use workflow_core::policy::gate::{GateVerdict, Report};
+use workflow_core::policy::gate::{CheckVerdict, Report};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
-use super::project::Own;
+use super::project::UserDirectory;
 use crate::record::Transcript;
 use crate::session_file::{SessionFile, is_session, read_file};
 use crate::show::{Timeline, TimelineEvent, Totals, of_recording, of_session};
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     #[command(flatten)]
-    own: Own,
+    user: UserDirectory,
     /// Whom the output is for
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -70,7 +70,7 @@ struct SessionTimeline {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let bytes = read_file(&arguments.file)?;
     let loaded = match &arguments.project {
-        Some(project) => Some(load(&arguments.own.disk(project)?)),
+        Some(project) => Some(load(&arguments.user.disk(project)?)),
         None => None,
     };
     let known = loaded.map(|loaded| loaded.catalog);
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Format::Json => json(&output)?,
         Format::Human => output.print()?,
     }
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
 fn session(bytes: &[u8], known: Option<Arc<Catalog>>) -> ShowOutput {
@@ -254,9 +254,9 @@ fn print_gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
     writeln!(out, "{style}gate {result}{style:#}")?;
     for check in checks {
         let (style, mark) = match check.verdict {
-            GateVerdict::Passed => (GOOD, "✓"),
-            GateVerdict::Failed => (BAD, "✗"),
-            GateVerdict::CouldNotRun(_) => (NOTABLE, "⚠"),
+            CheckVerdict::Passed => (GOOD, "✓"),
+            CheckVerdict::Failed => (BAD, "✗"),
+            CheckVerdict::CouldNotRun(_) => (NOTABLE, "⚠"),
         };
         let lasted = i64::try_from(check.duration_ms).unwrap_or(i64::MAX);
         let why = if check.reason.is_empty() {

@@ -11,7 +11,7 @@ use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
 use super::list::uses;
-use super::named;
+use super::lookup;
 use super::outcome::Outcome;
 use super::project::Project;
 use crate::simulate::{
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let disk = arguments.project.disk()?;
     let loaded = Arc::new(load(&disk));
     let origins = Origins::new(&disk, &loaded);
-    let workflow = named::workflow(&loaded, &arguments.workflow)?;
+    let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
     ensure_startable(workflow, &loaded.catalog)?;
     let (mut lines, name, typed) = source(arguments)?;
     let cwd = arguments.project.directory().canonicalize()?;
@@ -254,7 +254,7 @@ impl<W: Write> Walk<'_, W> {
         self.simulation.finish()?;
         if self.typed {
             writeln!(self.out)?;
-            return Ok(Outcome::Well);
+            return Ok(Outcome::Success);
         }
         if self.failed > 0 {
             writeln!(

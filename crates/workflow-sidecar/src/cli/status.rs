@@ -8,15 +8,15 @@ use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{Bound, Loaded, load};
 use workflow_core::diagnostic::{Code, Diagnostic, shown, visible};
-use workflow_core::reminders::PauseReason as Parked;
+use workflow_core::reminders::PauseReason;
 use workflow_core::run::entry_type;
 use workflow_core::session::View;
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
-use super::project::Own;
+use super::project::UserDirectory;
 use crate::record::Transcript;
-use crate::run_condition::{RunCondition, restored_session, run_condition};
+use crate::run_condition::{RunCondition, restored_session, run_condition, stored_path};
 use crate::session_file::{SessionFile, is_session, read_file};
 
 const EXAMPLES: &str = "\
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     #[command(flatten)]
-    own: Own,
+    user: UserDirectory,
     /// Whom the output is for
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let file = SessionFile::parse(&bytes);
     let loaded = match &arguments.project {
-        Some(project) => load(&arguments.own.disk(project)?),
+        Some(project) => load(&arguments.user.disk(project)?),
         None => Loaded::default(),
     };
     let (session, mut problems) = restored_session(&file.ours(), &loaded);
@@ -113,7 +113,7 @@ fn since(file: &SessionFile<'_>) -> Option<i64> {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StatusOutput<'a> {
-    /// The state of the run, in one word.
+    /// The state of the run.
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<RunStatus<'a>>,
@@ -131,25 +131,26 @@ struct RunStatus<'a> {
     task: &'a str,
     task_id: &'a str,
     path: &'a workflow_core::run::Path,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<PlaceStatus<'a>>,
+    #[serde(rename = "place", skip_serializing_if = "Option::is_none")]
+    phase: Option<PhaseStatus<'a>>,
     steps: u64,
     started_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<String>,
-    pushes: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parked: Option<&'static str>,
+    #[serde(rename = "pushes")]
+    reminders: u32,
+    #[serde(rename = "parked", skip_serializing_if = "Option::is_none")]
+    paused: Option<PauseReason>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PlaceStatus<'a> {
+struct PhaseStatus<'a> {
     phase_id: &'a str,
     phase_name: &'a str,
     status_line: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_pushes: Option<u32>,
+    #[serde(rename = "maxPushes", skip_serializing_if = "Option::is_none")]
+    max_reminders: Option<u32>,
     waits: bool,
 }
 
@@ -164,30 +165,30 @@ impl<'a> StatusOutput<'a> {
             };
         };
         let state = view.state;
-        let place = view.phase.as_ref();
+        let phase = view.phase.as_ref();
         Self {
             status: state_name(view),
             run: Some(RunStatus {
                 workflow: &state.workflow_key,
-                workflow_name: place.map(|place| place.workflow_name),
+                workflow_name: phase.map(|phase| phase.workflow_name),
                 task: &state.task_description,
                 task_id: &state.task_id,
                 path: &state.current_path,
-                place: place.map(|place| PlaceStatus {
-                    phase_id: place.id,
-                    phase_name: place.name,
-                    status_line: place.status,
-                    max_pushes: match place.max {
+                phase: phase.map(|phase| PhaseStatus {
+                    phase_id: phase.id,
+                    phase_name: phase.name,
+                    status_line: phase.status,
+                    max_reminders: match phase.max {
                         Bound::Times(times) => Some(times),
                         Bound::Unlimited => None,
                     },
-                    waits: place.waits,
+                    waits: phase.waits,
                 }),
                 steps: state.global_step_count,
                 started_at: moment(state.started_at, 3),
                 since: since.map(|since| moment(since, 3)),
-                pushes: view.counters.reminders,
-                parked: view.counters.paused.map(pause_reason),
+                reminders: view.counters.reminders,
+                paused: view.counters.paused,
             }),
             problems,
         }
@@ -199,7 +200,7 @@ impl<'a> StatusOutput<'a> {
             None => writeln!(out, "no run goes on in this session")?,
             Some(run) => {
                 let name = run.workflow_name.unwrap_or(run.workflow);
-                let (style, text) = described(self.status, run.parked);
+                let (style, text) = described(self.status, run.paused);
                 writeln!(
                     out,
                     "{TITLE}{}{TITLE:#}  {ASIDE}{}{ASIDE:#}  {style}{text}{style:#}",
@@ -220,34 +221,25 @@ impl RunStatus<'_> {
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         let mut line = |key: &str, value: &str| writeln!(out, "  {key:9} {}", shown(value));
         line("task", self.task)?;
-        match &self.place {
-            Some(place) => line("place", place.status_line)?,
-            None => line("place", &path(self.path))?,
+        match &self.phase {
+            Some(phase) => line("place", phase.status_line)?,
+            None => line("place", &stored_path(self.path))?,
         }
         line("steps", &self.steps.to_string())?;
         line("started", &self.started_at)?;
         if let Some(since) = &self.since {
             line("since", since)?;
         }
-        let bound = self.place.as_ref().and_then(|place| place.max_pushes);
-        match (self.pushes, bound) {
+        let bound = self.phase.as_ref().and_then(|phase| phase.max_reminders);
+        match (self.reminders, bound) {
             (0, _) => Ok(()),
-            (pushes, Some(max)) => line("reminders", &format!("{pushes} of {max}")),
-            (pushes, None) => line("reminders", &pushes.to_string()),
+            (count, Some(max)) => line("reminders", &format!("{count} of {max}")),
+            (count, None) => line("reminders", &count.to_string()),
         }
     }
 }
 
-/// Formats a path whose definition is not known.
-fn path(path: &workflow_core::run::Path) -> String {
-    let segments = path.segments().iter();
-    let parts: Vec<String> = segments
-        .map(|segment| format!("{} [{}]", segment.workflow_key, segment.phase_index + 1))
-        .collect();
-    parts.join(" > ")
-}
-
-/// Returns the state of a run in one word.
+/// Returns the name of a run's state.
 fn state_name(view: &View<'_>) -> &'static str {
     let state = view.state;
     match (state.active, view.counters.paused) {
@@ -256,19 +248,23 @@ fn state_name(view: &View<'_>) -> &'static str {
         (true, Some(_)) => "parked",
         (true, None) => match &view.phase {
             None => "stale",
-            Some(place) if place.waits => "waits",
+            Some(phase) if phase.waits => "waits",
             Some(_) => "active",
         },
     }
 }
 
 /// Describes the state for people, with its style.
-fn described(state: &str, parked: Option<&str>) -> (Style, &'static str) {
-    match (state, parked) {
-        ("parked", Some("max")) => (NOTABLE, "parked: no more reminders, any message resumes it"),
-        ("parked", Some("maxStale")) => (NOTABLE, "parked: the agent called no tool"),
-        ("parked", Some("error")) => (NOTABLE, "parked: the model's answer ended in an error"),
-        ("parked", Some("approval")) => (
+fn described(state: &str, paused: Option<PauseReason>) -> (Style, &'static str) {
+    match (state, paused) {
+        ("parked", Some(PauseReason::Max)) => {
+            (NOTABLE, "parked: no more reminders, any message resumes it")
+        }
+        ("parked", Some(PauseReason::MaxStale)) => (NOTABLE, "parked: the agent called no tool"),
+        ("parked", Some(PauseReason::Error)) => {
+            (NOTABLE, "parked: the model's answer ended in an error")
+        }
+        ("parked", Some(PauseReason::Approval)) => (
             NOTABLE,
             "waits for your word about the phase: see workflow-sidecar approve",
         ),
@@ -281,15 +277,5 @@ fn described(state: &str, parked: Option<&str>) -> (Style, &'static str) {
         ("cancelled", _) => (ASIDE, "cancelled"),
         ("complete", _) => (GOOD, "complete"),
         (_, _) => (GOOD, "active"),
-    }
-}
-
-fn pause_reason(why: Parked) -> &'static str {
-    match why {
-        Parked::Max => "max",
-        Parked::MaxStale => "maxStale",
-        Parked::Error => "error",
-        Parked::Question => "question",
-        Parked::Approval => "approval",
     }
 }

@@ -1,10 +1,9 @@
-//! Tables for a terminal: columns fit their text, control characters are escaped, and the last column is cut to the terminal's width.
+//! Tables for a terminal: columns fit their text, and the last column is cut to the terminal's width.
 
 use std::io::{self, Write};
 
 use clap::builder::styling::Style;
 use unicode_width::UnicodeWidthStr;
-use workflow_core::diagnostic::shown;
 
 /// A title.
 const HEAD: Style = Style::new().bold();
@@ -23,13 +22,6 @@ fn terminal() -> Option<usize> {
     from_variable
         .filter(|&columns| columns > 0)
         .or_else(detected)
-}
-
-/// Escapes every control character, without a limit on the length.
-pub(super) fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|c| shown(c.encode_utf8(&mut [0; 4])))
-        .collect()
 }
 
 /// Writes a table. If the terminal is too narrow, the last column is cut at its start, because the end of a path says more.
@@ -94,11 +86,5 @@ mod tests {
         assert_eq!(beginning("日本語", 4), "日…");
         assert_eq!(beginning("abc", 3), "abc");
         assert_eq!(beginning("abc", 0), "…");
-    }
-
-    #[test]
-    fn control_characters_are_escaped() {
-        assert_eq!(one_line("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
-        assert_eq!(one_line(&"x".repeat(200)).len(), 200);
     }
 }

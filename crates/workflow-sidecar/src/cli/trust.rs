@@ -1,4 +1,4 @@
-//! `trust`: a person allows a project's commands at gates, its triggers, and the programs in its git configuration.
+//! `trust`: the user's permission for a project's gate commands, its triggers, and the programs in its git configuration.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,8 +10,8 @@ use workflow_core::session::project_gate_commands;
 
 use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
-use super::person;
-use super::project::Own;
+use super::project::UserDirectory;
+use super::terminal;
 use crate::platform::git::config_commands;
 use crate::platform::trust_store::{
     CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
@@ -42,18 +42,18 @@ pub(super) struct Arguments {
     #[arg(long)]
     revoke: bool,
     #[command(flatten)]
-    own: Own,
+    user: UserDirectory,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let project = &arguments.directory;
-    let disk = arguments.own.disk(project)?;
-    let store = TrustStore::in_agent_dir(&arguments.own.directory());
+    let disk = arguments.user.disk(project)?;
+    let store = TrustStore::in_agent_dir(&arguments.user.directory());
     let mut out = anstream::stdout();
     if arguments.revoke {
         report_renamed(store.revoke(project)?)?;
         writeln!(out, "Nothing of this project may run any more.")?;
-        return Ok(Outcome::Well);
+        return Ok(Outcome::Success);
     }
     let loaded = load(&disk);
     let git_commands = config_commands(project).unwrap_or_else(|reason| {
@@ -67,18 +67,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             out,
             "This project runs no commands at its gates, and has no triggers."
         )?;
-        return Ok(Outcome::Well);
+        return Ok(Outcome::Success);
     }
     requirements.print(&mut out)?;
     if arguments.list || requirements.untrusted.is_empty() {
         return Ok(if requirements.untrusted.is_empty() {
-            Outcome::Well
+            Outcome::Success
         } else {
             Outcome::Waits
         });
     }
-    person::needed("trust a project")?;
-    let answer = person::answer("Do you trust them? [y/N]")?;
+    terminal::require("trust a project")?;
+    let answer = terminal::ask("Do you trust them? [y/N]")?;
     let agrees = answer.is_some_and(|answer| matches!(&*answer.to_lowercase(), "y" | "yes"));
     if !agrees {
         writeln!(out, "They may not run.")?;
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         report_renamed(store.trust(project, hash)?)?;
     }
     writeln!(out, "They may run, as long as they stay as they are.")?;
-    Ok(Outcome::Well)
+    Ok(Outcome::Success)
 }
 
 /// Everything of a project that needs the user's trust.
@@ -149,7 +149,7 @@ impl<'l> Requirements<'l> {
             let hash = hash_of_triggers(triggers.iter().copied());
             let is_trusted = requirements.is_trusted(hash, project, store)?;
             for trigger in triggers {
-                let what = format!("{}: \"{}\"", trigger.in_words(), trigger.prompt);
+                let what = format!("{}: \"{}\"", trigger.describe(), trigger.prompt);
                 let location = &trigger.source;
                 add(
                     &mut requirements.triggers,

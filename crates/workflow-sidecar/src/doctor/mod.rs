@@ -6,7 +6,7 @@ mod child;
 mod pi;
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
     let loaded = load(&disk);
     let mut checks = vec![
         binary(),
-        own_directory(agent_dir),
+        user_directory(agent_dir),
         settings(&disk, &loaded),
         definitions(&loaded),
     ];
@@ -120,7 +120,7 @@ fn binary() -> InstallationCheck {
     )
 }
 
-fn own_directory(agent_dir: &Path) -> InstallationCheck {
+fn user_directory(agent_dir: &Path) -> InstallationCheck {
     const SUBJECT: &str = "own directory";
     let shown = agent_dir.display();
     match agent_dir.read_dir() {
@@ -184,63 +184,55 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
 }
 
 fn host(pi: &VersionAnswer) -> InstallationCheck {
-    const SUBJECT: &str = "pi";
-    match version_of(pi) {
-        Err(VersionProblem::Missing) => InstallationCheck::warn(SUBJECT, "not on the PATH")
-            .help("npm install -g @earendil-works/pi-coding-agent. Other hosts spawn `workflow-sidecar serve`"),
-        Err(VersionProblem::Unknown(text)) => InstallationCheck::fail(SUBJECT, text).help("run `pi --version`, and cure what it says"),
-        Ok((path, text, version)) if version < OLDEST_PI => {
-            InstallationCheck::fail(SUBJECT, format!("{text} is too old: {}", path.display()))
-                .help("npm install -g @earendil-works/pi-coding-agent")
-        }
-        Ok((path, text, _)) => InstallationCheck::ok(SUBJECT, format!("{text}: {}", path.display())),
-    }
+    const INSTALL: &str = "npm install -g @earendil-works/pi-coding-agent";
+    let missing = InstallationCheck::warn("pi", "not on the PATH").help(format!(
+        "{INSTALL}. Other hosts spawn `workflow-sidecar serve`"
+    ));
+    program(pi, missing, OLDEST_PI, INSTALL)
 }
 
 /// Checks node, which only pi needs.
 fn runtime(node: &VersionAnswer, has_pi: bool) -> InstallationCheck {
-    const SUBJECT: &str = "node";
-    match version_of(node) {
-        Err(VersionProblem::Missing) if !has_pi => {
-            InstallationCheck::ok(SUBJECT, "not on the PATH, and only pi needs it")
-        }
-        Err(VersionProblem::Missing) => {
-            InstallationCheck::fail(SUBJECT, "not on the PATH, and pi needs it")
-                .help("install node 20 or later")
-        }
-        Err(VersionProblem::Unknown(text)) => InstallationCheck::fail(SUBJECT, text)
-            .help("run `node --version`, and cure what it says"),
-        Ok((path, text, version)) if version < OLDEST_NODE => {
-            InstallationCheck::fail(SUBJECT, format!("{text} is too old: {}", path.display()))
-                .help("install node 20 or later")
-        }
-        Ok((path, text, _)) => {
-            InstallationCheck::ok(SUBJECT, format!("{text}: {}", path.display()))
-        }
-    }
+    const INSTALL: &str = "install node 20 or later";
+    let missing = if has_pi {
+        InstallationCheck::fail("node", "not on the PATH, and pi needs it").help(INSTALL)
+    } else {
+        InstallationCheck::ok("node", "not on the PATH, and only pi needs it")
+    };
+    program(node, missing, OLDEST_NODE, INSTALL)
 }
 
-/// The reason why a version is not known.
-enum VersionProblem {
-    Missing,
-    Unknown(String),
-}
-
-fn version_of(asked: &VersionAnswer) -> Result<(&PathBuf, String, Version), VersionProblem> {
-    match asked {
-        VersionAnswer::Missing => Err(VersionProblem::Missing),
-        VersionAnswer::Slow { path } => Err(VersionProblem::Unknown(format!(
+/// Checks the version of a program. `missing` is the result if it is not installed.
+fn program(
+    answer: &VersionAnswer,
+    missing: InstallationCheck,
+    oldest: Version,
+    install: &str,
+) -> InstallationCheck {
+    let subject = missing.subject;
+    let unknown = |text: String| {
+        InstallationCheck::fail(subject, text)
+            .help(format!("run `{subject} --version`, and cure what it says"))
+    };
+    match answer {
+        VersionAnswer::Missing => missing,
+        VersionAnswer::Slow { path } => unknown(format!(
             "does not tell its version within {} seconds: {}",
             VERSION_TIMEOUT.as_secs(),
             path.display()
-        ))),
-        VersionAnswer::Answered { path, line } => match parsed(line) {
-            Some(version) => Ok((path, shown(line), version)),
-            None => Err(VersionProblem::Unknown(format!(
-                "does not tell its version: {}",
-                path.display()
-            ))),
-        },
+        )),
+        VersionAnswer::Answered { path, line } => {
+            let version = parsed(line);
+            let (path, line) = (path.display(), shown(line));
+            match version {
+                None => unknown(format!("does not tell its version: {path}")),
+                Some(version) if version < oldest => {
+                    InstallationCheck::fail(subject, format!("{line} is too old: {path}"))
+                        .help(install)
+                }
+                Some(_) => InstallationCheck::ok(subject, format!("{line}: {path}")),
+            }
+        }
     }
 }
 

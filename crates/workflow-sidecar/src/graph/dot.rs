@@ -2,13 +2,12 @@
 
 use std::fmt::{self, Write};
 
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark};
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, NodeMark};
 
 /// Returns the diagram's source.
 pub(crate) fn dot(graph: &Graph) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = draw(&mut text, graph);
+    draw(&mut text, graph).expect("writing to a string does not fail");
     text
 }
 
@@ -31,13 +30,7 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
         write!(out, " -> n{}", step.id)?;
     }
     writeln!(out, " -> done;")?;
-    for loop_edge in graph
-        .root
-        .scopes()
-        .iter()
-        .filter_map(|scope| scope.loop_edge)
-    {
-        let (from, to) = (loop_edge.from, loop_edge.to);
+    for LoopEdge { from, to } in graph.root.loop_edges() {
         writeln!(
             out,
             "  n{from} -> n{to} [label=\"loop\", style=dashed, constraint=false];"
@@ -61,8 +54,7 @@ fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result
 }
 
 fn node(step: &GraphNode) -> String {
-    let name = format!("{} {}", step.emoji, step.name);
-    let mut lines = vec![name.trim_start().to_owned()];
+    let mut lines = vec![step.title()];
     lines.extend(step.marks.iter().map(NodeMark::text));
     let label: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
     let style = step.marks.iter().find_map(|mark| match mark {

@@ -4,13 +4,12 @@
 
 use std::fmt::{self, Write};
 
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark};
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, NodeMark};
 
 /// Returns the diagram's source.
 pub(crate) fn mermaid(graph: &Graph) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = draw(&mut text, graph);
+    draw(&mut text, graph).expect("writing to a string does not fail");
     text
 }
 
@@ -26,13 +25,8 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
         write!(out, " --> n{}", step.id)?;
     }
     writeln!(out, " --> done")?;
-    for loop_edge in graph
-        .root
-        .scopes()
-        .iter()
-        .filter_map(|scope| scope.loop_edge)
-    {
-        writeln!(out, "  n{} -. loop .-> n{}", loop_edge.from, loop_edge.to)?;
+    for LoopEdge { from, to } in graph.root.loop_edges() {
+        writeln!(out, "  n{from} -. loop .-> n{to}")?;
     }
     let waiting = nodes
         .iter()
@@ -62,7 +56,7 @@ fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result
 }
 
 fn node(step: &GraphNode) -> String {
-    let mut label = escaped(format!("{} {}", step.emoji, step.name).trim_start());
+    let mut label = escaped(&step.title());
     for mark in &step.marks {
         let icon = match mark {
             NodeMark::Only(_) | NodeMark::Without(_) | NodeMark::Rules(_) => "🔒 ",
@@ -93,8 +87,7 @@ fn escaped(text: &str) -> String {
         if c.is_alphanumeric() || !c.is_ascii() || is_harmless || inside {
             out.push(c);
         } else {
-            // Writing to a string does not fail.
-            let _ = write!(out, "#{};", u32::from(c));
+            write!(out, "#{};", u32::from(c)).expect("writing to a string does not fail");
         }
     }
     out

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use workflow_core::definition::{
-    Catalog, ContinueRule, Gate, Phase, PhaseEntry, Rule, Settings, Show, ToolAccess, Verdict,
+    Catalog, ContinueRule, Gate, Phase, PhaseEntry, Rule, RuleAction, Settings, Show, ToolAccess,
     Workflow,
 };
 use workflow_core::diagnostic::shown;
@@ -252,10 +252,10 @@ fn rules(rules: &[Rule]) -> Option<NodeMark> {
     let mut text: Vec<String> = rules
         .iter()
         .map(|rule| {
-            let effect = match rule.verdict {
-                Verdict::Allow => "allow",
-                Verdict::Ask => "ask about",
-                Verdict::Block => "block",
+            let effect = match rule.action {
+                RuleAction::Allow => "allow",
+                RuleAction::Ask => "ask about",
+                RuleAction::Block => "block",
             };
             format!("{effect} {}", rule.tools.join(", "))
         })
@@ -265,7 +265,7 @@ fn rules(rules: &[Rule]) -> Option<NodeMark> {
 }
 
 fn gate(gates: &[Gate]) -> Option<NodeMark> {
-    let checks: Vec<String> = gates.iter().map(|gate| gate.check.in_words()).collect();
+    let checks: Vec<String> = gates.iter().map(|gate| gate.check.describe()).collect();
     (!checks.is_empty()).then(|| NodeMark::Gate(shown(&checks.join(", "))))
 }
 
@@ -278,6 +278,13 @@ fn label(name: &str) -> String {
 }
 
 impl GraphNode {
+    /// Returns the emoji and the name.
+    pub(crate) fn title(&self) -> String {
+        format!("{} {}", self.emoji, self.name)
+            .trim_start()
+            .to_owned()
+    }
+
     /// Returns true for a subworkflow that is not expanded.
     pub(crate) fn is_collapsed(&self) -> bool {
         self.marks
@@ -306,6 +313,13 @@ impl GraphScope {
                 GraphEntry::Scope(scope) => scope.nodes(),
             })
             .collect()
+    }
+
+    /// Returns the loop edges of this scope and all inside.
+    pub(crate) fn loop_edges(&self) -> impl Iterator<Item = LoopEdge> {
+        self.scopes()
+            .into_iter()
+            .filter_map(|scope| scope.loop_edge)
     }
 
     /// Returns this scope and all inside, outer ones first.

@@ -97,7 +97,7 @@ pub(crate) fn write(
     written
 }
 
-/// Creates the directories of new workflows, none of which may exist, and collects them in `created`.
+/// Creates the directories of new workflows, and collects them in `created`. Fails if one exists.
 fn create_directories(
     project: &Path,
     directories: impl Iterator<Item = PathBuf>,
@@ -119,7 +119,7 @@ fn create_directories(
     Ok(())
 }
 
-/// Writes files, whose paths are relative to the workflows directory.
+/// Writes files by their paths relative to the workflows directory.
 fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>, InitError> {
     let mut written = Vec::new();
     for (path, text) in files {

@@ -1,7 +1,7 @@
 //! Ready-made workflows, embedded in the binary.
 //!
 //! A template is a directory of `templates/`: a definition in both languages beside the phase files they share;
-//! a directory in it is a subworkflow, whose key is the workflow's with the directory's name behind it.
+//! a directory in it is a subworkflow; its key is the workflow's with the directory's name behind it.
 
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, load};
 

@@ -94,7 +94,7 @@ fn a_failed_write_leaves_no_partial_workflow() {
     let project = tempfile::tempdir().unwrap();
     let workflows = project.path().join(WORKFLOWS);
     fs::create_dir_all(&workflows).unwrap();
-    // In the way of the schema, and of a subworkflow.
+    // These block the schema and a subworkflow.
     for in_the_way in [".pi/schemas", ".pi/workflows/w-cycle"] {
         let path = project.path().join(in_the_way);
         fs::write(&path, "mine").unwrap();

@@ -7,7 +7,7 @@
 //! after that file has changed. Every program that can write there can approve; rules keep an agent's tools out.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use workflow_core::event::ApprovalDecision;
 
-use super::private_dir::create_private;
+use super::private_file::{create_private_dir, read_limited, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/approvals";
 /// Ends of the names of a run's files, after its id.
@@ -24,8 +24,6 @@ const DECISION: &str = ".word.json";
 
 /// Age at which a file counts as one of an abandoned session.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Bytes of a file that are read.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The approvals of a user.
 #[derive(Debug)]
@@ -111,7 +109,7 @@ impl Approvals {
         Ok(all)
     }
 
-    /// The decision about a request, given the current state of the file that it shows.
+    /// Returns the decision about a request, given the current state of the file that it shows.
     pub(crate) fn decision(
         &self,
         request: &StoredRequest,
@@ -180,18 +178,14 @@ impl Approvals {
     /// Reads a file of a run. A file that cannot be read counts as missing, so that nothing is approved by it.
     fn read<T: DeserializeOwned>(&self, task_id: &str, kind: &str) -> Option<T> {
         let path = self.file(task_id, kind)?;
-        let mut text = Vec::new();
-        let read = fs::File::open(&path)
-            .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut text))
-            .and_then(|_| Ok(serde_json::from_slice(&text)?));
-        match read {
-            Ok(value) => Some(value),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                tracing::debug!("{}: {error}", path.display());
-                None
-            }
-        }
+        let read = read_limited(&path).and_then(|text| {
+            let value = text.map(|text| serde_json::from_slice(&text)).transpose();
+            Ok(value?)
+        });
+        read.unwrap_or_else(|error| {
+            tracing::debug!("{}: {error}", path.display());
+            None
+        })
     }
 
     /// Replaces a file of a run atomically.
@@ -199,12 +193,9 @@ impl Approvals {
         let file = self.file(task_id, kind);
         let file = file.ok_or_else(|| io::Error::other("the run's id is no name of a file"))?;
         for directory in [self.0.parent(), Some(&*self.0)].into_iter().flatten() {
-            create_private(directory)?;
+            create_private_dir(directory)?;
         }
-        let mut new = tempfile::NamedTempFile::new_in(&self.0)?;
-        serde_json::to_writer(&mut new, value)?;
-        new.persist(file)?;
-        Ok(())
+        replace(&file, &serde_json::to_string(value)?)
     }
 
     fn remove(&self, task_id: &str, kind: &str) {

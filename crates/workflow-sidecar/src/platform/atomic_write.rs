@@ -10,6 +10,7 @@ use std::path::Path;
 pub(crate) fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     // A link is kept. A path that cannot be resolved is that of a new file, or fails below.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    // A path without metadata is that of a new file, or fails below.
     let existing = path.metadata().ok();
     if existing
         .as_ref()
@@ -49,7 +50,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn permissions_links_and_sockets_are_the_same_as_after_a_write_in_place() {
+    fn permissions_links_and_sockets_are_the_same_as_after_an_ordinary_write() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         use std::os::unix::net::UnixListener;
         let directory = tempfile::tempdir().unwrap();

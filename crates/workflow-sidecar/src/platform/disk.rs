@@ -28,7 +28,7 @@ pub(crate) const HOST_DIRECTORY: &str = ".pi";
 /// The directory of workflows in it.
 pub(crate) const WORKFLOWS: &str = "workflows";
 
-/// The host's directory for the user, from its variable and the home directory (B30).
+/// Returns the host's directory for the user, from its variable and the home directory (B30).
 ///
 /// Follows the host: an empty value counts as not set, `~` and `~/` mean the home directory.
 #[must_use]
@@ -45,7 +45,7 @@ fn agent_dir(variable: Option<&OsStr>, home: &Path) -> PathBuf {
 /// Variable with the directory of the user's definitions, as in pi.
 const AGENT_DIR_VARIABLE: &str = "PI_CODING_AGENT_DIR";
 
-/// The directory of the user's definitions: the given one, or the default of pi (B30).
+/// Returns the directory of the user's definitions: the given one, or the default of pi (B30).
 #[must_use]
 pub(crate) fn user_agent_dir(given: Option<&str>) -> PathBuf {
     // A relative path would let a project act as the user's directory; only the administrator writes to the root.
@@ -77,7 +77,7 @@ impl Disk {
         self.base(tier).join(WORKFLOWS)
     }
 
-    /// The path of a file, before links are resolved.
+    /// Returns the path of a file, before links are resolved.
     pub(crate) fn unresolved(&self, path: &FilePath) -> PathBuf {
         match path.directory() {
             None => self.base(path.tier()).join(path.relative()),
@@ -95,12 +95,12 @@ impl Disk {
         if let Some(file) = ContainedFile::below(root, &real) {
             return Ok(file);
         }
-        // A workflow may be a link to a directory elsewhere, whose files it may use.
+        // A workflow may be a link to a directory elsewhere, and use the files there.
         let directory = canonical(&root.join(directory)).map_err(|_| FileProblem::Escapes)?;
         ContainedFile::below(&directory, &real).ok_or(FileProblem::Escapes)
     }
 
-    /// The user's settings may be a link to anywhere; those of a project must be inside of it.
+    /// Locates settings: the user's may be a link to anywhere; those of a project must be inside of it.
     fn locate_settings(&self, path: &FilePath) -> Result<ContainedFile, FileProblem> {
         let unresolved = self.unresolved(path);
         let real = canonical(&unresolved).map_err(|problem| match problem {
@@ -226,7 +226,7 @@ fn of_link(problem: FileProblem, path: &Path) -> FileProblem {
 
 fn problem(error: &io::Error) -> FileProblem {
     match error.kind() {
-        // A file in the place of a directory: nothing exists at that path.
+        // A file instead of a directory: nothing exists at that path.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FileProblem::Missing,
         io::ErrorKind::IsADirectory => FileProblem::NotAFile,
         _ => FileProblem::Unreadable(error.to_string()),

@@ -14,13 +14,13 @@ const MAX_EXCERPT: u64 = 4096;
 /// The state of a file that cannot be shown.
 const NOT_SHOWN: &str = "not shown";
 
-/// The beginning of a file, or the reason why it cannot be shown.
+/// Returns the beginning of a file, or the reason why it cannot be shown.
 pub(crate) fn excerpt(path: &str, cwd: &Path) -> String {
     let text = open_in_project(path, cwd).and_then(beginning);
     text.unwrap_or_else(|error| format!("({path} cannot be shown: {error})"))
 }
 
-/// The state of a file as a text, which differs when the content of the file differs.
+/// Returns the state of a file as a text, which differs when the content of the file differs.
 pub(crate) fn state(path: &str, cwd: &Path) -> String {
     let file = open_in_project(path, cwd);
     let state = file.and_then(|file| FileState::of_opened(file, None));
@@ -32,7 +32,7 @@ pub(crate) fn state(path: &str, cwd: &Path) -> String {
     }
 }
 
-/// Opens a file whose real path is in the project; `None` if it is not a regular file.
+/// Opens a file if its real path is in the project; `None` if it is not a regular file.
 fn open_in_project(path: &str, cwd: &Path) -> io::Result<Option<File>> {
     let real = cwd.join(path).canonicalize()?;
     let project = cwd.canonicalize()?;

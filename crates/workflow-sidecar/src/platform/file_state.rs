@@ -87,7 +87,7 @@ fn nanoseconds(metadata: &Metadata) -> u128 {
     since.map_or(0, |since| since.as_nanos())
 }
 
-/// The hash of a file; `None` if it is too long, or reading it takes too long.
+/// Returns the hash of a file; `None` if it is too long, or reading it takes too long.
 fn hash(file: File, end: Option<Instant>) -> io::Result<Option<String>> {
     let mut file = file.take(READ + 1);
     let mut hasher = Sha256::new();

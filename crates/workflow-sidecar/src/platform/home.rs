@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-/// The home directory from the environment, or else, on unix, from `/etc/passwd`.
+/// Returns the home directory from the environment, or else, on unix, from `/etc/passwd`.
 pub(crate) fn home_dir() -> Option<PathBuf> {
     let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     let variable = std::env::var_os(variable).filter(|home| !home.is_empty());
@@ -24,7 +24,7 @@ fn from_passwd() -> Option<PathBuf> {
     None
 }
 
-/// The home directory of a user, from the text of `/etc/passwd`.
+/// Returns the home directory of a user, from the text of `/etc/passwd`.
 #[cfg(unix)]
 fn of_user(passwd: &str, user: u32) -> Option<PathBuf> {
     let number = user.to_string();

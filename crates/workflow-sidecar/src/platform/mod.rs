@@ -1,10 +1,10 @@
-//! The platform: everything that the sidecar reads, writes, starts and watches outside of its own process.
+//! The platform: everything that the sidecar reads, writes, starts and watches outside of its process.
 //!
 //! ```text
 //! triggers   gates ──┐
 //!              │     │
 //!              ▼     ▼
-//!             git → process        trust_store, approvals → private_dir
+//!             git → process        trust_store, approvals → private_file
 //!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
 //! ```
 //!
@@ -21,7 +21,7 @@ pub mod gates;
 pub(crate) mod git;
 pub(crate) mod home;
 pub(crate) mod paths;
-mod private_dir;
+mod private_file;
 mod process;
 mod real;
 mod regular_file;

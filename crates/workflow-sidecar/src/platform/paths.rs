@@ -56,13 +56,13 @@ impl<'a> LocalPaths<'a> {
         self.home.get_or_init(home)
     }
 
-    /// The directory of the user's answers.
+    /// Returns the directory of the user's answers.
     fn answers(&self) -> &Root {
         let answers = || root(&self.agent_dir.join("workflow-sidecar"));
         self.answers.get_or_init(answers)
     }
 
-    /// The path that a tool of the host would open (pi: a leading `@` is dropped, `~` is the home directory,
+    /// Returns the path that a tool of the host would open (pi: a leading `@` is dropped, `~` is the home directory,
     /// Unicode spaces are spaces).
     fn opened(&self, path: &str) -> PathBuf {
         let path = normalized(path);
@@ -135,7 +135,7 @@ fn ignores_case(directory: &Path) -> Option<bool> {
     })
 }
 
-/// A name with the case of its ASCII letters swapped, if it has any.
+/// Returns a name with the case of its ASCII letters swapped, if it has any.
 fn with_case_swapped(name: &str) -> Option<String> {
     let other = |c: char| {
         if c.is_ascii_lowercase() {
@@ -220,7 +220,7 @@ impl Paths for WrittenPaths {
     }
 }
 
-/// The parts of a path from a directory, without `.` and `..`.
+/// Returns the parts of a path from a directory, without `.` and `..`.
 fn written_parts(mut parts: Vec<String>, path: &str) -> Vec<String> {
     for part in path.split('/') {
         match part {
@@ -232,7 +232,7 @@ fn written_parts(mut parts: Vec<String>, path: &str) -> Vec<String> {
     parts
 }
 
-/// A path after the substitutions of the hosts' tools.
+/// Returns a path after the substitutions of the hosts' tools.
 fn normalized(path: &str) -> String {
     let path = path.strip_prefix('@').unwrap_or(path);
     let is_space = |c: char| {
@@ -255,8 +255,8 @@ fn with_slashes(path: &Path) -> String {
     }
 }
 
-/// The written path without `.` and `..`.
-fn lexical(path: &Path) -> PathBuf {
+/// Returns the written path without `.` and `..`; links are not followed.
+pub(crate) fn lexical(path: &Path) -> PathBuf {
     let mut lexical = PathBuf::new();
     for part in path.components() {
         match part {
@@ -268,7 +268,7 @@ fn lexical(path: &Path) -> PathBuf {
     lexical
 }
 
-/// The path with links resolved; its last parts may not exist yet.
+/// Returns the path with links resolved; its last parts may not exist yet.
 fn real(path: &Path) -> PathBuf {
     let mut real = PathBuf::new();
     let mut remaining: Vec<OsString> = parts(path);
@@ -297,7 +297,7 @@ fn real(path: &Path) -> PathBuf {
     real
 }
 
-/// The parts of a path in reverse order.
+/// Returns the parts of a path in reverse order.
 fn parts(path: &Path) -> Vec<OsString> {
     path.components()
         .rev()

@@ -233,7 +233,7 @@ impl RealPlatform {
             }
             match self.watch_one(session.id, trigger, project.cwd) {
                 Ok(running) => {
-                    report.started.push(trigger.in_words());
+                    report.started.push(trigger.describe());
                     watched.push(running);
                 }
                 Err(problem) => report.problems.push(problem),

@@ -1,4 +1,4 @@
-//! Regular files, opened without waiting and without leaving a directory.
+//! Regular files, opened without blocking and without following links out of a directory.
 //!
 //! Owns that a pipe or a device at a path from a definition blocks nothing, and that a file of a project is opened below
 //! the directory that was checked.
@@ -20,7 +20,7 @@ pub(crate) struct ContainedFile {
 }
 
 impl ContainedFile {
-    /// The file at a real path, if that is below a directory, which is also given by its real path.
+    /// Returns the file at a real path, if that is below a directory, which is also given by its real path.
     pub(crate) fn below(directory: &Path, real: &Path) -> Option<Self> {
         let relative = real.strip_prefix(directory).ok()?;
         let is_below = relative.components().next().is_some();

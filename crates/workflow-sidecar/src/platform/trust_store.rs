@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
-use super::private_dir::create_private;
+use super::private_file::{create_private_dir, read_limited, replace};
 
 const DIRECTORY: &str = "workflow-sidecar";
 const FILE: &str = "trust.json";
@@ -36,8 +36,6 @@ const VERSION: u32 = 1;
 const LOCK_TIME: Duration = Duration::from_secs(5);
 /// Sets of commands that are stored for a project: each workflow has one, and branches differ.
 const MAX_SETS: usize = 256;
-/// Bytes of the file that are read.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The SHA-256 of all commands of a project, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -118,13 +116,9 @@ pub(crate) fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> C
     commands.sort_unstable();
     commands.dedup();
     let mut hasher = Sha256::new();
-    for (shell, words) in commands {
+    for (shell, arguments) in commands {
         hasher.update([u8::from(shell)]);
-        hasher.update((words.len() as u64).to_le_bytes());
-        for word in words {
-            hasher.update((word.len() as u64).to_le_bytes());
-            hasher.update(word);
-        }
+        add_list(&mut hasher, arguments);
     }
     CommandsHash(format!("{:x}", hasher.finalize()))
 }
@@ -134,11 +128,11 @@ pub(crate) fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> C
 pub(crate) fn hash_of_triggers<'a>(
     triggers: impl IntoIterator<Item = &'a Trigger>,
 ) -> CommandsHash {
-    let words = |trigger: &'a Trigger| -> Vec<String> {
-        let mut words = match &trigger.on {
+    let fields = |trigger: &'a Trigger| -> Vec<String> {
+        let mut fields = match &trigger.on {
             TriggerOn::File(path) => vec!["file".to_owned(), path.clone()],
             TriggerOn::Http { port, token } => {
-                let (kind, word) = match token {
+                let (kind, value) = match token {
                     Token::Text(text) => ("token", text),
                     Token::Environment(name) => ("tokenEnv", name),
                 };
@@ -146,30 +140,35 @@ pub(crate) fn hash_of_triggers<'a>(
                     "http".to_owned(),
                     port.to_string(),
                     kind.to_owned(),
-                    word.clone(),
+                    value.clone(),
                 ]
             }
         };
-        words.push(trigger.prompt.clone());
-        words
+        fields.push(trigger.prompt.clone());
+        fields
     };
-    let mut triggers: Vec<Vec<String>> = triggers.into_iter().map(words).collect();
+    let mut triggers: Vec<Vec<String>> = triggers.into_iter().map(fields).collect();
     triggers.sort_unstable();
     triggers.dedup();
     let mut hasher = Sha256::new();
     hasher.update("triggers");
-    for words in triggers {
-        hasher.update((words.len() as u64).to_le_bytes());
-        for word in words {
-            hasher.update((word.len() as u64).to_le_bytes());
-            hasher.update(word);
-        }
+    for fields in &triggers {
+        add_list(&mut hasher, fields);
     }
     CommandsHash(format!("{:x}", hasher.finalize()))
 }
 
+/// Adds a list of texts with their lengths, so that different lists have different input.
+fn add_list(hasher: &mut Sha256, texts: &[String]) {
+    hasher.update((texts.len() as u64).to_le_bytes());
+    for text in texts {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    }
+}
+
 impl TrustStore {
-    /// The store in the user's directory.
+    /// Returns the store in the user's directory.
     #[must_use]
     pub(crate) fn in_agent_dir(agent_dir: &Path) -> Self {
         Self {
@@ -177,7 +176,7 @@ impl TrustStore {
         }
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     #[must_use]
     pub(crate) fn file(&self) -> PathBuf {
         self.directory.join(FILE)
@@ -222,7 +221,7 @@ impl TrustStore {
         })
     }
 
-    /// Removes all decisions about a project: none of its commands may run.
+    /// Removes all decisions about a project, so that its commands may not run.
     ///
     /// Renames a damaged file like [`TrustStore::trust`].
     pub(crate) fn revoke(&self, project: &Path) -> Result<Option<PathBuf>, TrustError> {
@@ -238,14 +237,8 @@ impl TrustStore {
             path: file.clone(),
             problem,
         };
-        let mut text = Vec::new();
-        match File::open(&file) {
-            Ok(opened) => opened
-                .take(MAX_BYTES)
-                .read_to_end(&mut text)
-                .map_err(problem)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(empty()),
-            Err(error) => return Err(problem(error)),
+        let Some(text) = read_limited(&file).map_err(problem)? else {
+            return Ok(empty());
         };
         let damaged = |problem| TrustError::Damaged {
             file: file.clone(),
@@ -268,7 +261,7 @@ impl TrustStore {
             path: self.directory.clone(),
             problem,
         };
-        create_private(&self.directory).map_err(problem)?;
+        create_private_dir(&self.directory).map_err(problem)?;
         let _lock = self.lock()?;
         let (mut contents, damaged) = match self.read() {
             Ok(contents) => (contents, None),
@@ -278,18 +271,10 @@ impl TrustStore {
         change(&mut contents);
         let renamed = damaged.map(|file| rename_damaged(&file)).transpose();
         let renamed = renamed.map_err(problem)?;
-        self.replace(&contents).map_err(problem)?;
+        let mut text = serde_json::to_string(&contents).map_err(|error| problem(error.into()))?;
+        text.push('\n');
+        replace(&self.file(), &text).map_err(problem)?;
         Ok(renamed)
-    }
-
-    fn replace(&self, contents: &Contents) -> io::Result<()> {
-        // A temporary file is readable by its owner only.
-        let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
-        serde_json::to_writer(&mut file, contents)?;
-        file.write_all(b"\n")?;
-        file.as_file().sync_all()?;
-        file.persist(self.file())?;
-        Ok(())
     }
 
     fn lock(&self) -> Result<File, TrustError> {
@@ -327,7 +312,7 @@ fn empty() -> Contents {
     }
 }
 
-/// The key of a project: its real path, so that a link does not make it another project.
+/// Returns the key of a project: its real path, so that a link does not make it another project.
 fn key(project: &Path) -> Result<String, TrustError> {
     let real = fs::canonicalize(project).map_err(|problem| TrustError::File {
         path: project.to_path_buf(),

@@ -611,7 +611,7 @@ fn keep(texts: &mut VecDeque<String>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use workflow_core::policy::gate::{GateVerdict, Report};
+    use workflow_core::policy::gate::{CheckVerdict, Report};
     use workflow_core::types::GateRunId;
 
     use super::*;
@@ -640,7 +640,7 @@ mod tests {
             reports: vec![Report {
                 what: "test".to_owned(),
                 source: String::new(),
-                verdict: GateVerdict::Failed,
+                verdict: CheckVerdict::Failed,
                 reason: String::new(),
                 exit: Some(1),
                 signal: None,

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
-use workflow_core::reminders::ContinueCounters as Pace;
-use workflow_core::run::{Position, RestoredRun as Restored, RunState, entry_type, restore};
+use workflow_core::reminders::ContinueCounters;
+use workflow_core::run::{Position, RestoredRun, RunState, entry_type, restore};
+
+use crate::run_condition::stored_path;
 
 /// A run, as far as its stored entries describe it.
 #[derive(Debug)]
 pub(super) struct TimelineRun {
     pub(super) state: RunState,
-    pub(super) pace: Pace,
+    pub(super) counters: ContinueCounters,
     catalog: Option<Arc<Catalog>>,
     /// The explanation of the current phase, computed on demand.
     explained: OnceCell<Option<Explained>>,
@@ -24,7 +26,7 @@ impl TimelineRun {
     pub(super) fn new(state: RunState, catalog: Option<Arc<Catalog>>) -> Self {
         Self {
             state,
-            pace: Pace::default(),
+            counters: ContinueCounters::default(),
             catalog,
             explained: OnceCell::new(),
         }
@@ -47,13 +49,13 @@ impl TimelineRun {
     }
 
     /// Adopts the counts of reminders; returns the previous ones.
-    pub(super) fn replace_counts(&mut self, entry: Entry<'_>) -> Pace {
+    pub(super) fn replace_counts(&mut self, entry: Entry<'_>) -> ContinueCounters {
         let restored = self.restore_with(entry);
-        std::mem::replace(&mut self.pace, restored.counters)
+        std::mem::replace(&mut self.counters, restored.counters)
     }
 
     /// Restores from the run's state and an entry, which counts only for the run that it names.
-    fn restore_with(&self, entry: Entry<'_>) -> Restored {
+    fn restore_with(&self, entry: Entry<'_>) -> RestoredRun {
         let state = serde_json::value::to_raw_value(&self.state).expect("a state is JSON");
         let state = Entry {
             custom_type: entry_type::STATE,
@@ -74,13 +76,10 @@ impl TimelineRun {
         let position = self
             .catalog
             .as_ref()
+            // An outdated path is shown as it is stored.
             .and_then(|catalog| Position::of(&self.state, catalog).ok());
         let Some(position) = position else {
-            let segments = self.state.current_path.segments().iter();
-            let parts: Vec<String> = segments
-                .map(|segment| format!("{} [{}]", segment.workflow_key, segment.phase_index + 1))
-                .collect();
-            return parts.join(" > ");
+            return stored_path(&self.state.current_path);
         };
         let inside = position.levels.iter().skip(1);
         let scopes = inside.map(|level| level.workflow.name.as_str());
@@ -99,6 +98,7 @@ impl TimelineRun {
                     ..Loaded::default()
                 };
                 let files = MemoryFiles::new();
+                // A run at an outdated path has no explanation.
                 Explained::of(&self.state, &loaded, &Origins::new(&files, &loaded)).ok()
             })
             .as_ref()

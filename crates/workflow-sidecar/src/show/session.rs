@@ -33,6 +33,7 @@ fn take(timeline: &mut Timeline, entry: &SessionEntry<'_>) {
         }
         "compaction" => timeline.take(at, Fact::Compacted),
         "message" => {
+            // A message of another form is skipped, as is everything else that is not known here.
             let message = entry
                 .message
                 .and_then(|message| serde_json::from_str(message.get()).ok());

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
+use workflow_core::explain::Explained;
 use workflow_core::policy::gate::Report;
-use workflow_core::reminders::PauseReason as Parked;
+use workflow_core::reminders::PauseReason;
 use workflow_core::run::{RunState, StoredGate, entry_type};
 
 use super::Fact;
@@ -28,7 +29,7 @@ pub(crate) struct Timeline {
     /// The current phase: the index of its event, and when it was entered.
     #[serde(skip)]
     open: Option<(usize, Option<i64>)>,
-    /// Indexes of the events whose names need the definition: start and phase.
+    /// Indexes of the events that need names from the definition: start and phase.
     #[serde(skip)]
     unnamed: Vec<usize>,
     /// The open questions: id and index of the event.
@@ -72,7 +73,7 @@ pub(crate) enum TimelineEvent {
     Denied { tool: String, reason: String },
     /// The checks of a gate ran.
     Gate { checks: Vec<Report> },
-    /// The user was asked; with the answer, once there is one.
+    /// A question to the user; with the answer, once there is one.
     Asked {
         question: String,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,11 +155,7 @@ impl Timeline {
                 self.push(TimelineEvent::Refused { action, answer });
             }
             Fact::ToolResult { tool, text } => {
-                let explained = self
-                    .run
-                    .as_ref()
-                    .filter(|run| run.state.active)
-                    .and_then(TimelineRun::explained);
+                let explained = self.explained();
                 let by_rule = format!("[workflow] The tool \"{tool}\" is blocked by ");
                 let by_list = explained
                     .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text));
@@ -236,13 +233,15 @@ impl Timeline {
         }
     }
 
+    /// Returns the explanation of the active run's phase, if its definition is known.
+    fn explained(&self) -> Option<&Explained> {
+        let active = self.run.as_ref().filter(|run| run.state.active);
+        active.and_then(TimelineRun::explained)
+    }
+
     /// Adds a user message: one of ours if it equals the initial message or the reminder, else the user's.
     fn user_message(&mut self, text: &str, is_ours: bool) {
-        let explained = self
-            .run
-            .as_ref()
-            .filter(|run| run.state.active)
-            .and_then(TimelineRun::explained);
+        let explained = self.explained();
         let is_reminder = explained.is_some_and(|explained| explained.is_reminder(text));
         let is_initial = explained.is_some_and(|explained| explained.initial_message() == text);
         if is_initial || (is_ours && !is_reminder) {
@@ -288,8 +287,8 @@ impl Timeline {
         if let Some(definition) = newest(entry_type::DEFINITION) {
             run.define(*definition);
         }
-        if let Some(pace) = newest(entry_type::RUN) {
-            run.replace_counts(*pace);
+        if let Some(counters) = newest(entry_type::RUN) {
+            run.replace_counts(*counters);
         }
         self.push(TimelineEvent::Resumed {
             workflow: run.workflow().to_owned(),
@@ -344,7 +343,7 @@ impl Timeline {
             run.state.task_description.clone(),
         );
         if !run.state.active {
-            // A run whose start is not in the file.
+            // The start of the run is not in the file.
             self.run = Some(run);
             return;
         }
@@ -384,7 +383,7 @@ impl Timeline {
     fn counted(&mut self, entry: Entry<'_>) {
         let Some(run) = self.run.as_mut() else { return };
         let before = run.replace_counts(entry);
-        let now = run.pace;
+        let now = run.counters;
         if now.reminders > before.reminders {
             self.totals.pushes += u64::from(now.reminders - before.reminders);
             self.push(TimelineEvent::Reminded {
@@ -393,7 +392,7 @@ impl Timeline {
         }
         if let Some(why) = now.paused.filter(|_| before.paused.is_none()) {
             self.push(TimelineEvent::Paused {
-                why: pause_reason(why),
+                why: pause_text(why),
             });
         }
     }
@@ -423,12 +422,12 @@ fn characters(text: &str) -> u64 {
     text.chars().count() as u64
 }
 
-fn pause_reason(why: Parked) -> &'static str {
-    match why {
-        Parked::Max => "the bound of reminders is reached",
-        Parked::MaxStale => "the agent called no tool",
-        Parked::Error => "the model's answer ended in an error",
-        Parked::Question => "the agent asked a question",
-        Parked::Approval => "the phase needs the user's word",
+fn pause_text(reason: PauseReason) -> &'static str {
+    match reason {
+        PauseReason::Max => "the bound of reminders is reached",
+        PauseReason::MaxStale => "the agent called no tool",
+        PauseReason::Error => "the model's answer ended in an error",
+        PauseReason::Question => "the agent asked a question",
+        PauseReason::Approval => "the phase needs the user's word",
     }
 }

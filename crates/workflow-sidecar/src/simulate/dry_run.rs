@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use workflow_core::definition::{Check, Gate, Trigger};
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
-use workflow_core::policy::gate::{GateVerdict, Obstacle, Report};
+use workflow_core::policy::gate::{CheckError, CheckVerdict, Report};
 use workflow_core::policy::rules::Paths;
 use workflow_core::types::{GateRunId, Snapshot};
 
@@ -49,7 +49,7 @@ impl DryRunPlatform {
     fn watch(&self, triggers: Vec<Trigger>) -> WatchReport {
         let mut watched = lock(&self.triggers);
         let new = triggers.iter().filter(|trigger| !watched.contains(trigger));
-        let started = new.map(Trigger::in_words).collect();
+        let started = new.map(Trigger::describe).collect();
         *watched = triggers;
         WatchReport {
             started,
@@ -63,17 +63,17 @@ impl DryGate {
     pub(super) fn checks(&self) -> Vec<(String, String)> {
         let gates = self.gates.iter();
         gates
-            .map(|gate| (gate.check.in_words(), gate.source.clone()))
+            .map(|gate| (gate.check.describe(), gate.source.clone()))
             .collect()
     }
 
     /// The report of its end with this outcome.
     pub(super) fn finished(&self, outcome: &Outcome) -> PlatformReport {
         let (verdict, reason, tail) = match outcome {
-            Outcome::Passed => (GateVerdict::Passed, "", ""),
-            Outcome::Failed(text) => (GateVerdict::Failed, REASON, text.as_str()),
+            Outcome::Passed => (CheckVerdict::Passed, "", ""),
+            Outcome::Failed(text) => (CheckVerdict::Failed, REASON, text.as_str()),
             Outcome::CouldNotRun(text) => {
-                let verdict = GateVerdict::CouldNotRun(Obstacle::Missing);
+                let verdict = CheckVerdict::CouldNotRun(CheckError::Missing);
                 let reason = if text.is_empty() {
                     REASON
                 } else {
@@ -86,7 +86,7 @@ impl DryGate {
             Outcome::Passed => self.gates.len(),
             Outcome::Failed(_) | Outcome::CouldNotRun(_) => self.likely(),
         };
-        let passed = |gate| report(gate, GateVerdict::Passed, "", "");
+        let passed = |gate| report(gate, CheckVerdict::Passed, "", "");
         let mut reports: Vec<Report> = self.gates.iter().take(last).map(passed).collect();
         let stopped = self.gates.get(last);
         reports.extend(stopped.map(|gate| report(gate, verdict, reason, tail)));
@@ -107,9 +107,9 @@ impl DryGate {
     }
 }
 
-fn report(gate: &Gate, verdict: GateVerdict, reason: &str, tail: &str) -> Report {
+fn report(gate: &Gate, verdict: CheckVerdict, reason: &str, tail: &str) -> Report {
     Report {
-        what: gate.check.in_words(),
+        what: gate.check.describe(),
         source: gate.source.clone(),
         verdict,
         reason: reason.to_owned(),

@@ -69,7 +69,7 @@ impl<'a> Guards<'a> {
         for rule in self.result_rules(state) {
             if let Some(changed) = Results::new([rule]).apply(tool, &content, is_error) {
                 content = changed;
-                found.push((rule.in_words(), rule.source.clone()));
+                found.push((rule.describe(), rule.source.clone()));
             }
         }
         found

@@ -222,13 +222,13 @@ impl Host {
             return Ok(());
         };
         self.add(Reaction::Guard {
-            what: format!("trigger {}", trigger.in_words()),
+            what: format!("trigger {}", trigger.describe()),
             source: trigger.source.clone(),
         });
         let received = self.report(&PlatformReport {
             session: String::new(),
             event: PlatformEvent::Triggered {
-                text: trigger.told(text),
+                text: trigger.message(text),
             },
             trigger: None,
         });

@@ -1,15 +1,15 @@
 /**
- * Does what an answer asks of pi.
+ * The actions of the protocol, applied to pi.
  */
 import type { Action } from "../types.ts";
 import type { PiApi, PiContext } from "./host.ts";
 
-/** What of it is on the screen, to take away what a lost sidecar left there. */
-export class Painted {
+/** The statuses and widgets on the screen, so that those of a lost sidecar can be removed. */
+export class DrawnElements {
   readonly #statuses = new Set<string>();
   readonly #widgets = new Set<string>();
 
-  note(action: Action): void {
+  record(action: Action): void {
     if (action.type === "setStatus") toggle(this.#statuses, action.key, action.text !== null);
     if (action.type === "setWidget") toggle(this.#widgets, action.key, action.lines !== null);
   }
@@ -31,7 +31,7 @@ function toggle(set: Set<string>, key: string, on: boolean): void {
   else set.delete(key);
 }
 
-/** Does one action; one of a later protocol is passed over. */
+/** Applies one action. Actions of a later protocol are ignored. */
 export function perform(action: Action, pi: PiApi, ctx: PiContext, timed: boolean): void {
   switch (action.type) {
     case "appendEntry":
@@ -39,7 +39,7 @@ export function perform(action: Action, pi: PiApi, ctx: PiContext, timed: boolea
     case "sendMessage":
       return pi.sendMessage(action.message, action.options);
     case "sendUserMessage":
-      return say(action.content, action.deliverAs, pi, ctx, timed);
+      return sendUserMessage(action.content, action.deliverAs, pi, ctx, timed);
     case "setSessionName":
       return pi.setSessionName(action.name);
     case "setStatus":
@@ -47,22 +47,22 @@ export function perform(action: Action, pi: PiApi, ctx: PiContext, timed: boolea
     case "setWidget":
       return ctx.ui.setWidget(action.key, action.lines ?? undefined, { placement: action.placement });
     case "notify":
-      return tell(ctx, action.message, action.level);
+      return notify(ctx, action.message, action.level);
   }
 }
 
 /**
- * pi reports a message to a busy agent as an extension error instead of throwing, so it is asked first (A11):
- * what time wanted to say is not needed any more then, and what somebody asked for is said afterwards.
+ * Sends a message in the user's name. pi reports a message to a busy agent as an extension error instead of throwing,
+ * so the agent's state is checked first (A11): a timed message is dropped then, any other one is sent after the run.
  */
-function say(content: string, deliverAs: string | undefined, pi: PiApi, ctx: PiContext, timed: boolean): void {
+function sendUserMessage(content: string, deliverAs: string | undefined, pi: PiApi, ctx: PiContext, timed: boolean): void {
   if (deliverAs === "steer" || deliverAs === "followUp") pi.sendUserMessage(content, { deliverAs });
   else if (ctx.isIdle()) pi.sendUserMessage(content);
   else if (!timed) pi.sendUserMessage(content, { deliverAs: "followUp" });
 }
 
-/** Tells the user; without an interface, on standard error. */
-export function tell(ctx: PiContext, message: string, level: "info" | "warning" | "error"): void {
+/** Notifies the user; without an interface, on standard error. */
+export function notify(ctx: PiContext, message: string, level: "info" | "warning" | "error"): void {
   if (ctx.hasUI) ctx.ui.notify(message, level);
   else console.error(message);
 }

@@ -1,28 +1,28 @@
 /**
  * The extension for pi: an interpreter of the manifest and of actions.
  *
- * It registers what the manifest names, forwards what the manifest asks for, does what the answers say, and keeps
- * tools blocked when the sidecar cannot be asked. It knows nothing of workflows. pi calls the factory once for each
- * session, reload included, and everything is in that call's `Shim`: pi does not always load the module anew.
+ * It registers the tools and commands of the manifest, forwards the hooks of the manifest, applies the actions of the
+ * answers, and blocks tools while the sidecar cannot be reached. It contains no workflow logic. pi calls the factory
+ * once per session, reload included, and all state is in that call's `Shim`: pi does not always reload the module.
  */
 import { sidecarBinary } from "../binary.ts";
 import { fromLeaf, isActive, newestOf, upFrom } from "../branch.ts";
 import { type CallOptions, Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
 import { SidecarError } from "../error.ts";
-import { type HookEvent, returned, select } from "../events.ts";
-import { Guarded } from "../guarded.ts";
-import { ACTIVE, type OfflineCommand, type OfflineManifest, undecided, waysOut, withheld, withOffline } from "../offline.ts";
+import { type HookEvent, toHandlerResult, select } from "../events.ts";
+import { GuardStatus } from "../guard-status.ts";
+import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, offlineCommands, withheldText, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
-import { Painted, perform, tell } from "./actions.ts";
-import { GOING_BACK, newLeaf } from "./back.ts";
+import { DrawnElements, perform, notify } from "./actions.ts";
+import { BRANCH_EVENTS, newLeaf } from "./branch-leaf.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
-import { Settling } from "./settle.ts";
+import { SettleDetector } from "./settle-detector.ts";
 
 export interface ShimOptions {
   Text: TextComponent;
-  /** What the sidecar of this package says of itself: it is registered before a sidecar can be asked. */
+  /** The manifest of this package's sidecar: it is registered before a sidecar runs. */
   manifest: Manifest;
   version: string;
   command?: string | (() => string);
@@ -31,42 +31,42 @@ export interface ShimOptions {
   retryMs?: readonly number[];
 }
 
-/** Where sessions are recorded, on pi's command line; the sidecar also looks at a variable of its own. */
+/** The flags of pi's command line for recording sessions; the sidecar also reads an environment variable. */
 const RECORD_FLAG = "workflow-record";
 const REDACT_FLAG = "workflow-record-redact";
 
 const DEADLINE_MS = 5_000;
-/** Definitions are read when a session starts: there may be many, on a slow disk. */
+/** The factor on the deadline of a session's start, which reads the definitions: there may be many, on a slow disk. */
 const RESTORE_PATIENCE = 3;
 
-/** Makes the factory that pi calls. */
+/** Creates the factory that pi calls. */
 export const extension = (options: ShimOptions) => (pi: PiApi) => void new Shim(pi, options);
 
 class Shim {
   readonly #pi: PiApi;
   readonly #options: ShimOptions;
-  readonly #settling: Settling;
-  readonly #painted = new Painted();
+  readonly #settleDetector: SettleDetector;
+  readonly #drawn = new DrawnElements();
   readonly #registered = new Map<string, string>();
   #manifest!: OfflineManifest;
   #hidden = new Set<string>();
   #client: Client | undefined;
-  /** The context of the newest event; none before the session starts and after it ended. */
+  /** The context of the newest event; undefined before the session starts and after it ended. */
   #ctx: PiContext | undefined;
   #active = false;
-  /** Whether an entry was to be appended when there was no context to do it with. */
-  #missed = false;
-  /** Whether rules hold without an active workflow. */
-  readonly #guarded = new Guarded();
-  #complained = false;
-  #lastWords = "";
-  /** How many messages were sent in the user's place. */
-  #said = 0;
-  #kept: Action[] = [];
-  /** The event that the sidecar is to be restored by. */
-  #restoring: { name: string; event: HookEvent } | undefined;
-  /** Fires when the session ends, to take open dialogs away. */
-  #over = new AbortController();
+  /** True if an entry could not be appended because there was no context. */
+  #missedEntry = false;
+  /** The state of rules that apply without an active workflow. */
+  readonly #guardStatus = new GuardStatus();
+  #errorReported = false;
+  #stderr = "";
+  /** The number of messages sent in the user's name. */
+  #userMessages = 0;
+  #deferred: Action[] = [];
+  /** The event by which the sidecar is being restored. */
+  #restoreEvent: { name: string; event: HookEvent } | undefined;
+  /** Fires when the session ends, to close open dialogs. */
+  #sessionEnd = new AbortController();
 
   constructor(pi: PiApi, options: ShimOptions) {
     this.#pi = pi;
@@ -74,7 +74,7 @@ class Shim {
     pi.on("session_start", (event, ctx) => this.#begin("session_start", event, ctx));
     pi.on("session_shutdown", (event, ctx) => this.#end(event, ctx));
     pi.on("context", (event) => this.#filter(event));
-    this.#settling = new Settling(pi, (event, ctx) => this.#forward("agent_end", event, ctx), options.retryMs);
+    this.#settleDetector = new SettleDetector(pi, (event, ctx) => this.#forward("agent_end", event, ctx), options.retryMs);
     for (const name of ["session_start", "session_shutdown", "agent_end"]) this.#registered.set(`hook ${name}`, "");
     pi.registerFlag(RECORD_FLAG, { type: "string", description: "Record what the workflow sidecar is told and says, into a file or a directory" });
     pi.registerFlag(REDACT_FLAG, { type: "boolean", description: "Leave what tools are given and give back out of that recording" });
@@ -83,7 +83,7 @@ class Shim {
 
   // The manifest.
 
-  /** Registers what is new in a manifest, or says something else than before. */
+  /** Registers the new and changed declarations of a manifest. */
   #adopt(manifest: Manifest): void {
     this.#manifest = withOffline(manifest);
     this.#hidden = new Set(manifest.messageTypes.filter((type) => !type.toModel).map((type) => type.customType));
@@ -105,7 +105,7 @@ class Shim {
   }
 
   #subscribe(name: string): void {
-    if (name === "branch") for (const before of GOING_BACK) this.#pi.on(before, (event, ctx) => this.#goBack(event, ctx));
+    if (name === "branch") for (const before of BRANCH_EVENTS) this.#pi.on(before, (event, ctx) => this.#goBack(event, ctx));
     this.#pi.on(name, (event, ctx) => {
       const restores = this.#hook(name)?.context?.includes("branch");
       return restores ? this.#begin(name, event, ctx) : this.#forward(name, event, ctx);
@@ -137,102 +137,102 @@ class Shim {
 
   // Hooks.
 
-  /** The session starts, or stands somewhere else: its entries are the truth. */
+  /** Handles the start of a session or a move in it: the run is restored from the entries. */
   async #begin(name: string, event: HookEvent, ctx: PiContext): Promise<void> {
     this.#ctx = ctx;
-    this.#missed = false;
+    this.#missedEntry = false;
     this.#active = isActive(this.#entries(ctx), this.#manifest.entryTypes);
-    this.#settling.cancel();
-    this.#painted.clearWidgets(ctx);
-    this.#restoring = { name, event };
-    this.#guarded.begin({ cwd: ctx.isProjectTrusted?.() === false ? undefined : ctx.cwd });
+    this.#settleDetector.cancel();
+    this.#drawn.clearWidgets(ctx);
+    this.#restoreEvent = { name, event };
+    this.#guardStatus.reset({ cwd: ctx.isProjectTrusted?.() === false ? undefined : ctx.cwd });
     try {
       this.#client ??= this.#newClient();
       await this.#client.resync();
       if (this.#client.manifest) this.#adopt(this.#client.manifest);
-      this.#complained = false;
+      this.#errorReported = false;
     } catch (error) {
-      this.#guarded.failed(error);
-      this.#complain(error);
+      this.#guardStatus.onError(error);
+      this.#reportError(error);
     } finally {
-      this.#restoring = undefined;
+      this.#restoreEvent = undefined;
     }
   }
 
-  /** Tells a sidecar where the session stands, after its start or when it may be out of step. */
+  /** Restores the session in a sidecar, after its start or when it may be out of date. */
   async #restore(request: Request): Promise<void> {
     const ctx = this.#ctx;
     if (!ctx) return;
-    const { name, event } = this.#restoring ?? { name: "session_start", event: { reason: "reload" } };
+    const { name, event } = this.#restoreEvent ?? { name: "session_start", event: { reason: "reload" } };
     const hook = `hook/${name}` as "hook/session_start";
     const context = this.#context(ctx, this.#hook(name)?.context ?? ["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"]);
-    this.#guarded.begun(await request(hook, { event: select(event, ["reason"]), context }, { deadlineMs: RESTORE_PATIENCE * this.#deadlineMs }));
+    this.#guardStatus.onRestored(await request(hook, { event: select(event, ["reason"]), context }, { deadlineMs: RESTORE_PATIENCE * this.#deadlineMs }));
   }
 
   async #forward(name: string, event: HookEvent, ctx: PiContext): Promise<object | undefined> {
     const hook = this.#hook(name);
     if (!hook) return undefined;
-    if (this.#client) this.#goOnWith(ctx);
+    if (this.#client) this.#useContext(ctx);
     const context = hook.context && hook.context.length > 0 ? { context: this.#context(ctx, hook.context) } : {};
     const [decides, edits] = [name === "tool_call", name === "tool_result"];
-    // What happened is told even when the run it happened in was aborted, and its result is read later; a decision is not needed any more.
+    // Events are reported even if their run was aborted, and a result is read later; a decision is no longer needed then.
     const signal = edits || (!decides && ctx.signal?.aborted) ? undefined : ctx.signal;
     try {
       const params = { event: select(event, hook.event), ...context } as Methods["hook/tool_call"]["params"];
-      return returned(await this.#ask(`hook/${name}` as "hook/tool_call", params, { signal }), event);
+      return toHandlerResult(await this.#ask(`hook/${name}` as "hook/tool_call", params, { signal }), event);
     } catch (error) {
       if (edits) return this.#withhold(event, error);
-      return decides ? this.#judge(event, error) : undefined;
+      return decides ? this.#decideOffline(event, error) : undefined;
     }
   }
 
-  /** The user is about to go back in the conversation: that waits for whatever the sidecar has to ask about it. */
+  /** Handles the user going back in the conversation, which waits for the sidecar's question about it. */
   async #goBack(event: HookEvent, ctx: PiContext): Promise<object | undefined> {
     const leaf = newLeaf(event, ctx.sessionManager);
     if (leaf === undefined || !this.#client) return undefined;
-    this.#goOnWith(ctx);
+    this.#useContext(ctx);
     const branch = newestOf(upFrom(ctx.sessionManager, leaf), this.#manifest.entryTypes);
     const signal = event.signal instanceof AbortSignal ? event.signal : ctx.signal;
     try {
-      return returned(await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true }), event);
+      return toHandlerResult(await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true }), event);
     } catch {
       return undefined;
     }
   }
 
-  /** Why nothing may go unasked; `undefined` if it may. */
-  get #holds(): string | undefined {
-    return this.#active ? ACTIVE : this.#guarded.why;
+  /** The reason to block tools without a decision; `undefined` if there is none. */
+  get #blockReason(): string | undefined {
+    return this.#active ? ACTIVE : this.#guardStatus.blockReason;
   }
 
-  #isOurs = (event: HookEvent): boolean => this.#manifest.tools.some((tool) => tool.name === event.toolName);
+  #isOwnTool = (event: HookEvent): boolean => this.#manifest.tools.some((tool) => tool.name === event.toolName);
 
-  /** A tool call that the sidecar could not decide: closed while something holds, open otherwise. */
-  #judge(event: HookEvent, error: unknown): object | undefined {
+  /** Decides a tool call that the sidecar could not decide: blocked if there is a reason, allowed otherwise. */
+  #decideOffline(event: HookEvent, error: unknown): object | undefined {
     // pi 0.74 runs the tool of an aborted run if nothing blocks it.
     if (error instanceof SidecarError && error.kind === "aborted") return { block: true, reason: "Operation aborted" };
-    if (!this.#holds || this.#isOurs(event)) return undefined; // ours fails by itself, and says why
-    return { block: true, reason: undecided(event.toolName, this.#holds, words(error), this.#active ? this.#wayOut() : "") };
+    if (!this.#blockReason || this.#isOwnTool(event)) return undefined; // the workflow tool fails by itself, with the reason
+    return { block: true, reason: undecidedReason(event.toolName, this.#blockReason, messageOf(error), this.#active ? this.#offlineHint() : "") };
   }
 
-  /** A result of which the sidecar could not say what may be read: nothing of it while something holds. */
+  /** Withholds the text of a result that the sidecar could not check, if there is a reason to block. */
   #withhold(event: HookEvent, error: unknown): object | undefined {
-    if (!this.#holds || this.#isOurs(event)) return undefined;
+    if (!this.#blockReason || this.#isOwnTool(event)) return undefined;
     const parts = Array.isArray(event.content) ? event.content : [];
-    const text = withheld(event.toolName, this.#holds, words(error));
+    const text = withheldText(event.toolName, this.#blockReason, messageOf(error));
     return { content: [{ type: "text", text }, ...parts.filter((part) => part?.type !== "text")] };
   }
 
   async #end(event: HookEvent, ctx: PiContext): Promise<void> {
     const client = this.#client;
     if (!client) return;
-    // A sidecar that is gone already is not started again to be told.
+    // A sidecar that has ended is not started again for this.
     if (client.pid !== undefined) await this.#forward("session_shutdown", event, ctx);
-    this.#settling.cancel();
-    this.#over.abort();
-    this.#over = new AbortController();
+    this.#settleDetector.cancel();
+    this.#sessionEnd.abort();
+    this.#sessionEnd = new AbortController();
     try {
-      for (const action of this.#kept.splice(0)) perform(action, this.#pi, ctx, false);
+      for (const action of this.#deferred.splice(0)) perform(action, this.#pi, ctx, false);
     } finally {
       this.#ctx = undefined;
       this.#client = undefined;
@@ -240,7 +240,7 @@ class Shim {
     }
   }
 
-  /** Takes out of a request what only the user should see: from the first one on, so that its beginning stays the same. */
+  /** Removes the messages that only the user should see from a request: from all requests, so that the prefix of the conversation is stable. */
   #filter(event: HookEvent): object | undefined {
     const messages = event.messages as { customType?: string }[];
     const kept = messages.filter(({ customType }) => customType === undefined || !this.#hidden.has(customType));
@@ -250,7 +250,7 @@ class Shim {
   // Tools and commands.
 
   async #execute(name: string, toolCallId: string, params: unknown, signal: AbortSignal | undefined, ctx: PiContext): Promise<PiToolResult> {
-    if (this.#client) this.#goOnWith(ctx);
+    if (this.#client) this.#useContext(ctx);
     try {
       const call = { name, toolCallId, arguments: params as Record<string, unknown> };
       const { actions: _, diagnostics: __, content, details = {}, ...more } = await this.#ask("tool/execute", call, {
@@ -260,39 +260,39 @@ class Shim {
       });
       return { content, details, ...more };
     } catch (error) {
-      throw new Error(`${name} failed: ${words(error)}. ${this.#active ? this.#wayOut() : ""}`.trim(), { cause: error });
+      throw new Error(`${name} failed: ${messageOf(error)}. ${this.#active ? this.#offlineHint() : ""}`.trim(), { cause: error });
     }
   }
 
   async #run(name: string, args: string, ctx: PiCommandContext): Promise<void> {
     const offline = this.#manifest.commands.find((command) => command.name === name)?.offline;
-    // A way out must not wait; what starts something must not find the agent in the middle of something else.
+    // A command that works offline must not wait; one that starts a run must not interrupt the agent.
     if (!offline && !ctx.isIdle()) {
-      tell(ctx, `/${name} waits until the agent has finished.`, "info");
+      notify(ctx, `/${name} waits until the agent has finished.`, "info");
       await ctx.waitForIdle();
     }
     if (!this.#client) return;
-    this.#goOnWith(ctx);
-    const said = this.#said;
+    this.#useContext(ctx);
+    const sentBefore = this.#userMessages;
     try {
       await this.#ask("command/run", { name, arguments: args }, { patient: !offline });
-      // Without an interface pi ends when its command line is done with, and with it the run that a command began.
-      if (!ctx.hasUI && this.#said > said) await this.#settling.next(ctx);
+      // Without an interface pi exits after its command line, and so ends the run that a command started.
+      if (!ctx.hasUI && this.#userMessages > sentBefore) await this.#settleDetector.next(ctx);
     } catch (error) {
       if (offline) this.#runOffline(offline, ctx);
-      else this.#complain(error);
+      else this.#reportError(error);
     }
   }
 
   #runOffline({ customType, change, done, nothing }: OfflineCommand, ctx: PiContext): void {
     const entries = this.#entries(ctx);
     const newest = entries.find((entry) => entry.customType === customType);
-    if (!newest || !isActive([newest], this.#manifest.entryTypes)) return tell(ctx, nothing, "info");
+    if (!newest || !isActive([newest], this.#manifest.entryTypes)) return notify(ctx, nothing, "info");
     this.#pi.appendEntry(customType, { ...(newest.data as object), ...change });
     this.#active = false;
-    this.#painted.clear(ctx);
-    tell(ctx, done, "info");
-    // A sidecar that comes back must hear of it.
+    this.#drawn.clear(ctx);
+    notify(ctx, done, "info");
+    // A restarted sidecar needs the changed entry.
     this.#client?.resync().catch(() => {});
   }
 
@@ -310,13 +310,13 @@ class Shim {
     if (!this.#client) throw new SidecarError("closed", "the session is over");
     try {
       const result = await this.#client.request(method, params, options);
-      this.#guarded.answered(result ?? {});
-      this.#complained = false;
+      this.#guardStatus.onAnswer(result ?? {});
+      this.#errorReported = false;
       return result;
     } catch (error) {
       if (error instanceof SidecarError && error.kind !== "aborted") {
-        this.#guarded.failed(error);
-        this.#complain(error);
+        this.#guardStatus.onError(error);
+        this.#reportError(error);
       }
       throw error;
     }
@@ -332,8 +332,8 @@ class Shim {
       restore: (request) => this.#restore(request),
       apply: (actions, { timed }) => this.#apply(actions, timed),
       handlers: this.#handlers(),
-      onLost: (why) => this.#lost(why),
-      onStderr: (text) => (this.#lastWords = (this.#lastWords + text).slice(-400)),
+      onLost: (error) => this.#onLost(error),
+      onStderr: (text) => (this.#stderr = (this.#stderr + text).slice(-400)),
     });
   }
 
@@ -354,7 +354,7 @@ class Shim {
       protocolVersion: 1,
       host: { name: "pi, by the extension of workflow-sidecar", version: this.#options.version },
       cwd: ctx?.cwd ?? process.cwd(),
-      capabilities: { dialogs: hasUI, widgets: hasUI, settle: this.#settling.known, exec: true },
+      capabilities: { dialogs: hasUI, widgets: hasUI, settle: this.#settleDetector.isSupported, exec: true },
     };
   }
 
@@ -378,7 +378,7 @@ class Shim {
     const asking = <T>(ask: (ctx: PiContext, signal: AbortSignal) => Promise<T>) => async (signal: AbortSignal): Promise<T> => {
       const ctx = this.#ctx;
       if (!ctx) throw new Error("the session is over");
-      const ends = [signal, this.#over.signal, ctx.signal].filter((signal) => signal !== undefined);
+      const ends = [signal, this.#sessionEnd.signal, ctx.signal].filter((signal) => signal !== undefined);
       return ask(ctx, AbortSignal.any(ends));
     };
     return {
@@ -398,80 +398,80 @@ class Shim {
     for (const action of actions) {
       const ctx = this.#ctx;
       if (!ctx) {
-        this.#missed ||= action.type === "appendEntry";
+        this.#missedEntry ||= action.type === "appendEntry";
         continue;
       }
       try {
-        if (this.#keepsBack(action, ctx)) this.#kept.push(action);
+        if (this.#isDeferred(action, ctx)) this.#deferred.push(action);
         else perform(action, this.#pi, ctx, timed);
-        this.#painted.note(action);
-        if (action.type === "sendUserMessage") this.#said += 1;
-        if (action.type === "appendEntry") this.#note(action.customType, action.data);
+        this.#drawn.record(action);
+        if (action.type === "sendUserMessage") this.#userMessages += 1;
+        if (action.type === "appendEntry") this.#updateActive(action.customType, action.data);
       } catch (error) {
         if (isStale(error)) {
           this.#ctx = undefined;
-          this.#missed ||= action.type === "appendEntry";
+          this.#missedEntry ||= action.type === "appendEntry";
         } else if (action.type === "appendEntry") this.#client?.resync().catch(() => {});
       }
     }
   }
 
-  /** Goes on with the newest context. A sidecar that is ahead of the session, which missed an entry of it, is told where that stands. */
-  #goOnWith(ctx: PiContext): void {
+  /** Uses the newest context. If the session missed an entry, the sidecar is ahead of it and is restored. */
+  #useContext(ctx: PiContext): void {
     this.#ctx = ctx;
-    if (!this.#missed) return;
-    this.#missed = false;
+    if (!this.#missedEntry) return;
+    this.#missedEntry = false;
     this.#active = isActive(this.#entries(ctx), this.#manifest.entryTypes);
     this.#client?.resync().catch(() => {});
   }
 
-  /** Print mode prints the last message if it is the assistant's: what only a person should see is stored at the end. */
-  #keepsBack(action: Action, ctx: PiContext): boolean {
+  /** Returns true for messages that are sent when the session ends: print mode prints the last message if it is the assistant's. */
+  #isDeferred(action: Action, ctx: PiContext): boolean {
     return action.type === "sendMessage" && !ctx.hasUI && ctx.mode !== "json" && this.#hidden.has(action.message.customType);
   }
 
-  /** What the newest entry says of activity holds until another one says something else. */
-  #note(customType: string, data: unknown): void {
+  /** Updates the activity from an entry that has the mark. */
+  #updateActive(customType: string, data: unknown): void {
     const types = this.#manifest.entryTypes;
     if (types.some((type) => type.customType === customType && type.mark)) this.#active = isActive([{ customType, data }], types);
   }
 
-  #lost(why: SidecarError): void {
+  #onLost(error: SidecarError): void {
     const ctx = this.#ctx;
     if (!ctx) return;
     try {
-      this.#painted.clearWidgets(ctx);
-      tell(ctx, `The workflow sidecar was lost: ${why.message}. It is started again with the next call.${this.#heard()}`, "warning");
+      this.#drawn.clearWidgets(ctx);
+      notify(ctx, `The workflow sidecar was lost: ${error.message}. It is started again with the next call.${this.#takeStderr()}`, "warning");
     } catch {
       this.#ctx = undefined; // stale
     }
   }
 
-  /** Tells the user why there is no sidecar, once until there is one again. */
-  #complain(error: unknown): void {
+  /** Notifies the user why there is no sidecar, once until there is one again. */
+  #reportError(error: unknown): void {
     const ctx = this.#ctx;
-    if (!ctx || this.#complained) return;
-    this.#complained = true;
-    const blocked = this.#holds ? ` Tools are blocked, because ${this.#holds}. ${this.#active ? this.#wayOut() : ""}`.trimEnd() : "";
+    if (!ctx || this.#errorReported) return;
+    this.#errorReported = true;
+    const blocked = this.#blockReason ? ` Tools are blocked, because ${this.#blockReason}. ${this.#active ? this.#offlineHint() : ""}`.trimEnd() : "";
     try {
-      tell(ctx, `Workflows: ${words(error)}.${blocked}${this.#heard()}`, "error");
+      notify(ctx, `Workflows: ${messageOf(error)}.${blocked}${this.#takeStderr()}`, "error");
     } catch {
       this.#ctx = undefined; // stale
     }
   }
 
-  #heard(): string {
-    const words = this.#lastWords.trim();
-    this.#lastWords = "";
-    return words === "" ? "" : `\nIt said: ${words}`;
+  #takeStderr(): string {
+    const stderr = this.#stderr.trim();
+    this.#stderr = "";
+    return stderr === "" ? "" : `\nIt said: ${stderr}`;
   }
 
-  #wayOut(): string {
-    const commands = waysOut(this.#manifest);
+  #offlineHint(): string {
+    const commands = offlineCommands(this.#manifest);
     return commands.length === 0 ? "" : `The user can end it with ${commands.join(" or ")}, which works without the sidecar.`;
   }
 }
 
-const words = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isStale = (error: unknown): boolean => error instanceof Error && error.message.includes("stale");

@@ -1,8 +1,8 @@
 /**
- * What the extension uses of pi's extension API, as far as pi 0.74 and later agree on it.
+ * The part of pi's extension API that the extension uses, common to pi 0.74 and later.
  *
- * Members that only some versions have are optional and are looked for, never guessed from a version. That the
- * hosts' own declarations fit these is checked against both of them.
+ * Members that only some versions have are optional and are detected, never derived from a version. A check compiles
+ * these types against the declarations of both hosts.
  */
 import type { Tree } from "../branch.ts";
 
@@ -29,7 +29,7 @@ export interface PiContext {
   /** From 0.78: `tui`, `rpc`, `json` or `print`. */
   readonly mode?: string;
   isIdle(): boolean;
-  /** From 0.79: whether the project's own files may be used. */
+  /** From 0.79: true if the user trusts the project's files. */
   isProjectTrusted?(): boolean;
 }
 
@@ -37,7 +37,7 @@ export interface PiCommandContext extends PiContext {
   waitForIdle(): Promise<void>;
 }
 
-/** What draws lines in pi's interface. */
+/** A component of pi's interface. */
 export interface PiComponent {
   render(width: number): string[];
   invalidate(): void;
@@ -80,12 +80,12 @@ export interface PiMessage {
 }
 
 export interface PiApi {
-  /** Gives a function that takes the handler back, from 0.86. pi declares an event type for each name; which names there will be is not known here. */
+  /** Returns a function that removes the handler, from 0.86. pi declares an event type for each name; the names come from the manifest. */
   on(event: string, handler: (event: any, ctx: any) => unknown): unknown;
   registerTool(tool: PiTool): void;
   registerCommand(name: string, command: PiCommand): void;
   registerFlag(name: string, options: { description: string; type: "boolean" | "string" }): void;
-  /** What the command line said; not known yet while the factory runs. */
+  /** The value on the command line; not available while the factory runs. */
   getFlag(name: string): boolean | string | undefined;
   registerMessageRenderer(customType: string, renderer: (message: { content: unknown }, options: unknown, theme: PiTheme) => PiComponent | undefined): void;
   sendMessage(message: PiMessage, options?: { triggerTurn?: boolean; deliverAs?: "steer" | "followUp" | "nextTurn" }): void;

@@ -1,12 +1,12 @@
 /**
- * What pi loads.
+ * The entry point that pi loads.
  */
 import { createRequire } from "node:module";
 import { Text } from "@earendil-works/pi-tui";
 import { extension } from "./extension.ts";
 import { manifest } from "./manifest.ts";
 
-/** Milliseconds that the sidecar has for an answer. */
+/** The environment variable with the deadline of an answer, in milliseconds. */
 const DEADLINE_VARIABLE = "WORKFLOW_SIDECAR_DEADLINE";
 
 const deadlineMs = Number(process.env[DEADLINE_VARIABLE]);

@@ -1,5 +1,5 @@
 /**
- * How messages, tool calls and tool results look, as the manifest says.
+ * Rendering of messages, tool calls and tool results as the manifest declares it.
  */
 import type { MessageDisplay, ToolDeclaration } from "../types.ts";
 import { isObject } from "../error.ts";
@@ -15,7 +15,7 @@ export function renderMessage(Text: TextComponent, display: MessageDisplay, mess
   return new Text(prefix + text, 0, 0);
 }
 
-/** The tool's name, and the arguments it cannot do without. */
+/** Renders the tool's name and its required arguments. */
 export function renderCall(Text: TextComponent, tool: ToolDeclaration, args: unknown, theme: PiTheme): PiComponent {
   const { required } = tool.parameters;
   const shown = (Array.isArray(required) ? required : []).flatMap((name) => {
@@ -25,7 +25,7 @@ export function renderCall(Text: TextComponent, tool: ToolDeclaration, args: unk
   return new Text(theme.fg("toolTitle", theme.bold(`${tool.name} `)) + theme.fg("accent", shown.join(" ")), 0, 0);
 }
 
-/** What the user should read whole; of other results the first line is enough. */
+/** The types of results that are shown in full; others show their first line. */
 const WHOLE = new Set(["error", "cancel", "complete"]);
 
 export function renderResult(Text: TextComponent, result: unknown, theme: PiTheme): PiComponent {

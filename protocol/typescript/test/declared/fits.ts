@@ -1,5 +1,5 @@
 /**
- * Compiled against each host's own declarations: what the extension assumes of pi is what pi declares.
+ * A compile-time check of the extension's types of pi against the declarations of each host.
  */
 import type {
   BeforeAgentStartEventResult,
@@ -19,19 +19,19 @@ import type { PiApi, PiCommand, PiCommandContext, PiContext, PiTool } from "../.
 
 export const factory: ExtensionFactory = workflows;
 
-// What pi gives.
+// Values that pi provides.
 export const api = (given: ExtensionAPI): PiApi => given;
 export const context = (given: ExtensionContext): PiContext => given;
 export const commandContext = (given: ExtensionCommandContext): PiCommandContext => given;
 export const customEntry = (given: SessionEntry & { type: "custom" }): TreeEntry => given;
 
-// What pi takes.
+// Values that pi accepts.
 export const tool = (ours: PiTool): ToolDefinition => ours as Omit<PiTool, "parameters"> & { parameters: object };
 export const command = (ours: PiCommand): Omit<RegisteredCommand, "name" | "sourceInfo"> => ours;
 export const blocked: ToolCallEventResult = { block: true, reason: "" };
 export const injected: BeforeAgentStartEventResult = { message: { customType: "", content: "", display: false } };
 
-/** The hooks that a run hangs on, under these names. */
+/** The events that a run depends on. */
 export const events: ExtensionEvent["type"][] = [
   "session_start",
   "session_shutdown",

@@ -1,4 +1,4 @@
-//! Reads `continue`, which means the same in a workflow, a phase and the settings.
+//! The reader of `continue`, which means the same in a workflow, a phase and the settings.
 
 use crate::definition::model::ContinueRule;
 use crate::definition::schema::keys::{auto_continue, workflow};
@@ -26,7 +26,7 @@ pub(super) fn read_continue(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Cont
         }
         kind => wrong_type(key, "`wait` or a map", &kind, span),
     };
-    // The example of a map, also where the section's own is a word.
+    // The example is always a map, even if that of the section is a text.
     keys.report(finding.help(workflow::CONTINUE.for_example()));
     ContinueRule::default()
 }

@@ -1,4 +1,4 @@
-//! Reads one workflow directory: its definition and its phase files.
+//! The reader of a workflow directory: its definition and its phase files.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub(super) struct Summary {
     pub(super) phases: usize,
 }
 
-/// A sound workflow whose references are still to be checked.
+/// A valid workflow with references that are not checked yet.
 pub(super) struct Draft {
     pub(super) workflow: Workflow,
     /// Its source.
@@ -194,7 +194,7 @@ impl Directory<'_> {
         Some(self.read_phases(reader, read))
     }
 
-    /// The definition of a workflow that was loaded.
+    /// Reads the definition of a workflow that was loaded; `None` if it cannot be read any more.
     pub(super) fn source(&self) -> Option<(Format, Source)> {
         let formats = [(Format::Yaml, YAML_NAME), (Format::Json5, JSON5_NAME)];
         formats.into_iter().find_map(|(format, name)| {
@@ -297,7 +297,7 @@ impl Directory<'_> {
     }
 }
 
-/// How many diagnostics of the next workflow are shown, after so many of others.
+/// The number of diagnostics of the next workflow that are shown, after those of others.
 fn shown_of(before: usize) -> usize {
     const MANY: usize = 2000;
     if before < MANY { Findings::SHOWN } else { 1 }
@@ -315,7 +315,7 @@ fn code_of(problem: &FileProblem) -> Code {
     }
 }
 
-/// Takes a phase whose id no phase before it has.
+/// Adds a phase with an id that no earlier phase has.
 fn unique(
     reader: &mut Reader<'_>,
     ids: &mut HashSet<String>,
@@ -414,7 +414,7 @@ pub(super) fn read_map<'s>(
             None
         }
         kind => {
-            let message = format!("{what} must be a map, not {}", kind.words());
+            let message = format!("{what} must be a map, not {}", kind.describe());
             let finding = Finding::error(Code::WrongType, node.span, message);
             reader.report(finding.help(format!("write {content}")));
             None

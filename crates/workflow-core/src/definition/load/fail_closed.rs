@@ -2,15 +2,15 @@
 //!
 //! Only the file itself can be read and changed, with the user's consent, for it has to be corrected.
 
-use crate::definition::model::{ResultRule, Rule, Verdict};
+use crate::definition::model::{ResultRule, Rule, RuleAction};
 
 /// The tools with which a file is looked at and corrected, as pi names them.
 const CORRECTING: [&str; 3] = ["read", "edit", "write"];
 
 /// The rules that replace those of a file, which cannot be read at `source`.
 pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
-    let rule = |verdict, tools: &[&str], path: &[&str], reason: String| Rule {
-        verdict,
+    let rule = |action, tools: &[&str], path: &[&str], reason: String| Rule {
+        action,
         tools: tools.iter().map(ToString::to_string).collect(),
         path: path.iter().map(ToString::to_string).collect(),
         command: Vec::new(),
@@ -26,8 +26,8 @@ pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
         CORRECTING.map(|tool| format!("`{tool}`")).join(", ")
     );
     [
-        rule(Verdict::Ask, &CORRECTING, &[&literal(file)], correct),
-        rule(Verdict::Block, &["*"], &[], block),
+        rule(RuleAction::Ask, &CORRECTING, &[&literal(file)], correct),
+        rule(RuleAction::Block, &["*"], &[], block),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! The port through which definitions are read, and the paths that a definition may name.
 //!
 //! One function yields the path that is checked and opened (B25 to B28), in two steps that the types
-//! hold together. Step one is here and pure: [`FilePath`] has no constructor that accepts a path
+//! keep together. Step one is here and pure: [`FilePath`] has no constructor that accepts a path
 //! leaving its root. Step two is the implementation's: it opens the real path of a `FilePath`, and
 //! only if that lies in the real root or in the real directory of the workflow itself.
 
@@ -21,7 +21,7 @@ pub trait Files {
     /// The bytes of a file, at most `max_bytes` of them.
     ///
     /// Only regular files are read. The file must really lie in the root of its tier, or in the
-    /// directory of its own workflow, wherever links lead.
+    /// directory of the same workflow, wherever links lead.
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem>;
 
     /// The path of a file as it is shown to people.
@@ -54,10 +54,10 @@ pub enum FileProblem {
     /// It is a directory, a pipe or a device.
     #[error("is not a regular file")]
     NotAFile,
-    /// It has more bytes than asked for.
+    /// It has more bytes than requested.
     #[error("is larger than {limit} bytes")]
     TooLarge {
-        /// The number of bytes asked for.
+        /// The requested number of bytes.
         limit: u32,
     },
     /// All files together exceed the limit.
@@ -168,7 +168,7 @@ impl FilePath {
         })
     }
 
-    /// The tier whose root the path starts at.
+    /// The tier at whose root the path starts.
     #[must_use]
     pub fn tier(&self) -> Tier {
         self.tier

@@ -1,4 +1,4 @@
-//! Reads `gate` and `approve`. Both are guards: whatever is wrong is an error.
+//! Readers of `gate` and `approve`. Both are guards: any mistake is an error.
 
 use crate::definition::model::{
     Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck,

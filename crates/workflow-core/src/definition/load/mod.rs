@@ -1,4 +1,4 @@
-//! Loads everything there is: settings, both tiers, references. Never stops at the first mistake.
+//! The loader of settings, both tiers and references. It does not stop at the first mistake.
 
 mod auto_continue;
 mod directories;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, TierEntry};
-pub use origins::{EntryOrigin, KeyPlaces, Origins, SettingsOrigin, WorkflowOrigin};
+pub use origins::{EntryOrigin, KeyLocations, Origins, SettingsOrigin, WorkflowOrigin};
 pub use settings::TierSettings;
 
 use super::model::{Catalog, Limits, Settings, Show, Tier};
@@ -29,7 +29,7 @@ use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, vi
 use directories::load_tier;
 use directory::{Draft, Found, Summary, read_map};
 use files::Metered;
-use references::settle;
+use references::check_references;
 use settings::{merged, read_settings};
 
 /// The loaded files, and all that is wrong with them.
@@ -103,7 +103,7 @@ pub struct Listing {
 pub enum Outcome {
     /// It is in the catalog.
     Loaded,
-    /// The project's workflow of the same key takes its place.
+    /// The project's workflow of the same key replaces it.
     Shadowed,
     /// Something is wrong with it, or with what it refers to.
     LeftOut,
@@ -273,7 +273,7 @@ fn override_left_out(key: &str, file: &str) -> Diagnostic {
         .about(key)
 }
 
-/// The drafts whose references are sound; notes the outcome of each in the index.
+/// Returns the drafts with sound references; records the outcome of each in the index.
 fn resolve(
     drafts: Vec<Draft>,
     index: &mut [Listing],
@@ -281,29 +281,29 @@ fn resolve(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Draft> {
     let found: BTreeSet<&str> = index.iter().map(|listing| &*listing.key).collect();
-    let settled = settle(&drafts, &found, max_nesting);
-    diagnostics.extend(settled.diagnostics);
+    let checked = check_references(&drafts, &found, max_nesting);
+    diagnostics.extend(checked.diagnostics);
 
-    let standing: HashMap<(&str, Tier), Outcome> = drafts
+    let outcomes: HashMap<(&str, Tier), Outcome> = drafts
         .iter()
-        .zip(&settled.kept)
+        .zip(&checked.kept)
         .map(|(draft, &kept)| {
-            let standing = if kept {
+            let outcome = if kept {
                 Outcome::Loaded
             } else {
                 Outcome::LeftOut
             };
-            ((&*draft.workflow.key, draft.tier), standing)
+            ((&*draft.workflow.key, draft.tier), outcome)
         })
         .collect();
     for listing in index {
-        if let Some(&standing) = standing.get(&(&*listing.key, listing.tier)) {
-            listing.outcome = standing;
+        if let Some(&outcome) = outcomes.get(&(&*listing.key, listing.tier)) {
+            listing.outcome = outcome;
         }
     }
     drafts
         .into_iter()
-        .zip(settled.kept)
+        .zip(checked.kept)
         .filter_map(|(draft, kept)| kept.then_some(draft))
         .collect()
 }

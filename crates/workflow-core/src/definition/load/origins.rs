@@ -1,6 +1,6 @@
 //! The locations of the keys of definitions and settings.
 //!
-//! A served catalog keeps no places: whoever wants to know reads the files once more, through the same
+//! A served catalog keeps no locations: an explanation reads the files once more, through the same
 //! parser. Files that have changed or gone since are left out. It knows no meaning of a key.
 
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ pub struct Origins<'f> {
     tiers: BTreeMap<String, Tier>,
     limits: Limits,
     settings: Vec<SettingsOrigin>,
-    /// The workflows that were asked for.
+    /// The requested workflows.
     read: RefCell<HashMap<String, Option<Rc<WorkflowOrigin>>>>,
 }
 
@@ -34,7 +34,7 @@ pub struct SettingsOrigin {
     /// Its settings, but for its limits.
     pub said: Settings,
     /// The locations of its keys.
-    pub keys: KeyPlaces,
+    pub keys: KeyLocations,
 }
 
 /// The locations of a workflow's keys.
@@ -43,7 +43,7 @@ pub struct WorkflowOrigin {
     /// Which directory it comes from.
     pub tier: Tier,
     /// The keys of its definition.
-    pub keys: KeyPlaces,
+    pub keys: KeyLocations,
     /// Its phase entries, in order.
     pub entries: Vec<EntryOrigin>,
 }
@@ -54,16 +54,16 @@ pub struct EntryOrigin {
     /// The entry in the definition.
     pub entry: Option<Location>,
     /// The keys of the phase: in its own file, or in the definition.
-    pub keys: KeyPlaces,
+    pub keys: KeyLocations,
 }
 
 /// The locations of the keys of one map, and of the maps in it.
 #[derive(Debug, Default)]
-pub struct KeyPlaces(BTreeMap<(String, Option<String>), Location>);
+pub struct KeyLocations(BTreeMap<(String, Option<String>), Location>);
 
-impl KeyPlaces {
+impl KeyLocations {
     /// The location of a key. `["continue", "max"]` is a key of a map in the map; where it is not written out,
-    /// the place is that of the key around it.
+    /// the location is that of the key around it.
     #[must_use]
     pub fn of(&self, key: &[&str]) -> Option<&Location> {
         let (outer, inner) = (key.first()?, key.get(1));
@@ -136,6 +136,7 @@ impl<'f> Origins<'f> {
         read
     }
 
+    /// Reads the locations of a workflow; `None` if its files have changed and cannot be read any more.
     fn read_workflow(&self, key: &str) -> Option<WorkflowOrigin> {
         let tier = *self.tiers.get(key)?;
         let directory = Directory {
@@ -156,7 +157,7 @@ impl<'f> Origins<'f> {
             entries: entries
                 .map(|item| entry_origin(&directory, &source, item))
                 .collect(),
-            keys: KeyPlaces::new(&source, &map),
+            keys: KeyLocations::new(&source, &map),
         })
     }
 }
@@ -169,6 +170,7 @@ impl fmt::Debug for Origins<'_> {
     }
 }
 
+/// Reads the locations of a settings file; `None` if there is none, or it cannot be read.
 fn settings_origin(files: &dyn Files, tier: Tier) -> Option<SettingsOrigin> {
     let settings = load_settings_of(files, tier, &mut Vec::new())?.into_settings();
     let path = FilePath::settings(tier);
@@ -178,13 +180,13 @@ fn settings_origin(files: &dyn Files, tier: Tier) -> Option<SettingsOrigin> {
     Some(SettingsOrigin {
         tier,
         said: settings,
-        keys: KeyPlaces::new(&source, &map),
+        keys: KeyLocations::new(&source, &map),
     })
 }
 
 fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> EntryOrigin {
     let keys = match &item.kind {
-        Kind::Map(map) => KeyPlaces::new(source, map),
+        Kind::Map(map) => KeyLocations::new(source, map),
         Kind::Text(path) => {
             let path = Text {
                 value: path.clone().into_owned(),
@@ -192,7 +194,7 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
             };
             phase_file_keys(directory, &path).unwrap_or_default()
         }
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) => KeyPlaces::default(),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) => KeyLocations::default(),
     };
     EntryOrigin {
         entry: item.span.map(|span| source.location(Some(span))),
@@ -200,11 +202,12 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
     }
 }
 
-fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyPlaces> {
+/// Reads the locations of a phase file; `None` if it cannot be read any more.
+fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyLocations> {
     let source = directory.open_phase_file(path).ok()?;
     let parts = frontmatter::split(source.text()).ok()?;
     let map = map_of(parse_frontmatter(&parts, directory.tree_limits()).ok()?)?;
-    let mut keys = KeyPlaces::new(&source, &map);
+    let mut keys = KeyLocations::new(&source, &map);
     let body = source.location(Some(body_span(&parts)));
     keys.0.insert(("instructions".to_owned(), None), body);
     Some(keys)

@@ -1,4 +1,4 @@
-//! Reads a phase: from a phase file, or from a map in the definition itself.
+//! The reader of phases: from a phase file, or from a map in the definition itself.
 
 use super::auto_continue::read_continue;
 use super::gate::{read_approval, read_gate};

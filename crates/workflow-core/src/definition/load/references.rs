@@ -1,4 +1,4 @@
-//! Resolves subworkflow references: cycles, broken references, nesting.
+//! Subworkflow references: cycles, broken references, nesting.
 //!
 //! Works on indexes and edges, never on the text of a message (B08), and walks no links while it
 //! changes them (B09). After it, every reference leads to a workflow that is left, and none leads back.
@@ -12,7 +12,7 @@ use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Severity, Span, shown};
 
 /// The drafts that are kept, and the reasons why others are not.
-pub(super) struct Settled {
+pub(super) struct CheckedReferences {
     /// True for each draft that is kept.
     pub(super) kept: Vec<bool>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -22,9 +22,13 @@ pub(super) struct Settled {
 ///
 /// `found` are the keys of all directories with a definition: a reference to one of them that is not
 /// among the drafts leads to a workflow that was left out for its own errors.
-pub(super) fn settle(drafts: &[Draft], found: &BTreeSet<&str>, max_nesting: u32) -> Settled {
+pub(super) fn check_references(
+    drafts: &[Draft],
+    found: &BTreeSet<&str>,
+    max_nesting: u32,
+) -> CheckedReferences {
     let graph = Graph::new(drafts);
-    let mut settling = Settling {
+    let mut check = ReferenceCheck {
         kept: vec![true; drafts.len()],
         diagnostics: Vec::new(),
         suggestions_left: 20,
@@ -32,15 +36,15 @@ pub(super) fn settle(drafts: &[Draft], found: &BTreeSet<&str>, max_nesting: u32)
         found,
         graph,
     };
-    let groups = strongly_connected(&settling.graph.targets);
-    settling.leave_out_cycles(&groups);
-    settling.leave_out_broken();
+    let groups = strongly_connected(&check.graph.targets);
+    check.leave_out_cycles(&groups);
+    check.leave_out_broken();
     // The groups come targets first, and those left are single workflows.
     let order: Vec<usize> = groups.into_iter().flatten().collect();
-    settling.leave_out_deep(&order, max_nesting);
-    Settled {
-        kept: settling.kept,
-        diagnostics: settling.diagnostics,
+    check.leave_out_deep(&order, max_nesting);
+    CheckedReferences {
+        kept: check.kept,
+        diagnostics: check.diagnostics,
     }
 }
 
@@ -106,7 +110,7 @@ fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Ref
         .collect()
 }
 
-struct Settling<'d> {
+struct ReferenceCheck<'d> {
     kept: Vec<bool>,
     diagnostics: Vec<Diagnostic>,
     /// Each suggestion compares a key with all others.
@@ -116,7 +120,7 @@ struct Settling<'d> {
     graph: Graph<'d>,
 }
 
-impl Settling<'_> {
+impl ReferenceCheck<'_> {
     fn key(&self, at: usize) -> &str {
         &self.drafts[at].workflow.key
     }
@@ -177,7 +181,7 @@ impl Settling<'_> {
         }
     }
 
-    /// A shortest way from a workflow back to itself, in words.
+    /// Describes a shortest path from a workflow back to itself.
     fn round(&self, start: usize, inside: &HashSet<usize>) -> String {
         const NAMED: usize = 8;
         let mut came_from: HashMap<usize, usize> = HashMap::new();

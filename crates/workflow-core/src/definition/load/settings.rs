@@ -1,4 +1,4 @@
-//! Reads the settings files: `continue`, `context`, `checkpoint`, `limits`, where the project's wins, key by key;
+//! The reader of the settings files: `continue`, `context`, `checkpoint`, `limits`, where the project's wins, key by key;
 //! `tools`, `results` and `triggers`, where both apply.
 //!
 //! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.

@@ -1,11 +1,11 @@
-//! Reads `tools` and `results`, which mean the same in the settings, a workflow and a phase.
+//! Readers of `tools` and `results`, which mean the same in the settings, a workflow and a phase.
 //!
 //! Both are guards: whatever is wrong is an error. A settings file applies in spite of its mistakes, so a mistake in it
 //! forbids more: a rule that forbids is kept without its wrong condition, a rule that allows is dropped, and where it is
 //! not known what is forbidden, everything is (`fail_closed`).
 
 use super::fail_closed;
-use crate::definition::model::{ResultRule, Rule, SettingsStatus, ToolAccess, Verdict};
+use crate::definition::model::{ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess};
 use crate::definition::schema::keys::{result, rule, tools};
 use crate::definition::schema::{Field, Key, List, MapReader, Section, listed};
 use crate::definition::syntax::{Map, Reader, Span};
@@ -99,7 +99,7 @@ fn read_access(
 
 fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Rule> {
     let mut keys = MapReader::new(reader, Section::Rule, map, span);
-    let head = read_verdict(&mut keys);
+    let head = read_action(&mut keys);
     let path = keys.field(&rule::PATH);
     let command = keys.field(&rule::COMMAND);
     let writes = keys.field(&rule::WRITES);
@@ -115,12 +115,12 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
         is_sound &= input.is_sound;
         input.all
     });
-    let (verdict, tools) = head?;
-    if !is_sound && verdict == Verdict::Allow {
+    let (action, tools) = head?;
+    if !is_sound && action == RuleAction::Allow {
         return None;
     }
     Some(Rule {
-        verdict,
+        action,
         tools,
         path: path.value().unwrap_or_default(),
         command: command.value().unwrap_or_default(),
@@ -134,28 +134,26 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
 /// Reads `allow`, `ask` or `block`, and the tools it is about; `None` is one that allows and cannot be read.
 ///
 /// If the tools or the effect are not known, every tool is forbidden.
-fn read_verdict(keys: &mut MapReader<'_, '_, '_>) -> Option<(Verdict, Vec<String>)> {
+fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<String>)> {
     // The strictest comes first.
     let heads = [
-        (Verdict::Block, rule::BLOCK),
-        (Verdict::Ask, rule::ASK),
-        (Verdict::Allow, rule::ALLOW),
+        (RuleAction::Block, rule::BLOCK),
+        (RuleAction::Ask, rule::ASK),
+        (RuleAction::Allow, rule::ALLOW),
     ];
-    let heads = heads.map(|(verdict, key)| (verdict, keys.field(&key)));
-    let mut heads = heads
-        .into_iter()
-        .filter_map(|(verdict, field)| match field {
-            Field::Absent | Field::NoValue => None,
-            Field::Wrong { key_span, .. } => Some((verdict, key_span, Vec::new(), false)),
-            Field::Value {
-                key_span, value, ..
-            } => Some((verdict, key_span, value.all, value.is_sound)),
-        });
-    let Some((verdict, key_span, mut tools, mut is_sound)) = heads.next() else {
+    let heads = heads.map(|(action, key)| (action, keys.field(&key)));
+    let mut heads = heads.into_iter().filter_map(|(action, field)| match field {
+        Field::Absent | Field::NoValue => None,
+        Field::Wrong { key_span, .. } => Some((action, key_span, Vec::new(), false)),
+        Field::Value {
+            key_span, value, ..
+        } => Some((action, key_span, value.all, value.is_sound)),
+    });
+    let Some((action, key_span, mut tools, mut is_sound)) = heads.next() else {
         let message = "a rule needs one of `allow`, `ask` and `block`";
         let finding = Finding::error(Code::MissingKey, keys.start, message);
         keys.report(finding.help("write what it does and to which tools: `block: [edit, write]`"));
-        return Some((Verdict::Block, vec!["*".to_owned()]));
+        return Some((RuleAction::Block, vec!["*".to_owned()]));
     };
     let mut others = heads.peekable();
     if others.peek().is_some() {
@@ -165,17 +163,17 @@ fn read_verdict(keys: &mut MapReader<'_, '_, '_>) -> Option<(Verdict, Vec<String
     }
     for (other, _, names, _) in others {
         is_sound = false;
-        if other != Verdict::Allow {
+        if other != RuleAction::Allow {
             tools.extend(names);
         }
     }
-    if verdict == Verdict::Allow {
-        return is_sound.then_some((verdict, tools));
+    if action == RuleAction::Allow {
+        return is_sound.then_some((action, tools));
     }
     if tools.is_empty() {
         tools.push("*".to_owned());
     }
-    Some((verdict, tools))
+    Some((action, tools))
 }
 
 /// Reads `results`. If an entry is lost, every result is withheld.
@@ -204,7 +202,7 @@ fn read_result(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Res
     let redact = keys.field(&result::REDACT);
     let redacts = !matches!(redact, Field::Absent);
     let redact = redact.value();
-    // A wrong pattern, or an unknown key that may have been meant to name some.
+    // A wrong pattern, or an unknown key that may be a misspelled one.
     let unread = redact.is_none() && (redacts || !keys.all_known);
     let with = keys.get(&result::WITH);
     if let Some(with) = with.as_ref().filter(|_| !redacts) {

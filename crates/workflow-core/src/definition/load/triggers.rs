@@ -1,4 +1,4 @@
-//! Reads `triggers`. It is a guard: whatever is wrong is an error. A trigger with a mistake is left out; the others of the
+//! The reader of `triggers`. It is a guard: any mistake is an error. A trigger with a mistake is left out; the others of the
 //! file stay.
 
 use crate::definition::model::{Tier, Token, Trigger, TriggerOn};
@@ -104,7 +104,7 @@ fn read_http(reader: &mut Reader<'_>, http: Field<Map<'_>>) -> Option<TriggerOn>
 /// Reports a map that does not have exactly one of its alternatives.
 fn check_alternatives(keys: &mut MapReader<'_, '_, '_>, section: Section) -> bool {
     let known = section.alternatives();
-    let (what, names) = (section.words(), listed(known.iter().copied()));
+    let (what, names) = (section.describe(), listed(known.iter().copied()));
     let (code, message) = match known.iter().filter(|key| keys.has(key)).count() {
         0 => (Code::MissingKey, format!("{what} needs one of {names}")),
         1 => return true,

@@ -1,4 +1,4 @@
-//! Reads a workflow's map: everything but its phase files.
+//! The reader of a workflow's map: everything but its phase files.
 
 use super::auto_continue::read_continue;
 use super::tools::{read_results, read_tools};
@@ -8,7 +8,7 @@ use crate::definition::schema::{Field, MapReader, Section, Text, nearest, wrong_
 use crate::definition::syntax::{Entry, Kind, Map, Node, Reader, Span, raise};
 use crate::diagnostic::{Code, Finding, shown};
 
-/// A workflow whose phases are still to be read.
+/// A workflow with phases that are not read yet.
 pub(super) struct ReadWorkflow<'s> {
     /// The workflow as far as it is sound; `phases` is empty.
     pub(super) workflow: Workflow,
@@ -167,7 +167,7 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
         kind => {
             let message = format!(
                 "an entry of `phases` must be a file name, `{{subworkflow: key}}` or a phase, not {}",
-                kind.words()
+                kind.describe()
             );
             let finding = Finding::error(Code::WrongType, span, message);
             reader.report(finding.help(workflow::PHASES.for_example()));

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContinueRule {
-    /// `continue: wait`: the phase waits for the user, nothing is pushed. A map says `false`.
+    /// `continue: wait`: the phase waits for the user, and the agent is not reminded. A map sets `false`.
     pub wait: Option<bool>,
-    /// Pushes in a row without an advance.
+    /// Reminders in a row without an advance.
     pub max: Option<Bound>,
-    /// Pushes in a row in which the agent called no tool.
+    /// Reminders in a row in which the agent called no tool.
     pub max_stale: Option<Bound>,
     /// The effect of a provider error or a length stop.
     pub on_error: Option<OnStop>,
@@ -52,9 +52,9 @@ pub enum Bound {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnStop {
-    /// The run is parked.
+    /// The run is paused.
     Pause,
-    /// The agent is pushed as after any other stop.
+    /// The agent is reminded as after any other stop.
     Continue,
 }
 
@@ -62,8 +62,9 @@ pub enum OnStop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnLimit {
-    /// The run is parked: a user message resumes it.
-    Park,
+    /// The run is paused: a user message resumes it.
+    #[serde(rename = "park")]
+    Pause,
     /// The run is cancelled.
     Cancel,
 }

@@ -6,7 +6,7 @@ use super::graph::{contains_itself, levels, strongly_connected};
 use super::settings::Limits;
 use super::workflow::{PhaseEntry, Show, Workflow};
 
-/// The workflows that can run, in order: global keys first, an override keeps the global's place.
+/// The workflows that can run, in order: global keys first, an override keeps the position of the global one.
 ///
 /// Every reference in a catalog leads to a workflow of the catalog, and no workflow contains itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,7 +16,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Takes workflows whose references are known to be sound; the last of equal keys wins.
+    /// Creates a catalog of workflows with valid references; the last of equal keys wins.
     #[must_use]
     pub fn new(workflows: Vec<Workflow>) -> Self {
         let by_key = workflows
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checked_catalog_holds_what_it_promises() {
+    fn a_checked_catalog_keeps_its_invariants() {
         assert!(Catalog::checked(vec![workflow("a", &["b"]), workflow("b", &[])]).is_some());
         assert!(Catalog::checked(vec![workflow("a", &["b"])]).is_none());
         assert!(Catalog::checked(vec![workflow("a", &["a"])]).is_none());

@@ -48,7 +48,7 @@ pub struct RunCheck {
 impl RunCheck {
     /// The command as one would type it, in one line without control characters, cut when it is long.
     #[must_use]
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         shown(&self.typed())
     }
 
@@ -70,7 +70,7 @@ impl RunCheck {
 impl Check {
     /// The check as people read it, on one line.
     #[must_use]
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         self.called(shown)
     }
 

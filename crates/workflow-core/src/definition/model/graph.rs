@@ -65,7 +65,7 @@ pub(in crate::definition) fn contains_itself(group: &[usize], targets: &[Vec<usi
     }
 }
 
-/// The length of the longest way from each node, over nodes in an order that has targets first.
+/// Returns the length of the longest path from each node; the order has targets first.
 ///
 /// On a cycle the result means nothing, but it ends.
 pub(in crate::definition) fn levels(targets: &[Vec<usize>], order: &[usize]) -> Vec<u32> {
@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// Everything that can be reached from a node, the slow way.
+    /// Returns everything that can be reached from a node, by a plain search.
     fn reached(targets: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         let mut open = targets[from].clone();

@@ -13,12 +13,12 @@ pub struct Guards {
     pub rules: Vec<Rule>,
     /// Rules on results.
     pub results: Vec<ResultRule>,
-    /// How they were obtained.
+    /// The status of the file they come from.
     #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
     pub status: SettingsStatus,
 }
 
-/// How the guards of a settings file were obtained.
+/// The status of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum SettingsStatus {
     /// All of them were loaded, or there is no file.
@@ -56,7 +56,8 @@ pub enum ToolAccess {
 #[serde(rename_all = "camelCase")]
 pub struct Rule {
     /// Its effect on a matching call.
-    pub verdict: Verdict,
+    #[serde(rename = "verdict")]
+    pub action: RuleAction,
     /// The tools it is about: names, with `*` for any characters.
     pub tools: Vec<String>,
     /// Globs, one of which the call's path must match.
@@ -82,7 +83,7 @@ pub struct Rule {
 /// The effect of a rule on a matching call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum RuleAction {
     /// The call may run, as far as this level is concerned.
     Allow,
     /// A person decides.
@@ -123,7 +124,7 @@ pub struct ResultRule {
 impl ResultRule {
     /// Its effect, as people read it.
     #[must_use]
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let mut does = Vec::new();
         if self.unread {
             does.push("withhold, as what to redact cannot be read".to_owned());

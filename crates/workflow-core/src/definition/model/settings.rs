@@ -9,7 +9,7 @@ use super::trigger::{Checkpoint, Trigger};
 /// The name of the settings file.
 pub const SETTINGS_FILE: &str = "workflow-sidecar.json5";
 
-/// How often the context message is given in full.
+/// The frequency of the full context message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContextMode {

@@ -70,9 +70,9 @@ impl std::fmt::Debug for Token {
 }
 
 impl Trigger {
-    /// The event, as people read it.
+    /// Describes the event, as people read it.
     #[must_use]
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.on {
             TriggerOn::File(path) => format!("file {path}"),
             TriggerOn::Http { port, .. } => format!("http port {port}"),
@@ -82,7 +82,7 @@ impl Trigger {
     /// The event, the message and the location in full, as a line that is safe to show.
     #[must_use]
     pub fn listed(&self) -> String {
-        let (waits_for, prompt) = (self.in_words(), &self.prompt);
+        let (waits_for, prompt) = (self.describe(), &self.prompt);
         let line = format!("{waits_for}: \"{prompt}\" ({})", self.source);
         visible(&line)
     }
@@ -93,11 +93,11 @@ impl Trigger {
         (&self.on, &self.prompt, self.tier) == (&other.on, &other.prompt, other.tier)
     }
 
-    /// The message for the agent when this text was received.
+    /// Returns the message for the agent, with the received text.
     #[must_use]
-    pub fn told(&self, came_in: &str) -> String {
+    pub fn message(&self, received: &str) -> String {
         template::resolve(&self.prompt, |name| match name {
-            "content" | "body" => Some(came_in),
+            "content" | "body" => Some(received),
             _ => None,
         })
     }

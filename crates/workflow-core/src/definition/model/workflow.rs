@@ -28,7 +28,7 @@ pub struct Workflow {
     pub session_name_prefix: Option<String>,
     /// UTF-16 units of the description kept in the session's name.
     pub session_name_max_length: Option<u32>,
-    /// The texts this workflow puts in place of the defaults.
+    /// The texts that replace the defaults in this workflow.
     pub templates: Templates,
     /// Its auto-continue, as far as given.
     #[serde(default, rename = "continue")]

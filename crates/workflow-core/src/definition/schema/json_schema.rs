@@ -122,7 +122,7 @@ fn workflow() -> Map<String, Value> {
     schema
 }
 
-/// A phase whose instructions are not a key.
+/// A phase with instructions outside of its keys.
 fn frontmatter() -> Map<String, Value> {
     let keys = Section::Phase.keys().iter();
     map(keys.filter(|key| key.name != "instructions"))

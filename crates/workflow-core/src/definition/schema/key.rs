@@ -34,11 +34,11 @@ pub enum ValueType {
     FilledText,
     /// A name that can be typed after `/workflow`.
     CommandName,
-    /// Text with the variables of a place.
+    /// Text with variables.
     Template(TemplateKind),
     /// True or false.
     Flag,
-    /// One of a few words, each with its meaning.
+    /// One of several named values, each with its meaning.
     OneOf(&'static [(&'static str, &'static str)]),
     /// A whole number from the first to the last.
     Whole(u32, Option<u32>),
@@ -70,7 +70,7 @@ pub enum ValueType {
     ExitCode,
     /// A list of texts that are not blank.
     Choices,
-    /// The word `wait`, or a map.
+    /// The text `wait`, or a map.
     WaitOr(Section),
 }
 
@@ -87,7 +87,7 @@ pub enum Default {
     Number(u32),
     /// True.
     True,
-    /// The value that these words describe.
+    /// The value that this text describes.
     Described(&'static str),
 }
 

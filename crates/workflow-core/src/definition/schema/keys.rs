@@ -3,7 +3,7 @@
 use super::key::{Default, Hint, Key, ValueType};
 use super::section::Section;
 use super::typed::Typed;
-use super::values::{Partial, Text, Words};
+use super::values::{NamedValues, Partial, Text};
 use crate::definition::model::{
     Bound, Checkpoint, ContextMode, ExpectedExit, GitCheck, Limits, OnLimit, OnStop, ResultKind,
     Show,
@@ -14,17 +14,17 @@ use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
 /// The longest countdown, in seconds.
 const LONGEST_COUNTDOWN: u32 = 3600;
 
-/// Declares the words of a type: the word, its value, its meaning.
-macro_rules! words {
+/// Declares the named values of a type: name, value, meaning.
+macro_rules! named_values {
     ($($type:ident { $($word:literal => $value:ident, $meaning:literal;)+ })+) => {$(
-        impl Words for $type {
-            const WORDS: &'static [(&'static str, &'static str)] = &[$(($word, $meaning)),+];
+        impl NamedValues for $type {
+            const NAMES: &'static [(&'static str, &'static str)] = &[$(($word, $meaning)),+];
             const VALUES: &'static [Self] = &[$(Self::$value),+];
         }
     )+};
 }
 
-words! {
+named_values! {
     Show {
         "user" => User, "Listed, and started with `/workflow`.";
         "workflows" => Workflows, "Only a part of other workflows.";
@@ -38,7 +38,7 @@ words! {
         "continue" => Continue, "The agent is pushed as after any other stop.";
     }
     OnLimit {
-        "park" => Park, "The run waits for the user.";
+        "park" => Pause, "The run waits for the user.";
         "cancel" => Cancel, "The run is cancelled.";
     }
     Checkpoint {

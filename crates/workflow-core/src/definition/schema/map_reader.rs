@@ -1,4 +1,4 @@
-//! Reads the keys of one map, and reports those that have no meaning there.
+//! The reader of the keys of one map, which reports unknown keys.
 
 use super::key::{Key, NoValue, ValueType};
 use super::section::Section;
@@ -8,7 +8,7 @@ use super::values::{missing, wrong_type};
 use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, Severity};
 
-/// A map whose keys are being read.
+/// A map, and the state of reading its keys.
 pub(in crate::definition) struct MapReader<'r, 'a, 's> {
     pub(in crate::definition) reader: &'r mut Reader<'a>,
     map: Map<'s>,
@@ -200,7 +200,7 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
                     let message = format!(
                         "an entry of `{}` must be a map, not {}",
                         key.name,
-                        kind.words()
+                        kind.describe()
                     );
                     self.reader.report(Finding::new(
                         Severity::Error,

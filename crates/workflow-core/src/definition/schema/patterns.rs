@@ -69,7 +69,7 @@ pub(super) fn read_fields(
                 Some(finding) => Err(finding),
             },
             kind => {
-                let message = format!("`{}` must be text, not {}", shown(name), kind.words());
+                let message = format!("`{}` must be text, not {}", shown(name), kind.describe());
                 Err(Finding::error(Code::WrongType, span, message))
             }
         };
@@ -122,7 +122,7 @@ pub(super) fn some_or_all(
                 let message = format!(
                     "an entry of `{}` must be text, not {}",
                     key.name,
-                    kind.words()
+                    kind.describe()
                 );
                 Err(Finding::error(Code::WrongType, item.span, message))
             }

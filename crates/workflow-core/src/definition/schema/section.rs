@@ -106,7 +106,7 @@ impl Section {
 
     /// Its description in a message.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Workflow => "a workflow",
             Self::Phase => "a phase",

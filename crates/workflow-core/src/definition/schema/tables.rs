@@ -3,8 +3,8 @@
 use super::key::{Default, ValueType};
 use super::section::Section;
 
-/// The type of a value, in words.
-fn type_in_words(value: ValueType) -> String {
+/// Describes the type of a value.
+fn describe_type(value: ValueType) -> String {
     match value {
         ValueType::Text | ValueType::FilledText => "text".to_owned(),
         ValueType::CommandName => "`a-z A-Z 0-9 _ -`".to_owned(),
@@ -31,7 +31,7 @@ fn type_in_words(value: ValueType) -> String {
     }
 }
 
-fn default_in_words(default: Default) -> String {
+fn describe_default(default: Default) -> String {
     match default {
         Default::Required | Default::RequiredToStart => "required".to_owned(),
         Default::Text(text) if text.contains(' ') => format!("`{text:?}`"),
@@ -48,8 +48,8 @@ pub fn table(section: Section) -> String {
     let rows = section.keys().iter().map(|key| {
         let (name, value, default) = (
             key.name,
-            type_in_words(key.value),
-            default_in_words(key.default),
+            describe_type(key.value),
+            describe_default(key.default),
         );
         format!("| `{name}` | {value} | {default} | {} |\n", key.summary)
     });

@@ -1,17 +1,18 @@
-//! Keys with the readers of their values. A constructor is the one place where a type and its reader meet.
+//! Keys with the readers of their values. Only the constructors connect a type with its reader.
 
 use super::key::{Default, Hint, Key, ValueType};
 use super::patterns::{read_commands, read_fields, read_globs, read_regex, read_regexes};
 use super::tool_names::{read_tool_names, read_tool_patterns};
 use super::values::{
-    Partial, Text, Words, read_bound, read_choices, read_duration, read_exit_code, read_filled,
-    read_flag, read_limit, read_seconds, read_template, read_text, read_whole, read_word, texts,
+    NamedValues, Partial, Text, read_bound, read_choices, read_duration, read_exit_code,
+    read_filled, read_flag, read_limit, read_named, read_seconds, read_template, read_text,
+    read_whole, texts,
 };
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Node, Reader};
 use crate::template::TemplateKind;
 
-/// A key whose value can be read without a look at other keys.
+/// A key with a value that does not depend on other keys.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::definition) struct Typed<T: 'static> {
     pub(in crate::definition) key: Key,
@@ -109,9 +110,9 @@ impl Typed<bool> {
     }
 }
 
-impl<T: Words> Typed<T> {
+impl<T: NamedValues> Typed<T> {
     pub(super) const fn one_of(name: &'static str, summary: &'static str) -> Self {
-        Self::new(name, ValueType::OneOf(T::WORDS), summary, read_word)
+        Self::new(name, ValueType::OneOf(T::NAMES), summary, read_named)
     }
 }
 

@@ -67,7 +67,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     if section.is_guard() {
         let message = format!(
             "unknown key `{key}` in {}: a guard must not be dropped",
-            section.words()
+            section.describe()
         );
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
         return match suggestion {
@@ -78,7 +78,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     if entry.key == "<<" {
         return merge_key(entry);
     }
-    let message = format!("unknown key `{key}` in {}", section.words());
+    let message = format!("unknown key `{key}` in {}", section.describe());
     let finding = Finding::warning(Code::UnknownKey, span, message);
     match suggestion {
         Some(known) => finding.help(format!("did you mean `{known}`?")),
@@ -115,12 +115,12 @@ fn is_guard(key: &str) -> bool {
     FUTURE_GUARDS.contains(&key) || guards().any(|guard| guard == key)
 }
 
-/// The sections of a key, in words: `a workflow, a phase or the settings`.
+/// Describes the sections of a key: `a workflow, a phase or the settings`.
 fn homes(key: &str) -> String {
     let of = Section::ALL
         .iter()
         .filter(|section| names(**section).any(|known| known == key));
-    let words: Vec<&str> = of.map(|section| section.words()).collect();
+    let words: Vec<&str> = of.map(|section| section.describe()).collect();
     match &*words {
         [before @ .., before_last, last] => {
             let before: String = before.iter().flat_map(|words| [*words, ", "]).collect();

@@ -18,10 +18,10 @@ pub(in crate::definition) struct Text {
     pub(in crate::definition) span: Option<Span>,
 }
 
-/// Words that a key takes, each with its value and its meaning.
-pub(in crate::definition) trait Words: Copy + 'static {
-    /// The words with their meaning.
-    const WORDS: &'static [(&'static str, &'static str)];
+/// The named values of a key, each with its value and its meaning.
+pub(in crate::definition) trait NamedValues: Copy + 'static {
+    /// The names with their meaning.
+    const NAMES: &'static [(&'static str, &'static str)];
     /// Their values, in the same order.
     const VALUES: &'static [Self];
 }
@@ -109,7 +109,7 @@ pub(in crate::definition) fn wrong_type(
     let message = format!(
         "`{}` must be {expected}, not {}{}",
         key.name,
-        kind.words(),
+        kind.describe(),
         key.consequence()
     );
     key.wrong(Code::WrongType, span, message)
@@ -174,12 +174,12 @@ pub(super) fn read_flag(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> 
     })
 }
 
-pub(super) fn read_word<T: Words>(
+pub(super) fn read_named<T: NamedValues>(
     reader: &mut Reader<'_>,
     key: &Key,
     node: &Node<'_>,
 ) -> Option<T> {
-    let known = || T::WORDS.iter().map(|&(word, _)| word);
+    let known = || T::NAMES.iter().map(|&(word, _)| word);
     let span = node.span;
     let Kind::Text(text) = &node.kind else {
         let expected = format!("one of {}", listed(known()));
@@ -349,7 +349,7 @@ pub(in crate::definition) fn texts(
                 let message = format!(
                     "an entry of `{}` must be text, not {}{}",
                     key.name,
-                    kind.words(),
+                    kind.describe(),
                     key.consequence()
                 );
                 reader.report(quoted(key.wrong(Code::WrongType, item.span, message), kind));
@@ -405,7 +405,7 @@ fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
     (is_template && entry.value.kind == Kind::Null).then(|| format!("{{{}}}", shown(&entry.key)))
 }
 
-/// Reports the variables of a template that do not exist in its place, each once.
+/// Reports the variables of a template that do not exist in its key, each once.
 pub(in crate::definition) fn check_template(
     reader: &mut Reader<'_>,
     place: template::TemplateKind,

@@ -1,4 +1,4 @@
-//! Splits a phase file into frontmatter and body, by the host's rules.
+//! The frontmatter and body of a phase file, by the host's rules.
 //!
 //! The host: line breaks become `\n` (done by [`Source`](super::source::Source)); the frontmatter opens
 //! with `---` at offset 0, its text starts after the character that follows, and it ends at the first

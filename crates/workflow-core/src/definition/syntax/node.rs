@@ -26,7 +26,7 @@ pub(in crate::definition) enum Kind<'s> {
 
 impl Kind<'_> {
     /// Its name in messages.
-    pub(in crate::definition) fn words(&self) -> &'static str {
+    pub(in crate::definition) fn describe(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
             Self::Bool(_) => "true or false",

@@ -24,7 +24,7 @@ impl Findings {
     /// Diagnostics of one workflow that are shown.
     pub(in crate::definition) const SHOWN: usize = 100;
 
-    /// Findings about a workflow, or about none in particular, whose first file is this.
+    /// Findings about a workflow, or in general, and the first file they are about.
     pub(in crate::definition) fn about(
         workflow: Option<&str>,
         source: &Source,

@@ -13,9 +13,9 @@ use crate::diagnostic::{Excerpt, Location, Region, Span, push_visible, visible};
 pub(in crate::definition) struct Source {
     file: Arc<str>,
     text: String,
-    /// The starts of lines; found when the first location is asked for.
+    /// The starts of lines, computed for the first location.
     lines: OnceCell<Vec<usize>>,
-    /// An offset whose column was counted, and that column.
+    /// The offset of the last computed column, and that column.
     counted: Cell<(usize, usize)>,
     /// The location of the first byte that was not UTF-8.
     not_utf8: Option<Span>,
@@ -54,7 +54,7 @@ impl Source {
         self.not_utf8
     }
 
-    /// The place of a span, or of the whole file.
+    /// Returns the location of a span, or of the whole file.
     pub(in crate::definition) fn location(&self, span: Option<Span>) -> Location {
         Location {
             file: Arc::clone(&self.file),
@@ -157,7 +157,7 @@ fn excerpt(line: &str, start: usize, end: usize) -> Excerpt {
         [(before, false), (marked, false), (after, false)]
     } else {
         let (marked, cut) = first(marked, MARKED);
-        // What is marked and cut already says that the line goes on.
+        // A cut mark already shows that the line continues.
         let after = if cut {
             ("", false)
         } else {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_the_same_in_whatever_order_they_are_asked_for() {
+    fn locations_do_not_depend_on_the_order_of_requests() {
         let source = Source::new("f", "äb\nöcd ef\n\ng".as_bytes().to_vec());
         let column = |at| source.location(Some(Span::new(at, at))).column().unwrap();
         let asked = [7, 4, 0, 9, 2, 9, 4, 12, 13, 6];
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_around_the_place() {
+    fn a_long_line_is_cut_around_the_location() {
         let line = "x".repeat(5000);
         let found = region(&line, 3000, 3003);
         assert_eq!(found.column, 3001);

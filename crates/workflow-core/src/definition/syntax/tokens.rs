@@ -18,7 +18,7 @@ pub(in crate::definition) enum Token {
     Comma,
     /// A string, quotes included.
     Quoted,
-    /// Anything else: a number, a word, an identifier.
+    /// Anything else: a number, a keyword, an identifier.
     Bare,
 }
 
@@ -105,7 +105,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// The length of the word that opens a text.
+/// Returns the length of the identifier at the start of a text.
 fn bare(text: &str, first: char) -> usize {
     let ends = |c: char| {
         json5::char::is_json5_whitespace(c)

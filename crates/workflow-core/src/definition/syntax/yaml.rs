@@ -54,7 +54,7 @@ struct Composer<'s> {
     root: Option<Node<'s>>,
 }
 
-/// A map or list whose end has not come yet.
+/// A map or list that has not ended yet.
 struct Open<'s> {
     start: Option<Span>,
     anchor: usize,
@@ -63,7 +63,7 @@ struct Open<'s> {
 
 enum Items<'s> {
     List(Vec<Node<'s>>),
-    /// The entries, and the key whose value comes next.
+    /// The entries, and the key of the next value.
     Map(Map<'s>, Option<(Cow<'s, str>, Option<Span>)>),
 }
 
@@ -229,7 +229,7 @@ fn key_text<'s>(text: &'s str, offset: usize, node: &Node<'s>) -> Cow<'s, str> {
     Cow::Borrowed(written.unwrap_or(""))
 }
 
-/// How many values and copied bytes a node is, and how many levels.
+/// Returns the number of values and copied bytes of a node, and of its levels.
 fn extent(node: &Node<'_>) -> (usize, usize) {
     let grow = |(size, depth): (usize, usize), child: &Node<'_>| {
         let (more, deeper) = extent(child);

@@ -14,7 +14,7 @@ const PATHS: &[&str] = &[
     "source", "destination", "dest", "src", "dst", "from", "to", "target", "root", "uri", "notebook", "filepath", "filename", "pathname",
     "output", "outfile", "saveto",
 ];
-/// Fields that contain paths, by the last word of their name: `file_path`, `notebookPath`, `paths`.
+/// Fields that contain paths, by the last part of their name: `file_path`, `notebookPath`, `paths`.
 const PATH_WORDS: &[&str] = &[
     "path",
     "paths",
@@ -44,13 +44,13 @@ const READING_TOOLS: &[&str] = &[
 ];
 /// Tools that run a shell line.
 const SHELLS: &[&str] = &["bash", "shell", "sh", "zsh", "terminal"];
-/// Words in the names of tools that change the files they name.
+/// Parts of the names of tools that change the files they name.
 #[rustfmt::skip] // Names that belong together.
 const WRITING_WORDS: &[&str] = &[
     "write", "edit", "create", "append", "insert", "replace", "patch", "save", "update", "put", "upload", "download", "copy", "touch", "mkdir",
     "truncate", "modify", "apply", "set",
 ];
-/// Words in the names of tools that remove or move the files they name.
+/// Parts of the names of tools that remove or move the files they name.
 const REMOVING_WORDS: &[&str] = &[
     "delete", "remove", "rm", "rmdir", "unlink", "trash", "erase", "purge",
 ];
@@ -64,7 +64,7 @@ const MAX_DEPTH: usize = 8;
 pub(super) enum ToolEffect {
     /// It changes no files.
     Reads,
-    /// It changes the files it names in this way.
+    /// It changes the files it names: this access.
     Changes(AccessKind),
     /// It runs shell lines.
     RunsShell,
@@ -110,7 +110,7 @@ pub(super) enum PathArgument<'a> {
     Glob(&'a str),
     /// The working directory of a shell line.
     Directory(&'a str),
-    /// A value that is not a text, whose meaning is unknown.
+    /// A value that is not a text; its meaning is unknown.
     Opaque,
 }
 
@@ -231,7 +231,7 @@ pub(super) fn normalized(name: &str) -> Cow<'_, str> {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Splits a name into words: `old_path`, `oldPath`, `mcp__files__move_file`.
+/// Splits a name into parts: `old_path`, `oldPath`, `mcp__files__move_file`.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_lower = false;

@@ -17,7 +17,7 @@ use super::file_access::AccessedPath;
 use super::glob_intersection::{Evidence, Part, intersects};
 use super::paths::{PathForm, Paths};
 use super::shell_lines::ShellLine;
-use crate::definition::{Rule, Verdict};
+use crate::definition::{Rule, RuleAction};
 use workflow_shell::{Analysis, SimpleCommand, Word, Writes, analyze};
 
 const NAME: &str = "workflow-sidecar";
@@ -51,7 +51,7 @@ const TEXT_RUNNERS: [&str; 14] = [
     "zellij",
 ];
 
-/// What the rule forbids, for display.
+/// A description of what the rule forbids.
 pub(crate) const FORBIDS: &str =
     "running `workflow-sidecar approve` or `trust`, and writing where their answers are kept";
 /// The source of the rule, for display.
@@ -59,7 +59,7 @@ pub(crate) const SOURCE: &str = "built in";
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
     Rule {
-    verdict: Verdict::Block,
+    action: RuleAction::Block,
     tools: vec!["*".to_owned()],
     path: Vec::new(),
     command: Vec::new(),
@@ -72,7 +72,7 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
 }
 });
 
-/// Returns the denial of a call that would decide in place of a person.
+/// Returns the denial of a call that would make a person's decision.
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     decides(call).then(|| Denial {
         level: NAME,
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn deciding_in_place_of_a_person_is_denied() {
+    fn making_a_persons_decision_is_denied() {
         for line in [
             "workflow-sidecar approve --choice approve",
             "workflow-sidecar trust .",

@@ -35,7 +35,7 @@ pub struct Call<'a> {
     written_paths: OnceCell<Vec<Target>>,
 }
 
-/// Whether something is known to be true.
+/// A truth value that may be unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     Yes,

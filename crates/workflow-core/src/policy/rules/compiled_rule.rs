@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::call::{Call, Known, Target};
 use super::file_access::AccessedPath;
 use super::pattern::{Globs, names_match, regex};
-use crate::definition::{Rule, Verdict};
+use crate::definition::{Rule, RuleAction};
 use workflow_shell::{self as shell, SimpleCommand};
 
 /// A rule with patterns that are compiled on first use.
@@ -22,9 +22,9 @@ pub(super) struct CompiledRule {
 
 impl CompiledRule {
     pub(super) fn new(rule: &Rule) -> Self {
-        let path = match rule.verdict {
-            Verdict::Allow => Globs::in_project(&rule.path),
-            Verdict::Ask | Verdict::Block => Globs::anywhere(&rule.path),
+        let path = match rule.action {
+            RuleAction::Allow => Globs::in_project(&rule.path),
+            RuleAction::Ask | RuleAction::Block => Globs::anywhere(&rule.path),
         };
         Self {
             path,
@@ -60,7 +60,7 @@ impl CompiledRule {
     }
 
     fn allows(&self) -> bool {
-        self.rule.verdict == Verdict::Allow
+        self.rule.action == RuleAction::Allow
     }
 
     fn writes_match(&self, call: &Call<'_>) -> Known {
@@ -157,7 +157,7 @@ impl CompiledRule {
     }
 }
 
-/// Returns whether a field of the input matches; a missing one does not.
+/// Returns whether a field of the input matches; a missing one does not, and an invalid pattern is unknown.
 fn input_matches(
     call: &Call<'_>,
     field: &str,

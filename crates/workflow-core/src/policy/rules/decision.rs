@@ -20,23 +20,23 @@ pub enum Decision<'r> {
 pub struct Denial<'r> {
     /// The name of the level.
     pub level: &'r str,
-    /// Who may override the denial.
+    /// The person who may override the denial, if any.
     pub override_by: Override,
-    /// Whether the level is a workflow or a phase.
+    /// True if the level is a workflow or a phase.
     pub in_workflow: bool,
     /// The rule; `None` if the level's list of tools decides.
     pub rule: Option<&'r Rule>,
-    /// What the level allows instead, for display; may be empty.
+    /// The alternatives that the level allows, for display; may be empty.
     pub allowed: Cow<'r, str>,
-    /// What the rule found in the call, for display; may be empty.
+    /// The match of the rule in the call, for display; may be empty.
     pub seen: String,
 }
 
-/// Who may override a denial.
+/// The right to override a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Override {
     /// A person, who is shown the denial.
     Person,
-    /// No one.
+    /// It cannot be overridden.
     Never,
 }

@@ -45,7 +45,7 @@ impl AccessedPath {
 #[derive(Debug, Default)]
 pub(super) struct AccessedPaths {
     pub(super) paths: Vec<AccessedPath>,
-    /// Whether these are all: an unknown path may be anywhere.
+    /// True if these are all: an unknown path may be anywhere.
     pub(super) is_complete: bool,
 }
 

@@ -5,6 +5,7 @@
 //! ones the outermost: an inner level can add restrictions, but not remove them. Unknown properties of a call count against it. The
 //! built-in rule precedes all levels.
 
+mod anchored;
 mod arguments;
 pub(crate) mod builtin_rule;
 mod call;
@@ -21,7 +22,7 @@ mod shell_lines;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::definition::{Rule, Tier, ToolAccess, Verdict};
+use crate::definition::{Rule, RuleAction, Tier, ToolAccess};
 use crate::policy::{STEP_TOOL, ToolGuard};
 
 pub use call::Call;
@@ -29,7 +30,7 @@ use compiled_rule::CompiledRule;
 pub use decision::{Decision, Denial, Override};
 pub use paths::{PathForm, Paths, PlainPaths};
 pub(crate) use pattern::{check_glob, names_match, regex};
-pub(crate) use reason::{in_words, reason};
+pub(crate) use reason::{describe_rule, reason};
 
 /// The rules of one level.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +65,7 @@ pub struct Rules {
 #[derive(Debug, Clone)]
 struct Level {
     name: Arc<str>,
-    /// Whether it is a workflow or a phase.
+    /// True if it is a workflow or a phase.
     in_workflow: bool,
     list: ToolGuard,
     rules: Vec<CompiledRule>,
@@ -158,10 +159,10 @@ impl Level {
         let denial = |rule, allowed| self.denial(call, rule, allowed);
         if let Some(found) = self.rules.iter().find(|rule| rule.matches(call)) {
             let rule = Some(found);
-            return match found.rule.verdict {
-                Verdict::Allow => Decision::Allow,
-                Verdict::Ask => Decision::Ask(denial(rule, self.allowed(call).into())),
-                Verdict::Block => Decision::Block(denial(rule, self.allowed(call).into())),
+            return match found.rule.action {
+                RuleAction::Allow => Decision::Allow,
+                RuleAction::Ask => Decision::Ask(denial(rule, self.allowed(call).into())),
+                RuleAction::Block => Decision::Block(denial(rule, self.allowed(call).into())),
             };
         }
         match self.list.blocks(call.tool) {
@@ -192,7 +193,7 @@ impl Level {
             .rules
             .iter()
             .map(|compiled| &compiled.rule)
-            .filter(|rule| rule.verdict == Verdict::Allow && names_match(&rule.tools, call.tool));
+            .filter(|rule| rule.action == RuleAction::Allow && names_match(&rule.tools, call.tool));
         let patterns: Vec<&str> = allowing
             .flat_map(|rule| rule.path.iter().chain(&rule.command))
             .map(String::as_str)

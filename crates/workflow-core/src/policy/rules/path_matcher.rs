@@ -1,10 +1,10 @@
 //! Patterns of rules, matched against accessed paths: also against paths with globs and variables, and
 //! against directories that are removed or moved as a whole.
 
+use super::anchored::{Anchor, Anchored};
 use super::file_access::AccessedPath;
 use super::glob_intersection::{Evidence, Part, Symbol, intersects};
 use super::paths::Paths;
-use super::pattern::{Anchor, Anchored};
 use workflow_shell::AccessKind;
 
 /// Directories of generated files, in which files that a rule protects by name are not expected.
@@ -41,7 +41,7 @@ pub(super) struct PathMatcher {
     parts: Option<Vec<Part>>,
     /// Relative to the root of the file system, each with the number of parts that the pattern does not contain.
     absolute: Vec<(Vec<Part>, usize)>,
-    /// Whether it matches a name at any depth.
+    /// True if it matches a name at any depth.
     is_deep: bool,
     is_wide: bool,
 }
@@ -52,9 +52,9 @@ pub(super) struct PathCandidate<'p> {
     ignores_case: bool,
     /// The parts after the literal ones.
     tail: Vec<Part>,
-    /// Whether a part is unknown.
+    /// True if a part is unknown.
     is_unknown: bool,
-    /// Whether it may contain any directories.
+    /// True if it may contain any directories.
     leads_anywhere: bool,
 }
 

@@ -5,30 +5,13 @@ use std::cell::OnceCell;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::{Regex, RegexBuilder};
 
+use super::anchored::{Anchor, Anchored, PatternError, anchored};
 use super::file_access::AccessedPath;
 use super::path_matcher::{PathCandidate, PathMatcher, Roots};
 use super::paths::{PathForm, Paths};
-use workflow_shell::expand_braces;
 
 /// The maximum size of a compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;
-
-/// Why a pattern is invalid.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PatternError {
-    /// A syntax error in a glob.
-    #[error("{}", .0.kind())]
-    Glob(#[from] globset::Error),
-    /// A syntax error in a regular expression, or one that is too large.
-    #[error("{0}")]
-    Regex(#[from] regex::Error),
-    /// `..` after a part with wildcards.
-    #[error("`..` behind a `*` leads nowhere: write the path without `..`")]
-    Climbs,
-    /// Braces with too many alternatives.
-    #[error("its braces stand for too many paths: make several patterns of it")]
-    Braces,
-}
 
 /// Returns whether a name matches one of several names in which `*` stands for any characters.
 pub(crate) fn names_match(names: &[String], tool: &str) -> bool {
@@ -63,14 +46,6 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, PatternError> {
     Ok(RegexBuilder::new(pattern)
         .size_limit(MAX_REGEX_BYTES)
         .build()?)
-}
-
-/// The directory to which a glob is relative.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
-    Root,
-    Home,
-    Project,
 }
 
 /// Checks one glob.
@@ -123,6 +98,7 @@ impl Globs {
         self.patterns.is_empty()
     }
 
+    /// Returns the compiled globs; `None` if one is invalid, which counts against the call.
     fn compiled(&self, paths: &dyn Paths) -> Option<&Compiled> {
         let compile = || Compiled::new(&self.patterns, self.bare, paths).ok();
         self.compiled.get_or_init(compile).as_ref()
@@ -205,105 +181,6 @@ fn glob(text: &str, ignores_case: bool) -> Result<Glob, PatternError> {
         .literal_separator(true)
         .case_insensitive(ignores_case)
         .build()?)
-}
-
-/// One alternative of a pattern, without `.`, `..` and braces.
-///
-/// `/x` is relative to the root, `~/x` to the home directory, `a/b`, `./x` and `../x` to the project. A
-/// pattern without `/`, or with `/` only at its end, is a name at any depth below the directory for bare names.
-#[derive(Debug, Clone)]
-pub(super) struct Anchored {
-    pub(super) from: Anchor,
-    /// The number of directories above `from` at which it starts.
-    pub(super) up: usize,
-    pub(super) parts: Vec<String>,
-    /// Whether it may match a directory: it does not end in the name of a file.
-    pub(super) is_wide: bool,
-}
-
-fn anchored(pattern: &str, bare: Anchor) -> Result<Vec<Anchored>, PatternError> {
-    let all = expand_braces(pattern, str::to_owned).ok_or(PatternError::Braces)?;
-    all.iter().map(|text| Anchored::new(text, bare)).collect()
-}
-
-impl Anchored {
-    fn new(text: &str, bare: Anchor) -> Result<Self, PatternError> {
-        let first = text.split('/').next().unwrap_or_default();
-        let is_name = !text.trim_end_matches('/').contains('/');
-        let from = match first {
-            "" => Anchor::Root,
-            "~" => Anchor::Home,
-            "." | ".." => Anchor::Project,
-            "**" => bare,
-            _ if is_name => bare,
-            _ => Anchor::Project,
-        };
-        let said = text.split('/').skip(usize::from(first == "~"));
-        let deep = is_name && !matches!(first, "" | "~" | "." | ".." | "**");
-        let (mut up, mut parts) = (0, Vec::new());
-        for part in deep.then_some("**").into_iter().chain(said) {
-            match part {
-                "" | "." => {}
-                ".." => match parts.pop() {
-                    None => up += 1,
-                    Some(last) if is_plain(last) => {}
-                    Some(_) => return Err(PatternError::Climbs),
-                },
-                part => parts.push(part),
-            }
-        }
-        let is_directory = text.ends_with('/') || parts.last() == Some(&"**");
-        while parts.last() == Some(&"**") {
-            parts.pop();
-        }
-        let is_file = |name: &&str| is_plain(name) && name.contains('.');
-        Ok(Self {
-            is_wide: is_directory || !parts.last().is_some_and(is_file),
-            from,
-            up: if from == Anchor::Root { 0 } else { up },
-            parts: parts.into_iter().map(str::to_owned).collect(),
-        })
-    }
-
-    /// Returns the globs below a directory; a directory includes everything below it.
-    fn globs(&self, directory: &str) -> Vec<String> {
-        let head = (!directory.is_empty()).then_some(directory);
-        let parts = head
-            .into_iter()
-            .chain(self.parts.iter().map(String::as_str));
-        let itself = parts.collect::<Vec<_>>().join("/");
-        if itself.is_empty() {
-            return vec!["**".to_owned()];
-        }
-        vec![format!("{itself}/**"), itself]
-    }
-
-    /// Returns the paths to which its literal head leads, and the number of parts of the head.
-    fn heads(&self, paths: &dyn Paths) -> Vec<(String, usize)> {
-        let plain = self.parts.iter().take_while(|part| is_plain(part)).count();
-        let start = match self.from {
-            Anchor::Root => "/",
-            Anchor::Home => "~/",
-            Anchor::Project => "./",
-        };
-        let head = format!(
-            "{start}{}{}",
-            "../".repeat(self.up),
-            self.parts[..plain].join("/")
-        );
-        let head = if head.len() > 1 {
-            head.trim_end_matches('/')
-        } else {
-            &head
-        };
-        let forms = paths.forms(head).into_iter();
-        forms.map(|form| (form.absolute, plain)).collect()
-    }
-}
-
-/// Returns whether a part of a glob has no wildcards.
-fn is_plain(part: &str) -> bool {
-    !part.contains(['*', '?', '[', '\\'])
 }
 
 #[cfg(test)]

@@ -19,17 +19,18 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
         None => text += ".",
         Some(rule) => {
             if !rule.source.is_empty() {
-                let _ = write!(text, " ({})", rule.source);
+                write!(text, " ({})", rule.source).expect("writing to a string cannot fail");
             }
-            let why = rule.reason.clone().unwrap_or_else(|| in_words(rule));
-            let _ = write!(text, ": {}.", why.trim_end_matches('.'));
+            let why = rule.reason.clone().unwrap_or_else(|| describe_rule(rule));
+            write!(text, ": {}.", why.trim_end_matches('.'))
+                .expect("writing to a string cannot fail");
             if !seen.is_empty() {
-                let _ = write!(text, " {seen}");
+                write!(text, " {seen}").expect("writing to a string cannot fail");
             }
         }
     }
     if !allowed.is_empty() {
-        let _ = write!(text, "\nAllowed here: {allowed}.");
+        write!(text, "\nAllowed here: {allowed}.").expect("writing to a string cannot fail");
     }
     text += match phase {
         Some(_) => {
@@ -41,7 +42,7 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
 }
 
 /// Describes a rule as part of a sentence: `` `write` to `.env` ``.
-pub(crate) fn in_words(rule: &Rule) -> String {
+pub(crate) fn describe_rule(rule: &Rule) -> String {
     let list = |items: &[String]| {
         let quoted: Vec<String> = items.iter().map(|item| format!("`{item}`")).collect();
         quoted.join(", ")
@@ -53,13 +54,15 @@ pub(crate) fn in_words(rule: &Rule) -> String {
         None => {}
     }
     if !rule.path.is_empty() {
-        let _ = write!(text, " on {}", list(&rule.path));
+        write!(text, " on {}", list(&rule.path)).expect("writing to a string cannot fail");
     }
     if !rule.command.is_empty() {
-        let _ = write!(text, " with a command like {}", list(&rule.command));
+        write!(text, " with a command like {}", list(&rule.command))
+            .expect("writing to a string cannot fail");
     }
     for (field, pattern) in &rule.input {
-        let _ = write!(text, " whose `{field}` matches `{pattern}`");
+        write!(text, " whose `{field}` matches `{pattern}`")
+            .expect("writing to a string cannot fail");
     }
     text
 }

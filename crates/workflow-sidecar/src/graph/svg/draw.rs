@@ -49,8 +49,7 @@ const STYLE: &str = "\
 /// Returns the whole file.
 pub(super) fn draw(layout: &Layout<'_>) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
-    let _ = write_all(&mut text, layout);
+    write_all(&mut text, layout).expect("writing to a string does not fail");
     text
 }
 
@@ -257,7 +256,7 @@ fn draw_lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
     )
 }
 
-/// Draws an icon, whose upper left corner is at `x` and `y`.
+/// Draws an icon with its upper left corner at `x` and `y`.
 fn draw_icon(out: &mut String, icon: Icon, x: u32, y: u32) -> fmt::Result {
     match icon {
         Icon::Lock => writeln!(

@@ -305,7 +305,7 @@ mod links {
     }
 
     #[test]
-    fn a_directory_whose_name_is_not_utf8_is_skipped_with_a_reason() {
+    fn a_directory_with_a_name_that_is_not_utf8_is_skipped_with_a_reason() {
         let project = Project::new();
         let name = OsStr::from_bytes(b"w\xff");
         fs::create_dir(project.workflows().join(name)).unwrap();

@@ -122,7 +122,7 @@ fn compare(
     Ok(if is_old { none() } else { Finding::passed() })
 }
 
-/// The current commit, if git answers within the time.
+/// Returns the current commit, if git answers within the time.
 pub(super) fn head(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Option<Head> {
     match look_up_head(time, cwd, monitor) {
         Ok(HeadLookup::Head(head)) => Some(head),

@@ -20,7 +20,7 @@
 //! - The repository is examined with git, see `git_check.rs`.
 //!
 //! Two cases are not ended: a process that leaves its group on purpose (`setsid`, as a daemon does), and a command
-//! whose supervisor and sidecar are both killed by SIGKILL at the same moment.
+//! if its supervisor and the sidecar are both killed by SIGKILL at the same moment.
 //!
 //! Must not know of sessions and runs, nor decide if a project's commands may run: see
 //! [`crate::platform::trust_store`].
@@ -34,7 +34,7 @@ mod supervisor;
 
 #[cfg(all(test, unix))]
 pub(super) use check::check;
-pub use workflow_core::policy::gate::{GateVerdict as Verdict, Obstacle as CheckError, Report};
+pub use workflow_core::policy::gate::{CheckError, CheckVerdict as Verdict, Report};
 
 pub use super::file_state::FileState;
 pub use super::git::Head;

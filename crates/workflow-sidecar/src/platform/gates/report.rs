@@ -5,7 +5,7 @@ use workflow_core::definition::{Check, Gate};
 use super::{Report, Verdict};
 use crate::platform::process::{CheckError, one_line};
 
-/// A report with a verdict, and without results of a command.
+/// Returns a report with a verdict, and without results of a command.
 pub(super) fn report(gate: &Gate, verdict: Verdict, reason: impl Into<String>) -> Report {
     Report {
         what: check_name(&gate.check),
@@ -19,13 +19,13 @@ pub(super) fn report(gate: &Gate, verdict: Verdict, reason: impl Into<String>) -
     }
 }
 
-/// A report on a check that could not be run, for example because it is not trusted.
+/// Returns a report on a check that could not be run, for example because it is not trusted.
 #[must_use]
 pub fn could_not_run(gate: &Gate, error: CheckError, reason: impl Into<String>) -> Report {
     report(gate, Verdict::CouldNotRun(error), reason)
 }
 
-/// The name of a check for people, on one line.
+/// Returns the name of a check for people, on one line.
 #[must_use]
 pub fn check_name(check: &Check) -> String {
     one_line(&check.called(str::to_owned))

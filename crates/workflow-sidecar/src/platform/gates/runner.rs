@@ -49,7 +49,7 @@ pub struct Progress {
 pub struct SupervisorBinary(PathBuf);
 
 impl SupervisorBinary {
-    /// The binary that runs now.
+    /// Returns the binary that runs now.
     #[must_use]
     pub fn this_binary() -> Self {
         // The file may have been replaced since, for example by an update.
@@ -63,7 +63,7 @@ impl SupervisorBinary {
         Self(binary)
     }
 
-    /// The binary at a path.
+    /// Returns the binary at a path.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
         Self(path)

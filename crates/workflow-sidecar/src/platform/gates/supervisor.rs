@@ -110,7 +110,7 @@ fn cancel_at_end_of_input(cancelled: &AtomicBool) {
 }
 
 /// Leaves the host's terminal: Ctrl-C there must not end the supervisor before it has cleaned up, and a command that
-/// asks for a password must fail instead of waiting.
+/// asks for a password must fail instead of blocking.
 #[cfg(unix)]
 fn leave_the_terminal() {
     // Fails only for a process that already leads a group, which is separate from the terminal as well.

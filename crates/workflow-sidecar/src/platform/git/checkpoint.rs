@@ -2,7 +2,7 @@
 //!
 //! Owns the git commands. Submodules are neither entered nor changed, and their commits are not recorded. Recording
 //! changes nothing visible: not the work tree, not the index (a copy of it is used), no reference. It makes commits
-//! without a reference, which git keeps for two weeks (`gc.pruneExpire`). Restoring first puts the later changes into
+//! without a reference, which git keeps for two weeks (`gc.pruneExpire`). Restoring first moves the later changes into
 //! the stash, under a name, and only then changes a file: at every moment each change is in the files or in the stash.
 //! Untracked files are neither recorded nor changed.
 
@@ -85,7 +85,7 @@ impl<'a> Git<'a> {
         allowed.map_err(|(_, reason)| reason)
     }
 
-    /// The trimmed output of a command that must succeed.
+    /// Returns the trimmed output of a command that must succeed.
     fn succeed(&self, arguments: &[&str]) -> Result<String, String> {
         let output = self.run(arguments).map_err(|(_, reason)| reason)?;
         match output.code {
@@ -173,7 +173,7 @@ struct Restoration<'a> {
 }
 
 impl Restoration<'_> {
-    /// Begins a step, which has a deadline of its own.
+    /// Begins a step with a separate deadline.
     fn step(&self, name: &'static str) -> Git<'_> {
         (self.on_step)(name);
         Git::new(self.cwd, TIME_TO_RESTORE)
@@ -225,7 +225,7 @@ impl Restoration<'_> {
         })
     }
 
-    /// Puts changes into the stash, then removes them from the files; `false` if there were none.
+    /// Moves changes from the files into the stash; `false` if there were none.
     fn stash_changes(&self, restored: &mut RestoreOutcome) -> Result<bool, String> {
         let git = self.step("putting aside what was changed since");
         let index = git.succeed(&["rev-parse", "--git-path", "index"])?;

@@ -25,7 +25,7 @@ pub(crate) enum GitOperation {
     Restore,
 }
 
-/// The programs that the repository around a directory makes git run, each as a command: the name of the setting and
+/// Finds the programs that the repository of a directory makes git run, each as a command: the name of the setting and
 /// its value.
 ///
 /// Fails if git cannot read its configuration.

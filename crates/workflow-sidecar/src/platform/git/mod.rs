@@ -122,7 +122,7 @@ pub(super) struct GitOutput {
 }
 
 impl GitOutput {
-    /// The reason why git refused.
+    /// Returns the reason why git refused.
     pub(super) fn failure(&self) -> Failure {
         if self.tail.contains("not a git repository") {
             return (

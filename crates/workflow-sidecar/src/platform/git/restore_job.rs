@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use workflow_core::event::RestoreOutcome as Restored;
+use workflow_core::event::RestoreOutcome;
 use workflow_core::types::Snapshot;
 
 use super::checkpoint::restore_checkpoint;
@@ -26,7 +26,7 @@ pub(crate) enum RestoreEvent {
         elapsed_ms: u64,
     },
     /// Sent once, as the last event.
-    Finished(Restored),
+    Finished(RestoreOutcome),
 }
 
 /// Starts to restore a checkpoint. The returned thread calls `on_event`.
@@ -37,7 +37,7 @@ pub(crate) fn start_restore(
     cwd: &Path,
     agent_dir: &Path,
     on_event: impl Fn(RestoreEvent) + Send + 'static,
-) -> Result<JoinHandle<()>, Restored> {
+) -> Result<JoinHandle<()>, RestoreOutcome> {
     let (cwd, agent_dir) = (cwd.to_path_buf(), agent_dir.to_path_buf());
     let reporter = thread::Builder::new().name("restore".to_owned());
     let spawned = reporter.spawn(move || {
@@ -67,11 +67,11 @@ pub(crate) fn start_restore(
                     }
                 }
             }
-            worker.join().unwrap_or_else(|_| Restored {
+            worker.join().unwrap_or_else(|_| RestoreOutcome {
                 problem: Some(
                     "the sidecar failed at it: see `git status` and `git stash list`".to_owned(),
                 ),
-                ..Restored::default()
+                ..RestoreOutcome::default()
             })
         });
         on_event(RestoreEvent::Finished(restored));
@@ -79,9 +79,9 @@ pub(crate) fn start_restore(
     spawned.map_err(|error| not_started(&error))
 }
 
-fn not_started(error: &io::Error) -> Restored {
-    Restored {
+fn not_started(error: &io::Error) -> RestoreOutcome {
+    RestoreOutcome {
         problem: Some(format!("it could not be started: {error}")),
-        ..Restored::default()
+        ..RestoreOutcome::default()
     }
 }

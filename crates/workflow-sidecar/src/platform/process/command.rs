@@ -65,7 +65,7 @@ pub(crate) enum End {
     Unknown(io::Error),
 }
 
-/// Runs a command. When this returns, none of its processes is left.
+/// Runs a command. When this returns, all its processes have ended.
 pub(crate) fn run(
     invocation: &Invocation<'_>,
     monitor: &mut Monitor<'_>,
@@ -150,9 +150,9 @@ impl CommandLine<'_> {
 
     fn to_command(&self, cwd: &Path) -> Command {
         match self {
-            Self::Program(word, arguments) => {
-                let path = program(word, cwd);
-                let mut command = named(path, word);
+            Self::Program(program_name, arguments) => {
+                let path = program(program_name, cwd);
+                let mut command = named(path, program_name);
                 command.args(arguments);
                 command
             }
@@ -161,17 +161,17 @@ impl CommandLine<'_> {
     }
 }
 
-/// A command whose `argv[0]` is the word that was written.
+/// Returns a command with the written program name as `argv[0]`.
 #[cfg(unix)]
-fn named(path: PathBuf, word: &str) -> Command {
+fn named(path: PathBuf, program_name: &str) -> Command {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(path);
-    command.arg0(word);
+    command.arg0(program_name);
     command
 }
 
 #[cfg(windows)]
-fn named(path: PathBuf, _word: &str) -> Command {
+fn named(path: PathBuf, _program_name: &str) -> Command {
     Command::new(path)
 }
 

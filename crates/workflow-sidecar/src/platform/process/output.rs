@@ -154,7 +154,7 @@ impl Captured {
     }
 }
 
-/// The end of an output in printable form. `total` is its whole length if the beginning is lost.
+/// Returns the end of an output in printable form. `total` is its whole length if the beginning is lost.
 fn tail(end: &[u8], total: Option<u64>) -> String {
     let text = String::from_utf8_lossy(end);
     let mut lines: Vec<String> = text.lines().map(readable).collect();
@@ -191,7 +191,7 @@ fn last_bytes(text: &str, count: usize) -> &str {
     &text[start.unwrap_or(text.len())..]
 }
 
-/// A line without colours and control characters; of a line that was overwritten, the last state.
+/// Returns a line without colours and control characters; of a line that was overwritten, the last state.
 ///
 /// Works line by line, so that an escape sequence without an end removes one line and not all that follow.
 fn readable(line: &str) -> String {
@@ -208,7 +208,7 @@ fn is_harmless(c: char) -> bool {
     c == '\t' || !(c.is_control() || turns_around || breaks_line)
 }
 
-/// A text on one short line in printable form.
+/// Returns a text on one short line in printable form.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<String> = text.lines().map(readable).collect();
     let line = words.join(" ").replace('\t', " ");

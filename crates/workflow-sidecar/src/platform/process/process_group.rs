@@ -24,17 +24,17 @@ impl ProcessGroup {
         system::prepare(command);
     }
 
-    /// The group of a child that was prepared.
+    /// Returns the group of a child that was prepared.
     pub(super) fn of(child: &Child) -> Option<Self> {
         Self::numbered(child.id())
     }
 
-    /// The group with a number from [`Self::number`], also from another process.
+    /// Returns the group with a number from [`Self::number`], also from another process.
     pub(crate) fn numbered(number: u32) -> Option<Self> {
         system::id(number).map(Self)
     }
 
-    /// The system's number of the group.
+    /// Returns the system's number of the group.
     pub(crate) fn number(self) -> u32 {
         system::number(self.0)
     }
@@ -76,12 +76,12 @@ impl ProcessGroup {
     }
 }
 
-/// The signal that ended a process.
+/// Returns the signal that ended a process.
 pub(crate) fn signal(status: ExitStatus) -> Option<i32> {
     system::signal(status)
 }
 
-/// The name of a signal.
+/// Returns the name of a signal.
 pub(crate) fn signal_name(signal: i32) -> String {
     system::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
 }
@@ -111,7 +111,8 @@ mod system {
         id.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// A stopped process gets the first signal only when it continues. A group without members is no error.
+    /// Asks a group to end. A stopped process gets the signal only when it continues. A group without members is no
+    /// error.
     pub(super) fn ask_to_end(id: Id) {
         let _ = kill_process_group(id, Signal::TERM);
         let _ = kill_process_group(id, Signal::CONT);
@@ -173,7 +174,7 @@ mod system {
         id
     }
 
-    /// Console programs cannot be asked to end, so the tree is killed, while its root exists to find it by.
+    /// Console programs have no signal to end them, so the tree is killed while its root still exists to find it by.
     pub(super) fn ask_to_end(id: Id) {
         let mut taskkill = Command::new("taskkill");
         taskkill.args(["/T", "/F", "/PID", &id.to_string()]);

@@ -15,34 +15,35 @@ use super::{CheckError, Failure};
 /// The most names that are compared: some directories of programs are huge.
 const COMPARED: usize = 20_000;
 
-/// Words that only a shell understands.
-const SHELL_WORDS: [&str; 9] = [
+/// Tokens that only a shell understands.
+const SHELL_BUILTINS: [&str; 9] = [
     ".", "alias", "cd", "eval", "exit", "export", "set", "source", "ulimit",
 ];
 
-/// The program of a word: one with a slash in it is a path relative to the working directory.
-pub(super) fn program(word: &str, cwd: &Path) -> PathBuf {
-    if is_path(word) {
-        return cwd.join(word);
+/// Finds a program by name; a name with a slash is a path relative to the working directory.
+pub(super) fn program(program_name: &str, cwd: &Path) -> PathBuf {
+    if is_path(program_name) {
+        return cwd.join(program_name);
     }
     #[cfg(windows)]
-    if let Some(found) = with_extension(word) {
+    if let Some(found) = with_extension(program_name) {
         return found;
     }
-    PathBuf::from(word)
+    PathBuf::from(program_name)
 }
 
-fn is_path(word: &str) -> bool {
-    word.contains('/') || (cfg!(windows) && word.contains('\\'))
+fn is_path(program_name: &str) -> bool {
+    program_name.contains('/') || (cfg!(windows) && program_name.contains('\\'))
 }
 
 /// Many programs are scripts on Windows (`npm.cmd`), which are found only by their whole name.
 #[cfg(windows)]
-fn with_extension(word: &str) -> Option<PathBuf> {
+fn with_extension(program_name: &str) -> Option<PathBuf> {
     let extensions = std::env::var("PATHEXT").unwrap_or_else(|_| ".EXE;.CMD;.BAT".to_owned());
     directories().into_iter().find_map(|directory| {
         let candidates = extensions.split(';');
-        let mut files = candidates.map(|extension| directory.join(format!("{word}{extension}")));
+        let mut files =
+            candidates.map(|extension| directory.join(format!("{program_name}{extension}")));
         files.find(|file| file.is_file())
     })
 }
@@ -52,9 +53,9 @@ fn directories() -> Vec<PathBuf> {
     std::env::split_paths(&path).collect()
 }
 
-/// The reason why `word` could not be started.
-pub(super) fn start_failure(word: &str, cwd: &Path, error: &io::Error) -> Failure {
-    let name = one_line(word);
+/// Returns the reason why `program_name` could not be started.
+pub(super) fn start_failure(program_name: &str, cwd: &Path, error: &io::Error) -> Failure {
+    let name = one_line(program_name);
     if !cwd.is_dir() {
         let cwd = one_line(&cwd.display().to_string());
         return (
@@ -62,13 +63,13 @@ pub(super) fn start_failure(word: &str, cwd: &Path, error: &io::Error) -> Failur
             format!("the working directory {cwd} is not there"),
         );
     }
-    let file = program(word, cwd);
+    let file = program(program_name, cwd);
     match error.kind() {
-        io::ErrorKind::NotFound if is_path(word) && file.exists() => (
+        io::ErrorKind::NotFound if is_path(program_name) && file.exists() => (
             CheckError::NotExecutable,
             format!("the interpreter that {name} names in its first line is not there"),
         ),
-        io::ErrorKind::NotFound => (CheckError::Missing, missing(word, cwd)),
+        io::ErrorKind::NotFound => (CheckError::Missing, missing(program_name, cwd)),
         io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory if file.is_dir() => (
             CheckError::NotExecutable,
             format!("{name} is a directory, not a program"),
@@ -99,40 +100,40 @@ fn is_no_program(error: &io::Error) -> bool {
     error.raw_os_error() == Some(ERROR_BAD_EXE_FORMAT)
 }
 
-fn missing(word: &str, cwd: &Path) -> String {
-    let name = one_line(word);
-    if word.contains(char::is_whitespace) {
+fn missing(program_name: &str, cwd: &Path) -> String {
+    let name = one_line(program_name);
+    if program_name.contains(char::is_whitespace) {
         return format!(
             "there is no program called `{name}`: write its words as a list, or say `shell: true`"
         );
     }
-    if is_path(word) {
+    if is_path(program_name) {
         let cwd = one_line(&cwd.display().to_string());
         return format!("there is no {name}, seen from {cwd}");
     }
-    if SHELL_WORDS.contains(&word) {
+    if SHELL_BUILTINS.contains(&program_name) {
         return format!("`{name}` is a word of the shell: say `shell: true`");
     }
-    let own = Path::new("node_modules").join(".bin").join(word);
-    if cwd.join(&own).exists() {
+    let local = Path::new("node_modules").join(".bin").join(program_name);
+    if cwd.join(&local).exists() {
         return format!(
             "there is no program `{name}` on PATH: the project has {}",
-            visible(&own.display().to_string())
+            visible(&local.display().to_string())
         );
     }
-    match similar(word, &names()) {
+    match similar(program_name, &names()) {
         Some(similar) => suggested(&name, similar),
         None => format!("there is no program `{name}` on PATH: install it, or name its path"),
     }
 }
 
-/// The suggestion, with control characters of the file name escaped.
+/// Returns the suggestion, with control characters of the file name escaped.
 fn suggested(name: &str, similar: &str) -> String {
     let similar = shown(similar);
     format!("there is no program `{name}` on PATH: did you mean `{similar}`?")
 }
 
-/// The names of all programs on `PATH`. A directory that cannot be read has no suggestions.
+/// Returns the names of all programs on `PATH`. A directory that cannot be read has no suggestions.
 fn names() -> BTreeSet<String> {
     let files = directories().into_iter().filter_map(|d| d.read_dir().ok());
     let files = files.flatten().filter_map(Result::ok).take(COMPARED);
@@ -150,16 +151,16 @@ fn stem(name: &OsStr) -> Option<&str> {
     }
 }
 
-fn similar<'a>(word: &str, names: &'a BTreeSet<String>) -> Option<&'a str> {
-    // A short word resembles half of all programs.
-    let most = match word.chars().count() {
+fn similar<'a>(program_name: &str, names: &'a BTreeSet<String>) -> Option<&'a str> {
+    // A short name resembles half of all programs.
+    let most = match program_name.chars().count() {
         0..=2 => return None,
         3..=4 => 1,
         _ => 2,
     };
     let distances = names
         .iter()
-        .map(|name| (strsim::damerau_levenshtein(word, name), name));
+        .map(|name| (strsim::damerau_levenshtein(program_name, name), name));
     let near = distances.filter(|&(distance, _)| distance <= most);
     near.min().map(|(_, name)| name.as_str())
 }

@@ -32,14 +32,14 @@ fn text(project: &TestProject, path: &str) -> String {
     fs::read_to_string(project.path().join(path)).unwrap()
 }
 
-/// The result of a restore without a problem.
+/// Returns the result of a restore without a problem.
 fn result(restored: &RestoreOutcome) -> (RestoredFiles, bool, bool) {
     assert_eq!(restored.problem, None);
     let put_aside = restored.stashed.is_some();
     (restored.files, put_aside, restored.has_commits_since)
 }
 
-/// The state of a repository without its objects, which recording must not change.
+/// Returns the state of a repository without its objects, which recording must not change.
 fn visible_state(project: &TestProject) -> (Vec<u8>, String, String) {
     let index = fs::read(project.path().join(".git/index")).unwrap();
     let status = git_output(project, &["status", "--porcelain=v1"]);

@@ -28,7 +28,7 @@ fn runs(mark: &str) -> bool {
     !found.unwrap().stdout.is_empty()
 }
 
-/// A time to sleep that no other test uses, to identify a process.
+/// Returns a time to sleep that no other test uses, to identify a process.
 fn mark(number: u32) -> String {
     format!("{}.{:04}", 900 + number, std::process::id() % 10_000)
 }

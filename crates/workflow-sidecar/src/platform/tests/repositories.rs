@@ -182,7 +182,7 @@ fn a_filter_of_the_repository_does_not_run() {
     assert!(ran.exists(), "with the usual options git runs it");
 }
 
-/// A repository with a submodule whose configuration has a filter, and the file that the filter creates.
+/// Returns a repository with a submodule that configures a filter, and the file that the filter creates.
 pub(super) fn with_hostile_submodule() -> (TestProject, PathBuf) {
     let inner = repository();
     commit(&inner, "one");

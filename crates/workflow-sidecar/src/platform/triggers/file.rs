@@ -1,4 +1,4 @@
-//! File triggers: text in a file wakes the agent, and is then removed from the file.
+//! File triggers: text in a file starts the agent, and is then removed from the file.
 //!
 //! The file is polled once a second. That works with editors that replace the file, and with file systems without
 //! notifications. Text that was written before the trigger started is delivered as well. Text is removed only after it
@@ -223,7 +223,7 @@ impl Stamp {
     }
 }
 
-/// The current state of the file; `None` if it does not exist or is empty.
+/// Returns the current state of the file; `None` if it does not exist or is empty.
 fn stamp(path: &Path) -> io::Result<Option<Stamp>> {
     match path.symlink_metadata() {
         Ok(metadata) => {
@@ -255,7 +255,7 @@ fn read(path: &Path) -> io::Result<Option<WrittenFile>> {
     Ok(is_unchanged.then_some(WrittenFile { file, stamp, bytes }))
 }
 
-/// Opens the file without following a link, and without waiting for the writer of a pipe.
+/// Opens the file without following a link, and without blocking on the writer of a pipe.
 #[cfg(unix)]
 fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};

@@ -1,4 +1,4 @@
-//! Triggers, which wake the agent from outside: a file, or a port.
+//! Triggers, which start the agent from outside: a file, or a port.
 //!
 //! Owns the bounds of incoming text, and its conversion to text without control characters. Each trigger has a thread,
 //! which ends when its [`ActiveTrigger`] is dropped. Must not know of sessions, nor decide when the agent gets a text:
@@ -47,7 +47,7 @@ pub(crate) fn start(
     let definition = trigger.clone();
     let deliver: Deliver = Box::new(move |event| {
         deliver(match event {
-            TriggerEvent::Text(text) => TriggerEvent::Text(definition.told(&text)),
+            TriggerEvent::Text(text) => TriggerEvent::Text(definition.message(&text)),
             TriggerEvent::Problem(problem) => TriggerEvent::Problem(problem),
         })
     });
@@ -67,7 +67,7 @@ pub(crate) fn start(
     }
 }
 
-/// The location of a trigger's file.
+/// Returns the location of a trigger's file.
 ///
 /// A path in the user's settings applies in every project, one in a project's settings only inside of that project.
 fn file_location(path: &str, tier: Tier, cwd: &Path) -> Result<FileLocation, String> {

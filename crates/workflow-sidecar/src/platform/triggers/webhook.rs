@@ -1,4 +1,4 @@
-//! Webhook triggers: a request to a port of this machine wakes the agent.
+//! Webhook triggers: a request to a port of this machine starts the agent.
 //!
 //! Owns the checks of a request (only a local client with the token is accepted), the limits on size, time and number
 //! of connections, and the status of the response:
@@ -46,7 +46,7 @@ use super::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
 const REQUEST_TIME: Duration = Duration::from_secs(5);
 /// Time limit of the head, which has the token: until then the client may be anyone.
 const HEAD_TIME: Duration = Duration::from_secs(2);
-/// Time to read the rest of a refused request, and for the client to read the response.
+/// Time to read the remainder of a refused request, and for the client to read the response.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
 /// Time for another process's trigger that is just ending to close the port.
 const PORT_RETRY_TIME: Duration = Duration::from_millis(500);
@@ -270,7 +270,7 @@ impl Endpoint {
     }
 }
 
-/// Closes a connection after reading the rest of the request: otherwise the client could lose the response.
+/// Closes a connection after reading the remainder of the request: otherwise the client could lose the response.
 async fn close(mut stream: TcpStream) {
     // A client that is gone needs no response.
     let _ = stream.shutdown().await;
@@ -405,7 +405,7 @@ impl Answer {
         response
     }
 
-    /// The response as bytes, for a connection without a request.
+    /// Returns the response as bytes, for a connection without a request.
     fn as_bytes(self) -> Vec<u8> {
         let Self(status, text) = self;
         let length = text.len() + 1;

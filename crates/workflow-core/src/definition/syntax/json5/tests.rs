@@ -1,4 +1,4 @@
-//! JSON5: what it means is the library's, where it stands is ours.
+//! JSON5: values by the library, locations by the tokens.
 
 use proptest::prelude::*;
 
@@ -83,7 +83,7 @@ fn brackets_in_strings_and_comments_do_not_count() {
 }
 
 #[test]
-fn a_syntax_error_is_where_the_library_says() {
+fn a_syntax_error_has_the_location_of_the_library() {
     let at = |text: &str| parse(text, LIMITS).unwrap_err();
     let error = |start: usize, message: &str| {
         Finding::error(Code::Syntax, Some(Span::new(start, start + 1)), message)
@@ -109,7 +109,7 @@ fn every_duplicate_key_is_found() {
 }
 
 #[test]
-fn where_tokens_and_meaning_disagree_nothing_has_a_span() {
+fn a_disagreement_of_tokens_and_values_leaves_no_spans() {
     let mut node = parse("{a: [1, 2]}", LIMITS).unwrap();
     locate("{a: [1, 2, 3]}", &mut node);
     let spans = |node: &Node<'_>| node.span;

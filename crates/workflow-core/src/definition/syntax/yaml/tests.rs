@@ -1,4 +1,4 @@
-//! What YAML texts mean, compared with npm `yaml` 2.9 (`logLevel: 'error'`, defaults otherwise).
+//! Values of YAML texts, compared with npm `yaml` 2.9 (`logLevel: 'error'`, defaults otherwise).
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(super) const LIMITS: TreeLimits = TreeLimits {
 /// for is `{"num": …}`, a set `{"set": […]}` and binary data `{"bin": 1}`.
 const TABLE: &str = include_str!("../../../../../../tests/definitions/yaml-1.2.json");
 
-/// Where we differ, on purpose.
+/// Intended differences.
 const DIFFERENCES: &[(&str, &str)] = &[
     ("!!binary aGk=", "text: no key takes bytes"),
     ("a: !!set {x}", "a map: no key takes a set"),
@@ -205,7 +205,7 @@ fn aliases_count_as_what_they_repeat() {
 }
 
 #[test]
-fn the_cure_for_unquoted_text_is_named() {
+fn the_hint_for_unquoted_text_is_given() {
     let finding = |text: &str| parse(text, 0, LIMITS).unwrap_err();
     let names = |text: &str, word: &str| finding(text).help_text().contains(word);
     assert!(names("a: {b} is next\n", "`{`"));

@@ -1,7 +1,7 @@
 /**
- * Stands in for our side when the comparison itself is checked: does exactly what the rules
- * expect, except for one effect that is changed on purpose. A comparison that does not notice is
- * broken, or a rule swallows more than its difference.
+ * A stand-in for our side that tests the comparison: it has exactly the expected effects, except for one
+ * that is changed on purpose. If the comparison does not detect that, it is broken or a rule accepts
+ * more than its difference.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { Random } from "./random.mjs";
 
 /** @typedef {import("./types.mjs").Effect} Effect */
 
-/** Ways to be wrong about the effects of one operation. @type {Record<string, (effects: Effect[], at: number) => Effect[] | null>} */
+/** Faults in the effects of one operation. @type {Record<string, (effects: Effect[], at: number) => Effect[] | null>} */
 export const MUTATIONS = {
   "drops an effect": (effects, at) => effects.filter((_, i) => i !== at),
   "does an effect twice": (effects, at) => [...effects.slice(0, at + 1), structuredClone(effects[at]), ...effects.slice(at + 1)],
@@ -23,7 +23,7 @@ export const MUTATIONS = {
   },
 };
 
-/** Changes the last value that the change takes, at any depth; the kind of the effect stays. */
+/** Changes the last value that `change` accepts, at any depth; the kind of the effect stays. */
 function changed(effects, at, change) {
   const copy = structuredClone(effects);
   return changedWithin(copy[at], change) ? copy : null;
@@ -45,20 +45,20 @@ function changedWithin(object, change) {
   return false;
 }
 
-export class Mirror {
-  /** @param {number} now @param {{mutation: string, seed: number, skip: number} | null} fault  the mutation, and how many chances to let pass */
+export class StandIn {
+  /** @param {number} now @param {{mutation: string, seed: number, skip: number} | null} fault  the mutation, and the number of operations to skip */
   constructor(now, fault) {
     this.now = now;
     this.fault = fault;
     this.left = fault?.skip ?? 0;
     this.random = new Random(fault?.seed ?? 0);
-    /** The operation, the effect's kind and the mutation that was made, once it was. */
+    /** The operation and the effect's kind of the mutation, once it was made. */
     this.made = null;
   }
 
   async open() {}
 
-  /** Takes the place of the rules' expectation; see CaseRun.compared. @param {import("./types.mjs").Operation} operation @param {Effect[]} expected */
+  /** Returns the expected effects, with the fault; see CaseRun.compared. @param {import("./types.mjs").Operation} operation @param {Effect[]} expected */
   reflect(operation, expected) {
     if (!this.fault || this.made || expected.length === 0 || this.left-- > 0) return expected;
     const at = this.random.int(0, expected.length - 1);

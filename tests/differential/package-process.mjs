@@ -1,9 +1,9 @@
 /**
- * The published package under a mock pi host, in a process of its own: some definitions make the
- * package loop until its heap is full, which must cost one case and not the run.
+ * The published package under a mock pi host, in a separate process: some definitions make the
+ * package loop until its heap is full, which must fail one case and not the run.
  *
- * Takes one message per operation and answers each with an Outcome. Knows nothing of the other
- * side, of cases or of differences.
+ * Handles one message per operation and answers each with an Outcome. Independent of cases and
+ * differences.
  *
  * @module
  */
@@ -22,14 +22,14 @@ clock.install();
 /** @type {Session} */
 let session;
 
-/** @param {{cwd: string, agentDir: string, now: number, seed: number}} place */
-function open({ now, seed, ...place }) {
+/** @param {{cwd: string, agentDir: string, now: number, seed: number}} options */
+function open({ now, seed, ...options }) {
   const random = new Random(seed);
   clock.reset(now, () => (random.chance(0.1) ? 0.5 : random.next()));
-  session = new Session(place);
+  session = new Session(options);
 }
 
-/** The definitions as the package resolves them now, flattened for the wire. */
+/** Returns the definitions as the package resolves them, flattened for the channel. */
 function loaded(cwd) {
   const phase = (entry) =>
     "subworkflow" in entry
@@ -54,7 +54,7 @@ function loaded(cwd) {
 
 const SESSION_EVENTS = new Set(["session_start", "session_tree", "session_switch"]);
 
-/** What the package makes of each directory of one tier, before it looks at the others. */
+/** Returns the package's reading of each directory of one tier, without the others. */
 function survey(directory) {
   const workflows = Object.entries(loadWorkflowsFromDir(directory));
   return Object.fromEntries(
@@ -65,7 +65,7 @@ function survey(directory) {
   );
 }
 
-/** Does one operation; what the package returns or throws is an effect like what it asks for. */
+/** Performs one operation; results and errors are effects too. */
 async function perform(operation) {
   const { op, event = {} } = operation;
   switch (op) {
@@ -113,12 +113,12 @@ async function perform(operation) {
 
 const isStart = ({ op, name }) => op === "command" && name === "workflow";
 
-/** Which operations make the package read its definitions and keep them. */
+/** Returns true for operations that make the package load its definitions. */
 function loads(operation) {
   return SESSION_EVENTS.has(operation.op) || (isStart(operation) && /^\s*\S+\s+\S/.test(operation.arguments));
 }
 
-/** What `loaded` said of the definitions that lie on the disk, by the version of what lies there. */
+/** The last result of `loaded`, with the version of the files. */
 let known = { version: undefined, workflows: [] };
 
 function loadedOf(version) {

@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use workflow_core::definition::{Loaded, Outcome, Workflow};
 use workflow_core::diagnostic::shown;
 
-/// Finds the workflow that `/workflow NAME` starts, or else the one whose directory has this name.
-pub(super) fn workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Workflow> {
+/// Finds the workflow that `/workflow NAME` starts, or else the one in the directory of this name.
+pub(super) fn find_workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Workflow> {
     let catalog = &loaded.catalog;
     let started = catalog
         .startable()
@@ -13,11 +13,11 @@ pub(super) fn workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Workflo
     if let Some(workflow) = started.or_else(|| catalog.get(name)) {
         return Ok(workflow);
     }
-    let left_out = loaded.index.iter().find(|listing| {
+    let broken = loaded.index.iter().find(|listing| {
         listing.outcome == Outcome::LeftOut && (listing.key == name || listing.command_name == name)
     });
     let name = shown(name);
-    if let Some(listing) = left_out {
+    if let Some(listing) = broken {
         bail!(
             "`{name}` is broken, see `workflow-sidecar check` ({})",
             listing.source

@@ -1,7 +1,7 @@
 /**
- * Our side: a small host for `workflow-sidecar serve`. Frames lines, forwards operations as
- * protocol calls, answers the sidecar's questions with the scripted answer and gathers actions
- * from answers and from `host/apply`. Holds no workflow logic.
+ * A small host for `workflow-sidecar serve`. Frames lines, forwards operations as protocol calls,
+ * answers the sidecar's questions with the scripted answer, and collects actions from answers and
+ * from `host/apply`. Contains no workflow logic.
  *
  * @module
  */
@@ -10,39 +10,39 @@ import { spawn } from "node:child_process";
 
 const DEADLINE_MS = 10_000;
 
-/** How many sessions one process serves, before another takes over. */
+/** The number of sessions of one process, before it is replaced. */
 const SESSIONS_PER_PROCESS = 100;
 
-/** @typedef {{agentDir: string, cwd: string, now: number, seed: number, hasUI: boolean, shared: boolean}} Place */
+/** @typedef {{agentDir: string, cwd: string, now: number, seed: number, hasUI: boolean, shared: boolean}} SessionOptions */
 
 /**
- * The processes. Sessions that have no global definitions share one, as a host's would: what one
- * session leaves behind must not be seen in the next.
+ * The sidecar processes. Sessions without global definitions share one, as in a host: no session may
+ * affect the next one.
  */
-export class Fleet {
+export class SidecarPool {
   /** @param {string} binary @param {string} nowhere  an agent directory without definitions */
   constructor(binary, nowhere) {
     this.binary = binary;
     this.nowhere = nowhere;
-    /** @type {Map<boolean, Ours>} */
+    /** @type {Map<boolean, SidecarHost>} */
     this.shared = new Map();
   }
 
-  /** The process for a session. @param {Place} place */
-  take(place) {
-    if (!place.shared) return new Ours(this.binary, place);
-    let ours = this.shared.get(place.hasUI);
+  /** Returns the process for a session. @param {SessionOptions} options */
+  take(options) {
+    if (!options.shared) return new SidecarHost(this.binary, options);
+    let ours = this.shared.get(options.hasUI);
     if (!ours || ours.sessions >= SESSIONS_PER_PROCESS || ours.ended) {
       ours?.stop();
-      ours = new Ours(this.binary, { ...place, agentDir: this.nowhere });
-      this.shared.set(place.hasUI, ours);
+      ours = new SidecarHost(this.binary, { ...options, agentDir: this.nowhere });
+      this.shared.set(options.hasUI, ours);
     }
     return ours;
   }
 
-  /** The session is over. @param {Ours} ours */
+  /** Ends a session. @param {SidecarHost} ours */
   release(ours) {
-    if (!ours.place.shared) ours.stop();
+    if (!ours.options.shared) ours.stop();
   }
 
   stop() {
@@ -50,21 +50,21 @@ export class Fleet {
   }
 }
 
-/** One sidecar process; serves sessions one after the other. */
-export class Ours {
-  /** @param {string} binary @param {Place} place */
-  constructor(binary, place) {
+/** One sidecar process, for consecutive sessions. */
+export class SidecarHost {
+  /** @param {string} binary @param {SessionOptions} options */
+  constructor(binary, options) {
     this.binary = binary;
-    this.place = place;
+    this.options = options;
     this.child = null;
     this.ended = false;
     this.sessions = 0;
-    /** Its clock, which goes on from session to session. */
-    this.now = place.now;
+    /** Its clock, which continues across sessions. */
+    this.now = options.now;
   }
 
   async start() {
-    this.child = spawn(this.binary, ["serve"], { stdio: ["pipe", "pipe", "pipe"], cwd: this.place.cwd });
+    this.child = spawn(this.binary, ["serve"], { stdio: ["pipe", "pipe", "pipe"], cwd: this.options.cwd });
     this.serial = 0;
     this.waiting = new Map();
     this.effects = [];
@@ -79,7 +79,7 @@ export class Ours {
       for (const settle of this.waiting.values()) settle({ died: "crashed" });
       this.waiting.clear();
     });
-    const { now, seed, agentDir, cwd, hasUI } = this.place;
+    const { now, seed, agentDir, cwd, hasUI } = this.options;
     const answer = await this.call("initialize", {
       protocolVersion: 1,
       host: { name: "differential", version: "1.0.0" },
@@ -102,7 +102,7 @@ export class Ours {
     }
   }
 
-  /** One message of the sidecar: an answer, a notification or a question. */
+  /** Handles a message of the sidecar: an answer, a notification or a question. */
   take(message) {
     if (message.method === undefined) {
       this.waiting.get(message.id)?.(message);
@@ -128,7 +128,7 @@ export class Ours {
     this.child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** @returns {Promise<any>} the answer, or how the process died */
+  /** @returns {Promise<any>} the answer, or the failure of the process */
   call(method, params) {
     const id = ++this.serial;
     return new Promise((resolve) => {
@@ -146,7 +146,7 @@ export class Ours {
     for (const action of actions ?? []) this.effects.push(effectOf(action));
   }
 
-  /** Begins a session. @param {{cwd: string, name: string}} place */
+  /** Starts a session. @param {{cwd: string, name: string}} options */
   async open({ cwd, name }) {
     if (!this.child) await this.start();
     this.cwd = cwd;
@@ -169,7 +169,7 @@ export class Ours {
     return { effects: this.effects, diagnostics: this.diagnostics };
   }
 
-  /** The protocol call for an operation. */
+  /** Returns the protocol call for an operation. */
   request(operation, branch) {
     const { op, event = {} } = operation;
     const tellsUI = operation.hasUI !== undefined && op !== "command";
@@ -221,7 +221,7 @@ export class Ours {
   }
 }
 
-/** An action of the protocol as an effect. */
+/** Converts an action of the protocol to an effect. */
 function effectOf({ type, ...fields }) {
   switch (type) {
     case "appendEntry":

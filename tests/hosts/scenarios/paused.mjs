@@ -6,7 +6,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'An agent that stops again and again without a tool call is pushed a bounded number of times, then the run parks and says so.',
+  about: 'An agent that stops again and again without a tool call is reminded a bounded number of times, then the run is paused with a message.',
   ours: true,
   workflows: { short: workflow('Short', [phase('Only', '🔹')], { continue: { maxStale: 2, countdown: 1 } }) },
   replies: [say('Done.'), say('Really.'), say('I mean it.'), say('Yes?')],

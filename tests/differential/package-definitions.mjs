@@ -1,22 +1,22 @@
 /**
- * Gives the package the definitions under which it should do what ours does with the real ones:
- * applies the intended differences of differences/files.mjs.
+ * The definitions for the package, with which it should behave like ours with the real ones: applies
+ * the intended differences of differences/files.mjs.
  *
  * @module
  */
 
 import { entangled, invalidOfBothTiers, refused, repaired, shadowing, without, withoutCommand } from "./differences/files.mjs";
 
-/** @typedef {import("./types.mjs").Definitions & {globals: string[]}} Steered  with the keys of the sound global workflows */
+/** @typedef {import("./types.mjs").Definitions & {globals: string[]}} PackageDefinitions  with the keys of the valid global workflows */
 
 /**
  * @param {import("./types.mjs").Definitions} definitions
  * @param {(definitions: import("./types.mjs").Definitions) => Promise<{project: any, global: any} | null>} survey
- *   puts definitions on the package's disk and asks it what it makes of each directory
+ *   writes definitions on the package's disk and returns its reading of each directory
  * @param {(id: string) => void} note
- * @returns {Promise<Steered | null>} null if the package died over them
+ * @returns {Promise<PackageDefinitions | null>} null if the package crashed on them
  */
-export async function steer(definitions, survey, note) {
+export async function definitionsForPackage(definitions, survey, note) {
   const tiers = { project: repaired(definitions.project, note), global: repaired(definitions.global, note) };
   const found = await survey({ ...definitions, ...tiers });
   if (!found) return null;

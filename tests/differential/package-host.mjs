@@ -1,6 +1,6 @@
 /**
- * The package's side: starts peer-process.mjs, gives it operations one at a time, and replaces the
- * process when an answer does not come (the package hangs, or its heap is full).
+ * The package's side: starts package-process.mjs, sends it operations one at a time, and replaces the
+ * process if there is no answer (the package hangs, or its heap is full).
  *
  * @module
  */
@@ -8,22 +8,22 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-const PROGRAM = fileURLToPath(new URL("./peer-process.mjs", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./package-process.mjs", import.meta.url));
 
-export class Peer {
-  /** @param {{deadlineMs?: number, heapMb?: number}} [limits] */
-  constructor({ deadlineMs = 5000, heapMb = 160 } = {}) {
-    this.deadlineMs = deadlineMs;
-    this.heapMb = heapMb;
+const DEADLINE_MS = 5000;
+const HEAP_MB = 160;
+
+export class PackageHost {
+  constructor() {
     this.child = null;
   }
 
   async start() {
-    this.child = fork(PROGRAM, { execArgv: [`--max-old-space-size=${this.heapMb}`], stdio: ["ignore", "ignore", "ignore", "ipc"] });
+    this.child = fork(PROGRAM, { execArgv: [`--max-old-space-size=${HEAP_MB}`], stdio: ["ignore", "ignore", "ignore", "ipc"] });
     await this.reply(60_000);
   }
 
-  /** The next message of the child, or how it died. @param {number} deadlineMs @returns {Promise<any>} */
+  /** Returns the next message of the child, or its failure. @param {number} deadlineMs @returns {Promise<any>} */
   reply(deadlineMs) {
     const child = this.child;
     return new Promise((resolve) => {
@@ -43,21 +43,21 @@ export class Peer {
   /** @param {any} message */
   async ask(message) {
     this.child.send(message);
-    const reply = await this.reply(this.deadlineMs);
+    const reply = await this.reply(DEADLINE_MS);
     if (reply.died) this.stop();
     return reply;
   }
 
-  /** Begins a new session in the same process. @param {{cwd: string, agentDir: string, now: number, seed: number}} place */
-  async open(place) {
+  /** Starts a new session in the same process. @param {{cwd: string, agentDir: string, now: number, seed: number}} options */
+  async open(options) {
     if (!this.child) await this.start();
-    await this.ask({ open: place });
+    await this.ask({ open: options });
   }
 
   /**
    * @param {import("./types.mjs").Operation} operation
    * @param {import("./types.mjs").Entry[]} [branch]   the session's entries, for a session event
-   * @param {string} [version]    names what lies on the disk; what is told of the definitions is kept by it
+   * @param {string} [version]    the version of the files on disk, by which loaded definitions are cached
    * @returns {Promise<import("./types.mjs").Outcome>}
    */
   async apply(operation, branch, version) {
@@ -65,7 +65,7 @@ export class Peer {
     return { effects: [], ...reply };
   }
 
-  /** What the package makes of each tier's directories. @param {Record<string, string>} directories by tier @returns {Promise<any | null>} */
+  /** Returns the package's reading of each tier's directories. @param {Record<string, string>} directories by tier @returns {Promise<any | null>} */
   async survey(directories) {
     return (await this.ask({ survey: directories })).found ?? null;
   }

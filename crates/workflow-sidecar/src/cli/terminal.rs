@@ -7,7 +7,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use anyhow::ensure;
 
 /// Fails unless stdin and stdout are a terminal.
-pub(super) fn needed(what: &str) -> anyhow::Result<()> {
+pub(super) fn require(what: &str) -> anyhow::Result<()> {
     ensure!(
         io::stdin().is_terminal() && io::stdout().is_terminal(),
         "only a person can {what}: run this command yourself, in a terminal"
@@ -16,7 +16,7 @@ pub(super) fn needed(what: &str) -> anyhow::Result<()> {
 }
 
 /// Prints a question and reads a line; `None` if it is empty.
-pub(super) fn answer(question: &str) -> io::Result<Option<String>> {
+pub(super) fn ask(question: &str) -> io::Result<Option<String>> {
     let mut out = anstream::stdout();
     write!(out, "{question} ")?;
     out.flush()?;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newLeaf } from "../src/pi/back.ts";
+import { newLeaf } from "../src/pi/branch-leaf.ts";
 import { MockPi } from "./mock-pi.ts";
 
 function session() {
@@ -10,7 +10,7 @@ function session() {
   return { ids, leaf: (event: object) => newLeaf(event as never, pi.ctx.sessionManager) };
 }
 
-test("a fork stands before what was said, or at an entry", () => {
+test("a fork ends before the user's message, or at the entry", () => {
   const { ids, leaf } = session();
   assert.equal(leaf({ entryId: ids.second, position: "before" }), ids.answer);
   assert.equal(leaf({ entryId: ids.second }), ids.answer);
@@ -18,14 +18,14 @@ test("a fork stands before what was said, or at an entry", () => {
   assert.equal(leaf({ entryId: ids.note, position: "at" }), ids.note);
 });
 
-test("the way through the tree ends before what was said, and at anything else", () => {
+test("a move in the tree ends before the user's message, and at any other entry", () => {
   const { ids, leaf } = session();
   assert.equal(leaf({ preparation: { targetId: ids.second } }), ids.answer);
   assert.equal(leaf({ preparation: { targetId: ids.answer } }), ids.answer);
   assert.equal(leaf({ preparation: { targetId: ids.note } }), ids.second);
 });
 
-test("notes of a turn that are stored before what was said belong to that turn", () => {
+test("entries of a turn that are stored before the user's message belong to that turn", () => {
   const pi = new MockPi("new");
   const note = () => pi.append({ type: "custom", customType: "workflow:checkpoint", data: {} });
   note();
@@ -40,7 +40,7 @@ test("notes of a turn that are stored before what was said belong to that turn",
   assert.equal(newLeaf({ preparation: { targetId: second } }, pi.ctx.sessionManager), answer);
 });
 
-test("what pi does not say is not guessed", () => {
+test("an event without a known entry gives no leaf", () => {
   const { leaf } = session();
   for (const event of [{}, { entryId: 7 }, { entryId: "gone" }, { preparation: null }, { preparation: {} }]) assert.equal(leaf(event), undefined);
 });

@@ -1,7 +1,6 @@
 /**
  * The vocabulary of generated definitions: names, texts, tools, template variables.
- * Names never hold `<` or `>`, which mark the two variables whose value differs on purpose
- * (see `marked` below).
+ * Names never contain `<` or `>`, which mark variables whose value differs on purpose (see `marked`).
  *
  * @module
  */
@@ -17,10 +16,10 @@ export const TOOLS = ["bash", "edit", "write", "read", "grep", "delegate_to_suba
 
 export const PROFILES = ["coder", "reviewer", "researcher", "tester", "coder"];
 
-/** Directory names that are ordinary, in an order that differs from how they sort. */
+/** Ordinary directory names, not sorted. */
 export const KEYS = ["release", "bugfix", "w-2", "w_1", "Zeta", "alpha", "beta", "gamma", "delta", "epsilon", "ü-key", "a b", "x.y"];
 
-/** Directory names that a JavaScript object takes for something else. */
+/** Directory names that every JavaScript object inherits. */
 export const ODD_KEYS = ["constructor", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];
 
 export const DESCRIPTIONS = [
@@ -35,7 +34,7 @@ const CONTEXT_VARIABLES = [
 const ODD_VARIABLES = ["taskDescription", "unknown", "constructor", "__proto__", "phase-name", "", "phaseÄ", " phaseName "];
 
 /** The variables each text may use, known ones only. */
-export const VARIABLES = {
+const VARIABLES = {
   context: CONTEXT_VARIABLES,
   block: ["workflowName", "phaseName", "toolName", "allowedTools"],
   completion: ["workflowName", "taskDescription", "taskId", "phaseCount"],
@@ -46,14 +45,13 @@ export const VARIABLES = {
 const FILLERS = ["Do it.", "Read first,", "then", "**bold**", "- item", "`code`", "\n", "\n\n", "ünïcode", "😀", "{", "}", "{{", "}}", "$&", "\\n", "\"q\"", "# heading"];
 
 /**
- * A variable in a mark: the values of these differ on purpose (B03, B04, B51), and the mark lets a
- * rule find the value in any text.
+ * Marks a variable whose value differs on purpose (B03, B04, B51), so that a rule finds the value in any text.
  */
 const marked = (name) => `<${name}={${name}}>`;
 const MARKED = { context: ["previousPhaseName", "nextPhaseName"], initial: ["firstPhaseProfiles"] };
 
 /**
- * A text with template variables.
+ * Generates a text with template variables.
  *
  * @param {import("../random.mjs").Random} random
  * @param {keyof typeof VARIABLES} kind

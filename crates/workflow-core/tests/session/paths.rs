@@ -1,4 +1,4 @@
-//! Rules on paths, whatever the tool and its arguments are called.
+//! Rules on paths, for tools and arguments of any name.
 
 use std::cell::Cell;
 
@@ -41,7 +41,7 @@ fn is_blocked(said: &Value, tool: &str, input: &Value) -> bool {
 }
 
 #[test]
-fn a_protected_file_is_seen_in_any_field_that_holds_a_path() {
+fn a_protected_file_is_recognized_in_any_field_that_contains_a_path() {
     let protects = json!({"path": [".env"]});
     for (tool, input) in [
         ("read", json!({"file_path": ".env"})),
@@ -121,7 +121,7 @@ fn a_line_is_seen_from_the_directory_in_which_it_runs() {
 }
 
 #[test]
-fn a_tool_whose_name_says_that_it_writes_writes_what_it_names() {
+fn a_tool_with_a_name_of_writing_writes_the_files_it_names() {
     let writes = json!({"writes": true, "path": ["src/**"]});
     for (tool, blocked) in [
         ("mcp__fs__write_file", true),
@@ -143,7 +143,7 @@ fn a_tool_whose_name_says_that_it_writes_writes_what_it_names() {
 }
 
 #[test]
-fn what_may_write_is_not_allowed_as_reading() {
+fn possible_writes_are_not_allowed_as_reads() {
     let allows = [rule(&json!({"verdict": "allow", "writes": false}))];
     let nothing = ToolAccess::Whitelist(Vec::new());
     let allowed =
@@ -184,7 +184,7 @@ fn all_that_a_call_names_must_be_allowed() {
     ));
 }
 
-/// Paths that count how often they are asked.
+/// Paths that count their calls.
 #[derive(Debug, Default)]
 struct Counted(Cell<usize>);
 
@@ -229,7 +229,7 @@ fn a_call_that_names_very_many_paths_counts_as_touching_any() {
 }
 
 #[test]
-fn a_denial_says_what_stands_for_the_protected_file() {
+fn a_denial_names_the_part_that_may_be_the_protected_file() {
     let said = |input: &Value| {
         let rule = rule(&json!({"verdict": "block", "path": [".env"]}));
         let rules = Rules::new([LevelRules {
