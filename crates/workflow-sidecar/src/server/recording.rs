@@ -12,7 +12,7 @@ pub(crate) trait ConnectionRecorder: Send {
     /// The seed of task ids while this is recorded.
     fn seed(&self) -> u64;
 
-    /// A loader of definitions whose reads are recorded.
+    /// A loader of definitions that records its reads.
     fn loader(&self) -> Arc<dyn Loader>;
 
     /// A platform with the results of this one, which are recorded.

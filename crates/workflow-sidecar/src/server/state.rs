@@ -1,8 +1,8 @@
 //! The state of the process: the host, its sessions, open requests and questions.
 //!
 //! [`Server`] composes parts that own their state and do not know each other. It passes an event to a session, has the
-//! platform perform the effects, and puts everything beyond the answer itself (answers to earlier requests, questions,
-//! actions that time caused) into the outbox. Must not know method names or lines.
+//! platform perform the effects, and adds everything beyond the answer itself (answers to earlier requests, questions,
+//! actions that time caused) to the outbox. Must not know method names or lines.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

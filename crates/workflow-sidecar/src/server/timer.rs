@@ -69,7 +69,7 @@ impl Timer {
         }
     }
 
-    /// Takes a session whose deadline is not after this time.
+    /// Takes a session with a deadline that is not after this time.
     pub(super) fn take_due(&mut self, now: Millis) -> Option<String> {
         if self.first_deadline()? > now {
             return None;
@@ -77,7 +77,7 @@ impl Timer {
         self.deadlines.pop_first().map(|(_, session)| session)
     }
 
-    /// The duration until the first deadline. On a virtual clock none is reached by waiting.
+    /// The duration until the first deadline. A virtual clock reaches none by itself.
     pub(super) fn due_in(&self) -> Option<Duration> {
         self.clock.until(self.first_deadline()?)
     }

@@ -21,7 +21,7 @@ use super::state::Server;
 use crate::rpc::{HandlerAnswer, HandlerResult};
 
 impl Server {
-    /// Handles a hook whose result has actions and diagnostics only.
+    /// Handles a hook with a result of actions and diagnostics only.
     fn handle_hook<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
