@@ -614,7 +614,7 @@ impl Session {
     fn on_activity(&mut self, activity: Activity, out: &mut Effects) {
         match activity {
             Activity::Starts | Activity::CallsTool | Activity::Continues => {
-                self.triggers.set_busy()
+                self.triggers.set_busy();
             }
             Activity::Stops => self.triggers.set_idle(out.now()),
             Activity::CallsStep | Activity::IsAddressed => {}
