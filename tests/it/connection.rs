@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use workflow_sidecar::serve::Memory;
+use workflow_sidecar::server::Memory;
 
 /// The longest wait for a line, or for the end.
 const DEADLINE: Duration = Duration::from_secs(20);

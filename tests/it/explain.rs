@@ -16,7 +16,7 @@ use workflow_core::explain::{Explained, OriginKind, Topic, Value};
 use workflow_core::policy::STEP_TOOL;
 use workflow_core::policy::rules::{Call, PathForm, Paths};
 use workflow_core::run::{RunState, restore};
-use workflow_sidecar::serve::Memory;
+use workflow_sidecar::server::Memory;
 
 const TOOLS: [&str; 5] = ["read", "edit", "bash", "my tool", STEP_TOOL];
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_protocol::{Kind, Method, for_each_method, method};
-use workflow_sidecar::serve::Memory;
+use workflow_sidecar::server::Memory;
 
 /// Sends the first line of the input to a new sidecar.
 pub fn play(data: &[u8]) {
@@ -30,7 +30,7 @@ struct Envelope<'a> {
 
 fn read_by_every_method(params: Option<&str>) {
     macro_rules! read {
-        ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
+        ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
             if let Err(error) = method::$row::read(params) {
                 assert_eq!(error.kind, Kind::InvalidParams, "{} {params:?}", $name);
             }

@@ -4,8 +4,8 @@
 //! the tables in `protocol/README.md` from them. It declares `params` and `result`; the envelope of JSON-RPC belongs to
 //! the transport.
 //!
-//! A method is a row of [`for_each_method!`]. The row declares a type that implements [`Method`], an entry of [`METHODS`]
-//! and a function of [`Handlers`], so that a row without a handler does not compile.
+//! A method is a row of [`for_each_method!`]. The row declares a type that implements [`Method`] and an entry of
+//! [`METHODS`]. A router that is made from the rows does not compile if one has no handler.
 //!
 //! ```
 //! use workflow_protocol::{Method, method};
@@ -33,8 +33,7 @@ mod version;
 pub use declarations::Declarations;
 pub use error::{Error, ErrorData, Kind};
 pub use method::{
-    Direction, HOST_METHODS, Handlers, HostMethod, METHODS, Method, MethodInfo, MethodKind,
-    TypeInfo,
+    Direction, HOST_METHODS, HostMethod, METHODS, Method, MethodInfo, MethodKind, TypeInfo,
 };
 pub use read::Text;
 pub use types::*;

@@ -1,4 +1,4 @@
-//! The method tables, and the traits that are declared from them.
+//! The method tables, and the types that are declared from them.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -36,9 +36,6 @@ pub trait Method {
     fn read(params: Option<&str>) -> Result<Self::Params<'_>, Error> {
         read(params.unwrap_or("{}"))
     }
-
-    /// Calls the handler of this row.
-    fn call<H: Handlers>(handlers: &mut H, params: Self::Params<'_>) -> H::Answer<Self::Result>;
 }
 
 /// A method that the sidecar calls.
@@ -110,12 +107,12 @@ impl TypeInfo {
 
 /// Passes the rows of the host's calls to a macro.
 ///
-/// A row is `/// summary`, `Row: handler = "name" (Params) -> Result;`. The types named in it have to be in scope only
+/// A row is `/// summary`, `Row = "name" (Params) -> Result;`. The types named in it have to be in scope only
 /// where the callback uses them; the parameters' type takes a lifetime.
 ///
 /// ```
 /// macro_rules! names {
-///     ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
+///     ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
 ///         vec![$($name),*]
 ///     };
 /// }
@@ -126,58 +123,58 @@ macro_rules! for_each_method {
     ($callback:ident) => {
         $callback! {
             /// Says who the host is and what it can do; comes first. Answers what to forward, register and show.
-            Initialize: initialize = "initialize" (InitializeParams) -> Manifest;
+            Initialize = "initialize" (InitializeParams) -> Manifest;
             /// The session was loaded or created: definitions are loaded and the run is restored from the branch.
-            HookSessionStart: hook_session_start = "hook/session_start" (SessionHookParams) -> HookResult;
+            HookSessionStart = "hook/session_start" (SessionHookParams) -> HookResult;
             /// The user moved in the session's tree: the run is restored from the branch as it stands.
-            HookSessionTree: hook_session_tree = "hook/session_tree" (SessionHookParams) -> HookResult;
+            HookSessionTree = "hook/session_tree" (SessionHookParams) -> HookResult;
             /// The host went over to another session: the run is restored from that one's branch.
-            HookSessionSwitch: hook_session_switch = "hook/session_switch" (SessionHookParams) -> HookResult;
+            HookSessionSwitch = "hook/session_switch" (SessionHookParams) -> HookResult;
             /// The conversation was compacted: the next context message is the full one.
-            HookSessionCompact: hook_session_compact = "hook/session_compact" (SessionHookParams) -> HookResult;
+            HookSessionCompact = "hook/session_compact" (SessionHookParams) -> HookResult;
             /// The session ends: its timers stop.
-            HookSessionShutdown: hook_session_shutdown = "hook/session_shutdown" (SessionHookParams) -> HookResult;
+            HookSessionShutdown = "hook/session_shutdown" (SessionHookParams) -> HookResult;
             /// The agent is about to start. Answers what it has to know of the current phase.
-            HookBeforeAgentStart: hook_before_agent_start = "hook/before_agent_start" (BeforeAgentStartParams) -> BeforeAgentStartResult;
+            HookBeforeAgentStart = "hook/before_agent_start" (BeforeAgentStartParams) -> BeforeAgentStartResult;
             /// The agent has started: a countdown that still runs is stopped.
-            HookAgentStart: hook_agent_start = "hook/agent_start" (AgentStartParams) -> HookResult;
+            HookAgentStart = "hook/agent_start" (AgentStartParams) -> HookResult;
             /// A turn of the agent has started.
-            HookTurnStart: hook_turn_start = "hook/turn_start" (TurnParams) -> HookResult;
+            HookTurnStart = "hook/turn_start" (TurnParams) -> HookResult;
             /// The agent wants to run a tool. Answers whether it may.
-            HookToolCall: hook_tool_call = "hook/tool_call" (ToolCallParams) -> ToolCallResult;
+            HookToolCall = "hook/tool_call" (ToolCallParams) -> ToolCallResult;
             /// A tool has run. Answers what to change in its result.
-            HookToolResult: hook_tool_result = "hook/tool_result" (ToolResultParams) -> ToolResultResult;
+            HookToolResult = "hook/tool_result" (ToolResultParams) -> ToolResultResult;
             /// A turn of the agent has ended: the status bar is refreshed.
-            HookTurnEnd: hook_turn_end = "hook/turn_end" (TurnParams) -> HookResult;
+            HookTurnEnd = "hook/turn_end" (TurnParams) -> HookResult;
             /// The agent has stopped: the end of the run is announced, or the agent is told to go on.
-            HookAgentEnd: hook_agent_end = "hook/agent_end" (AgentEndParams) -> AgentEndResult;
+            HookAgentEnd = "hook/agent_end" (AgentEndParams) -> AgentEndResult;
             /// Somebody submitted a message: a countdown stops and a parked run resumes.
-            HookInput: hook_input = "hook/input" (InputParams) -> HookResult;
+            HookInput = "hook/input" (InputParams) -> HookResult;
             /// The user goes back to an earlier turn. Answers what to leave out.
-            HookBranch: hook_branch = "hook/branch" (BranchParams) -> BranchResult;
+            HookBranch = "hook/branch" (BranchParams) -> BranchResult;
             /// Runs a tool of the manifest.
-            ToolExecute: tool_execute = "tool/execute" (ToolExecuteParams) -> ToolExecuteResult;
+            ToolExecute = "tool/execute" (ToolExecuteParams) -> ToolExecuteResult;
             /// The host does not want a tool's answer any more: what the call waits for is ended, and it is answered.
-            ToolCancel: tool_cancel = "tool/cancel" (ToolCancelParams) -> HookResult;
+            ToolCancel = "tool/cancel" (ToolCancelParams) -> HookResult;
             /// Runs a command of the manifest.
-            CommandRun: command_run = "command/run" (CommandRunParams) -> CommandRunResult;
+            CommandRun = "command/run" (CommandRunParams) -> CommandRunResult;
             /// Proposes what the argument of a command could be.
-            CommandComplete: command_complete = "command/complete" (CommandCompleteParams) -> CommandCompleteResult;
+            CommandComplete = "command/complete" (CommandCompleteParams) -> CommandCompleteResult;
             /// Lists the workflows in force and everything that is wrong with the definitions.
-            WorkflowList: workflow_list = "workflow/list" (WorkflowListParams) -> WorkflowListResult;
+            WorkflowList = "workflow/list" (WorkflowListParams) -> WorkflowListResult;
             /// Says where the session stands.
-            SessionState: session_state = "session/state" (SessionStateParams) -> SessionStateResult;
+            SessionState = "session/state" (SessionStateParams) -> SessionStateResult;
             /// Moves the virtual clock. Answers what came due.
-            ClockAdvance: clock_advance = "clock/advance" (ClockAdvanceParams) -> ClockAdvanceResult;
+            ClockAdvance = "clock/advance" (ClockAdvanceParams) -> ClockAdvanceResult;
             /// Ends the sidecar, which exits after answering.
-            Shutdown: shutdown = "shutdown" (ShutdownParams) -> ();
+            Shutdown = "shutdown" (ShutdownParams) -> ();
         }
     };
 }
 
-/// Declares a type, a handler and a table entry for each row of the host's calls.
+/// Declares a type and a table entry for each row of the host's calls.
 macro_rules! to_sidecar {
-    ($($(#[doc = $summary:literal])+ $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
+    ($($(#[doc = $summary:literal])+ $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
         $(
             $(#[doc = $summary])+
             #[derive(Debug, Clone, Copy)]
@@ -188,25 +185,8 @@ macro_rules! to_sidecar {
                 const SUMMARY: &'static str = concat!($($summary,)+).trim_ascii();
                 type Params<'a> = $params<'a>;
                 type Result = $result;
-
-                fn call<H: Handlers>(handlers: &mut H, params: $params<'_>) -> H::Answer<$result> {
-                    handlers.$handler(params)
-                }
             }
         )*
-
-        /// The handlers of the host's calls, a function for each row.
-        ///
-        /// `Answer<R>` may be a result, or one that comes later, when a person has answered a question.
-        pub trait Handlers {
-            /// The answer to a call, now or later.
-            type Answer<R>;
-
-            $(
-                $(#[doc = $summary])+
-                fn $handler(&mut self, params: $params<'_>) -> Self::Answer<$result>;
-            )*
-        }
 
         /// The methods that the host calls.
         pub const METHODS: &[MethodInfo] = &[$(MethodInfo {

@@ -1,7 +1,7 @@
 //! The process around the engine: lines, time, files and the command line.
 //!
 //! `workflow-core` decides, `workflow-protocol` declares the messages; this crate connects the two. Start reading at
-//! [`serve`].
+//! [`server`].
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
@@ -19,11 +19,10 @@ mod platform;
 mod record;
 mod rpc;
 mod run_condition;
-pub mod serve;
+pub mod server;
 mod session_file;
 mod show;
 mod simulate;
-mod wire;
 
 pub use platform::gates;
 pub use record::{Exchange, bless_text, differences_of_text, run_script};

@@ -76,7 +76,7 @@ impl AutoContinue {
 
     /// Returns true if the agent starts on a reminder, which must not reset the counters.
     ///
-    /// A host may add words around a prompt, or not send it; and a sidecar that was restarted in between knows of the
+    /// A host may add text around a prompt, or not send it; and a sidecar that was restarted in between knows of the
     /// reminder from the session's entries only.
     pub(crate) fn starts_on_reminder(
         &mut self,
@@ -105,7 +105,7 @@ impl AutoContinue {
     }
 
     /// Decides about an agent that stopped while the run is active: counts down, or pauses the run. Returns the reason,
-    /// in words, if the run is to be cancelled.
+    /// as text, if the run is to be cancelled.
     pub(crate) fn on_agent_stopped(
         &mut self,
         last: Option<LastAssistant<'_>>,
@@ -212,7 +212,7 @@ fn paused(phase: &ResolvedPhase, reminders: u32, reason: PauseReason) -> String 
     )
 }
 
-/// Why no more reminders are sent, in words.
+/// The reason why no more reminders are sent, as text.
 fn describe(reminders: u32, reason: PauseReason) -> String {
     match reason {
         PauseReason::Max => {

@@ -18,7 +18,7 @@ use crate::types::{Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot}
 const VERSION: u32 = 1;
 /// Checkpoints of a session that are remembered.
 const REMEMBERED: usize = 1000;
-/// How long the host waits for git before the conversation goes back.
+/// The time that the host waits for git before the conversation goes back.
 const TIMEOUT: Millis = 3_000;
 
 const YES: &str = "Yes, restore code to that point";
@@ -89,7 +89,7 @@ impl Checkpoints {
         self.turn = None;
     }
 
-    /// When the waiting host is answered even if the restore is still running.
+    /// The time at which the host is answered even if the restore is still running.
     pub(crate) fn deadline(&self) -> Option<Millis> {
         let (_, until) = self.restore.as_ref()?.waiting?;
         Some(until)
@@ -181,7 +181,7 @@ impl Checkpoints {
         Reply::Later
     }
 
-    /// Withdraws the question, because the conversation goes on without an answer.
+    /// Withdraws the question, because the conversation continues without an answer.
     pub(crate) fn cancel_question(
         &mut self,
         why: &str,
@@ -244,7 +244,7 @@ impl Checkpoints {
         }
     }
 
-    /// Answers the waiting host, because git takes too long.
+    /// Answers the host's request, because git takes too long.
     pub(crate) fn poll_deadline(&mut self, out: &mut Effects) {
         let now = out.now();
         let waiting = self.restore.as_mut();
@@ -257,7 +257,7 @@ impl Checkpoints {
         }
     }
 
-    /// Answers the waiting host, because the session moves on. The restore itself continues.
+    /// Answers the host's request, because the session moves. The restore itself continues.
     pub(crate) fn detach_restore(&mut self, out: &mut Effects) {
         let Some(restore) = &mut self.restore else {
             return;

@@ -31,7 +31,7 @@ pub(crate) struct PendingStarts(BTreeMap<QuestionId, PendingStart>);
 struct PendingStart {
     request: RequestId,
     run: NewRun,
-    /// The task of the run that the person was asked about.
+    /// The task of the run that the question to the person is about.
     replaces: String,
 }
 
@@ -40,7 +40,7 @@ struct PendingStart {
 pub(crate) enum StartOutcome {
     /// The run starts.
     Start(NewRun),
-    /// The person is asked.
+    /// A question to the person is open.
     Wait,
     /// Nothing is started, and the person was notified.
     Refused,
@@ -170,7 +170,7 @@ impl NewRun {
     }
 }
 
-/// The workflows whose command name starts with a prefix: the command name and the name of each.
+/// The workflows with a command name that starts with a prefix: the command name and the name of each.
 pub fn complete<'c>(
     catalog: &'c Catalog,
     prefix: &str,

@@ -110,12 +110,12 @@ pub(crate) enum ContextTopic {
     Profiles,
     /// The subagents of the workflow.
     AllProfiles,
-    /// How to advance.
+    /// The sentence on how to advance.
     Advance,
 }
 
 impl ContextTopic {
-    /// Returns true if it is about one phase, so that another phase sends it again even in the same words.
+    /// Returns true if it is about one phase, so that another phase sends it again even if the text is the same.
     fn is_of_phase(self) -> bool {
         matches!(
             self,

@@ -7,28 +7,35 @@ use crate::types::{GateRunId, RestoreId};
 pub(crate) struct Ids {
     /// The state of `SplitMix64`: ids need to differ, not to be secret.
     seed: u64,
-    /// Gate runs and restores so far. They share a counter, because a transcript names both by one number.
-    jobs: u64,
+    /// The number of the last gate run.
+    gate_runs: u64,
+    /// The number of the last restore.
+    restores: u64,
 }
 
 impl Ids {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, jobs: 0 }
+        Self {
+            seed,
+            gate_runs: 0,
+            restores: 0,
+        }
     }
 
     /// Continues the numbers of gate runs and restores after this one.
     pub(crate) fn number_jobs_after(&mut self, number: u64) {
-        self.jobs = number;
+        self.gate_runs = number;
+        self.restores = number;
     }
 
     pub(crate) fn gate_run(&mut self) -> GateRunId {
-        self.jobs += 1;
-        GateRunId(self.jobs)
+        self.gate_runs += 1;
+        GateRunId(self.gate_runs)
     }
 
     pub(crate) fn restore(&mut self) -> RestoreId {
-        self.jobs += 1;
-        RestoreId(self.jobs)
+        self.restores += 1;
+        RestoreId(self.restores)
     }
 
     /// `wf-{milliseconds}-{six base-36 characters}` (A17: always six).

@@ -1,7 +1,7 @@
 //! [`Session`]: composes the parts of a session.
 //!
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
-//! adds to [`Effects`], and returns an outcome that the session acts on. This is the only place where parts meet.
+//! adds to [`Effects`], and returns an outcome that the session acts on. Parts meet only here.
 
 pub(crate) mod announcement;
 mod auto_continue;
@@ -117,8 +117,8 @@ enum Activity {
     CallsTool,
     /// It calls `workflow_step`.
     CallsStep,
-    /// It finished a call or a response, and goes on.
-    GoesOn,
+    /// It finished a call or a response, and continues.
+    Continues,
     /// It stopped.
     Stops,
     /// A message for it was submitted.
@@ -172,7 +172,7 @@ impl Session {
         self.calls.looks_at_payload(self.phase())
     }
 
-    /// The number of calls that rules denied for their arguments, or asked a person about.
+    /// The number of calls that rules denied or referred to a person because of their arguments.
     #[must_use]
     pub fn denials(&self) -> u64 {
         self.calls.denials()
@@ -198,7 +198,7 @@ impl Session {
         Some(View::of(run, &self.auto_continue))
     }
 
-    /// When [`Session::poll_deadline`] is due next.
+    /// The time at which [`Session::poll_deadline`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let deadlines = [
@@ -282,7 +282,7 @@ impl Session {
         }
     }
 
-    /// Handles a conversation whose older messages were replaced by a summary.
+    /// Handles the replacement of a conversation's older messages by a summary.
     pub fn handle_compaction(&mut self) {
         self.sent_context = SentContext::default();
     }
@@ -334,7 +334,7 @@ impl Session {
     ///
     /// A first `cancel` survives this: the model can confirm only in its next response (A03).
     pub fn handle_turn_end(&mut self, out: &mut Effects) {
-        self.on_activity(Activity::GoesOn, out);
+        self.on_activity(Activity::Continues, out);
         self.turn_moved = None;
         out.set_status(self.status());
     }
@@ -386,7 +386,7 @@ impl Session {
             .on_call(request, call, phase, &mut self.questions, out)
     }
 
-    /// Handles the result of a tool. Returns the content that the model reads in its place.
+    /// Handles the result of a tool. Returns the content that the model reads instead.
     pub fn handle_tool_result(
         &mut self,
         tool: &str,
@@ -394,7 +394,7 @@ impl Session {
         is_error: bool,
         out: &mut Effects,
     ) -> Option<Box<RawValue>> {
-        self.on_activity(Activity::GoesOn, out);
+        self.on_activity(Activity::Continues, out);
         let content = self
             .calls
             .rewrite_result(tool, content, is_error, self.phase())?;
@@ -613,7 +613,9 @@ impl Session {
     /// Does what follows from every event of a kind, whatever else it means.
     fn on_activity(&mut self, activity: Activity, out: &mut Effects) {
         match activity {
-            Activity::Starts | Activity::CallsTool | Activity::GoesOn => self.triggers.set_busy(),
+            Activity::Starts | Activity::CallsTool | Activity::Continues => {
+                self.triggers.set_busy();
+            }
             Activity::Stops => self.triggers.set_idle(out.now()),
             Activity::CallsStep | Activity::IsAddressed => {}
         }
@@ -622,7 +624,7 @@ impl Session {
             self.checkpoints
                 .cancel_question(why, &mut self.questions, out);
         }
-        if activity != Activity::GoesOn {
+        if activity != Activity::Continues {
             self.auto_continue.cancel_countdown(out);
         }
         if matches!(activity, Activity::CallsTool | Activity::CallsStep) {
@@ -647,7 +649,7 @@ impl Session {
         }
     }
 
-    /// Sends a message to the agent in the user's place.
+    /// Sends a message to the agent in the user's name.
     fn send_to_agent(&mut self, content: String, must_arrive: bool, out: &mut Effects) {
         self.triggers.set_waking(out.now());
         out.act(Action::SendUserMessage {
@@ -699,7 +701,7 @@ impl Session {
         }
     }
 
-    /// Ends everything that belongs to the session as it was, and answers every waiting request.
+    /// Ends everything that belongs to the session as it was, and answers every pending request.
     fn leave_session(&mut self, out: &mut Effects) {
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit("the session ended", out);
@@ -782,7 +784,7 @@ impl Session {
         }
     }
 
-    /// The state of leaving the phase, and the other parts that it works on.
+    /// The exit from the phase, and the other parts that it works on.
     fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
         let context = ExitContext {
             run: self.run.as_mut(),
@@ -793,7 +795,7 @@ impl Session {
         (&mut self.exit, context)
     }
 
-    /// Answers the request that waits for leaving the phase, if it is decided.
+    /// Answers the call of `next` in progress, if it is decided.
     fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
         let Some(step) = step else { return };
         let ExitStep {
@@ -818,7 +820,7 @@ impl Session {
         self.calls.cancel_pending(cause, &mut self.questions, out);
     }
 
-    /// Leaves the phase, whose gate passed with these reports.
+    /// Leaves the phase after its gate passed with these reports.
     fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
         let answer = match step_tool::plan_advance(self.run.as_ref()) {
             Ok((state, planned)) => {

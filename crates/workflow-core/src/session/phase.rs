@@ -38,7 +38,7 @@ pub(crate) struct ResolvedPhase {
     block_reason: Split,
     /// The context message.
     pub(crate) context: PhaseContext,
-    /// How often the context message is sent in full.
+    /// The rule by which the context message is sent in full.
     pub(crate) context_mode: ContextMode,
     /// The reminder for an agent that stopped early.
     pub(crate) reminder: Reminder,
@@ -341,7 +341,7 @@ fn block_reason(position: &Position<'_>) -> Split {
     Split::of(template, value_of, &["toolName", "allowedTools"])
 }
 
-/// hook-lifecycle: Case B, step 3. The instructions stand in it as they are written.
+/// hook-lifecycle: Case B, step 3. It contains the instructions as they are written.
 fn reminder(state: &RunState, position: &Position<'_>, mode: ContextMode) -> Reminder {
     let root = position.root();
     let own = root.templates.not_done_reminder.as_deref();

@@ -1,6 +1,6 @@
 //! Leaving a phase: trust in the gate's commands, the gate, and the approval of a person.
 //!
-//! `next` may take long, while the session goes on. Whatever moves the run or ends the session cancels it.
+//! `next` may take long, while the session continues. Whatever moves the run or ends the session cancels it.
 //!
 //! A person approves in the host's dialog, or outside of the host. Either decision is about one approval request, which
 //! has a nonce, and about the file that was shown.
@@ -18,7 +18,7 @@ use crate::reminders::PauseReason;
 use crate::run::{StoredGate, entry_type};
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
 
-/// How long the result of a gate is valid while a person thinks. After that the gate runs again.
+/// The time for which the result of a gate is valid while a person decides. After that the gate runs again.
 const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
 
 const CHANGED: &str =
@@ -31,10 +31,10 @@ const UNANSWERED: &str = "Nobody answered in half an hour.";
 /// The progress of leaving the phase.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum PhaseExit {
-    /// No call of `next` is waiting.
+    /// No call of `next` is pending.
     #[default]
     Idle,
-    /// A person is asked to trust the commands of the gate.
+    /// A question to a person is open: trust in the commands of the gate.
     AwaitingTrust {
         request: RequestId,
         question: QuestionId,
@@ -54,14 +54,14 @@ pub(crate) enum PhaseExit {
         pending: PendingApproval,
         if_undecided: IfUndecided,
     },
-    /// A person is asked for approval.
+    /// A question to a person is open: approval.
     AwaitingApproval {
         pending: PendingApproval,
         question: QuestionId,
     },
 }
 
-/// A call of `next` whose phase needs approval.
+/// A call of `next` in a phase that needs approval.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingApproval {
     request: RequestId,
@@ -86,7 +86,7 @@ pub(crate) enum ExitOutcome {
     Wait,
     /// The run stays in the phase.
     Stay(ToolAnswer),
-    /// The run leaves the phase, whose gate passed with these reports.
+    /// The run leaves the phase. Its gate passed with these reports.
     Advance(Vec<Report>),
 }
 
@@ -122,7 +122,7 @@ impl PhaseExit {
         out: &mut Effects,
     ) -> ExitOutcome {
         if !matches!(self, Self::Idle) {
-            return ExitOutcome::Stay(already_leaving());
+            return ExitOutcome::Stay(exit_in_progress());
         }
         let Some(phase) = context.active_run().and_then(|run| run.phase()) else {
             return ExitOutcome::Advance(Vec::new());
@@ -260,7 +260,7 @@ impl PhaseExit {
                 commands,
                 approved,
             } if answer == Answer::Confirmed(true) => {
-                // The yes is about the commands that were shown: if they changed since, they are asked about again.
+                // The yes is about the commands that were shown: if they changed since, the question is repeated.
                 let run = context.active_run();
                 let needed = run.map(|run| run.commands_to_trust()).unwrap_or_default();
                 let untrusted = if needed == commands {
@@ -317,12 +317,12 @@ impl PhaseExit {
         }
     }
 
-    /// Returns true if this request waits for leaving the phase.
+    /// Returns true if this request is the call of `next` in progress.
     pub(crate) fn is_for(&self, request: RequestId) -> bool {
         self.request() == Some(request)
     }
 
-    /// Stops the gate and withdraws the question, and answers the waiting request.
+    /// Stops the gate, withdraws the question, and answers the pending request.
     pub(crate) fn cancel(
         &mut self,
         why: &str,
@@ -353,7 +353,7 @@ impl PhaseExit {
         }
     }
 
-    /// The waiting request.
+    /// The pending request.
     fn request(&self) -> Option<RequestId> {
         match self {
             Self::Idle => None,
@@ -456,7 +456,7 @@ impl PhaseExit {
         ExitOutcome::Wait
     }
 
-    /// Stores the reports of the gate, and goes on to the approval or the next phase if it passed.
+    /// Stores the reports of the gate, and continues with the approval or the next phase if it passed.
     fn finish_gate(
         &mut self,
         request: RequestId,
@@ -678,7 +678,7 @@ fn pause_for_approval(why: &str, context: &mut ExitContext<'_>, out: &mut Effect
     })
 }
 
-/// The report on a gate whose commands are not trusted.
+/// The report on a gate with commands that are not trusted.
 fn not_trusted(context: &mut ExitContext<'_>, why: &str) -> Vec<Report> {
     let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
     let reason = format!(
@@ -719,7 +719,7 @@ fn cancelled(why: &str) -> ToolAnswer {
     }
 }
 
-fn already_leaving() -> ToolAnswer {
+fn exit_in_progress() -> ToolAnswer {
     ToolAnswer {
         text: "The way out of this phase is being checked already: wait for the answer to the first call.".to_owned(),
         details: json!({ "active": true, "advanced": false }),

@@ -1,15 +1,15 @@
 //! Open questions to the host: ids, timeouts, late answers.
 //!
-//! The table knows the topic of a question. What an answer does is decided by the part that asked.
+//! The table knows the topic of a question. The part that opened the question decides what an answer does.
 
 use std::collections::BTreeMap;
 
 use crate::effect::{Effects, Question};
 use crate::types::{Millis, QuestionId, Severity};
 
-/// How long a person has to answer.
+/// The time that a person has to answer.
 const TIMEOUT: Millis = 30 * 60 * 1000;
-/// Why an answer is not awaited any more.
+/// The reason why an answer is not expected any more.
 pub(crate) const TIMED_OUT: &str = "nobody answered in half an hour";
 /// Questions of a session that may be open at once.
 const MAX_OPEN: usize = 64;
@@ -22,12 +22,12 @@ pub(crate) struct QuestionTable {
     /// True if the host can ask a person.
     dialogs: bool,
     last: u64,
-    questions: BTreeMap<QuestionId, AskedQuestion>,
+    questions: BTreeMap<QuestionId, TakenQuestion>,
 }
 
 /// A question that was sent to the host.
 #[derive(Debug, Clone)]
-pub(crate) struct AskedQuestion {
+pub(crate) struct TakenQuestion {
     title: String,
     topic: Topic,
     due: Millis,
@@ -44,7 +44,7 @@ pub(crate) enum Topic {
     ToolCall,
     /// Trust in the commands of a gate.
     Trust,
-    /// Approval for leaving a phase.
+    /// Approval to leave a phase.
     Approval,
     /// A restore of the code.
     Restore,
@@ -101,12 +101,12 @@ impl QuestionTable {
         }
     }
 
-    /// True if a person can be asked: the host says that it has dialogs, whatever it shows (A14).
+    /// True if questions to a person are possible: the host says that it has dialogs, whatever it shows (A14).
     pub(crate) fn can_ask(&self) -> bool {
         self.dialogs && self.open().count() < MAX_OPEN
     }
 
-    /// The reason why a person cannot be asked: `without_dialogs`, or the number of open questions.
+    /// The reason why no question to a person is possible: `without_dialogs`, or the number of open questions.
     pub(crate) fn why_not(&self, without_dialogs: &str) -> String {
         if self.dialogs {
             format!("{MAX_OPEN} questions wait for an answer already")
@@ -124,7 +124,7 @@ impl QuestionTable {
     ) -> QuestionId {
         self.last += 1;
         let id = QuestionId(self.last);
-        let asked = AskedQuestion {
+        let asked = TakenQuestion {
             title: text.title.clone(),
             topic,
             due: out.now().saturating_add(TIMEOUT),
@@ -132,7 +132,7 @@ impl QuestionTable {
         };
         self.questions.insert(id, asked);
         while self.questions.len() > REMEMBERED {
-            let is_closed = |(_, asked): &(&QuestionId, &AskedQuestion)| !asked.is_open;
+            let is_closed = |(_, asked): &(&QuestionId, &TakenQuestion)| !asked.is_open;
             let Some((&oldest, _)) = self.questions.iter().find(is_closed) else {
                 break;
             };
@@ -154,7 +154,7 @@ impl QuestionTable {
         id
     }
 
-    /// Stops waiting for an answer. One that comes late is recognized.
+    /// Closes a question. A late answer to it is recognized.
     pub(crate) fn close(&mut self, id: QuestionId) {
         if let Some(asked) = self.questions.get_mut(&id) {
             asked.is_open = false;
@@ -162,7 +162,7 @@ impl QuestionTable {
     }
 
     /// Takes a question that was answered out of the table.
-    pub(crate) fn take(&mut self, id: QuestionId) -> Option<AskedQuestion> {
+    pub(crate) fn take(&mut self, id: QuestionId) -> Option<TakenQuestion> {
         self.questions.remove(&id)
     }
 
@@ -198,7 +198,7 @@ impl QuestionTable {
     }
 }
 
-impl AskedQuestion {
+impl TakenQuestion {
     /// The topic, if the answer is still awaited.
     pub(crate) fn open_topic(&self) -> Option<Topic> {
         self.is_open.then_some(self.topic)

@@ -343,7 +343,7 @@ pub(crate) fn switch_approval(
     let now = run.and_then(ActiveRun::approval_key);
     let is_new = now != before;
     let left = before.filter(|before| Some(before) != now.as_ref());
-    // A phase that needs approval and has no request in the session's entries is asked about anew.
+    // A phase that needs approval and has no request in the session's entries gets a new request.
     let here = run.filter(|run| now.is_none() && run.approval().is_some());
     let here = here.map(|run| run.state.task_id.clone());
     let left = left.map(|(task, _)| task);

@@ -1,6 +1,6 @@
 //! The tool `workflow_step`: status, next, loop, cancel.
 //!
-//! Plans a move of the run and words the answer. The session makes the move.
+//! Plans a move of the run and writes the answer. The session makes the move.
 
 use std::cmp::Ordering;
 

@@ -15,7 +15,7 @@ use crate::policy::results::Results;
 use crate::policy::rules::{Call, Decision, Denial, Override, Rules, reason};
 use crate::types::{QuestionId, RequestId};
 
-/// Characters of a call's arguments that a person is shown. The rest would run as well, so it is mentioned.
+/// Characters of a call's arguments that a person is shown. What is left out would run as well, so its length is shown.
 const MAX_SHOWN: usize = 16_000;
 /// The same call denied this often in a row is no misunderstanding any more.
 const STUBBORN: u32 = 3;
@@ -29,7 +29,7 @@ pub(crate) struct CallGuard {
     results: Results,
     /// The last denied call.
     repeated: Option<RepeatedDenial>,
-    /// Calls that rules denied, or asked a person about.
+    /// Calls that rules denied or referred to a person.
     denials: u64,
     pending: BTreeMap<QuestionId, PendingCall>,
 }
@@ -72,7 +72,7 @@ impl CallGuard {
         rules.depend_on_input() || !results.is_empty()
     }
 
-    /// The number of calls that rules denied, or asked a person about.
+    /// The number of calls that rules denied or referred to a person.
     pub(crate) fn denials(&self) -> u64 {
         self.denials
     }
@@ -158,7 +158,7 @@ impl CallGuard {
         self.finish(question, declined, out);
     }
 
-    /// Blocks a waiting call, because its question ended without an answer.
+    /// Blocks a pending call, because its question ended without an answer.
     pub(crate) fn end_question(&mut self, question: QuestionId, why: &str, out: &mut Effects) {
         self.finish(question, |reason| undecided(&reason, why), out);
     }
@@ -168,7 +168,7 @@ impl CallGuard {
         self.repeated = None;
     }
 
-    /// Blocks every waiting call, because the rules that it was asked under do not apply any more.
+    /// Blocks every pending call, because the rules of its question do not apply any more.
     pub(crate) fn cancel_pending(
         &mut self,
         cause: &str,
@@ -196,7 +196,7 @@ impl CallGuard {
         }
     }
 
-    /// The content that the model reads in place of a result, if rules change it.
+    /// The content that the model reads instead of a result, if rules change it.
     pub(crate) fn rewrite_result(
         &self,
         tool: &str,
@@ -283,7 +283,7 @@ fn level_and_source(denial: &Denial<'_>) -> String {
     }
 }
 
-/// Arguments as a person is asked about them: the whole text, or its beginning and end and the length of the rest.
+/// Arguments in a question to a person: the whole text, or its beginning and end and the length of the middle.
 fn shortened(text: &str) -> String {
     let text = visible(text);
     let length = text.chars().count();

@@ -16,7 +16,7 @@ pub const NOT_DELIVERED: &str = "[workflow] The session ends before the agent wa
 
 /// Messages that wait while the agent is busy.
 const MAX_QUEUED: usize = 16;
-/// How long an agent may take to start on a message before it counts as idle again.
+/// The time after which an agent that has not started on a message counts as idle again.
 const WAKE_TIMEOUT: Millis = 10_000;
 /// Characters that are shown of a message that was not delivered.
 const MAX_SHOWN: usize = 200;
@@ -28,7 +28,7 @@ pub(crate) struct TriggerQueue {
     queue: VecDeque<String>,
     /// True while triggers are watched.
     watching: bool,
-    /// True if the project's triggers were declined, or the person could not be asked.
+    /// True if the project's triggers were declined, or no question to the person was possible.
     declined: bool,
     /// The triggers in the open question.
     asked: Option<Vec<Trigger>>,
@@ -165,7 +165,7 @@ impl TriggerQueue {
         self.asked = Some(shown);
     }
 
-    /// Trusts the triggers that were shown, if the person agreed. Those that changed since are asked about again.
+    /// Trusts the triggers that were shown, if the person agreed. The question is repeated for those that changed since.
     pub(crate) fn on_answer(
         &mut self,
         answer: Answer<'_>,

@@ -6,7 +6,7 @@ use std::{env, fs};
 use workflow_core::definition::{
     Bound, Default, MemoryFiles, OnLimit, OnStop, SchemaFile, Section, Tier, load,
 };
-use workflow_core::reminders::ContinuePolicy as Continue;
+use workflow_core::reminders::ContinuePolicy;
 
 fn on_disk(file: SchemaFile) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -89,7 +89,7 @@ fn documented_defaults_are_those_of_the_engine() {
         let row = Section::Continue.keys().iter().find(|key| key.name == name);
         row.unwrap().default
     };
-    let standing = Continue::of(std::iter::empty());
+    let standing = ContinuePolicy::of(std::iter::empty());
     let times = |bound| match bound {
         Bound::Times(times) => Default::Number(times),
         Bound::Unlimited => Default::Text("unlimited"),

@@ -1,10 +1,10 @@
-//! The rows: every one is complete, and can be handled by an answer of any kind.
+//! The rows: every one is complete.
 
 use std::collections::HashSet;
 
 use serde_json::json;
 use workflow_protocol::{
-    Direction, HOST_METHODS, Handlers, HostMethod, Kind, METHODS, Method, MethodKind, method,
+    Direction, HOST_METHODS, HostMethod, Kind, METHODS, Method, MethodKind, method,
 };
 
 #[test]
@@ -59,23 +59,8 @@ fn every_kind_of_error_has_a_unique_code_and_name() {
     }
 }
 
-/// A handler whose answers may come later: it says what it was asked, and nothing more.
-struct Asked(Vec<&'static str>);
-
-/// An answer that has not been given.
-struct Later;
-
-macro_rules! later {
-    ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
-        impl Handlers for Asked {
-            type Answer<R> = Later;
-
-            $(fn $handler(&mut self, _: workflow_protocol::$params<'_>) -> Later {
-                self.0.push($name);
-                Later
-            })*
-        }
-
+macro_rules! readers {
+    ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
         /// Reads the parameters of a call, if it has a row.
         pub(crate) fn read(name: &str, params: &str) -> Option<Result<(), workflow_protocol::Error>> {
             match name {
@@ -86,16 +71,4 @@ macro_rules! later {
     };
 }
 
-workflow_protocol::for_each_method!(later);
-
-#[test]
-fn a_row_calls_its_handler_and_the_answer_may_come_later() {
-    let mut asked = Asked(Vec::new());
-    let params = method::CommandRun::read(Some(r#"{"name":"workflow"}"#)).expect("parameters");
-    let Later = method::CommandRun::call(&mut asked, params);
-    let Later = method::Shutdown::call(
-        &mut asked,
-        method::Shutdown::read(None).expect("none needed"),
-    );
-    assert_eq!(asked.0, ["command/run", "shutdown"]);
-}
+workflow_protocol::for_each_method!(readers);

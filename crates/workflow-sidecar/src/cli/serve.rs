@@ -9,7 +9,7 @@ use clap::builder::{FalseyValueParser, RangedU64ValueParser};
 
 use crate::log::{FORMAT_VARIABLE, Format};
 use crate::record::{DEFAULT_LIMIT, Extent, Payload, RECORD_VARIABLE, Recorder};
-use crate::serve::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE, serve};
+use crate::server::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE, serve};
 
 /// Set for `--record-redact`.
 const REDACT_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD_REDACT";

@@ -27,7 +27,7 @@ pub(crate) use difference::Difference;
 pub(crate) use format::{Entry, Said, Transcript};
 pub(crate) use player::Stage;
 pub(crate) use process::Program;
-pub(crate) use recorder::{Cause, DEFAULT_LIMIT, Extent, HostLine, RECORD_VARIABLE, Recorder};
+pub(crate) use recorder::{DEFAULT_LIMIT, Extent, RECORD_VARIABLE, Recorder};
 pub(crate) use redaction::Payload;
 pub use scripted_session::{Exchange, bless_text, differences_of_text, run_script};
 pub(crate) use suite::{Played, replay_all, transcripts};

@@ -20,7 +20,7 @@ use super::definitions::{Content, Directory, Problem};
 use super::results::ReportedEvent;
 use super::sidecar::{Sent, Sidecar, Trouble};
 use super::transcript_loader::TranscriptLoader;
-use crate::serve::HIGHEST_MAX_LINE;
+use crate::server::HIGHEST_MAX_LINE;
 
 /// The time without a line after which a command counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(10);

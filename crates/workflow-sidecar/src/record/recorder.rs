@@ -25,9 +25,9 @@ use super::recording_platform::RecordingPlatform;
 use super::redaction::{Answers, Payload, Redaction, hide_tokens};
 use super::replay_platform::lock;
 use super::results::{PlatformResult, ReportedEvent};
+use crate::platform::Platform;
 use crate::platform::disk::user_agent_dir;
-use crate::platform::{Platform, PlatformReport};
-use crate::serve::Loader;
+use crate::server::{Cause, ConnectionRecorder, HostLine, Loader};
 
 /// The environment variable with the path of `--record`, so that the sessions of any host can be recorded.
 pub(crate) const RECORD_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD";
@@ -44,28 +44,6 @@ pub(crate) struct Extent {
     pub(crate) payload: Payload,
     /// The number of bytes at most.
     pub(crate) limit: u64,
-}
-
-/// The input of the host.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum HostLine<'a> {
-    Line(&'a [u8]),
-    /// A line over the limit of this many bytes.
-    TooLong(usize),
-    /// The host closed its side.
-    End,
-}
-
-/// The cause of lines of the sidecar.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Cause<'a> {
-    Host {
-        line: HostLine<'a>,
-        /// True if decisions depend on what tools are given or give back.
-        depends_on_payload: bool,
-    },
-    Time,
-    Platform(&'a PlatformReport),
 }
 
 /// The reason why nothing is recorded.
@@ -92,6 +70,69 @@ pub(crate) struct Recorder {
     redaction: Redaction,
     /// The directories as they were written last.
     written: HashMap<String, Directory>,
+}
+
+impl ConnectionRecorder for Recorder {
+    /// The seed of task ids while this is recorded.
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// A loader of definitions that records the reads.
+    fn loader(&self) -> Arc<dyn Loader> {
+        Arc::new(RecordingLoader(Arc::clone(&self.read)))
+    }
+
+    /// A platform with the results of this one, which are recorded.
+    fn platform(&self, platform: Arc<dyn Platform>) -> Arc<dyn Platform> {
+        Arc::new(RecordingPlatform::new(platform, Arc::clone(&self.results)))
+    }
+
+    /// Writes what happened, and the lines that followed.
+    fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]) {
+        let read = std::mem::take(&mut *lock(&self.read));
+        let results = std::mem::take(&mut *lock(&self.results));
+        if self.file.is_none() {
+            return;
+        }
+        let mut lines = Lines {
+            at,
+            text: String::new(),
+        };
+        self.push_definitions(read, &mut lines);
+        for result in results {
+            if let Some(result) = self.redaction.result(result) {
+                lines.push("result", &result);
+            }
+        }
+        self.redaction.begin();
+        let followed = String::from_utf8_lossy(followed);
+        let followed: Vec<&str> = followed.lines().collect();
+        let mut answers = Answers::Compared;
+        match cause {
+            Cause::Host {
+                line,
+                depends_on_payload,
+            } => answers = self.push_host_line(line, &followed, depends_on_payload, &mut lines),
+            Cause::Platform(report) => lines.push(
+                "event",
+                &ReportedEvent {
+                    session: report.session.clone(),
+                    event: self.redaction.event(&report.event),
+                },
+            ),
+            Cause::Time => {}
+        }
+        for line in followed {
+            let line = match answers {
+                Answers::Compared => &*self.redaction.sidecar_line(line),
+                Answers::AnyRefusal => ANY,
+                Answers::Unknown => UNKNOWN,
+            };
+            lines.push_json("out", line);
+        }
+        self.append(&lines.text);
+    }
 }
 
 impl Recorder {
@@ -138,67 +179,6 @@ impl Recorder {
         let header = recorder.header(now);
         recorder.append(&header);
         Ok(recorder)
-    }
-
-    /// The seed of task ids while this is recorded.
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// A loader of definitions that records the reads.
-    pub(crate) fn loader(&self) -> Arc<dyn Loader> {
-        Arc::new(RecordingLoader(Arc::clone(&self.read)))
-    }
-
-    /// A platform with the results of this one, which are recorded.
-    pub(crate) fn platform(&self, platform: Arc<dyn Platform>) -> Arc<dyn Platform> {
-        Arc::new(RecordingPlatform::new(platform, Arc::clone(&self.results)))
-    }
-
-    /// Writes what happened, and the lines that followed.
-    pub(crate) fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]) {
-        let read = std::mem::take(&mut *lock(&self.read));
-        let results = std::mem::take(&mut *lock(&self.results));
-        if self.file.is_none() {
-            return;
-        }
-        let mut lines = Lines {
-            at,
-            text: String::new(),
-        };
-        self.push_definitions(read, &mut lines);
-        for result in results {
-            if let Some(result) = self.redaction.result(result) {
-                lines.push("result", &result);
-            }
-        }
-        self.redaction.begin();
-        let followed = String::from_utf8_lossy(followed);
-        let followed: Vec<&str> = followed.lines().collect();
-        let mut answers = Answers::Compared;
-        match cause {
-            Cause::Host {
-                line,
-                depends_on_payload,
-            } => answers = self.push_host_line(line, &followed, depends_on_payload, &mut lines),
-            Cause::Platform(report) => lines.push(
-                "event",
-                &ReportedEvent {
-                    session: report.session.clone(),
-                    event: self.redaction.event(&report.event),
-                },
-            ),
-            Cause::Time => {}
-        }
-        for line in followed {
-            let line = match answers {
-                Answers::Compared => &*self.redaction.sidecar_line(line),
-                Answers::AnyRefusal => ANY,
-                Answers::Unknown => UNKNOWN,
-            };
-            lines.push_json("out", line);
-        }
-        self.append(&lines.text);
     }
 
     /// Writes a line of the host, and decides how its answers are recorded.

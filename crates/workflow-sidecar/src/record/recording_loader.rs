@@ -9,7 +9,7 @@ use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, Tier
 use super::definitions::{Directory, project_name};
 use super::replay_platform::lock;
 use crate::platform::disk::Disk;
-use crate::serve::{Loader, no_project};
+use crate::server::{Loader, no_project};
 
 /// Loads from the disk.
 #[derive(Debug, Default)]

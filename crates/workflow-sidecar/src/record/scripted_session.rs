@@ -13,7 +13,7 @@ use super::replay::{blessed, replay};
 use super::replay_platform::ReplayPlatform;
 use super::transcript_loader::TranscriptLoader;
 use crate::platform::PlatformReport;
-use crate::serve::{Memory, Surroundings};
+use crate::server::{Memory, ServerConfig};
 
 /// The seed of task ids in a script.
 const SEED: u64 = 7;
@@ -62,8 +62,8 @@ impl Default for Script {
     fn default() -> Self {
         let loader = Arc::<TranscriptLoader>::default();
         let platform = Arc::<ReplayPlatform>::default();
-        let surroundings = Surroundings::repeatable(Arc::clone(&loader) as _, SEED);
-        let sidecar = Memory::within(surroundings.on_platform(Arc::clone(&platform) as _));
+        let config = ServerConfig::repeatable(Arc::clone(&loader) as _, SEED);
+        let sidecar = Memory::with_config(config.on_platform(Arc::clone(&platform) as _));
         Self {
             loader,
             platform,

@@ -10,7 +10,7 @@ use super::replay_platform::ReplayPlatform;
 use super::results::ReportedEvent;
 use super::transcript_loader::TranscriptLoader;
 use crate::platform::PlatformReport;
-use crate::serve::{Memory, Surroundings};
+use crate::server::{Memory, ServerConfig};
 
 /// A sidecar. The lines that follow from a line are there before the next one is sent.
 pub(super) trait Sidecar {
@@ -73,9 +73,9 @@ pub(super) struct InMemory(Memory);
 
 impl InMemory {
     pub(super) fn new(loader: &Arc<TranscriptLoader>, platform: &Arc<ReplayPlatform>) -> Self {
-        let surroundings = Surroundings::of(Arc::clone(loader) as _);
-        Self(Memory::within(
-            surroundings.on_platform(Arc::clone(platform) as _),
+        let config = ServerConfig::with_loader(Arc::clone(loader) as _);
+        Self(Memory::with_config(
+            config.on_platform(Arc::clone(platform) as _),
         ))
     }
 }

@@ -14,7 +14,7 @@ use super::definitions::{Directory, project_name};
 use super::recording_loader::RecordingLoader;
 use super::replay_platform::lock;
 use crate::platform::disk::{Disk, HOST_DIRECTORY};
-use crate::serve::{Loader, no_project};
+use crate::server::{Loader, no_project};
 
 /// Loads the definitions of a transcript.
 #[derive(Debug, Default)]

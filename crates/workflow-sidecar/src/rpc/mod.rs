@@ -13,4 +13,4 @@ pub(crate) use message::{Call, Message, text};
 pub(crate) use outbox::Outbox;
 pub(crate) use outgoing_requests::OutgoingRequests;
 pub(crate) use response::{failure, success};
-pub(crate) use router::{Router, Service};
+pub(crate) use router::{Handler, HandlerAnswer, HandlerResult, Router, Service};

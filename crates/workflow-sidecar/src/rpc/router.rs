@@ -1,26 +1,39 @@
-//! The methods of the protocol, and their way to a handler.
+//! The table of methods, from which a call reaches its handler.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jsonrpsee::types::{Id, Params};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
 use serde_json::value::RawValue;
-use workflow_protocol::{Error, Handlers, Kind, Method, for_each_method, method};
+use workflow_protocol::{Error, Kind, Method, for_each_method, method};
 
 use super::message::Call;
 use super::response::{failure, success};
 
 /// The receiver of the host's calls.
-pub(crate) trait Service: Handlers + Send + 'static {
+pub(crate) trait Service: Send + 'static {
     /// Checks that a call may be made now, before its parameters are read.
     fn check(&self, method: &str, params: Option<&str>) -> Result<(), Error>;
 
-    /// Gives the result, or keeps the id of a request that is answered later. A notification has no id.
-    fn result<R>(
-        &mut self,
-        id: Option<Id<'_>>,
-        answer: Self::Answer<R>,
-    ) -> Result<Option<R>, Error>;
+    /// Keeps the id of the call whose handler has just deferred the answer. A notification has no id.
+    fn keep_deferred(&mut self, id: Option<Id<'static>>);
+}
+
+/// The handler of one method.
+pub(crate) trait Handler<M: Method> {
+    /// Handles a call of the method.
+    fn handle(&mut self, params: M::Params<'_>) -> HandlerResult<M::Result>;
+}
+
+/// The answer to a call, or the reason why it has no answer.
+pub(crate) type HandlerResult<R> = Result<HandlerAnswer<R>, Error>;
+
+/// The answer to a call.
+#[derive(Debug)]
+pub(crate) enum HandlerAnswer<R> {
+    Now(R),
+    /// The answer comes later, under the id of the call.
+    Deferred,
 }
 
 /// The table of methods.
@@ -28,15 +41,15 @@ pub(crate) struct Router<S> {
     pub(crate) methods: RpcModule<Mutex<S>>,
 }
 
-impl<S: Service> Router<S> {
+impl<S: Service + Handlers> Router<S> {
     pub(crate) fn new(service: &Arc<Mutex<S>>) -> Self {
         let mut methods = RpcModule::from_arc(Arc::clone(service));
         macro_rules! register {
-            ($($(#[$doc:meta])* $row:ident: $handler:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
+            ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
                 let shared = Arc::clone(service);
                 let callback = move |id: Id<'_>, params: Params<'_>, _, _| {
                     let mut service = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                    handle::<S, method::$row>(&mut service, id, params.as_str())
+                    respond::<S, method::$row>(&mut service, id, params.as_str())
                 };
                 methods
                     .verify_and_insert($name, MethodCallback::Sync(Arc::new(callback)))
@@ -59,26 +72,36 @@ impl<S: Service> Router<S> {
 }
 
 /// Reads the parameters, runs the handler of the method and makes the response.
-fn handle<S: Service, M: Method>(
+fn respond<S: Service + Handler<M>, M: Method>(
     service: &mut S,
     id: Id<'_>,
     params: Option<&str>,
 ) -> MethodResponse {
-    match result::<S, M>(service, &id, params) {
-        Ok(Some(result)) => success(id, result),
-        Ok(None) => MethodResponse::notification(),
+    match answer::<S, M>(service, params) {
+        Ok(HandlerAnswer::Now(result)) => success(id, result),
+        Ok(HandlerAnswer::Deferred) => {
+            service.keep_deferred((id != Id::Null).then(|| id.into_owned()));
+            MethodResponse::notification()
+        }
         Err(error) => failure(id, &error),
     }
 }
 
-fn result<S: Service, M: Method>(
+fn answer<S: Service + Handler<M>, M: Method>(
     service: &mut S,
-    id: &Id<'_>,
     params: Option<&str>,
-) -> Result<Option<M::Result>, Error> {
+) -> HandlerResult<M::Result> {
     service.check(M::NAME, params)?;
-    let params = M::read(params)?;
-    let answer = M::call(service, params);
-    let id = (*id != Id::Null).then(|| id.clone());
-    service.result(id, answer)
+    service.handle(M::read(params)?)
 }
+
+macro_rules! handlers {
+    ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
+        /// The handlers of all methods: a row of the table without one does not compile.
+        pub(crate) trait Handlers: $(Handler<method::$row> +)* {}
+
+        impl<S: $(Handler<method::$row> +)*> Handlers for S {}
+    };
+}
+
+for_each_method!(handlers);

@@ -19,8 +19,8 @@ use super::command::{Answer, Outcome};
 use super::dry_run::{DryGate, DryRunPlatform};
 use super::reaction::{Level, Reaction};
 use crate::platform::{Platform, PlatformReport};
-use crate::record::{Cause, DEFAULT_LIMIT, Extent, HostLine, Payload, Recorder};
-use crate::serve::{Memory, Surroundings};
+use crate::record::{DEFAULT_LIMIT, Extent, Payload, Recorder};
+use crate::server::{Cause, ConnectionRecorder, HostLine, Memory, ServerConfig};
 
 /// The time of every simulation.
 const NOW: u64 = 1_767_225_600_000;
@@ -78,14 +78,13 @@ impl Host {
     pub(super) fn new(recorder: Option<Recorder>) -> Self {
         let dry_run = Arc::new(DryRunPlatform::default());
         let platform = Arc::clone(&dry_run) as Arc<dyn Platform>;
-        let surroundings = match &recorder {
-            Some(recorder) => {
-                Surroundings::of(recorder.loader()).on_platform(recorder.platform(platform))
-            }
-            None => Surroundings::default().on_platform(platform),
+        let config = match &recorder {
+            Some(recorder) => ServerConfig::with_loader(recorder.loader())
+                .on_platform(recorder.platform(platform)),
+            None => ServerConfig::default().on_platform(platform),
         };
         Self {
-            sidecar: Memory::within(surroundings),
+            sidecar: Memory::with_config(config),
             platform: dry_run,
             recorder,
             now: NOW,

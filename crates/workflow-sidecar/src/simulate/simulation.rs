@@ -9,7 +9,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
 use workflow_core::policy::STEP_TOOL;
-use workflow_core::reminders::PauseReason as Parked;
+use workflow_core::reminders::PauseReason;
 use workflow_core::run::{RunState, restore};
 
 use super::command::{Command, Stop};
@@ -458,7 +458,9 @@ impl Simulation {
         };
         let how = match view {
             _ if self.host.question.is_some() => ": a question is open",
-            Some(view) if view.counters.paused == Some(Parked::Approval) => ": waits for your word",
+            Some(view) if view.counters.paused == Some(PauseReason::Approval) => {
+                ": waits for your word"
+            }
             Some(view) if view.counters.paused.is_some() => {
                 ": parked, anything that is said resumes it"
             }

@@ -1,10 +1,10 @@
-//! A sidecar without a process.
+//! A server in memory.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::dispatch::Dispatcher;
-use super::server::Surroundings;
+use super::config::ServerConfig;
+use super::dispatcher::Dispatcher;
 use crate::platform::PlatformReport;
 
 /// A sidecar in memory, for tests and replays: the same dispatcher, without pipes and threads.
@@ -12,7 +12,7 @@ use crate::platform::PlatformReport;
 /// Nothing waits for time here: ask for a virtual clock in `initialize`.
 ///
 /// ```
-/// let sidecar = workflow_sidecar::serve::Memory::new();
+/// let sidecar = workflow_sidecar::server::Memory::new();
 /// let answers = sidecar.send(r#"{"jsonrpc":"2.0","id":1,"method":"hook/turn_end"}"#);
 /// assert!(answers[0].contains("notInitialized"));
 /// ```
@@ -24,13 +24,13 @@ impl Memory {
     /// A sidecar that has not been initialized.
     #[must_use]
     pub fn new() -> Self {
-        Self::within(Surroundings::default())
+        Self::with_config(ServerConfig::default())
     }
 
     /// A sidecar with other files or another clock.
-    pub(crate) fn within(surroundings: Surroundings) -> Self {
+    pub(crate) fn with_config(config: ServerConfig) -> Self {
         Self {
-            dispatcher: Dispatcher::new(surroundings, Arc::default()),
+            dispatcher: Dispatcher::new(config, Arc::default()),
         }
     }
 
@@ -47,6 +47,7 @@ impl Memory {
     /// Gives the lines that follow a report of the platform.
     pub(crate) fn report(&self, report: PlatformReport) -> Vec<String> {
         self.lines(|dispatcher| {
+            // The outcome of a trigger's message is for the watcher of the trigger, which is not part of this.
             dispatcher.handle_report(report);
         })
     }
@@ -56,7 +57,7 @@ impl Memory {
         self.lines(Dispatcher::finish)
     }
 
-    /// Tells whether the host asked for the end.
+    /// Returns true if the host requested the end.
     pub(crate) fn is_over(&self) -> bool {
         self.dispatcher.is_over()
     }

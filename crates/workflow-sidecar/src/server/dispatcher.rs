@@ -11,13 +11,15 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tracing::field::Empty;
 use tracing::{Level, Span};
+use workflow_core::Session;
 use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
 use workflow_protocol::method::Initialize;
 use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION};
 
-use super::handlers::{Answered, unsupported};
-use super::server::{Server, Surroundings, not_initialized};
+use super::config::ServerConfig;
+use super::host::{not_initialized, unsupported_version};
+use super::state::Server;
 use crate::log::LINES;
 use crate::platform::PlatformReport;
 use crate::rpc::{Call, Message, Router, Service, failure};
@@ -31,8 +33,8 @@ pub(super) struct Dispatcher {
 }
 
 impl Dispatcher {
-    pub(super) fn new(surroundings: Surroundings, deadline_changed: Arc<Notify>) -> Self {
-        let server = Arc::new(Mutex::new(Server::new(surroundings, deadline_changed)));
+    pub(super) fn new(config: ServerConfig, deadline_changed: Arc<Notify>) -> Self {
+        let server = Arc::new(Mutex::new(Server::new(config, deadline_changed)));
         let router = Router::new(&server);
         Self { router, server }
     }
@@ -85,7 +87,7 @@ impl Dispatcher {
             return;
         };
         self.run("the response of the host could not be handled", |server| {
-            server.answered(&id, result);
+            server.handle_response(&id, result);
         });
     }
 
@@ -111,12 +113,12 @@ impl Dispatcher {
     /// Handles a report of the platform, and gives what happens to the message of a trigger.
     pub(super) fn handle_report(&self, report: PlatformReport) -> Option<TriggerOutcome> {
         self.run("a report of the platform could not be handled", |server| {
-            server.platform_reported(report)
+            server.handle_report(report)
         })
         .flatten()
     }
 
-    /// Closes the sessions and answers the requests that wait, because the host is gone.
+    /// Closes the sessions and answers the pending requests, because the host is gone.
     pub(super) fn finish(&self) {
         self.run("a session could not be closed", Server::close_all);
     }
@@ -126,38 +128,34 @@ impl Dispatcher {
         self.server().outbox.take()
     }
 
-    /// Reads the clock of a recording, and tells whether something is due before anything else happens.
-    pub(super) fn look_at_clock(&self) -> bool {
-        self.server().look_at_clock()
+    /// Samples the clock of a recording, and returns true if a deadline is reached before the next event.
+    pub(super) fn sample_clock(&self) -> bool {
+        self.server().timer.sample()
     }
 
-    /// Tells whether decisions depend on what tools are given or give back.
-    pub(super) fn hangs_on_payload(&self) -> bool {
+    /// Returns true if decisions depend on what tools are given or give back.
+    pub(super) fn depends_on_payload(&self) -> bool {
         let server = self.server();
-        server
-            .sessions
-            .values()
-            .any(|slot| slot.session.looks_at_payload())
+        server.sessions.iter().any(Session::looks_at_payload)
     }
 
     /// Counts the calls of all sessions that were denied because of their content.
     pub(super) fn denials(&self) -> u64 {
         let server = self.server();
-        let sessions = server.sessions.values();
-        sessions.map(|slot| slot.session.denials()).sum()
+        server.sessions.iter().map(Session::denials).sum()
     }
 
     /// The time of the last event, by the clock of a recording or a virtual one.
     pub(super) fn now(&self) -> Millis {
-        self.server().clock.now()
+        self.server().timer.now()
     }
 
     /// The time until the next deadline.
     pub(super) fn due_in(&self) -> Option<Duration> {
-        self.server().due_in()
+        self.server().timer.due_in()
     }
 
-    /// Tells whether the host asked for the end.
+    /// Returns true if the host requested the end.
     pub(super) fn is_over(&self) -> bool {
         self.server().is_over
     }
@@ -184,7 +182,7 @@ impl Dispatcher {
     fn catch_panic<T>(&self, step: impl FnOnce() -> T) -> Option<T> {
         let result = catch_unwind(AssertUnwindSafe(step));
         if result.is_err() {
-            self.server().forget_call();
+            self.server().requests.abandon();
         }
         result.ok()
     }
@@ -209,25 +207,13 @@ impl Service for Server {
         }
         // Another version may have other parameters, so the version is read before the others.
         match params.and_then(protocol_version) {
-            Some(version) if version != PROTOCOL_VERSION => Err(unsupported(version)),
+            Some(version) if version != PROTOCOL_VERSION => Err(unsupported_version(version)),
             _ => Ok(()),
         }
     }
 
-    fn result<R>(
-        &mut self,
-        id: Option<Id<'_>>,
-        answer: Self::Answer<R>,
-    ) -> Result<Option<R>, Error> {
-        match answer? {
-            Answered::Now(result) => Ok(Some(result)),
-            Answered::Later => {
-                if let (Some(deferred), Some(id)) = (self.take_deferred(), id) {
-                    self.keep_waiting(deferred, id.into_owned());
-                }
-                Ok(None)
-            }
-        }
+    fn keep_deferred(&mut self, id: Option<Id<'static>>) {
+        self.requests.keep(id);
     }
 }
 
@@ -257,7 +243,6 @@ mod tests {
 
     use jsonrpsee::Extensions;
     use jsonrpsee::types::Params;
-    use workflow_core::types::RequestId;
 
     use super::super::clock::Clock;
     use super::*;
@@ -288,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_panic_costs_one_answer_and_nothing_else() {
-        let mut dispatcher = Dispatcher::new(Surroundings::default(), Arc::new(Notify::new()));
+        let mut dispatcher = Dispatcher::new(ServerConfig::default(), Arc::new(Notify::new()));
         dispatcher
             .router
             .methods
@@ -310,22 +295,22 @@ mod tests {
 
     #[test]
     fn a_call_that_panics_leaves_nothing_in_progress() {
-        let mut dispatcher = Dispatcher::new(Surroundings::default(), Arc::new(Notify::new()));
-        let amid = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
-            lock(server).begin_call(RequestId(1));
+        let mut dispatcher = Dispatcher::new(ServerConfig::default(), Arc::new(Notify::new()));
+        let during = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
+            lock(server).requests.begin();
             panicking(params, server, extensions);
         };
         dispatcher
             .router
             .methods
-            .register_method("test/amid", amid)
+            .register_method("test/during", during)
             .unwrap();
         let dispatcher = initialized(dispatcher);
         send(
             &dispatcher,
-            r#"{"jsonrpc":"2.0","id":3,"method":"test/amid"}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"test/during"}"#,
         );
-        assert!(!dispatcher.server().is_in_progress(RequestId(1)));
+        assert!(!dispatcher.server().requests.has_call_in_progress());
     }
 
     #[test]
@@ -336,7 +321,7 @@ mod tests {
         let definition = r#"{name: "W", commandName: "w", initialMessage: "Go", continue: {countdown: 0},
             phases: [{id: "a", name: "A", emoji: "a", instructions: "Do it."}]}"#;
         std::fs::write(workflow.join("workflow.json5"), definition).unwrap();
-        let dispatcher = Dispatcher::new(Surroundings::default(), Arc::new(Notify::new()));
+        let dispatcher = Dispatcher::new(ServerConfig::default(), Arc::new(Notify::new()));
         let call = |method: &str, params: serde_json::Value| {
             let request =
                 serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
@@ -360,12 +345,12 @@ mod tests {
             );
         }
         call("hook/agent_end", serde_json::json!({"sessionId": "a"}));
-        // While the first one counts down, the system's time falls an hour behind the session's.
+        // During the first countdown the system's time is set back by an hour.
         let ahead = Clock::system().now() + 3_600_000;
-        dispatcher.server().clock = Clock::System {
+        dispatcher.server().timer.set_clock(Clock::System {
             wall: ahead,
             since: Instant::now(),
-        };
+        });
         call("hook/agent_end", serde_json::json!({"sessionId": "b"}));
         dispatcher.tick();
         let lines = String::from_utf8(dispatcher.take_output()).unwrap();

@@ -1,6 +1,6 @@
-//! Where a session's definitions come from.
+//! The source of a session's definitions.
 //!
-//! Owns which directories are looked into, and when. Must not know what stands in the files.
+//! Decides which directories are read, and when. Must not know the content of the files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use workflow_core::definition::{Loaded, Tier, TierSettings, load};
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
-use super::observed::{Observations, Observed};
+mod observed;
+
+use self::observed::{Observations, Observed};
 use crate::platform::disk::{Disk, user_agent_dir};
 
 /// Loads the definitions of a user and of a project.
@@ -66,7 +68,7 @@ impl Loader for OnDisk {
 pub(super) struct Definitions {
     /// The directory of the user's own definitions.
     agent: Arc<Path>,
-    /// Where the host runs: the project of a session that names no other.
+    /// The host's directory: the project of a session that names no other.
     cwd: Arc<Path>,
     loader: Arc<dyn Loader>,
     /// The settings of these directories as they were last readable.
@@ -80,12 +82,12 @@ pub(super) enum ProjectOf<'a> {
     Session(&'a Path),
     /// The host's, for a session that names no other.
     Host,
-    /// None: the user does not trust what is there.
-    Nobody,
+    /// No project, because the user does not trust it.
+    Untrusted,
 }
 
 impl Definitions {
-    /// Looks where the host says, and in the usual place of what it leaves out.
+    /// The directories that the host names, with the usual directory of the user if it names none.
     pub(super) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
         Self {
             agent: user_agent_dir(agent).into(),
@@ -100,17 +102,17 @@ impl Definitions {
         &self.agent
     }
 
-    /// Where the host runs.
+    /// The host's directory.
     pub(super) fn cwd(&self) -> &Arc<Path> {
         &self.cwd
     }
 
-    /// The directory to look into. That of the user's own definitions is nobody's project.
+    /// The project's directory to read. Without a project it is the user's own, which is read only once.
     pub(super) fn directory<'a>(&'a self, project: &ProjectOf<'a>) -> &'a Path {
         match project {
             ProjectOf::Session(cwd) => cwd,
             ProjectOf::Host => &self.cwd,
-            ProjectOf::Nobody => &self.agent,
+            ProjectOf::Untrusted => &self.agent,
         }
     }
 
@@ -139,7 +141,7 @@ impl Definitions {
     }
 }
 
-/// Says that a project is not there: it would pass for one without workflows.
+/// The diagnostic of a project that does not exist, which would pass for one without workflows.
 pub(crate) fn no_project(cwd: &Path) -> Diagnostic {
     let message = "the project is not a directory: only your own workflows are read";
     Diagnostic::new(Code::Unreadable, Severity::Warning, message)

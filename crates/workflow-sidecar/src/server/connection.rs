@@ -1,8 +1,8 @@
 //! The sidecar on standard input and output.
 //!
 //! The main thread reads a line, handles it and writes the answer. A second thread waits for deadlines, and others report
-//! on gates and triggers. Who handles an event holds the lock of the output, so that lines are written in the order in
-//! which they were decided.
+//! on gates and triggers. Each of them locks the output while it handles an event, so that lines are written in the order
+//! in which they were decided.
 
 use std::io::{self, Stdout, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,43 +10,46 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use workflow_core::effect::TriggerOutcome;
 
-use super::clock::Alarm;
-use super::dispatch::Dispatcher;
-use super::server::Surroundings;
+use super::config::ServerConfig;
+use super::dispatcher::Dispatcher;
+use super::recording::{Cause, ConnectionRecorder, HostLine};
+use super::timer::Alarm;
 use crate::platform::{Platform, PlatformReport, RealPlatform};
-use crate::record::{Cause, HostLine, Recorder};
 use crate::rpc::{Frame, LineReader};
 
-/// Lines that wait are written at the latest when they have this many bytes.
-const MANY: usize = 64 << 10;
+/// The number of unsent bytes above which lines are written at once.
+const MOST_UNSENT: usize = 64 << 10;
 
 /// Serves the host on standard input and output until either ends, or the host asks for the end.
 ///
 /// A line longer than `max_line` bytes is refused and skipped. A host that is gone is not an error.
-pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<()> {
+pub(crate) fn serve(
+    max_line: usize,
+    recorder: Option<impl ConnectionRecorder + 'static>,
+) -> io::Result<()> {
     let changed = Arc::new(Notify::new());
     let real = Arc::new(RealPlatform::default());
-    let surroundings = match &recorder {
-        Some(recorder) => Surroundings::repeatable(recorder.loader(), recorder.seed()),
-        None => Surroundings::default(),
+    let config = match &recorder {
+        Some(recorder) => ServerConfig::repeatable(recorder.loader(), recorder.seed()),
+        None => ServerConfig::default(),
     };
     let platform = Arc::clone(&real) as Arc<dyn Platform>;
-    let surroundings = surroundings.on_platform(match &recorder {
+    let config = config.on_platform(match &recorder {
         Some(recorder) => recorder.platform(platform),
         None => platform,
     });
     let connection = Arc::new(Connection {
-        dispatcher: Dispatcher::new(surroundings, Arc::clone(&changed)),
+        dispatcher: Dispatcher::new(config, Arc::clone(&changed)),
         output: Mutex::new(Output {
             stdout: io::stdout(),
             unsent: Vec::new(),
-            recorder,
+            recorder: recorder.map(|recorder| Box::new(recorder) as _),
         }),
     });
-    let (waiting, due) = (Arc::clone(&connection), Arc::clone(&connection));
+    let (timed, due) = (Arc::clone(&connection), Arc::clone(&connection));
     let alarm = Alarm::start(
         changed,
-        move || waiting.dispatcher.due_in(),
+        move || timed.dispatcher.due_in(),
         move || {
             due.handle_time();
         },
@@ -63,17 +66,17 @@ pub(crate) fn serve(max_line: usize, recorder: Option<Recorder>) -> io::Result<(
     }
 }
 
-/// A host, and the sessions it works on.
+/// The connection to the host.
 struct Connection {
     dispatcher: Dispatcher,
     output: Mutex<Output>,
 }
 
-/// The lines that are not written yet, and where they go.
+/// Standard output, the lines that are not written to it yet, and the recording of all lines.
 struct Output {
     stdout: Stdout,
     unsent: Vec<u8>,
-    recorder: Option<Recorder>,
+    recorder: Option<Box<dyn ConnectionRecorder>>,
 }
 
 impl Connection {
@@ -96,7 +99,7 @@ impl Connection {
                 return output.flush();
             }
             // The answers to lines that have arrived together are written together.
-            if !lines.has_next() || output.unsent.len() > MANY {
+            if !lines.has_next() || output.unsent.len() > MOST_UNSENT {
                 output.flush()?;
             }
         }
@@ -106,14 +109,14 @@ impl Connection {
         self.handle_due_time(output);
         let dispatcher = &self.dispatcher;
         let is_recorded = output.recorder.is_some();
-        let before = is_recorded.then(|| (dispatcher.hangs_on_payload(), dispatcher.denials()));
+        let before = is_recorded.then(|| (dispatcher.depends_on_payload(), dispatcher.denials()));
         match line {
             HostLine::Line(line) => dispatcher.handle_line(line),
             HostLine::TooLong(limit) => dispatcher.refuse_long_line(limit),
             HostLine::End => dispatcher.finish(),
         }
-        let depends_on_payload = before
-            .is_some_and(|(hangs_on_it, denials)| hangs_on_it || dispatcher.denials() > denials);
+        let depends_on_payload =
+            before.is_some_and(|(depends, denials)| depends || dispatcher.denials() > denials);
         let cause = Cause::Host {
             line,
             depends_on_payload,
@@ -135,7 +138,7 @@ impl Connection {
 
     /// Handles what is due before the next event of a recording, as its replay does.
     fn handle_due_time(&self, output: &mut Output) {
-        if output.recorder.is_some() && self.dispatcher.look_at_clock() {
+        if output.recorder.is_some() && self.dispatcher.sample_clock() {
             self.dispatcher.tick();
             output.add(&self.dispatcher, Some(Cause::Time));
         }

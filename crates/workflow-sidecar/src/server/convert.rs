@@ -1,6 +1,6 @@
-//! The engine's values as the protocol's, and errors as JSON-RPC's.
+//! Conversions of the engine's values into the protocol's.
 //!
-//! The one place where both are known. Owns the keys and options that are constant on the wire.
+//! Owns the keys and options that are constant on the wire.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ const INTERNAL_ERROR: &str =
 /// The countdown above the editor.
 const WIDGET_KEY: &str = "workflow-countdown";
 
-pub(crate) fn actions(actions: Vec<Action>) -> Vec<protocol::Action> {
+pub(super) fn actions(actions: Vec<Action>) -> Vec<protocol::Action> {
     actions.into_iter().map(action).collect()
 }
 
@@ -78,12 +78,12 @@ fn action(action: Action) -> protocol::Action {
     }
 }
 
-pub(crate) fn diagnostics(diagnostics: &[Diagnostic]) -> Vec<protocol::Diagnostic> {
+pub(super) fn diagnostics(diagnostics: &[Diagnostic]) -> Vec<protocol::Diagnostic> {
     diagnostics.iter().map(diagnostic).collect()
 }
 
 fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
-    let place = diagnostic.location.as_ref();
+    let location = diagnostic.location.as_ref();
     protocol::Diagnostic {
         code: diagnostic.code.as_str().to_owned(),
         severity: match diagnostic.severity {
@@ -92,15 +92,15 @@ fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
             Severity::Info => protocol::Severity::Info,
         },
         message: diagnostic.message.clone(),
-        file: place.map(|place| place.file.to_string()),
-        line: place.and_then(workflow_core::diagnostic::Location::line),
-        column: place.and_then(workflow_core::diagnostic::Location::column),
+        file: location.map(|location| location.file.to_string()),
+        line: location.and_then(workflow_core::diagnostic::Location::line),
+        column: location.and_then(workflow_core::diagnostic::Location::column),
         workflow: diagnostic.workflow.clone(),
         help: diagnostic.help.clone(),
     }
 }
 
-pub(crate) fn confirm(session: &str, title: String, message: String) -> protocol::ConfirmParams {
+pub(super) fn confirm(session: &str, title: String, message: String) -> protocol::ConfirmParams {
     protocol::ConfirmParams {
         session_id: session.to_owned(),
         title,
@@ -108,8 +108,8 @@ pub(crate) fn confirm(session: &str, title: String, message: String) -> protocol
     }
 }
 
-/// A question with a few answers. Hosts show its title only, so that all of it stands there.
-pub(crate) fn select(
+/// A question with a few answers. Hosts show its title only, so the title contains all of it.
+pub(super) fn select(
     session: &str,
     title: &str,
     message: &str,
@@ -123,7 +123,7 @@ pub(crate) fn select(
     }
 }
 
-pub(crate) fn tool_result_result(
+pub(super) fn tool_result_result(
     content: Option<Box<RawValue>>,
     out: Effects,
 ) -> protocol::ToolResultResult {
@@ -137,7 +137,7 @@ pub(crate) fn tool_result_result(
     }
 }
 
-pub(crate) fn hook_result(out: Effects) -> protocol::HookResult {
+pub(super) fn hook_result(out: Effects) -> protocol::HookResult {
     protocol::HookResult {
         guarded: None,
         diagnostics: diagnostics(&out.diagnostics),
@@ -145,7 +145,7 @@ pub(crate) fn hook_result(out: Effects) -> protocol::HookResult {
     }
 }
 
-pub(crate) fn branch_result(out: Effects) -> protocol::BranchResult {
+pub(super) fn branch_result(out: Effects) -> protocol::BranchResult {
     protocol::BranchResult {
         mutation: None,
         diagnostics: diagnostics(&out.diagnostics),
@@ -153,7 +153,7 @@ pub(crate) fn branch_result(out: Effects) -> protocol::BranchResult {
     }
 }
 
-pub(crate) fn before_agent_start_result(
+pub(super) fn before_agent_start_result(
     message: Option<ContextMessage>,
     out: Effects,
 ) -> protocol::BeforeAgentStartResult {
@@ -169,7 +169,7 @@ pub(crate) fn before_agent_start_result(
 }
 
 /// The decision in an answer that came later. An answer of another kind blocks the call.
-pub(crate) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
+pub(super) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
     match answer {
         DeferredAnswer::ToolCall(decision) => decision,
         DeferredAnswer::Step(_) | DeferredAnswer::Command | DeferredAnswer::Branch => {
@@ -182,7 +182,7 @@ pub(crate) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
 }
 
 /// The answer of `workflow_step` that came later. An answer of another kind is an error.
-pub(crate) fn step_answer(answer: DeferredAnswer) -> ToolAnswer {
+pub(super) fn step_answer(answer: DeferredAnswer) -> ToolAnswer {
     match answer {
         DeferredAnswer::Step(answer) => answer,
         DeferredAnswer::ToolCall(_) | DeferredAnswer::Command | DeferredAnswer::Branch => {
@@ -195,7 +195,7 @@ pub(crate) fn step_answer(answer: DeferredAnswer) -> ToolAnswer {
     }
 }
 
-pub(crate) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol::ToolCallResult {
+pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol::ToolCallResult {
     let block = match decision {
         ToolDecision::Allow => None,
         ToolDecision::Block { reason, by } => Some(protocol::Block {
@@ -215,7 +215,7 @@ pub(crate) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol
     }
 }
 
-pub(crate) fn agent_end_result(mutation: Mutation, out: Effects) -> protocol::AgentEndResult {
+pub(super) fn agent_end_result(mutation: Mutation, out: Effects) -> protocol::AgentEndResult {
     let Mutation { unload, persist } = mutation;
     protocol::AgentEndResult {
         mutation: protocol::AgentEndMutation {
@@ -228,7 +228,7 @@ pub(crate) fn agent_end_result(mutation: Mutation, out: Effects) -> protocol::Ag
     }
 }
 
-pub(crate) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol::ToolExecuteResult {
+pub(super) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol::ToolExecuteResult {
     let ToolAnswer {
         text,
         details,
@@ -249,7 +249,7 @@ pub(crate) fn tool_execute_result(answer: ToolAnswer, out: Effects) -> protocol:
     }
 }
 
-pub(crate) fn command_run_result(out: Effects) -> protocol::CommandRunResult {
+pub(super) fn command_run_result(out: Effects) -> protocol::CommandRunResult {
     protocol::CommandRunResult {
         guarded: None,
         diagnostics: diagnostics(&out.diagnostics),
@@ -257,15 +257,15 @@ pub(crate) fn command_run_result(out: Effects) -> protocol::CommandRunResult {
     }
 }
 
-pub(crate) fn clock_advance_result(due: Vec<Action>) -> protocol::ClockAdvanceResult {
+pub(super) fn clock_advance_result(due: Vec<Action>) -> protocol::ClockAdvanceResult {
     protocol::ClockAdvanceResult {
         actions: actions(due),
         ..protocol::ClockAdvanceResult::default()
     }
 }
 
-/// What can be inserted, what it is called; null if nothing fits.
-pub(crate) fn command_complete_result<'a>(
+/// The completions and their labels; null if nothing fits.
+pub(super) fn command_complete_result<'a>(
     names: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> protocol::CommandCompleteResult {
     let items: Vec<protocol::Completion> = names
@@ -282,7 +282,7 @@ pub(crate) fn command_complete_result<'a>(
 }
 
 /// The workflows in force. Those that were left out are in the diagnostics, with what is wrong with them.
-pub(crate) fn workflow_list_result(loaded: &Loaded) -> protocol::WorkflowListResult {
+pub(super) fn workflow_list_result(loaded: &Loaded) -> protocol::WorkflowListResult {
     let in_force = loaded.index.iter();
     let in_force = in_force.filter(|listing| listing.outcome == Outcome::Loaded);
     let listings: HashMap<&str, &Listing> = in_force
@@ -337,7 +337,7 @@ fn phase_summary(entry: &PhaseEntry) -> protocol::PhaseSummary {
     }
 }
 
-pub(crate) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionStateResult {
+pub(super) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionStateResult {
     let Some(view) = view else {
         return protocol::SessionStateResult::default();
     };

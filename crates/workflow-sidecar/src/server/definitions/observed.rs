@@ -1,4 +1,4 @@
-//! Files that are observed while they are loaded, so that a later look tells if one has changed.
+//! Files that are observed while they are loaded, so that a change is noticed later.
 
 use std::cell::RefCell;
 use std::fs::{self, Metadata};
@@ -9,17 +9,18 @@ use workflow_core::definition::{FilePath, FileProblem, Files, Tier, TierEntry};
 
 use crate::platform::disk::Disk;
 
-/// The age from which a modification time tells a later change apart, however coarse a file system's clock is.
-const SETTLED: Duration = Duration::from_secs(2);
+/// The age at which a later change of a file always gets another modification time, however coarse the file system's
+/// clock is.
+const DISTINCT_AGE: Duration = Duration::from_secs(2);
 
-/// The files of a disk, and a note of each that is read or listed.
+/// The files of a disk, and the version of each that is read or listed.
 pub(super) struct Observed {
     disk: Disk,
     began: SystemTime,
     seen: RefCell<Vec<(PathBuf, Option<Version>)>>,
 }
 
-/// What tells a file from its successor.
+/// The metadata that differ between two versions of a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Version {
     modified: Option<SystemTime>,
@@ -79,17 +80,17 @@ impl Observed {
         self.seen.borrow_mut().push((path, version));
     }
 
-    /// What was observed, unless a file is so new that its next change might not show.
+    /// The observations, unless a file is so new that its next change might not show.
     pub(super) fn finish(self) -> Option<Observations> {
         let seen = self.seen.into_inner();
-        let is_settled = |version: &Version| {
+        let has_distinct_age = |version: &Version| {
             let modified = version.modified?;
             let age = self.began.duration_since(modified).ok()?;
-            (age >= SETTLED).then_some(())
+            (age >= DISTINCT_AGE).then_some(())
         };
         let mut versions = seen.iter().filter_map(|(_, version)| version.as_ref());
-        let all_settled = versions.all(|version| is_settled(version).is_some());
-        all_settled.then_some(Observations(seen))
+        let all_distinct = versions.all(|version| has_distinct_age(version).is_some());
+        all_distinct.then_some(Observations(seen))
     }
 }
 

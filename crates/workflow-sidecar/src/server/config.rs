@@ -1,0 +1,51 @@
+//! The files, the clock and the platform of a server.
+
+use std::sync::Arc;
+
+use super::clock::Clock;
+use super::definitions::{Loader, OnDisk};
+use crate::platform::{Platform, RealPlatform};
+
+/// Everything that a server needs of its process.
+#[derive(Debug)]
+pub(crate) struct ServerConfig {
+    pub(super) loader: Arc<dyn Loader>,
+    pub(super) clock: Clock,
+    /// The seed of task ids. They are random without one.
+    pub(super) seed: Option<u64>,
+    pub(super) platform: Arc<dyn Platform>,
+}
+
+impl Default for ServerConfig {
+    /// The disk, the system's clock and this machine.
+    fn default() -> Self {
+        Self::with_loader(Arc::new(OnDisk::default()))
+    }
+}
+
+impl ServerConfig {
+    /// The definitions of this loader, the system's clock and this machine.
+    pub(crate) fn with_loader(loader: Arc<dyn Loader>) -> Self {
+        Self {
+            loader,
+            clock: Clock::system(),
+            seed: None,
+            platform: Arc::new(RealPlatform::default()),
+        }
+    }
+
+    /// Replaces the platform.
+    pub(crate) fn on_platform(mut self, platform: Arc<dyn Platform>) -> Self {
+        self.platform = platform;
+        self
+    }
+
+    /// A clock and task ids that a recording can state, so that its replay repeats them.
+    pub(crate) fn repeatable(loader: Arc<dyn Loader>, seed: u64) -> Self {
+        Self {
+            clock: Clock::sampled(),
+            seed: Some(seed),
+            ..Self::with_loader(loader)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The work of the agent: prompts, turns, its start and its end.
+
+use workflow_core::Session;
+use workflow_core::event::{Author, LastAssistant};
+use workflow_protocol::method::{
+    HookAgentEnd, HookAgentStart, HookBeforeAgentStart, HookInput, HookTurnEnd, HookTurnStart,
+};
+use workflow_protocol::{
+    AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
+    BeforeAgentStartResult, HookResult, InputParams, TurnParams,
+};
+
+use super::super::convert;
+use super::super::state::Server;
+use super::now;
+use crate::rpc::{Handler, HandlerResult};
+
+impl Handler<HookBeforeAgentStart> for Server {
+    fn handle(
+        &mut self,
+        params: BeforeAgentStartParams<'_>,
+    ) -> HandlerResult<BeforeAgentStartResult> {
+        self.reload_unreadable_settings(&params)?;
+        let prompt = params.event.prompt.as_deref();
+        let (message, out) = self.handle_call(&params, |session, out| {
+            session.handle_before_agent_start(prompt, out)
+        })?;
+        now(convert::before_agent_start_result(message, out))
+    }
+}
+
+impl Handler<HookAgentStart> for Server {
+    fn handle(&mut self, params: AgentStartParams<'_>) -> HandlerResult<HookResult> {
+        self.handle_hook(&params, Session::handle_agent_start)
+    }
+}
+
+impl Handler<HookTurnStart> for Server {
+    fn handle(&mut self, params: TurnParams<'_>) -> HandlerResult<HookResult> {
+        let index = params.event.turn_index;
+        self.handle_hook(&params, |session, out| {
+            session.handle_turn_start(index, out);
+        })
+    }
+}
+
+impl Handler<HookTurnEnd> for Server {
+    fn handle(&mut self, params: TurnParams<'_>) -> HandlerResult<HookResult> {
+        self.handle_hook(&params, Session::handle_turn_end)
+    }
+}
+
+impl Handler<HookAgentEnd> for Server {
+    fn handle(&mut self, params: AgentEndParams<'_>) -> HandlerResult<AgentEndResult> {
+        let last = params.event.messages.last_assistant.as_ref();
+        let last = last.map(|last| LastAssistant {
+            stop_reason: last.stop_reason.as_deref(),
+            text_tail: Some(&last.text_tail),
+        });
+        let (mutation, out) =
+            self.handle_call(&params, |session, out| session.handle_agent_end(last, out))?;
+        now(convert::agent_end_result(mutation, out))
+    }
+}
+
+impl Handler<HookInput> for Server {
+    fn handle(&mut self, params: InputParams<'_>) -> HandlerResult<HookResult> {
+        let author = match params.event.source.as_deref() {
+            Some("extension") => Some(Author::Extension),
+            Some(_) => Some(Author::Person),
+            None => None,
+        };
+        self.handle_hook(&params, |session, out| {
+            session.handle_user_input(author, out);
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! The life of the process: `initialize`, `clock/advance` and `shutdown`.
+
+use std::sync::Arc;
+
+use workflow_core::session::Abilities;
+use workflow_protocol::method::{ClockAdvance, Initialize, Shutdown};
+use workflow_protocol::{
+    self as protocol, ClockAdvanceParams, ClockAdvanceResult, Error, InitializeParams, Kind,
+    Manifest, PROTOCOL_VERSION, ShutdownParams,
+};
+
+use super::super::clock::Clock;
+use super::super::convert;
+use super::super::definitions::Definitions;
+use super::super::host::{Host, Seed, unsupported_version};
+use super::super::manifest::manifest;
+use super::super::state::Server;
+use super::now;
+use crate::rpc::{Handler, HandlerResult};
+
+impl Handler<Initialize> for Server {
+    fn handle(&mut self, params: InitializeParams<'_>) -> HandlerResult<Manifest> {
+        if self.host.is_some() {
+            return Err(Error::new(
+                Kind::AlreadyInitialized,
+                "initialize comes once",
+            ));
+        }
+        if params.protocol_version != PROTOCOL_VERSION {
+            return Err(unsupported_version(params.protocol_version));
+        }
+        let seed = match params.clock {
+            protocol::Clock::System => self.seed.map_or_else(Seed::random, Seed::Fixed),
+            protocol::Clock::Virtual { now, seed } => {
+                self.timer.set_clock(Clock::Virtual { now });
+                Seed::Fixed(seed)
+            }
+        };
+        tracing::info!(
+            name = &*params.host.name,
+            version = &*params.host.version,
+            "a host"
+        );
+        self.host = Some(Host {
+            abilities: Abilities {
+                dialogs: params.capabilities.dialogs,
+                widgets: params.capabilities.widgets,
+            },
+            definitions: Definitions::new(
+                Arc::clone(&self.loader),
+                params.agent_dir.as_deref(),
+                &params.cwd,
+            ),
+            seed,
+        });
+        now(manifest())
+    }
+}
+
+impl Handler<ClockAdvance> for Server {
+    fn handle(&mut self, params: ClockAdvanceParams<'_>) -> HandlerResult<ClockAdvanceResult> {
+        if !self.timer.advance(params.ms) {
+            return Err(Error::new(
+                Kind::ClockIsNotVirtual,
+                "the clock is the system's: ask for a virtual one in initialize",
+            ));
+        }
+        let actions = self.tick(Some(&params.session_id));
+        now(convert::clock_advance_result(actions))
+    }
+}
+
+impl Handler<Shutdown> for Server {
+    fn handle(&mut self, _: ShutdownParams<'_>) -> HandlerResult<()> {
+        self.close_all();
+        self.is_over = true;
+        now(())
+    }
+}

@@ -1,0 +1,66 @@
+//! The handlers of the host's calls, in a file for each group of methods.
+//!
+//! A handler passes the parameters of a call to its session, and makes the result of the method from what the session
+//! returns. Must not know lines and ids, or decide anything that the engine decides.
+
+mod agent_hooks;
+mod commands;
+mod lifecycle;
+mod queries;
+mod session_hooks;
+mod step_tool;
+mod tool_hooks;
+
+use workflow_core::effect::Reply;
+use workflow_core::event::Entry;
+use workflow_core::{Effects, Session};
+use workflow_protocol::{Branch, BranchEntry, HookResult, SessionBound};
+
+use super::convert;
+use super::state::Server;
+use crate::rpc::{HandlerAnswer, HandlerResult};
+
+impl Server {
+    /// Handles a hook with a result of actions and diagnostics only.
+    fn handle_hook<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+        handle: impl FnOnce(&mut Session, &mut Effects),
+    ) -> HandlerResult<HookResult> {
+        let ((), out) = self.handle_call(params, handle)?;
+        now(HookResult {
+            guarded: self.take_guarded_change(params.session_id()),
+            ..convert::hook_result(out)
+        })
+    }
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it spares every handler the same wrapping"
+)]
+fn now<R>(result: R) -> HandlerResult<R> {
+    Ok(HandlerAnswer::Now(result))
+}
+
+/// The answer to a request, unless it comes later.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it spares every handler the same wrapping"
+)]
+fn now_or_later<T, R>(reply: Reply<T>, result: impl FnOnce(T) -> R) -> HandlerResult<R> {
+    Ok(match reply {
+        Reply::Now(reply) => HandlerAnswer::Now(result(reply)),
+        Reply::Later => HandlerAnswer::Deferred,
+    })
+}
+
+/// The entries of a branch that are the sidecar's, oldest first.
+fn entries<'a>(branch: &'a Branch<'a>) -> Vec<Entry<'a>> {
+    let entries = branch.entries.iter();
+    let entry = |entry: &'a BranchEntry<'a>| Entry {
+        custom_type: &entry.custom_type,
+        data: entry.data,
+    };
+    entries.map(entry).collect()
+}

@@ -1,0 +1,25 @@
+//! Questions of the host that change nothing: the workflows, and the state of a session.
+
+use workflow_protocol::method::{SessionState, WorkflowList};
+use workflow_protocol::{
+    SessionStateParams, SessionStateResult, WorkflowListParams, WorkflowListResult,
+};
+
+use super::super::convert;
+use super::super::state::Server;
+use super::now;
+use crate::rpc::{Handler, HandlerResult};
+
+impl Handler<WorkflowList> for Server {
+    fn handle(&mut self, params: WorkflowListParams<'_>) -> HandlerResult<WorkflowListResult> {
+        let loaded = self.definitions(&params.session_id, &params.context)?;
+        now(convert::workflow_list_result(&loaded))
+    }
+}
+
+impl Handler<SessionState> for Server {
+    fn handle(&mut self, params: SessionStateParams<'_>) -> HandlerResult<SessionStateResult> {
+        let handle = self.session_of(&params)?;
+        now(convert::session_state_result(handle.session.view()))
+    }
+}

@@ -1,0 +1,103 @@
+//! The life of a session: its start, moves, compaction, branches and end.
+
+use workflow_core::diagnostic::{Code, Diagnostic, Severity};
+use workflow_protocol::method::{
+    HookBranch, HookSessionCompact, HookSessionShutdown, HookSessionStart, HookSessionSwitch,
+    HookSessionTree,
+};
+use workflow_protocol::{
+    BranchParams, BranchResult, Error, HookResult, Kind, SessionBound, SessionHookParams,
+};
+
+use super::super::convert;
+use super::super::pending_requests::PendingKind;
+use super::super::sessions::unknown_session;
+use super::super::state::Server;
+use super::{entries, now, now_or_later};
+use crate::rpc::{Handler, HandlerResult};
+
+impl Handler<HookSessionStart> for Server {
+    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
+        begin_session(self, &params)
+    }
+}
+
+impl Handler<HookSessionTree> for Server {
+    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
+        require_branch(&params)?;
+        begin_session(self, &params)
+    }
+}
+
+impl Handler<HookSessionSwitch> for Server {
+    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
+        require_branch(&params)?;
+        begin_session(self, &params)
+    }
+}
+
+impl Handler<HookSessionCompact> for Server {
+    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
+        self.handle_hook(&params, |session, _| session.handle_compaction())
+    }
+}
+
+impl Handler<HookSessionShutdown> for Server {
+    fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
+        self.session_of(&params)?;
+        now(convert::hook_result(self.close(params.session_id())))
+    }
+}
+
+impl Handler<HookBranch> for Server {
+    fn handle(&mut self, params: BranchParams<'_>) -> HandlerResult<BranchResult> {
+        let entries = params.context.branch.as_ref().map(entries);
+        let turn = params.event.target_turn_index;
+        let (reply, out) = self.handle_request(
+            &params,
+            PendingKind::Branch,
+            |session, request, out| session.handle_branch(request, turn, entries.as_deref(), out),
+            |_| (),
+        )?;
+        now_or_later(reply, |()| convert::branch_result(out))
+    }
+}
+
+fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> HandlerResult<HookResult> {
+    let id = params.session_id();
+    let branch = params.context.branch.as_ref();
+    let malformed = branch.map_or(0, |branch| branch.malformed);
+    // A session that starts without a branch has no entries yet.
+    let entries = branch.map(entries).unwrap_or_default();
+    let mut out = server.begin(id, &params.context, &entries)?;
+    if malformed > 0 {
+        out.diagnostics.push(malformed_entries(malformed));
+    }
+    let handle = server.sessions.get_mut(id);
+    let is_guarded = handle.ok_or_else(|| unknown_session(id))?.report_guarded();
+    now(HookResult {
+        // A host takes an absent `guarded` for false here, whatever it knew before.
+        guarded: is_guarded.then_some(true),
+        ..convert::hook_result(out)
+    })
+}
+
+/// Checks that a session that moves has a branch: to take an absent one for empty would drop the run and its guards.
+fn require_branch(params: &SessionHookParams<'_>) -> Result<(), Error> {
+    if params.context.branch.is_some() {
+        return Ok(());
+    }
+    let mut error = Error::new(
+        Kind::InvalidParams,
+        "context.branch is missing: send the session's entries as they stand now",
+    );
+    error.path = Some("context.branch".to_owned());
+    Err(error)
+}
+
+/// The diagnostic of a branch with elements that are not entries.
+fn malformed_entries(count: usize) -> Diagnostic {
+    let message = format!("{count} elements of the session's branch are no entries, and left out");
+    Diagnostic::new(Code::StoredDamaged, Severity::Warning, message)
+        .with_help("an entry is {\"type\": \"custom\", \"customType\": …, \"data\": …}, as appendEntry gave them")
+}

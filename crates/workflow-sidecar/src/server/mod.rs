@@ -1,0 +1,31 @@
+//! The server: the host's sessions behind one lock, and everything that happens to them.
+//!
+//! The thread that reads a line handles it and writes the answer; it never waits for the host. A question to the host is a
+//! line out, its answer a line in.
+
+mod clock;
+mod config;
+mod connection;
+mod convert;
+mod definitions;
+mod dispatcher;
+mod handlers;
+mod host;
+mod host_questions;
+mod manifest;
+mod memory;
+mod pending_requests;
+mod recording;
+mod session_handle;
+mod sessions;
+mod state;
+mod timer;
+
+pub use memory::Memory;
+
+pub use crate::rpc::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
+
+pub(crate) use config::ServerConfig;
+pub(crate) use connection::serve;
+pub(crate) use definitions::{Loader, no_project};
+pub(crate) use recording::{Cause, ConnectionRecorder, HostLine};

@@ -1,0 +1,434 @@
+//! The state of the process: the host, its sessions, open requests and questions.
+//!
+//! [`Server`] composes parts that own their state and do not know each other. It passes an event to a session, has the
+//! platform perform the effects, and adds everything beyond the answer itself (answers to earlier requests, questions,
+//! actions that time caused) to the outbox. Must not know method names or lines.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jsonrpsee::types::Id;
+use serde_json::value::RawValue;
+use tokio::sync::Notify;
+use workflow_core::definition::Loaded;
+use workflow_core::effect::{
+    Action, DeferredAnswer, DeferredReply, Effect, Question, Reply, TriggerOutcome,
+};
+use workflow_core::event::{Entry, PlatformEvent};
+use workflow_core::types::{Millis, RequestId};
+use workflow_core::{Effects, Session};
+use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
+use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, SessionBound};
+
+use super::config::ServerConfig;
+use super::convert;
+use super::definitions::Loader;
+use super::host::{Host, not_initialized};
+use super::host_questions::{HostQuestion, HostQuestions, ShownFile};
+use super::pending_requests::{PendingKind, PendingRequest, PendingRequests, Resolved};
+use super::session_handle::{SessionDirectories, SessionHandle, project_of};
+use super::sessions::{Sessions, unknown_session};
+use super::timer::Timer;
+use crate::platform::{Platform, PlatformReport, SessionContext};
+use crate::rpc::{Outbox, success};
+
+/// The server.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) host: Option<Host>,
+    pub(super) loader: Arc<dyn Loader>,
+    /// The seed of task ids, if the configuration fixes it.
+    pub(super) seed: Option<u64>,
+    pub(super) platform: Arc<dyn Platform>,
+    pub(super) sessions: Sessions,
+    pub(super) timer: Timer,
+    questions: HostQuestions,
+    pub(super) requests: PendingRequests,
+    pub(super) outbox: Outbox,
+    /// True if the host requested the end.
+    pub(super) is_over: bool,
+}
+
+impl Server {
+    pub(super) fn new(config: ServerConfig, deadline_changed: Arc<Notify>) -> Self {
+        let ServerConfig {
+            loader,
+            clock,
+            seed,
+            platform,
+        } = config;
+        Self {
+            host: None,
+            loader,
+            seed,
+            platform,
+            sessions: Sessions::default(),
+            timer: Timer::new(clock, deadline_changed),
+            questions: HostQuestions::default(),
+            requests: PendingRequests::default(),
+            outbox: Outbox::default(),
+            is_over: false,
+        }
+    }
+
+    /// Handles a request whose answer may come later. One that is decided while the platform performs the effects of the
+    /// request is answered at once after all.
+    pub(super) fn handle_request<'a, T>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+        kind: PendingKind,
+        handle: impl FnOnce(&mut Session, RequestId, &mut Effects) -> Reply<T>,
+        read_deferred: impl FnOnce(DeferredAnswer) -> T,
+    ) -> Result<(Reply<T>, Effects), Error> {
+        let request = self.requests.begin();
+        let handled = self.handle_call(params, |session, out| handle(session, request, out));
+        let immediate = self.requests.end();
+        let (reply, mut out) = handled?;
+        if let Some(DeferredReply {
+            answer, actions, ..
+        }) = immediate
+        {
+            out.actions.extend(actions);
+            return Ok((Reply::Now(read_deferred(answer)), out));
+        }
+        if let Reply::Later = reply {
+            self.requests.defer(request, kind);
+            self.apply(params.session_id(), std::mem::take(&mut out.actions));
+        }
+        Ok((reply, out))
+    }
+
+    /// Handles an event in the session of a call.
+    pub(super) fn handle_call<'a, T>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
+    ) -> Result<(T, Effects), Error> {
+        self.session_of(params)?;
+        let id = params.session_id();
+        self.handle(id, handle).ok_or_else(|| unknown_session(id))
+    }
+
+    /// The session of a call, after it has adopted the call's context.
+    pub(super) fn session_of<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+    ) -> Result<&SessionHandle, Error> {
+        let id = params.session_id();
+        let handle = self.sessions.get_mut(id);
+        let handle = handle.ok_or_else(|| unknown_session(id))?;
+        if handle.adopt_context(params.context()) {
+            self.reload_settings(id)?;
+        }
+        self.sessions.get(id).ok_or_else(|| unknown_session(id))
+    }
+
+    /// Loads the settings of a call's session again if they could not be read: they may have been corrected.
+    pub(super) fn reload_unreadable_settings<'a>(
+        &mut self,
+        params: &impl SessionBound<'a>,
+    ) -> Result<(), Error> {
+        if self.session_of(params)?.session.misses_settings() {
+            self.reload_settings(params.session_id())?;
+        }
+        Ok(())
+    }
+
+    fn reload_settings(&mut self, id: &str) -> Result<(), Error> {
+        let loaded = self.definitions(id, &Context::default())?;
+        let out = self.handle_event(id, |session, out| session.handle_settings(&loaded, out));
+        self.apply(id, out.actions);
+        Ok(())
+    }
+
+    /// The definitions as the files are now, for a session or without one.
+    pub(super) fn definitions(
+        &mut self,
+        session: &str,
+        context: &Context<'_>,
+    ) -> Result<Arc<Loaded>, Error> {
+        let host = self.host.as_mut().ok_or_else(not_initialized)?;
+        let project = project_of(context, self.sessions.get(session));
+        Ok(host.definitions.load(&project))
+    }
+
+    /// The directories of a session.
+    pub(super) fn directories(&self, id: &str) -> Option<SessionDirectories> {
+        let definitions = &self.host.as_ref()?.definitions;
+        Some(self.sessions.get(id)?.directories(definitions))
+    }
+
+    /// The new state of a session's settings without a run, if the host does not know it yet.
+    pub(super) fn take_guarded_change(&mut self, id: &str) -> Option<bool> {
+        self.sessions.get_mut(id)?.take_guarded_change()
+    }
+
+    /// The result of a command.
+    pub(super) fn command_result(&mut self, id: &str, out: Effects) -> CommandRunResult {
+        CommandRunResult {
+            guarded: self.take_guarded_change(id),
+            ..convert::command_run_result(out)
+        }
+    }
+
+    /// Begins a session, or begins one again over these entries.
+    pub(super) fn begin(
+        &mut self,
+        id: &str,
+        context: &Context<'_>,
+        entries: &[Entry<'_>],
+    ) -> Result<Effects, Error> {
+        self.sessions.check_room_for(id)?;
+        let loaded = self.definitions(id, context)?;
+        let host = self.host.as_ref().ok_or_else(not_initialized)?;
+        if !self.sessions.contains(id) {
+            // Answers to questions of an earlier session with this id are ignored.
+            self.questions.forget_session(id);
+        }
+        let mut handle = self.sessions.take_or_create(id, host);
+        handle.adopt_context(context);
+        let span = handle.span(id);
+        let _entered = span.enter();
+        // The session is out of the table while it restores its run: if that panics, the session is unknown, rather
+        // than a session without a run and its guards.
+        let mut out = Effects::at(self.timer.now_for_event());
+        handle.session.handle_session(entries, &loaded, &mut out);
+        self.sessions.insert(id, handle);
+        self.follow_up(id, &mut out);
+        Ok(out)
+    }
+
+    /// Closes every session, and answers the requests that are pending in it.
+    pub(super) fn close_all(&mut self) {
+        while let Some(id) = self.sessions.first_id() {
+            let out = self.close(&id);
+            self.apply(&id, out.actions);
+        }
+    }
+
+    /// Shuts a session down and forgets it.
+    pub(super) fn close(&mut self, id: &str) -> Effects {
+        let out = self.handle_event(id, Session::handle_shutdown);
+        self.questions.forget_session(id);
+        self.sessions.remove(id);
+        self.platform.close_session(id);
+        out
+    }
+
+    /// Handles a report that the platform accepts, and gives the outcome of a trigger's message. `None` if the session
+    /// is gone.
+    pub(super) fn handle_report(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
+        let PlatformReport { session, event, .. } = report;
+        if !self.sessions.contains(&session) {
+            if let PlatformEvent::CodeRestored { outcome, .. } = event {
+                tracing::warn!(?outcome, "code went back for a session that is gone");
+            }
+            return None;
+        }
+        let (outcome, out) = self.handle(&session, |session, out| {
+            session.handle_platform_event(event, out)
+        })?;
+        self.apply(&session, out.actions);
+        outcome
+    }
+
+    /// Handles a response of the host to a question.
+    pub(super) fn handle_response(&mut self, id: &Id<'_>, result: Option<&RawValue>) {
+        let Some(question) = self.questions.take(id) else {
+            tracing::warn!(%id, "the host answered what was not asked, or not any more");
+            return;
+        };
+        let answer = question.read_answer(id, result);
+        let session = &question.session;
+        let shown = question.shown.as_ref();
+        let answer =
+            answer.for_session(|| shown.is_some_and(|shown| self.has_changed(session, shown)));
+        let out = self.handle_event(session, |session, out| {
+            session.handle_answer(question.question, answer, out);
+        });
+        self.apply(session, out.actions);
+    }
+
+    fn has_changed(&self, session: &str, ShownFile { path, fingerprint }: &ShownFile) -> bool {
+        !self.directories(session).is_some_and(|directories| {
+            let cwd = &directories.cwd;
+            self.platform.is_unchanged(path, cwd, fingerprint)
+        })
+    }
+
+    /// Cancels a pending call of `workflow_step`.
+    pub(super) fn cancel_step(&mut self, id: &str, call: &str) -> Effects {
+        match self.requests.find_step(id, call) {
+            Some(request) => self.handle_event(id, |session, out| {
+                session.handle_step_cancelled(request, out);
+            }),
+            None => Effects::default(),
+        }
+    }
+
+    /// Handles every deadline that has come. Returns the actions of one session; those of others are sent.
+    pub(super) fn tick(&mut self, of_session: Option<&str>) -> Vec<Action> {
+        let mut returned = Vec::new();
+        let now = self.timer.now();
+        while let Some(id) = self.timer.take_due(now) {
+            // Forgotten before the step, so that a step that panics is not due forever.
+            if let Some(handle) = self.sessions.get_mut(&id) {
+                handle.deadline = None;
+            }
+            // With the time by which the deadline was reached: the system's time may have been set back since.
+            let Some(((), out)) = self.handle_at(now, &id, Session::poll_deadline) else {
+                continue;
+            };
+            if of_session == Some(&*id) {
+                returned.extend(out.actions);
+            } else {
+                self.apply(&id, out.actions);
+            }
+        }
+        returned
+    }
+
+    /// Handles an event that is not a request. A session that is gone ignores it.
+    fn handle_event(
+        &mut self,
+        id: &str,
+        handle: impl FnOnce(&mut Session, &mut Effects),
+    ) -> Effects {
+        self.handle(id, handle)
+            .map(|((), out)| out)
+            .unwrap_or_default()
+    }
+
+    /// Handles an event in a session. `None` if it is not open.
+    fn handle<T>(
+        &mut self,
+        id: &str,
+        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
+    ) -> Option<(T, Effects)> {
+        let now = self.timer.now_for_event();
+        self.handle_at(now, id, handle)
+    }
+
+    fn handle_at<T>(
+        &mut self,
+        now: Millis,
+        id: &str,
+        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
+    ) -> Option<(T, Effects)> {
+        let session = self.sessions.get_mut(id)?;
+        let span = session.span(id);
+        let _entered = span.enter();
+        let mut out = Effects::at(now);
+        let reply = handle(&mut session.session, &mut out);
+        self.follow_up(id, &mut out);
+        Some((reply, out))
+    }
+
+    /// Performs effects, answers earlier requests, and sends questions. Actions and diagnostics are left for the answer.
+    fn follow_up(&mut self, id: &str, out: &mut Effects) {
+        let mut effects = VecDeque::from(std::mem::take(&mut out.effects));
+        while let Some(effect) = effects.pop_front() {
+            if let Some(event) = self.perform(id, effect)
+                && let Some(handle) = self.sessions.get_mut(id)
+            {
+                let mut more = Effects::at(self.timer.now());
+                handle.session.handle_platform_event(event, &mut more);
+                effects.extend(std::mem::take(&mut more.effects));
+                out.merge(more);
+            }
+        }
+        if let Some(handle) = self.sessions.get_mut(id) {
+            let deadline = handle.session.deadline();
+            let before = std::mem::replace(&mut handle.deadline, deadline);
+            self.timer.reschedule(id, before, deadline);
+        }
+        for reply in std::mem::take(&mut out.deferred) {
+            self.answer_deferred(id, reply);
+        }
+        for question in out.questions.drain(..) {
+            self.ask(id, question);
+        }
+    }
+
+    /// Has the platform perform an effect of a session. Gives the result if it is known at once.
+    fn perform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
+        let directories = self.directories(id)?;
+        let context = SessionContext {
+            id,
+            session: &self.sessions.get(id)?.session,
+            project: directories.project(),
+            is_trusted: directories.is_trusted,
+        };
+        self.platform.perform(&context, effect)
+    }
+
+    /// Answers an earlier request. The actions for one that came without an id are sent alone.
+    fn answer_deferred(&mut self, session: &str, reply: DeferredReply) {
+        let (PendingRequest { id, kind, .. }, reply) = match self.requests.resolve(reply) {
+            Resolved::InProgress => return,
+            Resolved::Notification(reply) => return self.apply(session, reply.actions),
+            Resolved::Pending(request, reply) => (request, reply),
+        };
+        let mut out = Effects::default();
+        out.actions = reply.actions;
+        let response = match kind {
+            PendingKind::Command => success(id, self.command_result(session, out)),
+            PendingKind::Branch => success(id, convert::branch_result(out)),
+            PendingKind::ToolCall => {
+                let decision = convert::tool_decision(reply.answer);
+                success(id, convert::tool_call_result(decision, out))
+            }
+            PendingKind::Step { .. } => {
+                let answer = convert::step_answer(reply.answer);
+                success(id, convert::tool_execute_result(answer, out))
+            }
+        };
+        self.outbox.respond(&response);
+    }
+
+    /// Sends a question of a session to the host.
+    fn ask(&mut self, session: &str, question: Question) {
+        let Question {
+            id,
+            title,
+            message,
+            options,
+            show,
+        } = question;
+        let show = show.zip(self.directories(session));
+        // The fingerprint comes first, so that a change before the excerpt is read counts as a change.
+        let shown = show.as_ref().map(|(path, directories)| ShownFile {
+            path: path.clone(),
+            fingerprint: self.platform.fingerprint(path, &directories.cwd),
+        });
+        let excerpt =
+            show.map(|(path, directories)| self.platform.excerpt(&path, &directories.cwd));
+        let message = [message, excerpt.unwrap_or_default()]
+            .join("\n")
+            .trim()
+            .to_owned();
+        let id = self.questions.add(HostQuestion {
+            session: session.to_owned(),
+            question: id,
+            has_options: !options.is_empty(),
+            shown,
+        });
+        if options.is_empty() {
+            let params = convert::confirm(session, title, message);
+            self.outbox.request::<UiConfirm>(id, &params);
+        } else {
+            let params = convert::select(session, &title, &message, options);
+            self.outbox.request::<UiSelect>(id, &params);
+        }
+    }
+
+    /// Sends actions that no answer carries.
+    fn apply(&mut self, session: &str, actions: Vec<Action>) {
+        if !actions.is_empty() {
+            self.outbox.notify::<HostApply>(&HostApplyParams {
+                session_id: session.to_owned(),
+                actions: convert::actions(actions),
+            });
+        }
+    }
+}
