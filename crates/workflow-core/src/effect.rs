@@ -36,7 +36,7 @@ pub struct Effects {
     pub questions: Vec<Question>,
     /// Answers to earlier requests.
     pub deferred: Vec<DeferredReply>,
-    /// An effect that the platform performs.
+    /// The effects that the platform performs, in order.
     pub effects: Vec<Effect>,
 }
 
@@ -207,11 +207,26 @@ impl Effect {
                 PlatformEvent::CheckpointRecorded { .. } | PlatformEvent::CheckpointFailed { .. },
             )
             | (Self::WatchTriggers { .. }, PlatformEvent::TriggersWatched { .. }) => true,
-            _ => false,
+            (
+                Self::RunGate(_)
+                | Self::CancelGate { .. }
+                | Self::TakeBaseline { .. }
+                | Self::TrustCommands { .. }
+                | Self::RequestApproval(_)
+                | Self::ReadApproval(_)
+                | Self::ClearApproval { .. }
+                | Self::RecordCheckpoint
+                | Self::RestoreCode { .. }
+                | Self::WatchTriggers { .. }
+                | Self::StopWatching
+                | Self::TrustTriggers { .. },
+                _,
+            ) => false,
         }
     }
 
-    /// The immediate result on an empty machine, on which gates and restores run and are not reported.
+    /// The immediate result where there are no files, no repository and no stored answers. A gate or a restore has none: it is
+    /// reported later.
     #[must_use]
     pub fn result_of_nothing(&self) -> Option<PlatformEvent> {
         match self {

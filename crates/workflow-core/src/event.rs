@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::policy::gate::Report;
+use crate::policy::gate_report::Report;
 use crate::types::{GateRunId, RestoreId, Snapshot};
 
 /// A report of the platform: the result of an [`Effect`](crate::effect::Effect), or a trigger.

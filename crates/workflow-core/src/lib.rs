@@ -42,6 +42,7 @@ pub mod diagnostic;
 pub mod effect;
 pub mod event;
 pub mod explain;
+mod pattern;
 pub mod policy;
 pub mod reminders;
 pub mod run;

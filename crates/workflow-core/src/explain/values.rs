@@ -5,7 +5,7 @@
 
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess};
 use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, describe_rule};
-use crate::policy::{STEP_TOOL, ToolGuard};
+use crate::policy::{STEP_TOOL, ToolList};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
 use crate::session::announcement;
 use crate::session::commands::{initial_message, session_name};
@@ -181,7 +181,7 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
             None,
         ),
     ];
-    let list = ToolGuard::new(lookup.position.phase.tools.as_ref());
+    let list = ToolList::new(lookup.position.phase.tools.as_ref());
     if let Some(allowed) = list.allowed() {
         let template = lookup
             .position
@@ -210,7 +210,7 @@ fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let outer = levels(lookup.position, lookup.settings, &names)
         .filter(|level| level.source != RuleSource::Phase);
     let listed = outer.filter_map(|level| {
-        let list = ToolGuard::new(level.tools);
+        let list = ToolList::new(level.tools);
         let value = Value::Label(list.allowed()?.to_owned());
         Some(row(
             Topic::Tools,

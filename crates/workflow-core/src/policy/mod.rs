@@ -1,8 +1,8 @@
 //! Policy: decisions on tool calls, and changes to tool results.
 
-pub mod gate;
+pub mod gate_report;
 pub mod results;
 pub mod rules;
-mod tools;
+mod tool_list;
 
-pub use tools::{STEP_TOOL, ToolGuard};
+pub use tool_list::{STEP_TOOL, ToolList};

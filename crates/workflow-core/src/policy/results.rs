@@ -8,8 +8,8 @@ use regex::Regex;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::rules::{names_match, regex};
 use crate::definition::{ResultKind, ResultRule};
+use crate::pattern::{names_match, regex};
 
 /// The replacement for redacted text, unless the rule sets one.
 const REDACTED: &str = "[redacted]";

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::definition::{Catalog, PhaseEntry, Workflow};
-use crate::policy::gate::Report;
+use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
 use super::RunState;

@@ -1,7 +1,7 @@
 //! [`Session`]: composes the parts of a session.
 //!
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
-//! adds to [`Effects`], and returns an outcome that the session acts on. Parts meet only here.
+//! adds to [`Effects`], and returns an outcome that the session acts on. Only the session holds them.
 
 pub(crate) mod announcement;
 mod auto_continue;
@@ -44,7 +44,7 @@ use crate::effect::{
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
-use crate::policy::gate::Report;
+use crate::policy::gate_report::Report;
 use crate::policy::rules::Call;
 use crate::run::{RunState, cancel, restore};
 use crate::types::{Millis, QuestionId, RequestId, Severity};
@@ -166,7 +166,8 @@ impl Session {
         self.host.project_trusted = trusted;
     }
 
-    /// Returns true if a decision may depend on tools' arguments or results, and not on their names alone.
+    /// Returns true if a rule in force may depend on tools' arguments or results, and not on their names alone. The built-in
+    /// rule does not count: see [`Session::denials`].
     #[must_use]
     pub fn looks_at_payload(&self) -> bool {
         self.calls.looks_at_payload(self.phase())

@@ -13,7 +13,7 @@ use super::run::ActiveRun;
 use crate::definition::{Check, Gate, RunCheck};
 use crate::effect::{AnswerKind, DeferredAnswer, Effect, Effects, GateRun, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
-use crate::policy::gate::{CheckError, CheckVerdict, Report, not_passed};
+use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
 use crate::reminders::PauseReason;
 use crate::run::{StoredGate, entry_type};
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};

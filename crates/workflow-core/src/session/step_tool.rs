@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
 use crate::effect::{AnswerKind, ToolAnswer};
-use crate::policy::gate::{Report, passed};
+use crate::policy::gate_report::{Report, passed};
 use crate::run::{RunState, TransitionError, advance, cancel, repeat};
 use crate::text;
 

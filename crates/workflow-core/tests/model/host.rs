@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
 use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply, ToolDecision};
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
-use workflow_core::policy::gate::Report;
+use workflow_core::policy::gate_report::Report;
 use workflow_core::policy::rules::{Call, PlainPaths};
 use workflow_core::session::Abilities;
 use workflow_core::types::{GateRunId, QuestionId, RequestId};

@@ -3,7 +3,7 @@
 use serde_json::json;
 use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry};
 use workflow_core::event::{ApprovalDecision, PlatformEvent};
-use workflow_core::policy::gate::Report;
+use workflow_core::policy::gate_report::Report;
 use workflow_core::types::RequestId;
 
 use crate::event::Event;

@@ -6,7 +6,7 @@ use workflow_core::definition::{
     TriggerOn,
 };
 use workflow_core::event::{Answer, ApprovalDecision, PlatformEvent, WatchReport};
-use workflow_core::policy::gate::Report;
+use workflow_core::policy::gate_report::Report;
 use workflow_core::types::RequestId;
 
 use crate::event::Event;

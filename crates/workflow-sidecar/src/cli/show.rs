@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::{shown, visible};
-use workflow_core::policy::gate::{CheckVerdict, Report};
+use workflow_core::policy::gate_report::{CheckVerdict, Report};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;

@@ -6,10 +6,11 @@
 //!              ▼     ▼
 //!             git → process        trust_store, approvals → private_file
 //!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
+//!                                  gates → file_state
 //! ```
 //!
-//! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. The
-//! other modules must not know of sessions, methods or lines.
+//! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. Apart from
+//! these two, no module knows of sessions, methods or lines.
 
 pub(crate) mod approvals;
 mod atomic_write;

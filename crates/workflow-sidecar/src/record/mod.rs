@@ -1,7 +1,9 @@
 //! Transcripts: the messages of a host and a sidecar as a file.
 //!
 //! [`format`] reads the file, [`recorder`] writes one during a session, and [`replay`] plays the host's part of one
-//! again and compares. [`redaction`] decides which texts are left out.
+//! again and compares. [`redaction`] decides which texts are left out. `recording_loader` and `recording_platform` note
+//! what is read during a session, in the form of [`results`]; `transcript_loader` and `replay_platform` answer with it. `player`
+//! sends the lines of a transcript, and [`suite`] replays many.
 
 mod definitions;
 mod difference;

@@ -16,8 +16,8 @@ type Results = Arc<Mutex<Vec<PlatformResult>>>;
 
 /// A platform that notes the results of another one.
 ///
-/// A result that a replay would give without a transcript is not noted, except for baselines: another sidecar would take one of
-/// its own files, and the line says that it cannot replay the session.
+/// Results that differ from those that a replay assumes are noted, and always baselines and excerpts. A sidecar in another process
+/// takes its own baseline: from the line, a replay knows that it must skip such a session.
 #[derive(Debug)]
 pub(super) struct RecordingPlatform {
     inner: Arc<dyn Platform>,

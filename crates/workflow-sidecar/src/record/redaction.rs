@@ -631,7 +631,7 @@ fn keep(texts: &mut VecDeque<String>, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use workflow_core::policy::gate::{CheckVerdict, Report};
+    use workflow_core::policy::gate_report::{CheckVerdict, Report};
     use workflow_core::types::GateRunId;
 
     use super::*;

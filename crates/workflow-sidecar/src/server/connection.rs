@@ -128,7 +128,7 @@ impl Connection {
     fn handle_time(&self) {
         let mut output = self.output();
         self.handle_due_time(&mut output);
-        // A recording has its own clock, and what was due by that has been handled.
+        // With a recorder, `handle_due_time` has done it already, by the clock of the recording.
         if output.recorder.is_none() {
             self.dispatcher.tick();
             output.add(&self.dispatcher, None);

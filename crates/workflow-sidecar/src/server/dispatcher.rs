@@ -26,7 +26,7 @@ use crate::rpc::{Call, Message, Router, Service, failure};
 
 /// The sessions behind one lock, and everything that happens to them.
 ///
-/// The lines that follow wait until [`take_output`](Self::take_output).
+/// Output lines are kept until [`take_output`](Self::take_output).
 pub(super) struct Dispatcher {
     router: Router<Server>,
     server: Arc<Mutex<Server>>,

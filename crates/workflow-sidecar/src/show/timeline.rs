@@ -6,7 +6,7 @@ use serde::Serialize;
 use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
-use workflow_core::policy::gate::Report;
+use workflow_core::policy::gate_report::Report;
 use workflow_core::reminders::PauseReason;
 use workflow_core::run::{RunState, StoredGate, entry_type};
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use workflow_core::definition::{Check, Gate, Trigger};
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
-use workflow_core::policy::gate::{CheckError, CheckVerdict, Report};
+use workflow_core::policy::gate_report::{CheckError, CheckVerdict, Report};
 use workflow_core::policy::rules::Paths;
 use workflow_core::types::{GateRunId, Snapshot};
 

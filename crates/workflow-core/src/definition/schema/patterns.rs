@@ -4,7 +4,7 @@ use super::key::Key;
 use super::values::{Partial, Text, read_filled, wrong_type};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
-use crate::policy::rules::{check_glob, regex};
+use crate::pattern::{check_glob, regex};
 use crate::white_space::trim;
 
 /// Checks a pattern.

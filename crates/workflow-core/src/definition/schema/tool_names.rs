@@ -5,7 +5,7 @@ use super::patterns::some_or_all;
 use super::values::{Partial, texts};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
-use crate::policy::rules::names_match;
+use crate::pattern::names_match;
 use crate::white_space::trim;
 
 /// A list of names of tools.

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::call::{Call, Known, Target};
 use super::file_access::AccessedPath;
-use super::pattern::{Globs, names_match, regex};
+use super::globs::Globs;
 use crate::definition::{Rule, RuleAction};
+use crate::pattern::{names_match, regex};
 use workflow_shell::{self as shell, SimpleCommand};
 
 /// A rule with patterns that are compiled on first use.

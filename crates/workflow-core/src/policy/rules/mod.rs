@@ -5,7 +5,6 @@
 //! ones the outermost: an inner level can add restrictions, but not remove them. Unknown properties of a call count against it. The
 //! built-in rule precedes all levels.
 
-mod anchored;
 mod arguments;
 pub(crate) mod builtin_rule;
 mod call;
@@ -13,9 +12,9 @@ mod compiled_rule;
 mod decision;
 mod file_access;
 mod glob_intersection;
+mod globs;
 mod path_matcher;
 mod paths;
-mod pattern;
 mod reason;
 mod shell_lines;
 
@@ -23,13 +22,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::definition::{Rule, RuleAction, Tier, ToolAccess};
-use crate::policy::{STEP_TOOL, ToolGuard};
+use crate::pattern::names_match;
+use crate::policy::tool_list::{STEP_TOOL, ToolList};
 
 pub use call::Call;
 use compiled_rule::CompiledRule;
 pub use decision::{Decision, Denial, Override};
 pub use paths::{PathForm, Paths, PlainPaths};
-pub(crate) use pattern::{check_glob, names_match, regex};
 pub(crate) use reason::{describe_rule, reason};
 
 /// The rules of one level.
@@ -67,7 +66,7 @@ struct Level {
     name: Arc<str>,
     /// True if it is a workflow or a phase.
     in_workflow: bool,
-    list: ToolGuard,
+    list: ToolList,
     rules: Vec<CompiledRule>,
 }
 
@@ -99,7 +98,8 @@ impl Rules {
         (!lists.is_empty()).then(|| lists.join("; of these: "))
     }
 
-    /// Returns whether a decision may depend on the input of a tool, not only on its name.
+    /// Returns whether a level has rules, so that a decision may depend on the input of a tool. The built-in rule, which
+    /// always reads it, does not count.
     #[must_use]
     pub fn depend_on_input(&self) -> bool {
         self.levels.iter().any(|level| !level.rules.is_empty())
@@ -126,9 +126,7 @@ impl Rules {
         }
         decision
     }
-}
 
-impl Rules {
     /// Returns the denials that a person overrides by allowing a call, outer first; empty if one of them cannot be overridden.
     pub(crate) fn overridden(&self, call: &Call<'_>) -> Vec<Denial<'_>> {
         let denials = self
@@ -150,7 +148,7 @@ impl Level {
         Self {
             name: level.name.into(),
             in_workflow: !matches!(level.source, RuleSource::Settings(_)),
-            list: ToolGuard::new(level.tools),
+            list: ToolList::new(level.tools),
             rules: level.rules.iter().map(CompiledRule::new).collect(),
         }
     }

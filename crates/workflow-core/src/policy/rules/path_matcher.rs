@@ -1,10 +1,10 @@
 //! Patterns of rules, matched against accessed paths: also against paths with globs and variables, and
 //! against directories that are removed or moved as a whole.
 
-use super::anchored::{Anchor, Anchored};
 use super::file_access::AccessedPath;
 use super::glob_intersection::{Evidence, Part, Symbol, intersects};
 use super::paths::Paths;
+use crate::pattern::{Anchor, Anchored};
 use workflow_shell::AccessKind;
 
 /// Directories of generated files, in which files that a rule protects by name are not expected.

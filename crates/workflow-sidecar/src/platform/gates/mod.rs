@@ -34,7 +34,7 @@ mod supervisor;
 
 #[cfg(all(test, unix))]
 pub(super) use check::check;
-pub use workflow_core::policy::gate::{CheckError, CheckVerdict as Verdict, Report};
+pub use workflow_core::policy::gate_report::{CheckError, CheckVerdict as Verdict, Report};
 
 pub use super::file_state::FileState;
 pub use super::git::Head;

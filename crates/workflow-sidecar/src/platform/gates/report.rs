@@ -1,4 +1,4 @@
-//! Reports on checks: their name, and a verdict before the check has run.
+//! Reports on checks: the name of a check, and the report for a verdict.
 
 use workflow_core::definition::{Check, Gate};
 

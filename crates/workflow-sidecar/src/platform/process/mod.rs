@@ -8,7 +8,7 @@ mod output;
 mod process_group;
 mod program;
 
-pub(crate) use workflow_core::policy::gate::CheckError;
+pub(crate) use workflow_core::policy::gate_report::CheckError;
 
 pub(crate) use command::{CommandLine, End, Finished, Invocation, run};
 pub(crate) use monitor::Monitor;

@@ -9,7 +9,7 @@ pub const STEP_TOOL: &str = "workflow_step";
 
 /// A list of tools that a level allows or blocks.
 #[derive(Debug, Clone, Default)]
-pub struct ToolGuard {
+pub struct ToolList {
     list: Option<List>,
 }
 
@@ -20,7 +20,7 @@ struct List {
     allowed: String,
 }
 
-impl ToolGuard {
+impl ToolList {
     /// Creates the list of a level.
     #[must_use]
     pub fn new(tools: Option<&ToolAccess>) -> Self {
@@ -75,26 +75,26 @@ mod tests {
 
     #[test]
     fn a_phase_without_lists_allows_everything() {
-        assert_eq!(ToolGuard::new(None).blocks("edit"), None);
+        assert_eq!(ToolList::new(None).blocks("edit"), None);
     }
 
     #[test]
     fn a_blacklist_blocks_what_it_names() {
-        let guard = ToolGuard::new(Some(&ToolAccess::Blacklist(names(&["edit", "write"]))));
+        let guard = ToolList::new(Some(&ToolAccess::Blacklist(names(&["edit", "write"]))));
         assert_eq!(guard.blocks("edit"), Some("all except: edit, write"));
         assert_eq!(guard.blocks("read"), None);
     }
 
     #[test]
     fn a_whitelist_blocks_what_it_does_not_name() {
-        let guard = ToolGuard::new(Some(&ToolAccess::Whitelist(names(&["read", "grep"]))));
+        let guard = ToolList::new(Some(&ToolAccess::Whitelist(names(&["read", "grep"]))));
         assert_eq!(guard.blocks("edit"), Some("read, grep"));
         assert_eq!(guard.blocks("read"), None);
     }
 
     #[test]
     fn an_empty_whitelist_blocks_all_but_workflow_step() {
-        let guard = ToolGuard::new(Some(&ToolAccess::Whitelist(Vec::new())));
+        let guard = ToolList::new(Some(&ToolAccess::Whitelist(Vec::new())));
         assert_eq!(guard.blocks("read"), Some(""));
         assert_eq!(guard.blocks(STEP_TOOL), None);
     }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn allowed_tools_are_described_if_some_are_blocked() {
         let allowed = |tools| {
-            ToolGuard::new(Some(&tools))
+            ToolList::new(Some(&tools))
                 .allowed_tools()
                 .map(str::to_owned)
         };
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn workflow_step_cannot_be_blocked() {
-        let guard = ToolGuard::new(Some(&ToolAccess::Blacklist(names(&[STEP_TOOL]))));
+        let guard = ToolList::new(Some(&ToolAccess::Blacklist(names(&[STEP_TOOL]))));
         assert_eq!(guard.blocks(STEP_TOOL), None);
     }
 }

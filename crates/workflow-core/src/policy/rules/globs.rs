@@ -1,62 +1,13 @@
-//! Patterns of rules: globs, names with `*`, regular expressions.
+//! Compiled globs of a rule.
 
 use std::cell::OnceCell;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use regex::{Regex, RegexBuilder};
+use globset::{GlobSet, GlobSetBuilder};
 
-use super::anchored::{Anchor, Anchored, PatternError, anchored};
 use super::file_access::AccessedPath;
 use super::path_matcher::{PathCandidate, PathMatcher, Roots};
 use super::paths::{PathForm, Paths};
-
-/// The maximum size of a compiled regular expression, in bytes.
-const MAX_REGEX_BYTES: usize = 1 << 20;
-
-/// Returns whether a name matches one of several names in which `*` stands for any characters.
-pub(crate) fn names_match(names: &[String], tool: &str) -> bool {
-    names.iter().any(|name| wildcard(name, tool))
-}
-
-/// Returns whether a text matches a pattern in which `*` stands for any characters.
-fn wildcard(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    true
-}
-
-/// Compiles a regular expression of a rule.
-pub(crate) fn regex(pattern: &str) -> Result<Regex, PatternError> {
-    Ok(RegexBuilder::new(pattern)
-        .size_limit(MAX_REGEX_BYTES)
-        .build()?)
-}
-
-/// Checks one glob.
-pub(crate) fn check_glob(pattern: &str) -> Result<(), PatternError> {
-    for anchored in anchored(pattern, Anchor::Root)? {
-        for glob in anchored.globs("") {
-            self::glob(&glob, false)?;
-        }
-    }
-    Ok(())
-}
+use crate::pattern::{Anchor, Anchored, PatternError, anchored, glob};
 
 /// The globs of a rule, compiled when the first path is compared.
 #[derive(Debug, Clone)]
@@ -138,7 +89,7 @@ impl Compiled {
         let mut matchers = Vec::new();
         for pattern in patterns {
             for anchored in anchored(pattern, bare)? {
-                let heads = anchored.heads(paths);
+                let heads = heads(&anchored, paths);
                 if anchored.up == 0 {
                     for text in anchored.globs("") {
                         builders[anchored.from as usize].add(glob(&text, ignores_case)?);
@@ -176,41 +127,24 @@ impl Compiled {
     }
 }
 
-fn glob(text: &str, ignores_case: bool) -> Result<Glob, PatternError> {
-    Ok(GlobBuilder::new(text)
-        .literal_separator(true)
-        .case_insensitive(ignores_case)
-        .build()?)
+/// Returns the paths to which the literal head of a glob leads, and the number of parts of the head.
+fn heads(anchored: &Anchored, paths: &dyn Paths) -> Vec<(String, usize)> {
+    let (head, parts) = anchored.head();
+    let forms = paths.forms(&head).into_iter();
+    forms.map(|form| (form.absolute, parts)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::paths::PlainPaths;
     use super::*;
+    use crate::pattern::check_glob;
 
     fn matches(pattern: &str, path: &str) -> bool {
         let globs = Globs::anywhere(&[pattern.to_owned()]);
         globs
             .matches(&PlainPaths.forms(path)[0], &PlainPaths)
             .expect("the pattern is a glob")
-    }
-
-    #[test]
-    fn stars_in_names_stand_for_any_characters() {
-        for (pattern, text, expected) in [
-            ("edit", "edit", true),
-            ("edit", "edits", false),
-            ("*", "anything", true),
-            ("mcp__*", "mcp__git__push", true),
-            ("mcp__*__push", "mcp__git__push", true),
-            ("mcp__*__push", "mcp__git__pull", false),
-            ("*a*b*", "xaxbx", true),
-            ("*a*b*", "xbxa", false),
-            ("a*a", "a", false),
-            ("", "", true),
-        ] {
-            assert_eq!(wildcard(pattern, text), expected, "{pattern} {text}");
-        }
     }
 
     #[test]

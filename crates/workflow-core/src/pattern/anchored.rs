@@ -2,28 +2,11 @@
 
 use workflow_shell::expand_braces;
 
-use super::paths::Paths;
-
-/// The reason why a pattern is invalid.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PatternError {
-    /// A syntax error in a glob.
-    #[error("{}", .0.kind())]
-    Glob(#[from] globset::Error),
-    /// A syntax error in a regular expression, or one that is too large.
-    #[error("{0}")]
-    Regex(#[from] regex::Error),
-    /// `..` after a part with wildcards.
-    #[error("`..` behind a `*` leads nowhere: write the path without `..`")]
-    Climbs,
-    /// Braces with too many alternatives.
-    #[error("its braces stand for too many paths: make several patterns of it")]
-    Braces,
-}
+use super::PatternError;
 
 /// The directory to which a glob is relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Root,
     Home,
     Project,
@@ -34,17 +17,17 @@ pub(super) enum Anchor {
 /// `/x` is relative to the root, `~/x` to the home directory, `a/b`, `./x` and `../x` to the project. A
 /// pattern without `/`, or with `/` only at its end, is a name at any depth below the directory for bare names.
 #[derive(Debug, Clone)]
-pub(super) struct Anchored {
-    pub(super) from: Anchor,
+pub(crate) struct Anchored {
+    pub(crate) from: Anchor,
     /// The number of directories above `from` at which it starts.
-    pub(super) up: usize,
-    pub(super) parts: Vec<String>,
+    pub(crate) up: usize,
+    pub(crate) parts: Vec<String>,
     /// True if it may match a directory: it does not end in the name of a file.
-    pub(super) is_wide: bool,
+    pub(crate) is_wide: bool,
 }
 
 /// Returns the alternatives of a pattern; `bare` is the directory for bare names.
-pub(super) fn anchored(pattern: &str, bare: Anchor) -> Result<Vec<Anchored>, PatternError> {
+pub(crate) fn anchored(pattern: &str, bare: Anchor) -> Result<Vec<Anchored>, PatternError> {
     let all = expand_braces(pattern, str::to_owned).ok_or(PatternError::Braces)?;
     all.iter().map(|text| Anchored::new(text, bare)).collect()
 }
@@ -89,7 +72,7 @@ impl Anchored {
     }
 
     /// Returns the globs below a directory; a directory includes everything below it.
-    pub(super) fn globs(&self, directory: &str) -> Vec<String> {
+    pub(crate) fn globs(&self, directory: &str) -> Vec<String> {
         let head = (!directory.is_empty()).then_some(directory);
         let parts = head
             .into_iter()
@@ -101,8 +84,8 @@ impl Anchored {
         vec![format!("{itself}/**"), itself]
     }
 
-    /// Returns the paths to which its literal head leads, and the number of parts of the head.
-    pub(super) fn heads(&self, paths: &dyn Paths) -> Vec<(String, usize)> {
+    /// Returns the path of its literal head, and the number of parts of the head.
+    pub(crate) fn head(&self) -> (String, usize) {
         let plain = self.parts.iter().take_while(|part| is_plain(part)).count();
         let start = match self.from {
             Anchor::Root => "/",
@@ -115,12 +98,11 @@ impl Anchored {
             self.parts[..plain].join("/")
         );
         let head = if head.len() > 1 {
-            head.trim_end_matches('/')
+            head.trim_end_matches('/').to_owned()
         } else {
-            &head
+            head
         };
-        let forms = paths.forms(head).into_iter();
-        forms.map(|form| (form.absolute, plain)).collect()
+        (head, plain)
     }
 }
 

@@ -1,0 +1,103 @@
+//! Patterns in definitions: globs, names with `*`, regular expressions.
+
+mod anchored;
+
+use globset::{Glob, GlobBuilder};
+use regex::{Regex, RegexBuilder};
+
+pub(crate) use anchored::{Anchor, Anchored, anchored};
+
+/// The reason why a pattern is invalid.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PatternError {
+    /// A syntax error in a glob.
+    #[error("{}", .0.kind())]
+    Glob(#[from] globset::Error),
+    /// A syntax error in a regular expression, or one that is too large.
+    #[error("{0}")]
+    Regex(#[from] regex::Error),
+    /// `..` after a part with wildcards.
+    #[error("`..` behind a `*` leads nowhere: write the path without `..`")]
+    Climbs,
+    /// Braces with too many alternatives.
+    #[error("its braces stand for too many paths: make several patterns of it")]
+    Braces,
+}
+
+/// The maximum size of a compiled regular expression, in bytes.
+const MAX_REGEX_BYTES: usize = 1 << 20;
+
+/// Returns whether a name matches one of several names in which `*` stands for any characters.
+pub(crate) fn names_match(names: &[String], tool: &str) -> bool {
+    names.iter().any(|name| wildcard(name, tool))
+}
+
+/// Returns whether a text matches a pattern in which `*` stands for any characters.
+fn wildcard(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Compiles a regular expression of a rule.
+pub(crate) fn regex(pattern: &str) -> Result<Regex, PatternError> {
+    Ok(RegexBuilder::new(pattern)
+        .size_limit(MAX_REGEX_BYTES)
+        .build()?)
+}
+
+/// Checks one glob.
+pub(crate) fn check_glob(pattern: &str) -> Result<(), PatternError> {
+    for anchored in anchored(pattern, Anchor::Root)? {
+        for text in anchored.globs("") {
+            glob(&text, false)?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn glob(text: &str, ignores_case: bool) -> Result<Glob, PatternError> {
+    Ok(GlobBuilder::new(text)
+        .literal_separator(true)
+        .case_insensitive(ignores_case)
+        .build()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_in_names_stand_for_any_characters() {
+        for (pattern, text, expected) in [
+            ("edit", "edit", true),
+            ("edit", "edits", false),
+            ("*", "anything", true),
+            ("mcp__*", "mcp__git__push", true),
+            ("mcp__*__push", "mcp__git__push", true),
+            ("mcp__*__push", "mcp__git__pull", false),
+            ("*a*b*", "xaxbx", true),
+            ("*a*b*", "xbxa", false),
+            ("a*a", "a", false),
+            ("", "", true),
+        ] {
+            assert_eq!(wildcard(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}
