@@ -1,7 +1,7 @@
 //! Effects: what must be done for a [`Session`](crate::Session).
 //!
 //! An [`Effect`] is for the platform, and its result comes back as a
-//! [`PlatformEvent`](crate::event::PlatformEvent). An [`Action`] and a [`Question`] are for the host.
+//! [`PlatformEvent`]. An [`Action`] and a [`Question`] are for the host.
 //! [`Effects`] collects all of them while an event is handled.
 
 use serde::{Deserialize, Serialize};

@@ -23,7 +23,7 @@
 //! if its supervisor and the sidecar are both killed by SIGKILL at the same moment.
 //!
 //! Must not know of sessions and runs, nor decide if a project's commands may run: see
-//! [`crate::platform::trust_store`].
+//! `trust_store`
 
 mod baseline;
 mod check;
