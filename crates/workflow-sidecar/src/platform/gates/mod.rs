@@ -23,7 +23,7 @@
 //! if its supervisor and the sidecar are both killed by SIGKILL at the same moment.
 //!
 //! Must not know of sessions and runs, nor decide if a project's commands may run: see
-//! `trust_store`
+//! `platform::trust_store`.
 
 mod baseline;
 mod check;
