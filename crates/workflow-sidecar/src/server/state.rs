@@ -152,6 +152,17 @@ impl Server {
         Ok(host.definitions.load(&project))
     }
 
+    /// The definitions for a completion, which may be a moment old.
+    pub(super) fn recent_definitions(
+        &self,
+        session: &str,
+        context: &Context<'_>,
+    ) -> Result<Arc<Loaded>, Error> {
+        let host = self.host.as_ref().ok_or_else(not_initialized)?;
+        let project = project_of(context, self.sessions.get(session));
+        Ok(host.definitions.load_recent(&project))
+    }
+
     /// The directories of a session.
     pub(super) fn directories(&self, id: &str) -> Option<SessionDirectories> {
         let definitions = &self.host.as_ref()?.definitions;

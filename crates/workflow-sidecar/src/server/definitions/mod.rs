@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Loaded, Tier, TierSettings, load};
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
@@ -18,7 +19,15 @@ use crate::platform::disk::{Disk, user_agent_dir};
 pub(crate) trait Loader: std::fmt::Debug + Send + Sync {
     /// Loads the files as they are now.
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded>;
+
+    /// Loads the files as they were at most [`RECENT`] ago.
+    fn load_recent(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
+        self.load(agent_dir, cwd)
+    }
 }
+
+/// The age of a result that still serves a completion: each key that the user types asks for one.
+const RECENT: Duration = Duration::from_secs(1);
 
 /// The directories of the disk. The last result is used again as long as no file has changed.
 #[derive(Debug, Default)]
@@ -31,20 +40,35 @@ pub(crate) struct OnDisk {
 struct Cached {
     directories: [PathBuf; 2],
     has_project: bool,
+    /// Checked against the disk at this time.
+    checked: Instant,
     observations: Observations,
     loaded: Arc<Loaded>,
 }
 
+impl OnDisk {
+    fn last(&self) -> MutexGuard<'_, Option<Cached>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cached {
+    fn is_of(&self, agent_dir: &Path, cwd: &Path) -> bool {
+        self.directories[0] == agent_dir && self.directories[1] == cwd
+    }
+}
+
 impl Loader for OnDisk {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
-        let directories = [agent_dir, cwd].map(Path::to_path_buf);
         let has_project = cwd.is_dir();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cached) = &*last
-            && cached.directories == directories
+        let mut last = self.last();
+        let checked = Instant::now();
+        if let Some(cached) = &mut *last
+            && cached.is_of(agent_dir, cwd)
             && cached.has_project == has_project
             && cached.observations.are_current()
         {
+            cached.checked = checked;
             return Arc::clone(&cached.loaded);
         }
         let files = Observed::new(Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()));
@@ -54,12 +78,23 @@ impl Loader for OnDisk {
         }
         let loaded = Arc::new(loaded);
         *last = files.finish().map(|observations| Cached {
-            directories,
+            directories: [agent_dir, cwd].map(Path::to_path_buf),
             has_project,
+            checked,
             observations,
             loaded: Arc::clone(&loaded),
         });
         loaded
+    }
+
+    fn load_recent(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
+        if let Some(cached) = &*self.last()
+            && cached.is_of(agent_dir, cwd)
+            && cached.checked.elapsed() < RECENT
+        {
+            return Arc::clone(&cached.loaded);
+        }
+        self.load(agent_dir, cwd)
     }
 }
 
@@ -122,6 +157,12 @@ impl Definitions {
         let mut loaded = self.loader.load(&self.agent, &cwd);
         self.keep_last_known_good(cwd, &mut loaded);
         loaded
+    }
+
+    /// Loads the definitions for a completion, which may be a moment old.
+    pub(super) fn load_recent(&self, project: &ProjectOf<'_>) -> Arc<Loaded> {
+        self.loader
+            .load_recent(&self.agent, self.directory(project))
     }
 
     /// Replaces settings that cannot be read any more by those that were last read, so that no guard is lost.
@@ -203,6 +244,20 @@ mod tests {
         write(project.path(), "Two");
         assert_eq!(name(&load()), "Two");
         assert_eq!(name(&first), "One");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn completions_within_a_second_look_at_no_file() {
+        let project = tempfile::tempdir().unwrap();
+        write(project.path(), "One");
+        age(project.path());
+        let mut definitions = definitions(Some("/nowhere"));
+        let of = ProjectOf::Session(project.path());
+        let loaded = definitions.load(&of);
+        write(project.path(), "Two");
+        assert!(Arc::ptr_eq(&definitions.load_recent(&of), &loaded));
+        assert_eq!(name(&definitions.load(&of)), "Two");
     }
 
     #[test]

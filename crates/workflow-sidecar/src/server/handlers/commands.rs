@@ -45,7 +45,7 @@ impl Handler<CommandComplete> for Server {
     ) -> HandlerResult<CommandCompleteResult> {
         match &*params.name {
             START_COMMAND => {
-                let loaded = self.definitions(&params.session_id, &params.context)?;
+                let loaded = self.recent_definitions(&params.session_id, &params.context)?;
                 let names = session::complete(&loaded.catalog, &params.prefix);
                 now(convert::command_complete_result(names))
             }
