@@ -68,7 +68,7 @@ pub enum PlatformEvent {
     },
     /// The triggers to watch were set.
     TriggersWatched {
-        /// Which of them are watched.
+        /// The triggers that are watched.
         report: WatchReport,
     },
     /// A trigger has a message for the agent.

@@ -42,7 +42,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What the kind means, in one sentence.
+            /// The meaning of the kind, in one sentence.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self {
@@ -137,7 +137,7 @@ impl std::error::Error for Error {}
 pub struct ErrorData {
     /// The stable name of what went wrong.
     pub kind: Kind,
-    /// Where in the parameters it went wrong.
+    /// The location in the parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The versions of the protocol that the sidecar speaks.

@@ -44,7 +44,7 @@ pub trait HostMethod {
     const NAME: &'static str;
     /// Its purpose, in one or two sentences.
     const SUMMARY: &'static str;
-    /// Whether it is a request or a notification.
+    /// Request or notification.
     const KIND: MethodKind;
     /// Its parameters.
     type Params: Serialize;
@@ -79,7 +79,7 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// Its caller.
     pub direction: Direction,
-    /// Whether it is a request or a notification.
+    /// Request or notification.
     pub kind: MethodKind,
     /// Its parameters.
     pub params: TypeInfo,

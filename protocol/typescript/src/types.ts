@@ -74,17 +74,17 @@ export type Action = {
   "type": "appendEntry";
   /** The entry's type, for example `workflow:state`. */
   customType: string;
-  /** What to store. */
+  /** The data to store. */
   data: unknown;
 } | {
   "type": "sendMessage";
   /** The message. */
   message: Message;
-  /** How to deliver it. */
+  /** The way to deliver it. */
   options: MessageOptions;
 } | {
   "type": "sendUserMessage";
-  /** What to say. */
+  /** The message. */
   content: string;
   /** When, if the agent is busy. */
   deliverAs?: Delivery;
@@ -94,41 +94,41 @@ export type Action = {
   name: string;
 } | {
   "type": "setStatus";
-  /** Which text. */
+  /** The id of the text. */
   key: string;
   /** The text; null clears it. */
   text: string | null;
 } | {
   "type": "setWidget";
-  /** Which widget. */
+  /** The id of the widget. */
   key: string;
   /** Its lines; null clears it. */
   lines: Array<string> | null;
-  /** Where it goes. */
+  /** The position of the widget. */
   placement: Placement;
 } | {
   "type": "notify";
-  /** What to tell. */
+  /** The text of the notification. */
   message: string;
-  /** How grave it is. */
+  /** The severity. */
   level: Level;
 };
 
-/** What the host says of the end of a run. */
+/** The end of a run as the host reports it. */
 export type AgentEndEvent = {
   /** The messages of the run: all of them, or only the last one of the assistant. */
   messages?: Array<unknown>;
 };
 
 /**
- * What happened to the run's state at the end of the agent's run.
+ * The change of the run's state at the end of the agent's run.
  *
  * hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything.
  */
 export type AgentEndMutation = {
-  /** Whether the run was unloaded. */
+  /** True if the run was unloaded. */
   unload: boolean;
-  /** Whether its state was stored. */
+  /** True if its state was stored. */
   persist: boolean;
   /**
    * The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of
@@ -139,60 +139,60 @@ export type AgentEndMutation = {
 
 /** The agent has stopped. */
 export type AgentEndParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
-  /** What the host says of it. */
+  /** The event as the host reports it. */
   event?: AgentEndEvent;
 };
 
-/** What became of the run when the agent stopped. */
+/** The run after the agent stopped. */
 export type AgentEndResult = {
-  /** What happened to the run's state. */
+  /** The change of the run's state. */
   mutation: AgentEndMutation;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
 /** The agent has started. */
 export type AgentStartParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
-  /** What the host says of it. */
+  /** The event as the host reports it. */
   event?: AnyEvent;
 };
 
 /** An event of which nothing is needed. */
 export type AnyEvent = Record<string, unknown>;
 
-/** What the host says of a prompt. */
+/** A prompt as the host reports it. */
 export type BeforeAgentStartEvent = {
-  /** What the agent was asked. */
+  /** The text of the prompt. */
   prompt?: string | null;
 };
 
 /** The user gave a prompt and the agent is about to start. */
 export type BeforeAgentStartParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
-  /** What the host says of it. */
+  /** The event as the host reports it. */
   event?: BeforeAgentStartEvent;
 };
 
-/** What the agent is told before it starts. */
+/** The context for the agent before it starts. */
 export type BeforeAgentStartResult = {
   /** The message to put into the conversation. */
   inject?: Inject;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
@@ -202,44 +202,44 @@ export type BeforeAgentStartResult = {
  * hook-lifecycle: "Block Reason Template".
  */
 export type Block = {
-  /** What the agent is told. */
+  /** The text that the agent reads. */
   reason: string;
-  /** Who decided. */
+  /** The origin of the decision. */
   kind: BlockKind;
 };
 
-/** Who decided that a call is blocked. */
+/** The origin of the decision to block a call. */
 export type BlockKind = "policy" | "user" | "failure";
 
-/** Where the user goes back to. */
+/** The point that the user goes back to. */
 export type BranchEvent = {
   /** The turn that becomes the last one. */
   targetTurnIndex?: number | null;
 };
 
-/** What to leave out when the user goes back. */
+/** The parts to skip when the user goes back. */
 export type BranchMutation = {
-  /** Whether the conversation stays as it is. */
+  /** True if the conversation stays as it is. */
   skipConversationRestore: boolean;
 };
 
 /** The user goes back to an earlier turn. */
 export type BranchParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
-  /** What the host says of it. */
+  /** The event as the host reports it. */
   event?: BranchEvent;
 };
 
-/** How the user's way back is to be taken. */
+/** The decision on going back. */
 export type BranchResult = {
-  /** What to leave out. */
+  /** The parts to skip. */
   mutation?: BranchMutation;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
@@ -259,7 +259,7 @@ export type Breadcrumb = {
   emoji: string;
 };
 
-/** What the host can do; a flag that the sidecar does not know is ignored. */
+/** The host's capabilities; unknown flags are ignored. */
 export type Capabilities = {
   /** It answers `ui/confirm`, `ui/select` and `ui/input`. */
   dialogs?: boolean;
@@ -271,53 +271,53 @@ export type Capabilities = {
   exec?: boolean;
 };
 
-/** Where time comes from. */
+/** The source of time. */
 export type Clock = "system" | {
   "virtual": {
     /** The time at the start, in milliseconds since 1970. */
     now: number;
-    /** What task ids are made from. */
+    /** The seed of task ids. */
     seed?: number;
   }
 };
 
-/** How far to move the virtual clock. */
+/** The duration by which the virtual clock moves. */
 export type ClockAdvanceParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
   /** Milliseconds to move on. */
   ms: number;
 };
 
-/** What came due in the session while the clock moved. */
+/** The actions that came due in a session while the clock moved. */
 export type ClockAdvanceResult = {
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
 /** The command that the user is typing. */
 export type CommandCompleteParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
   /** The command's name, without the slash. */
   name: string;
-  /** What the user has typed after the name so far. */
+  /** The text that the user has typed after the name so far. */
   prefix?: string;
 };
 
-/** What the command's argument could be. */
+/** Completions of the command's argument. */
 export type CommandCompleteResult = {
   /** The proposals; null if there are none. */
   items: Array<Completion> | null;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
@@ -325,39 +325,39 @@ export type CommandCompleteResult = {
 export type CommandDeclaration = {
   /** The command's name, without the slash. */
   name: string;
-  /** What the user is told of it. */
+  /** The description for the user. */
   description: string;
-  /** Whether `command/complete` has something to say about its arguments. */
+  /** True if `command/complete` completes its arguments. */
   completes: boolean;
 };
 
 /** The command that the user gave. */
 export type CommandRunParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
   /** The command's name, without the slash. */
   name: string;
-  /** What the user typed after the name. */
+  /** The text that the user typed after the name. */
   arguments?: string;
 };
 
-/** What the command makes the host do. */
+/** The actions that a command asks of the host. */
 export type CommandRunResult = {
-  /** Whether rules hold even while no workflow is active, if that has become another. */
+  /** True if rules apply even while no workflow is active; present if this changed. */
   guarded?: boolean;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
 /** A proposal for a command's argument. */
 export type Completion = {
-  /** What is inserted. */
+  /** The text that is inserted. */
   value: string;
-  /** What is shown. */
+  /** The text that is shown. */
   label: string;
   /** More about it. */
   description?: string;
@@ -365,7 +365,7 @@ export type Completion = {
 
 /** A question that is answered with yes or no. */
 export type ConfirmParams = {
-  /** Which session asks; left out for the session without a name. */
+  /** The session that asks; absent for the session without a name. */
   sessionId?: string;
   /** The question in short. */
   title: string;
@@ -380,15 +380,15 @@ export type Content = {
   text: string;
 };
 
-/** What the host knows of the session at the time of a call. */
+/** The session's context at the time of a call. */
 export type Context = {
   /** The session's working directory. */
   cwd?: string | null;
-  /** Whether somebody sees what is shown; whether dialogs are answered, `capabilities` say. */
+  /** True if a person sees the user interface. Whether dialogs are answered is in `capabilities`. */
   hasUI?: boolean | null;
   /**
-   * Whether the user trusts what is in the working directory, where the host knows. If not, nothing of the project
-   * is read, and no command that does not come from the user's own definitions is run or asked about.
+   * True if the user trusts the working directory; absent if the host does not know. If false, no file of the
+   * project is read, and only commands of the user's own definitions are run or asked about.
    */
   projectTrusted?: boolean | null;
   /** The file the session is stored in, or null if it is stored nowhere. */
@@ -404,9 +404,9 @@ export type Delivery = "steer" | "followUp" | "nextTurn";
 export type Diagnostic = {
   /** The stable code, for example `WF012`. */
   code: string;
-  /** How grave it is. */
+  /** The severity. */
   severity: Severity;
-  /** What is wrong, in one sentence. */
+  /** The problem, in one sentence. */
   message: string;
   /** The file it is about. */
   file?: string;
@@ -416,7 +416,7 @@ export type Diagnostic = {
   column?: number;
   /** The key of the workflow it is about. */
   workflow?: string;
-  /** What to do about it. */
+  /** The fix. */
   help?: string;
 };
 
@@ -424,7 +424,7 @@ export type Diagnostic = {
 export type EntryType = {
   /** The entry's type, for example `workflow:state`. */
   customType: string;
-  /** What it means. */
+  /** The meaning. */
   description: string;
 };
 
@@ -432,7 +432,7 @@ export type EntryType = {
 export type ErrorData = {
   /** The stable name of what went wrong. */
   kind: ErrorKind;
-  /** Where in the parameters it went wrong. */
+  /** The location in the parameters. */
   path?: string;
   /** The versions of the protocol that the sidecar speaks. */
   supported?: Array<number>;
@@ -443,42 +443,42 @@ export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "in
 
 /** A command for the host to run. */
 export type ExecParams = {
-  /** Which session asks; left out for the session without a name. */
+  /** The session that asks; absent for the session without a name. */
   sessionId?: string;
   /** The program. */
   command: string;
   /** Its arguments. */
   args: Array<string>;
-  /** Where to run it, if not in the session's directory. */
+  /** The directory to run it in, if not the session's. */
   cwd?: string;
-  /** How long it may take, in milliseconds. */
+  /** The timeout in milliseconds. */
   timeoutMs?: number;
 };
 
-/** What a command gave. */
+/** The result of a command. */
 export type ExecResult = {
-  /** What it wrote to its standard output. */
+  /** Its standard output. */
   stdout: string;
-  /** What it wrote to its standard error. */
+  /** Its standard error. */
   stderr: string;
-  /** How it ended; 0 is well. */
+  /** Its exit code; 0 is success. */
   code: number;
 };
 
-/** Whether the tool calls of one message may run side by side. */
+/** Sequential or parallel execution of the tool calls of one message. */
 export type ExecutionMode = "sequential" | "parallel";
 
-/** What a hook makes the host do. */
+/** The actions that a hook asks of the host. */
 export type HookResult = {
   /**
-   * Whether rules hold even while no workflow is active. As long as the sidecar cannot be asked, such a
-   * session's tool calls must not run. Where a session starts or moves, what is left out is false; afterwards it
-   * is said when it becomes another.
+   * True if rules apply even while no workflow is active. While the sidecar cannot be asked, the tool calls of
+   * such a session must not run. When a session starts or moves, absent means false; later it is present only
+   * if it changed.
    */
   guarded?: boolean;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
@@ -494,13 +494,13 @@ export type HookSubscription = {
 
 /** Actions that time caused, not a message. */
 export type HostApplyParams = {
-  /** Which session they are for. */
+  /** The session they are for. */
   sessionId: string;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions: Array<Action>;
 };
 
-/** Which host it is. */
+/** The name and version of the host. */
 export type HostInfo = {
   /** The host's name. */
   name: string;
@@ -508,19 +508,19 @@ export type HostInfo = {
   version: string;
 };
 
-/** What the host says of itself. */
+/** The host's description of itself. */
 export type InitializeParams = {
   /** The version of the protocol: the number 1. */
   protocolVersion: number;
-  /** Which host it is. */
+  /** The name and version of the host. */
   host: HostInfo;
   /** The working directory; project definitions are looked for here. */
   cwd: string;
   /** The directory of the user's own definitions, if it is not the usual one. */
   agentDir?: string | null;
-  /** What the host can do. */
+  /** The host's capabilities. */
   capabilities?: Capabilities;
-  /** Where time comes from. */
+  /** The source of time. */
   clock?: Clock;
 };
 
@@ -534,57 +534,57 @@ export type Inject = {
   customType: string;
   /** The text. */
   content: string;
-  /** Whether the user sees it. */
+  /** True if the user sees it. */
   display: boolean;
 };
 
 /** A question that is answered with a line of text. */
 export type InputDialogParams = {
-  /** Which session asks; left out for the session without a name. */
+  /** The session that asks; absent for the session without a name. */
   sessionId?: string;
   /** The question. */
   title: string;
-  /** What stands in the empty field. */
+  /** The placeholder of the empty field. */
   placeholder?: string;
 };
 
-/** What the host says of a submitted message. */
+/** A submitted message as the host reports it. */
 export type InputEvent = {
-  /** Where it comes from: `interactive`, `rpc`, or `extension` if a program said it. */
+  /** Its source: `interactive`, `rpc`, or `extension` for a message from a program. */
   source?: string | null;
 };
 
 /** Somebody has submitted a message. */
 export type InputParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
-  /** What the host says of it. */
+  /** The event as the host reports it. */
   event?: InputEvent;
 };
 
-/** How grave a notice to the user is. */
+/** The severity of a notification. */
 export type Level = "info" | "warning" | "error";
 
-/** How grave a line of the log is. */
+/** The severity of a log line. */
 export type LogLevel = "debug" | "info" | "warning" | "error";
 
 /** A line for the host's log. */
 export type LogParams = {
-  /** Which session asks; left out for the session without a name. */
+  /** The session that asks; absent for the session without a name. */
   sessionId?: string;
-  /** How grave it is. */
+  /** The severity. */
   level: LogLevel;
-  /** What happened. */
+  /** The message. */
   text: string;
 };
 
-/** What the host has to forward, register and show. */
+/** The hooks to forward, the tools and commands to register, and the messages to show. */
 export type Manifest = {
   /** The version of the protocol that is spoken from here on. */
   protocolVersion: number;
-  /** Which sidecar it is. */
+  /** The name and version of the sidecar. */
   server: ServerInfo;
   /** The hooks to forward, and what of them. */
   hooks: Array<HookSubscription>;
@@ -592,13 +592,13 @@ export type Manifest = {
   tools: Array<ToolDeclaration>;
   /** The commands to register. */
   commands: Array<CommandDeclaration>;
-  /** How to show the sidecar's messages, and which of them the model may see. */
+  /** The display of the sidecar's messages, and their visibility for the model. */
   messageTypes: Array<MessageType>;
   /** The entries that the sidecar writes and reads. */
   entryTypes: Array<EntryType>;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
@@ -608,41 +608,41 @@ export type Message = {
   customType: string;
   /** The text. */
   content: string;
-  /** Whether the user sees it. */
+  /** True if the user sees it. */
   display: boolean;
-  /** What the host may keep beside the text. */
+  /** Data that the host may keep with the text. */
   details?: unknown;
 };
 
-/** How a message looks. */
+/** The appearance of a message. */
 export type MessageDisplay = {
-  /** What comes before the text. */
+  /** The text before the content. */
   prefix?: string;
   /** The prefix' colour in the host's theme. */
   prefixColor?: string;
   /** The text's colour in the host's theme. */
   color: string;
-  /** Whether the text is bold. */
+  /** True if the text is bold. */
   bold: boolean;
-  /** What is shown in place of the content. */
+  /** The text that is shown instead of the content. */
   text?: string;
 };
 
-/** How a message is delivered. */
+/** The way a message is delivered. */
 export type MessageOptions = {
-  /** Whether the agent starts a run because of it. */
+  /** True if the agent starts a run because of it. */
   triggerTurn: boolean;
   /** When, if the agent is busy. */
   deliverAs?: Delivery;
 };
 
-/** How to treat messages of one type. */
+/** The treatment of messages of one type. */
 export type MessageType = {
   /** The type of the messages, for example `workflow:context`. */
   customType: string;
-  /** How they look. */
+  /** Their appearance. */
   display: MessageDisplay;
-  /** Whether the model may see them; the host takes the others out of every request. */
+  /** True if the model may see them; the host removes the others from every request. */
   toModel: boolean;
 };
 
@@ -680,43 +680,43 @@ export type PhaseView = {
   emoji: string;
 };
 
-/** Where a widget goes. */
+/** The position of a widget. */
 export type Placement = "aboveEditor" | "belowEditor";
 
-/** How far the innermost scope is. */
+/** Progress in the innermost scope. */
 export type Progress = {
   /** The current phase, from 1. */
   current: number;
-  /** How many there are. */
+  /** The number of phases. */
   total: number;
 };
 
-/** How often the agent has been told to go on, and when that ends. */
+/** The reminders that were sent, and their limits. */
 export type Pushes = {
   /** Pushes in a row without an advance. */
   count: number;
-  /** How many of those are allowed; left out if there is no limit. */
+  /** The limit; absent if there is none. */
   max?: number;
   /** Pushes in a row after which the agent called no tool. */
   stale: number;
-  /** How many of those are allowed; left out if there is no limit. */
+  /** The limit; absent if there is none. */
   maxStale?: number;
 };
 
-/** What kind of answer a tool gave. */
+/** The kind of a tool's answer. */
 export type ResultType = "error" | "cancel" | "complete" | "normal";
 
 /** A question that is answered with one of the options. */
 export type SelectParams = {
-  /** Which session asks; left out for the session without a name. */
+  /** The session that asks; absent for the session without a name. */
   sessionId?: string;
   /** The question. */
   title: string;
-  /** What can be chosen. */
+  /** The choices. */
   options: Array<string>;
 };
 
-/** Which sidecar it is. */
+/** The name and version of the sidecar. */
 export type ServerInfo = {
   /** The sidecar's name. */
   name: string;
@@ -724,7 +724,7 @@ export type ServerInfo = {
   version: string;
 };
 
-/** What the host says of a session. */
+/** A session event as the host reports it. */
 export type SessionEvent = {
   /** Why, in the host's words: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`. */
   reason?: string | null;
@@ -732,27 +732,27 @@ export type SessionEvent = {
 
 /** The session has started, moved, shrunk or is about to end. */
 export type SessionHookParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
-  /** What the host says of it. */
+  /** The event as the host reports it. */
   event?: SessionEvent;
 };
 
 /** The session whose state is asked for. */
 export type SessionStateParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
 };
 
-/** Where the session stands, resolved against the definitions. */
+/** The state of a session, resolved against the definitions. */
 export type SessionStateResult = {
-  /** Whether a workflow is active. */
+  /** True if a workflow is active. */
   active: boolean;
-  /** Whether the run's definition is gone or no longer fits it. */
+  /** True if the run's definition is missing or no longer fits the run. */
   stale: boolean;
   /** The key of the top-level workflow. */
   workflowKey?: string;
@@ -760,7 +760,7 @@ export type SessionStateResult = {
   workflowName?: string;
   /** The run's id. */
   taskId?: string;
-  /** What the user asked for. */
+  /** The task that the user described. */
   taskDescription?: string;
   /** The current path. */
   path?: Array<PathSegment>;
@@ -768,31 +768,31 @@ export type SessionStateResult = {
   breadcrumb?: Array<Breadcrumb>;
   /** The current phase. */
   phase?: PhaseView;
-  /** How far the innermost scope is. */
+  /** Progress in the innermost scope. */
   progress?: Progress;
-  /** How many transitions there were. */
+  /** The number of transitions so far. */
   globalStepCount?: number;
   /** The text in the status bar. */
   status?: string;
-  /** How often the agent has been told to go on. */
+  /** The reminders that were sent. */
   pushes?: Pushes;
   /** Why the run waits for the user; null if it does not. */
   parked: string | null;
   /** Seconds until the agent is told to go on, while a countdown runs. */
   countdown?: number;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
-/** How grave a diagnostic is. */
+/** The severity of a diagnostic. */
 export type Severity = "error" | "warning" | "info";
 
-/** Who may start a workflow. */
+/** The way a workflow is started. */
 export type Show = "user" | "workflows";
 
-/** Which directory a definition comes from. */
+/** The directory a definition comes from. */
 export type Source = "global" | "project";
 
 /** A call that the agent asks for. */
@@ -805,7 +805,7 @@ export type ToolCallEvent = {
   input?: unknown;
 };
 
-/** What to change in a tool call. */
+/** Changes to a tool call. */
 export type ToolCallMutation = {
   /** The arguments to run the tool with. */
   input: unknown;
@@ -813,31 +813,31 @@ export type ToolCallMutation = {
 
 /** The agent wants to run a tool. */
 export type ToolCallParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
   /** The call. */
   event: ToolCallEvent;
 };
 
-/** Whether the agent may run the tool; an empty object allows it. */
+/** The decision on a tool call; an empty object allows it. */
 export type ToolCallResult = {
   /** Why it may not. */
   block?: Block;
-  /** What to change in the call. */
+  /** Changes to the call. */
   mutation?: ToolCallMutation;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
 /** A call whose answer is not wanted any more. */
 export type ToolCancelParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
   /** The host's id of the call. */
   toolCallId: string;
@@ -849,7 +849,7 @@ export type ToolDeclaration = {
   name: string;
   /** The name the user sees. */
   label: string;
-  /** What the model is told of it. */
+  /** The description for the model. */
   description: string;
   /** The JSON Schema of its arguments. */
   parameters: Record<string, unknown>;
@@ -857,15 +857,15 @@ export type ToolDeclaration = {
   promptSnippet?: string;
   /** Advice on the tool for the system prompt. */
   promptGuidelines?: Array<string>;
-  /** Whether calls of one message may run side by side. */
+  /** Sequential or parallel execution of the calls of one message. */
   executionMode: ExecutionMode;
 };
 
 /** The tool that the agent calls. */
 export type ToolExecuteParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
   /** The tool's name. */
   name: string;
@@ -875,19 +875,19 @@ export type ToolExecuteParams = {
   arguments?: Record<string, unknown>;
 };
 
-/** What the tool answers. */
+/** The answer of the tool. */
 export type ToolExecuteResult = {
-  /** What the model reads. */
+  /** The content that the model reads. */
   content: Array<Content>;
-  /** What the host keeps beside it. */
+  /** Data that the host keeps with it. */
   details?: Record<string, unknown>;
-  /** What kind of answer it is. */
+  /** The kind of answer. */
   resultType?: ResultType;
-  /** Whether the call failed. */
+  /** True if the call failed. */
   isError?: boolean;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
@@ -899,63 +899,63 @@ export type ToolResultEvent = {
   toolCallId?: string | null;
   /** The arguments. */
   input?: unknown;
-  /** What the model will read. */
+  /** The content that the model will read. */
   content?: unknown;
-  /** Whether the call failed. */
+  /** True if the call failed. */
   isError?: boolean | null;
 };
 
-/** What to change in a tool's result; what is left out stays. */
+/** Changes to a tool result; absent fields stay as they are. */
 export type ToolResultMutation = {
-  /** What the model reads. */
+  /** The content that the model reads. */
   content?: unknown;
-  /** What the host keeps beside it. */
+  /** Data that the host keeps with it. */
   details?: unknown;
-  /** Whether the call failed. */
+  /** True if the call failed. */
   isError?: boolean;
 };
 
 /** A tool has run. */
 export type ToolResultParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
   /** The call and its result. */
   event: ToolResultEvent;
 };
 
-/** What becomes of a tool's result; an empty object leaves it as it is. */
+/** The decision on a tool result; an empty object leaves it unchanged. */
 export type ToolResultResult = {
-  /** What to change in the result. */
+  /** Changes to the result. */
   mutation?: ToolResultMutation;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
-/** What the host says of a turn. */
+/** A turn as the host reports it. */
 export type TurnEvent = {
-  /** Which turn of the run it is, from 0. */
+  /** The number of the turn in the run, from 0. */
   turnIndex?: number | null;
 };
 
 /** A turn of the agent has started or ended. */
 export type TurnParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
-  /** What the host says of it. */
+  /** The event as the host reports it. */
   event?: TurnEvent;
 };
 
 /** The session whose workflows are asked for. */
 export type WorkflowListParams = {
-  /** Which session the call belongs to; a host with one session leaves it out. */
+  /** The session that the call belongs to; a host with one session omits it. */
   sessionId?: string;
-  /** What the host knows of the session. */
+  /** The session's context. */
   context?: Context;
 };
 
@@ -963,9 +963,9 @@ export type WorkflowListParams = {
 export type WorkflowListResult = {
   /** The workflows, in the order in which they are looked up. */
   workflows: Array<WorkflowSummary>;
-  /** What the host has to do, in this order. */
+  /** The actions to perform, in this order. */
   actions?: Array<Action>;
-  /** What is wrong with the definitions, or was noticed on the way. */
+  /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
 };
 
@@ -975,23 +975,23 @@ export type WorkflowListResult = {
  * state-management: "Entry structure in the session branch".
  */
 export type WorkflowState = {
-  /** Whether the agent should be working on phases. */
+  /** True if the agent should be working on phases. */
   active: boolean;
   /** The key of the top-level workflow. */
   workflowKey: string;
   /** The way from the top-level workflow to the innermost scope. */
   currentPath: Array<PathSegment>;
-  /** How many transitions there were. */
+  /** The number of transitions so far. */
   globalStepCount: number;
   /** The run's id: `wf-`, the time of its start, `-` and six characters. */
   taskId: string;
-  /** What the user asked for. */
+  /** The task that the user described. */
   taskDescription: string;
   /** When the run started, in milliseconds since 1970. */
   startedAt: number;
-  /** Whether the end of the run has been announced. */
+  /** True if the end of the run has been announced. */
   completionNotified: boolean;
-  /** Whether the run was cancelled. */
+  /** True if the run was cancelled. */
   cancelled: boolean;
 };
 
@@ -1001,14 +1001,14 @@ export type WorkflowSummary = {
   key: string;
   /** The name that people read. */
   name: string;
-  /** What `/workflow` calls it; a workflow for other workflows may have none. */
+  /** The name for `/workflow`; a workflow that only others use may have none. */
   commandName?: string;
-  /** Who may start it. */
+  /** The way it is started. */
   show: Show;
-  /** Which directory it comes from. */
+  /** The directory it comes from. */
   source: Source;
   /** Its phases, in order. */
   phases: Array<PhaseSummary>;
-  /** Which directory has a definition of the same key that this one replaces. */
+  /** The directory with a definition of the same key that this one replaces. */
   shadows?: Source;
 };

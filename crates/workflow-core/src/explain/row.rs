@@ -24,7 +24,7 @@ pub enum Topic {
     Start,
     /// The phase itself.
     Phase,
-    /// Which tools may run.
+    /// The tools that may run.
     Tools,
     /// The messages to the agent when it starts.
     Context,

@@ -19,7 +19,7 @@ pub enum Action {
     AppendEntry {
         /// The entry's type, for example `workflow:state`.
         custom_type: String,
-        /// What to store.
+        /// The data to store.
         #[ts(type = "unknown")]
         data: Box<RawValue>,
     },
@@ -27,12 +27,12 @@ pub enum Action {
     SendMessage {
         /// The message.
         message: Message,
-        /// How to deliver it.
+        /// The way to deliver it.
         options: MessageOptions,
     },
     /// Say something as the user would.
     SendUserMessage {
-        /// What to say.
+        /// The message.
         content: String,
         /// When, if the agent is busy.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,25 +46,25 @@ pub enum Action {
     },
     /// Show or clear a text in the status bar.
     SetStatus {
-        /// Which text.
+        /// The id of the text.
         key: String,
         /// The text; null clears it.
         text: Option<String>,
     },
     /// Show or clear a widget at the editor.
     SetWidget {
-        /// Which widget.
+        /// The id of the widget.
         key: String,
         /// Its lines; null clears it.
         lines: Option<Vec<String>>,
-        /// Where it goes.
+        /// The position of the widget.
         placement: Placement,
     },
     /// Tell the user something.
     Notify {
-        /// What to tell.
+        /// The text of the notification.
         message: String,
-        /// How grave it is.
+        /// The severity.
         level: Level,
     },
 }
@@ -78,20 +78,20 @@ pub struct Message {
     pub custom_type: String,
     /// The text.
     pub content: String,
-    /// Whether the user sees it.
+    /// True if the user sees it.
     pub display: bool,
-    /// What the host may keep beside the text.
+    /// Data that the host may keep with the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "unknown")]
     pub details: Option<Box<RawValue>>,
 }
 
-/// How a message is delivered.
+/// The way a message is delivered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct MessageOptions {
-    /// Whether the agent starts a run because of it.
+    /// True if the agent starts a run because of it.
     pub trigger_turn: bool,
     /// When, if the agent is busy.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,7 +110,7 @@ pub enum Delivery {
     NextTurn,
 }
 
-/// Where a widget goes.
+/// The position of a widget.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Placement {
@@ -121,7 +121,7 @@ pub enum Placement {
     BelowEditor,
 }
 
-/// How grave a notice to the user is.
+/// The severity of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Level {

@@ -11,11 +11,11 @@ macro_rules! answer {
         #[ts(optional_fields)]
         pub struct $name {
             $($fields)*
-            /// What the host has to do, in this order.
+            /// The actions to perform, in this order.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             #[ts(optional, as = "Option<_>")]
             pub actions: Vec<$crate::types::Action>,
-            /// What is wrong with the definitions, or was noticed on the way.
+            /// Problems of the definitions, and other findings.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             #[ts(optional, as = "Option<_>")]
             pub diagnostics: Vec<$crate::types::Diagnostic>,

@@ -18,16 +18,16 @@ const PREFIX: &str = "workflow:";
 pub struct Branch<'a> {
     /// The custom entries whose type starts with `workflow:`.
     pub entries: Vec<BranchEntry<'a>>,
-    /// How many entries were no entries at all: not an object, or without a type.
+    /// The number of elements that are no entries: not an object, or without a type.
     pub malformed: usize,
 }
 
 /// One of our entries on the branch.
 #[derive(Debug)]
 pub struct BranchEntry<'a> {
-    /// Which kind of entry it is, for example `workflow:state`.
+    /// The type of the entry, for example `workflow:state`.
     pub custom_type: Text<'a>,
-    /// What was stored, as JSON text; `None` if the entry has no data.
+    /// The stored data as JSON text; `None` if the entry has none.
     pub data: Option<&'a RawValue>,
 }
 

@@ -14,7 +14,7 @@ session_bound! {
         /// The command's name, without the slash.
         #[serde(borrow)]
         pub name: Text<'a>,
-        /// What the user typed after the name.
+        /// The text that the user typed after the name.
         #[serde(borrow, default)]
         #[ts(optional, as = "Option<String>")]
         pub arguments: Text<'a>,
@@ -25,7 +25,7 @@ session_bound! {
         /// The command's name, without the slash.
         #[serde(borrow)]
         pub name: Text<'a>,
-        /// What the user has typed after the name so far.
+        /// The text that the user has typed after the name so far.
         #[serde(borrow, default)]
         #[ts(optional, as = "Option<String>")]
         pub prefix: Text<'a>,
@@ -33,14 +33,14 @@ session_bound! {
 }
 
 answer! {
-    /// What the command makes the host do.
+    /// The actions that a command asks of the host.
     pub struct CommandRunResult {
-        /// Whether rules hold even while no workflow is active, if that has become another.
+        /// True if rules apply even while no workflow is active; present if this changed.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub guarded: Option<bool>,
     }
 
-    /// What the command's argument could be.
+    /// Completions of the command's argument.
     pub struct CommandCompleteResult {
         /// The proposals; null if there are none.
         #[ts(optional = false)]
@@ -53,9 +53,9 @@ answer! {
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct Completion {
-    /// What is inserted.
+    /// The text that is inserted.
     pub value: String,
-    /// What is shown.
+    /// The text that is shown.
     pub label: String,
     /// More about it.
     #[serde(skip_serializing_if = "Option::is_none")]

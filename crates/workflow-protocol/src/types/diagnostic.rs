@@ -11,9 +11,9 @@ use ts_rs::TS;
 pub struct Diagnostic {
     /// The stable code, for example `WF012`.
     pub code: String,
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     pub message: String,
     /// The file it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,12 +27,12 @@ pub struct Diagnostic {
     /// The key of the workflow it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
-    /// What to do about it.
+    /// The fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
 
-/// How grave a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {

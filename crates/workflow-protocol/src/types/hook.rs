@@ -18,7 +18,7 @@ use crate::read::lenient;
 session_bound! {
     /// The session has started, moved, shrunk or is about to end.
     pub struct SessionHookParams<'a> {
-        /// What the host says of it.
+        /// The event as the host reports it.
         #[serde(borrow, default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: SessionEvent<'a>,
@@ -26,7 +26,7 @@ session_bound! {
 
     /// The user gave a prompt and the agent is about to start.
     pub struct BeforeAgentStartParams<'a> {
-        /// What the host says of it.
+        /// The event as the host reports it.
         #[serde(borrow, default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: BeforeAgentStartEvent<'a>,
@@ -34,7 +34,7 @@ session_bound! {
 
     /// The agent has started.
     pub struct AgentStartParams<'a> {
-        /// What the host says of it.
+        /// The event as the host reports it.
         #[serde(default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: AnyEvent,
@@ -42,7 +42,7 @@ session_bound! {
 
     /// A turn of the agent has started or ended.
     pub struct TurnParams<'a> {
-        /// What the host says of it.
+        /// The event as the host reports it.
         #[serde(default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: TurnEvent,
@@ -64,7 +64,7 @@ session_bound! {
 
     /// The agent has stopped.
     pub struct AgentEndParams<'a> {
-        /// What the host says of it.
+        /// The event as the host reports it.
         #[serde(borrow, default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: AgentEndEvent<'a>,
@@ -72,7 +72,7 @@ session_bound! {
 
     /// Somebody has submitted a message.
     pub struct InputParams<'a> {
-        /// What the host says of it.
+        /// The event as the host reports it.
         #[serde(borrow, default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: InputEvent<'a>,
@@ -80,7 +80,7 @@ session_bound! {
 
     /// The user goes back to an earlier turn.
     pub struct BranchParams<'a> {
-        /// What the host says of it.
+        /// The event as the host reports it.
         #[serde(default, deserialize_with = "lenient::event")]
         #[ts(optional, as = "Option<_>")]
         pub event: BranchEvent,
@@ -104,7 +104,7 @@ macro_rules! events {
 }
 
 events! {
-    /// What the host says of a session.
+    /// A session event as the host reports it.
     #[derive(Default)]
     pub struct SessionEvent<'a> {
         /// Why, in the host's words: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`.
@@ -112,18 +112,18 @@ events! {
         pub reason: Option<Text<'a>>,
     }
 
-    /// What the host says of a prompt.
+    /// A prompt as the host reports it.
     #[derive(Default)]
     pub struct BeforeAgentStartEvent<'a> {
-        /// What the agent was asked.
+        /// The text of the prompt.
         #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub prompt: Option<Text<'a>>,
     }
 
-    /// What the host says of a turn.
+    /// A turn as the host reports it.
     #[derive(Default)]
     pub struct TurnEvent {
-        /// Which turn of the run it is, from 0.
+        /// The number of the turn in the run, from 0.
         #[serde(default, deserialize_with = "lenient::scalar")]
         pub turn_index: Option<u64>,
     }
@@ -154,16 +154,16 @@ events! {
         #[serde(borrow)]
         #[ts(optional, type = "unknown")]
         pub input: Option<&'a RawValue>,
-        /// What the model will read.
+        /// The content that the model will read.
         #[serde(borrow)]
         #[ts(optional, type = "unknown")]
         pub content: Option<&'a RawValue>,
-        /// Whether the call failed.
+        /// True if the call failed.
         #[serde(default, deserialize_with = "lenient::scalar")]
         pub is_error: Option<bool>,
     }
 
-    /// What the host says of the end of a run.
+    /// The end of a run as the host reports it.
     #[derive(Default)]
     pub struct AgentEndEvent<'a> {
         /// The messages of the run: all of them, or only the last one of the assistant.
@@ -172,15 +172,15 @@ events! {
         pub messages: Messages<'a>,
     }
 
-    /// What the host says of a submitted message.
+    /// A submitted message as the host reports it.
     #[derive(Default)]
     pub struct InputEvent<'a> {
-        /// Where it comes from: `interactive`, `rpc`, or `extension` if a program said it.
+        /// Its source: `interactive`, `rpc`, or `extension` for a message from a program.
         #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub source: Option<Text<'a>>,
     }
 
-    /// Where the user goes back to.
+    /// The point that the user goes back to.
     #[derive(Default)]
     pub struct BranchEvent {
         /// The turn that becomes the last one.
@@ -190,48 +190,48 @@ events! {
 }
 
 answer! {
-    /// What a hook makes the host do.
+    /// The actions that a hook asks of the host.
     pub struct HookResult {
-        /// Whether rules hold even while no workflow is active. As long as the sidecar cannot be asked, such a
-        /// session's tool calls must not run. Where a session starts or moves, what is left out is false; afterwards it
-        /// is said when it becomes another.
+        /// True if rules apply even while no workflow is active. While the sidecar cannot be asked, the tool calls of
+        /// such a session must not run. When a session starts or moves, absent means false; later it is present only
+        /// if it changed.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub guarded: Option<bool>,
     }
 
-    /// What the agent is told before it starts.
+    /// The context for the agent before it starts.
     pub struct BeforeAgentStartResult {
         /// The message to put into the conversation.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub inject: Option<Inject>,
     }
 
-    /// Whether the agent may run the tool; an empty object allows it.
+    /// The decision on a tool call; an empty object allows it.
     pub struct ToolCallResult {
         /// Why it may not.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub block: Option<Block>,
-        /// What to change in the call.
+        /// Changes to the call.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub mutation: Option<ToolCallMutation>,
     }
 
-    /// What becomes of a tool's result; an empty object leaves it as it is.
+    /// The decision on a tool result; an empty object leaves it unchanged.
     pub struct ToolResultResult {
-        /// What to change in the result.
+        /// Changes to the result.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub mutation: Option<ToolResultMutation>,
     }
 
-    /// What became of the run when the agent stopped.
+    /// The run after the agent stopped.
     pub struct AgentEndResult {
-        /// What happened to the run's state.
+        /// The change of the run's state.
         pub mutation: AgentEndMutation,
     }
 
-    /// How the user's way back is to be taken.
+    /// The decision on going back.
     pub struct BranchResult {
-        /// What to leave out.
+        /// The parts to skip.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub mutation: Option<BranchMutation>,
     }
@@ -247,7 +247,7 @@ pub struct Inject {
     pub custom_type: String,
     /// The text.
     pub content: String,
-    /// Whether the user sees it.
+    /// True if the user sees it.
     pub display: bool,
 }
 
@@ -257,13 +257,13 @@ pub struct Inject {
 #[derive(Debug, Clone, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
-    /// What the agent is told.
+    /// The text that the agent reads.
     pub reason: String,
-    /// Who decided.
+    /// The origin of the decision.
     pub kind: BlockKind,
 }
 
-/// Who decided that a call is blocked.
+/// The origin of the decision to block a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum BlockKind {
@@ -275,7 +275,7 @@ pub enum BlockKind {
     Failure,
 }
 
-/// What to change in a tool call.
+/// Changes to a tool call.
 #[derive(Debug, Clone, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallMutation {
@@ -284,34 +284,34 @@ pub struct ToolCallMutation {
     pub input: Box<RawValue>,
 }
 
-/// What to change in a tool's result; what is left out stays.
+/// Changes to a tool result; absent fields stay as they are.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct ToolResultMutation {
-    /// What the model reads.
+    /// The content that the model reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "unknown")]
     pub content: Option<Box<RawValue>>,
-    /// What the host keeps beside it.
+    /// Data that the host keeps with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "unknown")]
     pub details: Option<Box<RawValue>>,
-    /// Whether the call failed.
+    /// True if the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
 }
 
-/// What happened to the run's state at the end of the agent's run.
+/// The change of the run's state at the end of the agent's run.
 ///
 /// hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct AgentEndMutation {
-    /// Whether the run was unloaded.
+    /// True if the run was unloaded.
     pub unload: bool,
-    /// Whether its state was stored.
+    /// True if its state was stored.
     pub persist: bool,
     /// The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of
     /// `actions` carry the state.
@@ -319,10 +319,10 @@ pub struct AgentEndMutation {
     pub state: Option<WorkflowState>,
 }
 
-/// What to leave out when the user goes back.
+/// The parts to skip when the user goes back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchMutation {
-    /// Whether the conversation stays as it is.
+    /// True if the conversation stays as it is.
     pub skip_conversation_restore: bool,
 }

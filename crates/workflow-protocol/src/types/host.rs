@@ -14,7 +14,7 @@ macro_rules! to_host {
         #[serde(rename_all = "camelCase")]
         #[ts(optional_fields)]
         pub struct $name {
-            /// Which session asks; left out for the session without a name.
+            /// The session that asks; absent for the session without a name.
             #[serde(skip_serializing_if = "String::is_empty")]
             #[ts(optional, as = "Option<_>")]
             pub session_id: String,
@@ -36,7 +36,7 @@ to_host! {
     pub struct SelectParams {
         /// The question.
         pub title: String,
-        /// What can be chosen.
+        /// The choices.
         pub options: Vec<String>,
     }
 
@@ -44,7 +44,7 @@ to_host! {
     pub struct InputDialogParams {
         /// The question.
         pub title: String,
-        /// What stands in the empty field.
+        /// The placeholder of the empty field.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub placeholder: Option<String>,
     }
@@ -55,19 +55,19 @@ to_host! {
         pub command: String,
         /// Its arguments.
         pub args: Vec<String>,
-        /// Where to run it, if not in the session's directory.
+        /// The directory to run it in, if not the session's.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub cwd: Option<String>,
-        /// How long it may take, in milliseconds.
+        /// The timeout in milliseconds.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub timeout_ms: Option<u64>,
     }
 
     /// A line for the host's log.
     pub struct LogParams {
-        /// How grave it is.
+        /// The severity.
         pub level: LogLevel,
-        /// What happened.
+        /// The message.
         pub text: String,
     }
 }
@@ -76,25 +76,25 @@ to_host! {
 #[derive(Debug, Clone, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct HostApplyParams {
-    /// Which session they are for.
+    /// The session they are for.
     pub session_id: String,
-    /// What the host has to do, in this order.
+    /// The actions to perform, in this order.
     pub actions: Vec<Action>,
 }
 
-/// What a command gave.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecResult {
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to its standard error.
+    /// Its standard error.
     pub stderr: String,
-    /// How it ended; 0 is well.
+    /// Its exit code; 0 is success.
     pub code: i32,
 }
 
-/// How grave a line of the log is.
+/// The severity of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum LogLevel {

@@ -8,14 +8,14 @@ use super::answer::answer;
 use super::session::session_bound;
 use crate::read::Text;
 
-/// What the host says of itself.
+/// The host's description of itself.
 #[derive(Debug, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[ts(optional_fields = nullable)]
 pub struct InitializeParams<'a> {
     /// The version of the protocol: the number 1.
     pub protocol_version: u32,
-    /// Which host it is.
+    /// The name and version of the host.
     #[serde(borrow)]
     pub host: HostInfo<'a>,
     /// The working directory; project definitions are looked for here.
@@ -24,17 +24,17 @@ pub struct InitializeParams<'a> {
     /// The directory of the user's own definitions, if it is not the usual one.
     #[serde(borrow)]
     pub agent_dir: Option<Text<'a>>,
-    /// What the host can do.
+    /// The host's capabilities.
     #[serde(default)]
     #[ts(optional, as = "Option<_>")]
     pub capabilities: Capabilities,
-    /// Where time comes from.
+    /// The source of time.
     #[serde(default)]
     #[ts(optional, as = "Option<_>")]
     pub clock: Clock,
 }
 
-/// Which host it is.
+/// The name and version of the host.
 #[derive(Debug, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HostInfo<'a> {
@@ -46,7 +46,7 @@ pub struct HostInfo<'a> {
     pub version: Text<'a>,
 }
 
-/// What the host can do; a flag that the sidecar does not know is ignored.
+/// The host's capabilities; unknown flags are ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Capabilities {
@@ -64,7 +64,7 @@ pub struct Capabilities {
     pub exec: bool,
 }
 
-/// Where time comes from.
+/// The source of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Clock {
@@ -75,7 +75,7 @@ pub enum Clock {
     Virtual {
         /// The time at the start, in milliseconds since 1970.
         now: u64,
-        /// What task ids are made from.
+        /// The seed of task ids.
         #[serde(default)]
         #[ts(optional, as = "Option<_>")]
         seed: u64,
@@ -92,7 +92,7 @@ pub struct NoParams {}
 pub type ShutdownParams<'a> = NoParams;
 
 session_bound! {
-    /// How far to move the virtual clock.
+    /// The duration by which the virtual clock moves.
     pub struct ClockAdvanceParams<'a> {
         /// Milliseconds to move on.
         pub ms: u64,
@@ -100,6 +100,6 @@ session_bound! {
 }
 
 answer! {
-    /// What came due in the session while the clock moved.
+    /// The actions that came due in a session while the clock moved.
     pub struct ClockAdvanceResult {}
 }

@@ -10,11 +10,11 @@ use ts_rs::TS;
 use super::answer::answer;
 
 answer! {
-    /// What the host has to forward, register and show.
+    /// The hooks to forward, the tools and commands to register, and the messages to show.
     pub struct Manifest {
         /// The version of the protocol that is spoken from here on.
         pub protocol_version: u32,
-        /// Which sidecar it is.
+        /// The name and version of the sidecar.
         pub server: ServerInfo,
         /// The hooks to forward, and what of them.
         pub hooks: Vec<HookSubscription>,
@@ -22,14 +22,14 @@ answer! {
         pub tools: Vec<ToolDeclaration>,
         /// The commands to register.
         pub commands: Vec<CommandDeclaration>,
-        /// How to show the sidecar's messages, and which of them the model may see.
+        /// The display of the sidecar's messages, and their visibility for the model.
         pub message_types: Vec<MessageType>,
         /// The entries that the sidecar writes and reads.
         pub entry_types: Vec<EntryType>,
     }
 }
 
-/// Which sidecar it is.
+/// The name and version of the sidecar.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerInfo {
@@ -62,7 +62,7 @@ pub struct ToolDeclaration {
     pub name: String,
     /// The name the user sees.
     pub label: String,
-    /// What the model is told of it.
+    /// The description for the model.
     pub description: String,
     /// The JSON Schema of its arguments.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
@@ -75,11 +75,11 @@ pub struct ToolDeclaration {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[ts(optional, as = "Option<_>")]
     pub prompt_guidelines: Vec<String>,
-    /// Whether calls of one message may run side by side.
+    /// Sequential or parallel execution of the calls of one message.
     pub execution_mode: ExecutionMode,
 }
 
-/// Whether the tool calls of one message may run side by side.
+/// Sequential or parallel execution of the tool calls of one message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum ExecutionMode {
@@ -96,30 +96,30 @@ pub enum ExecutionMode {
 pub struct CommandDeclaration {
     /// The command's name, without the slash.
     pub name: String,
-    /// What the user is told of it.
+    /// The description for the user.
     pub description: String,
-    /// Whether `command/complete` has something to say about its arguments.
+    /// True if `command/complete` completes its arguments.
     pub completes: bool,
 }
 
-/// How to treat messages of one type.
+/// The treatment of messages of one type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageType {
     /// The type of the messages, for example `workflow:context`.
     pub custom_type: String,
-    /// How they look.
+    /// Their appearance.
     pub display: MessageDisplay,
-    /// Whether the model may see them; the host takes the others out of every request.
+    /// True if the model may see them; the host removes the others from every request.
     pub to_model: bool,
 }
 
-/// How a message looks.
+/// The appearance of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct MessageDisplay {
-    /// What comes before the text.
+    /// The text before the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
     /// The prefix' colour in the host's theme.
@@ -127,9 +127,9 @@ pub struct MessageDisplay {
     pub prefix_color: Option<String>,
     /// The text's colour in the host's theme.
     pub color: String,
-    /// Whether the text is bold.
+    /// True if the text is bold.
     pub bold: bool,
-    /// What is shown in place of the content.
+    /// The text that is shown instead of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -140,6 +140,6 @@ pub struct MessageDisplay {
 pub struct EntryType {
     /// The entry's type, for example `workflow:state`.
     pub custom_type: String,
-    /// What it means.
+    /// The meaning.
     pub description: String,
 }

@@ -10,17 +10,17 @@ use serde_json::value::RawValue;
 use crate::read::Text;
 use crate::read::lenient::{self, described_as_array};
 
-/// How many characters of the last text are kept.
+/// The number of characters of the last text that are kept.
 const TAIL_CHARS: usize = 200;
 
-/// What is kept of the messages of a run.
+/// The part of a run's messages that is kept.
 #[derive(Debug, Default)]
 pub struct Messages<'a> {
-    /// How the last message of the assistant ended, if there was one.
+    /// The end of the last assistant message, if there was one.
     pub last_assistant: Option<LastAssistant<'a>>,
 }
 
-/// How the last message of the assistant ended.
+/// The end of the last assistant message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastAssistant<'a> {
     /// Why it stopped: `stop`, `length`, `toolUse`, `error`, `aborted`, or what else the host says.
@@ -121,7 +121,7 @@ described_as_array!(Messages);
 mod tests {
     use super::*;
 
-    /// What is kept of these messages.
+    /// Returns the part of these messages that is kept.
     fn last(messages: &str) -> Option<LastAssistant<'_>> {
         serde_json::from_str::<Messages<'_>>(messages)
             .expect("no messages are ever an error")

@@ -10,7 +10,7 @@ use ts_rs::TS;
 use super::branch::Branch;
 use crate::read::Text;
 
-/// What the host knows of the session at the time of a call.
+/// The session's context at the time of a call.
 #[derive(Debug, Default, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[ts(optional_fields = nullable)]
@@ -18,11 +18,11 @@ pub struct Context<'a> {
     /// The session's working directory.
     #[serde(borrow)]
     pub cwd: Option<Text<'a>>,
-    /// Whether somebody sees what is shown; whether dialogs are answered, `capabilities` say.
+    /// True if a person sees the user interface. Whether dialogs are answered is in `capabilities`.
     #[serde(rename = "hasUI")]
     pub has_ui: Option<bool>,
-    /// Whether the user trusts what is in the working directory, where the host knows. If not, nothing of the project
-    /// is read, and no command that does not come from the user's own definitions is run or asked about.
+    /// True if the user trusts the working directory; absent if the host does not know. If false, no file of the
+    /// project is read, and only commands of the user's own definitions are run or asked about.
     pub project_trusted: Option<bool>,
     /// The file the session is stored in, or null if it is stored nowhere.
     #[serde(borrow, default, deserialize_with = "crate::read::lenient::text")]
@@ -34,10 +34,10 @@ pub struct Context<'a> {
 
 /// Parameters of a call that belongs to a session.
 pub trait SessionBound<'a> {
-    /// Which session the call belongs to.
+    /// The session that the call belongs to.
     fn session_id(&self) -> &str;
 
-    /// What the host knows of the session.
+    /// The session's context.
     fn context(&self) -> &Context<'a>;
 }
 
@@ -49,11 +49,11 @@ macro_rules! session_bound {
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         #[ts(optional_fields = nullable)]
         pub struct $name<'a> {
-            /// Which session the call belongs to; a host with one session leaves it out.
+            /// The session that the call belongs to; a host with one session omits it.
             #[serde(borrow, default)]
             #[ts(optional, as = "Option<String>")]
             pub session_id: $crate::read::Text<'a>,
-            /// What the host knows of the session.
+            /// The session's context.
             #[serde(borrow, default, deserialize_with = "crate::read::lenient::or_default")]
             #[ts(optional, as = "Option<_>")]
             pub context: $crate::types::Context<'a>,

@@ -13,24 +13,24 @@ use super::session::session_bound;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkflowState {
-    /// Whether the agent should be working on phases.
+    /// True if the agent should be working on phases.
     pub active: bool,
     /// The key of the top-level workflow.
     pub workflow_key: String,
     /// The way from the top-level workflow to the innermost scope.
     #[schemars(length(min = 1))]
     pub current_path: Vec<PathSegment>,
-    /// How many transitions there were.
+    /// The number of transitions so far.
     pub global_step_count: u64,
     /// The run's id: `wf-`, the time of its start, `-` and six characters.
     pub task_id: String,
-    /// What the user asked for.
+    /// The task that the user described.
     pub task_description: String,
     /// When the run started, in milliseconds since 1970.
     pub started_at: u64,
-    /// Whether the end of the run has been announced.
+    /// True if the end of the run has been announced.
     pub completion_notified: bool,
-    /// Whether the run was cancelled.
+    /// True if the run was cancelled.
     pub cancelled: bool,
 }
 
@@ -50,11 +50,11 @@ session_bound! {
 }
 
 answer! {
-    /// Where the session stands, resolved against the definitions.
+    /// The state of a session, resolved against the definitions.
     pub struct SessionStateResult {
-        /// Whether a workflow is active.
+        /// True if a workflow is active.
         pub active: bool,
-        /// Whether the run's definition is gone or no longer fits it.
+        /// True if the run's definition is missing or no longer fits the run.
         pub stale: bool,
         /// The key of the top-level workflow.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ answer! {
         /// The run's id.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub task_id: Option<String>,
-        /// What the user asked for.
+        /// The task that the user described.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub task_description: Option<String>,
         /// The current path.
@@ -79,16 +79,16 @@ answer! {
         /// The current phase.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub phase: Option<PhaseView>,
-        /// How far the innermost scope is.
+        /// Progress in the innermost scope.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub progress: Option<Progress>,
-        /// How many transitions there were.
+        /// The number of transitions so far.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub global_step_count: Option<u64>,
         /// The text in the status bar.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub status: Option<String>,
-        /// How often the agent has been told to go on.
+        /// The reminders that were sent.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub pushes: Option<Pushes>,
         /// Why the run waits for the user; null if it does not.
@@ -128,29 +128,29 @@ pub struct PhaseView {
     pub emoji: String,
 }
 
-/// How far the innermost scope is.
+/// Progress in the innermost scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The current phase, from 1.
     pub current: u64,
-    /// How many there are.
+    /// The number of phases.
     pub total: u64,
 }
 
-/// How often the agent has been told to go on, and when that ends.
+/// The reminders that were sent, and their limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
 pub struct Pushes {
     /// Pushes in a row without an advance.
     pub count: u32,
-    /// How many of those are allowed; left out if there is no limit.
+    /// The limit; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<u32>,
     /// Pushes in a row after which the agent called no tool.
     pub stale: u32,
-    /// How many of those are allowed; left out if there is no limit.
+    /// The limit; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_stale: Option<u32>,
 }

@@ -37,19 +37,19 @@ session_bound! {
 }
 
 answer! {
-    /// What the tool answers.
+    /// The answer of the tool.
     pub struct ToolExecuteResult {
-        /// What the model reads.
+        /// The content that the model reads.
         pub content: Vec<Content>,
-        /// What the host keeps beside it.
+        /// Data that the host keeps with it.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
         #[ts(optional, type = "Record<string, unknown>")]
         pub details: Option<Box<RawValue>>,
-        /// What kind of answer it is.
+        /// The kind of answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub result_type: Option<ResultType>,
-        /// Whether the call failed.
+        /// True if the call failed.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub is_error: Option<bool>,
     }
@@ -66,7 +66,7 @@ pub enum Content {
     },
 }
 
-/// What kind of answer a tool gave.
+/// The kind of a tool's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum ResultType {

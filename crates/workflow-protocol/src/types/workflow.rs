@@ -29,21 +29,21 @@ pub struct WorkflowSummary {
     pub key: String,
     /// The name that people read.
     pub name: String,
-    /// What `/workflow` calls it; a workflow for other workflows may have none.
+    /// The name for `/workflow`; a workflow that only others use may have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_name: Option<String>,
-    /// Who may start it.
+    /// The way it is started.
     pub show: Show,
-    /// Which directory it comes from.
+    /// The directory it comes from.
     pub source: Source,
     /// Its phases, in order.
     pub phases: Vec<PhaseSummary>,
-    /// Which directory has a definition of the same key that this one replaces.
+    /// The directory with a definition of the same key that this one replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadows: Option<Source>,
 }
 
-/// Who may start a workflow.
+/// The way a workflow is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Show {
@@ -53,7 +53,7 @@ pub enum Show {
     Workflows,
 }
 
-/// Which directory a definition comes from.
+/// The directory a definition comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Source {

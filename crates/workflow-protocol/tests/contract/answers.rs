@@ -20,7 +20,7 @@ use workflow_protocol::{
 pub(crate) struct Written {
     /// The method whose result or parameters it is.
     pub(crate) method: &'static str,
-    /// What is written.
+    /// The written text.
     pub(crate) value: Value,
     expected: Value,
 }

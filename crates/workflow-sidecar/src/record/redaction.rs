@@ -39,7 +39,7 @@ pub(crate) enum Payload {
     Redacted,
 }
 
-/// Which strings of a value are free text.
+/// The strings of a value that are free text.
 enum Rule {
     /// None.
     Show,

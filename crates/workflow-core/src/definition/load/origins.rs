@@ -40,7 +40,7 @@ pub struct SettingsOrigin {
 /// The locations of a workflow's keys.
 #[derive(Debug)]
 pub struct WorkflowOrigin {
-    /// Which directory it comes from.
+    /// The directory it comes from.
     pub tier: Tier,
     /// The keys of its definition.
     pub keys: KeyLocations,

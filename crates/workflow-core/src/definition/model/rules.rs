@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Guards {
-    /// Which tools may run at all; `None` is all of them.
+    /// The tools that may run at all; `None` is all.
     pub tools: Option<ToolAccess>,
     /// Rules on single calls.
     pub rules: Vec<Rule>,
@@ -41,7 +41,7 @@ impl SettingsStatus {
     }
 }
 
-/// Which tools a phase allows. `workflow_step` is always allowed.
+/// The tools that a phase allows. `workflow_step` is always allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolAccess {
@@ -98,7 +98,7 @@ pub enum RuleAction {
 pub struct ResultRule {
     /// The tools it is about: names, with `*` for any characters.
     pub tools: Vec<String>,
-    /// Which results it is about.
+    /// The results that it applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<ResultKind>,
     /// Regular expressions; their matches are replaced.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which directory a definition comes from; the project's wins.
+/// The directory a definition comes from; the project's wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {

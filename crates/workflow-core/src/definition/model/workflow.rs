@@ -35,7 +35,7 @@ pub struct Workflow {
     pub auto_continue: ContinueRule,
     /// The frequency of the context message in full, if given.
     pub context: Option<ContextMode>,
-    /// Which tools may run in all of its phases; `None` is all of them.
+    /// The tools that may run in all of its phases; `None` is all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolAccess>,
     /// Rules on single calls in all of its phases.
@@ -106,7 +106,7 @@ pub struct Phase {
     pub emoji: String,
     /// The instructions for the agent.
     pub instructions: String,
-    /// Which tools it may use; `None` is all of them.
+    /// The tools that it may use; `None` is all.
     pub tools: Option<ToolAccess>,
     /// Subagent profiles named in the context message.
     pub available_profiles: Option<Vec<String>>,
