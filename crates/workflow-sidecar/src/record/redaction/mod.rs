@@ -1,0 +1,442 @@
+//! Redaction: the strings of a session that a recording leaves out or shortens.
+//!
+//! The envelope, names, ids and numbers stay, so that a redacted recording replays; an answer that depends on
+//! text that is left out becomes a line that is not compared.
+
+mod free_text;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::{HashSet, VecDeque};
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use workflow_core::definition::SETTINGS_FILE;
+use workflow_core::event::PlatformEvent;
+use workflow_core::session::NOT_DELIVERED;
+use workflow_protocol::Kind;
+
+use free_text::{each_string, replace_free_text};
+
+use super::definitions::{Content, Directory};
+use super::format::{ANY, UNKNOWN};
+use super::results::{PlatformResult, QueryResult};
+
+/// Replaces a string that is left out.
+const REDACTED: &str = "[redacted]";
+
+/// The number of bytes that a string of a tool may have in a recording.
+const LONGEST: usize = 16 << 10;
+
+/// The number of texts that are looked for in later lines.
+const MOST: usize = 64;
+
+/// The part of what tools are given and give back that is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Payload {
+    /// All of it; long strings lose their middle.
+    Kept,
+    /// No strings.
+    Redacted,
+}
+
+/// A line of the host as it is recorded.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct RedactedLine<'a> {
+    pub(super) text: Cow<'a, [u8]>,
+    pub(super) answers: Answers,
+}
+
+/// The form of the recorded answers to a line of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answers {
+    /// As they are.
+    Compared,
+    /// A refusal quotes what is left out: it is recorded as any line.
+    AnyRefusal,
+    /// They are not compared.
+    Unknown,
+}
+
+/// The refusal of a line by the sidecar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// It is not a message.
+    Line,
+    /// The parameters cannot be read.
+    Params,
+}
+
+impl Refusal {
+    fn of(answers: &[&str]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Refused {
+            error: Code,
+        }
+        #[derive(Deserialize)]
+        struct Code {
+            code: i32,
+        }
+        let mut codes = answers.iter().filter_map(|line| {
+            let refused: Refused = serde_json::from_str(line).ok()?;
+            Some(refused.error.code)
+        });
+        codes.find_map(|code| match code {
+            code if code == Kind::ParseError.code() => Some(Self::Line),
+            code if code == Kind::InvalidRequest.code() => Some(Self::Line),
+            code if code == Kind::InvalidParams.code() => Some(Self::Params),
+            _ => None,
+        })
+    }
+}
+
+/// The members of a message that decide how it is handled.
+#[derive(Deserialize, Serialize)]
+struct Envelope<'a> {
+    jsonrpc: &'a RawValue,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: &'a RawValue,
+    #[serde(skip_deserializing)]
+    params: &'static str,
+}
+
+/// The redaction of one recording, with the texts that are looked for in the lines that follow.
+#[derive(Debug)]
+pub(super) struct Redaction {
+    payload: Payload,
+    tails: VecDeque<String>,
+    excerpts: VecDeque<String>,
+    /// The messages of triggers to the agent.
+    messages: VecDeque<String>,
+    /// The ids of tool calls with answers that depend on what is left out.
+    calls: HashSet<String>,
+    /// True if the line that is answered now is such a call.
+    is_call: bool,
+}
+
+impl Redaction {
+    pub(super) fn new(payload: Payload) -> Self {
+        Self {
+            payload,
+            tails: VecDeque::new(),
+            excerpts: VecDeque::new(),
+            messages: VecDeque::new(),
+            calls: HashSet::new(),
+            is_call: false,
+        }
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.payload == Payload::Redacted
+    }
+
+    /// Something happens that is not a line of the host.
+    pub(super) fn begin(&mut self) {
+        self.is_call = false;
+    }
+
+    /// A report of the platform as it is recorded.
+    pub(super) fn event(&mut self, event: &PlatformEvent) -> PlatformEvent {
+        let mut event = event.clone();
+        if !self.is_on() {
+            return event;
+        }
+        match &mut event {
+            PlatformEvent::GateFinished { reports, .. } => {
+                for report in reports.iter_mut().filter(|report| !report.tail.is_empty()) {
+                    keep(&mut self.tails, &report.tail);
+                    report.tail = hidden(&report.tail).to_owned();
+                }
+            }
+            PlatformEvent::Triggered { text } => {
+                keep(&mut self.messages, text);
+                REDACTED.clone_into(text);
+            }
+            PlatformEvent::BaselineTaken { .. }
+            | PlatformEvent::GateNotTrusted { .. }
+            | PlatformEvent::GateProgress { .. }
+            | PlatformEvent::ApprovalRead { .. }
+            | PlatformEvent::CheckpointRecorded { .. }
+            | PlatformEvent::CheckpointFailed { .. }
+            | PlatformEvent::RestoreProgress { .. }
+            | PlatformEvent::CodeRestored { .. }
+            | PlatformEvent::TriggersWatched { .. } => {}
+        }
+        event
+    }
+
+    /// A result of the platform as it is recorded; `None` if it is not recorded.
+    pub(super) fn result(&mut self, result: PlatformResult) -> Option<PlatformResult> {
+        match result {
+            PlatformResult::Effect(event) => Some(PlatformResult::Effect(self.event(&event))),
+            PlatformResult::Query(query) => self.query_result(query).map(PlatformResult::Query),
+        }
+    }
+
+    /// The answer to a query as it is recorded; `None` if it is not recorded.
+    fn query_result(&mut self, result: QueryResult) -> Option<QueryResult> {
+        match result {
+            QueryResult::Excerpt(text) if self.is_on() && !text.trim().is_empty() => {
+                keep(&mut self.excerpts, text.trim());
+                Some(QueryResult::Excerpt(REDACTED.to_owned()))
+            }
+            // Paths are arguments of tools.
+            QueryResult::Path(_) | QueryResult::ApprovalStore(_) if self.is_on() => None,
+            result => Some(result),
+        }
+    }
+
+    /// A line of the host as it is recorded. `depends` says that decisions depend on the payload.
+    pub(super) fn host_line<'a>(
+        &mut self,
+        line: &'a [u8],
+        answers: &[&str],
+        depends: bool,
+    ) -> RedactedLine<'a> {
+        self.is_call = false;
+        let refusal = Refusal::of(answers);
+        let whole = RedactedLine {
+            text: Cow::Borrowed(line),
+            answers: Answers::Compared,
+        };
+        match self.payload {
+            Payload::Kept if depends || line.len() <= LONGEST => whole,
+            Payload::Kept => shortened(line, refusal).unwrap_or(whole),
+            Payload::Redacted => self.redacted(line, refusal, depends).unwrap_or(whole),
+        }
+    }
+
+    /// The line without free text; `None` if it has none.
+    fn redacted(
+        &mut self,
+        line: &[u8],
+        refusal: Option<Refusal>,
+        depends: bool,
+    ) -> Option<RedactedLine<'static>> {
+        let replaced = |text: String, answers| {
+            Some(RedactedLine {
+                text: Cow::Owned(text.into_bytes()),
+                answers,
+            })
+        };
+        if refusal == Some(Refusal::Line) {
+            return replaced(REDACTED.to_owned(), Answers::AnyRefusal);
+        }
+        let Some((mut message, is_exact)) = parse(line) else {
+            return match envelope(line) {
+                Some(envelope) => replaced(envelope, Answers::Unknown),
+                None => replaced(REDACTED.to_owned(), Answers::Unknown),
+            };
+        };
+        let before = message.clone();
+        self.redact(&mut message);
+        if depends {
+            self.note_call(&message);
+        }
+        if message == before && is_exact {
+            return None;
+        }
+        match refusal {
+            Some(Refusal::Params) => match envelope(line) {
+                Some(envelope) => replaced(envelope, Answers::AnyRefusal),
+                None => replaced(REDACTED.to_owned(), Answers::AnyRefusal),
+            },
+            Some(Refusal::Line) | None => replaced(message.to_string(), Answers::Compared),
+        }
+    }
+
+    fn redact(&self, message: &mut Value) {
+        replace_free_text(message, &|text| REDACTED.clone_into(text));
+        if !self.messages.is_empty() {
+            each_string("", message, &mut |_, text| {
+                if self.is_of_a_trigger(text) {
+                    REDACTED.clone_into(text);
+                }
+            });
+        }
+    }
+
+    /// Remembers a call with an answer that depends on what is left out.
+    fn note_call(&mut self, message: &Value) {
+        if !matches!(
+            message["method"].as_str(),
+            Some("hook/tool_call" | "hook/tool_result")
+        ) {
+            return;
+        }
+        self.is_call = true;
+        if let Some(id) = message.get("id") {
+            self.calls.insert(id.to_string());
+        }
+    }
+
+    fn is_of_a_trigger(&self, text: &str) -> bool {
+        self.messages.iter().any(|message| message == text)
+    }
+
+    /// A line of the sidecar as it is recorded.
+    pub(super) fn sidecar_line<'l>(&mut self, line: &'l str) -> Cow<'l, str> {
+        if !self.is_on() {
+            return Cow::Borrowed(line);
+        }
+        let Some((mut message, _)) = parse(line.as_bytes()) else {
+            return Cow::Borrowed(ANY);
+        };
+        let id = message.get("id").map(Value::to_string);
+        let is_request = message.get("method").is_some();
+        let is_answer = !is_request && id.as_ref().is_some_and(|id| self.calls.remove(id));
+        let is_question = is_request && self.is_call && id.is_some();
+        if is_answer || is_question {
+            return Cow::Borrowed(UNKNOWN);
+        }
+        let mut is_changed = false;
+        each_string("", &mut message, &mut |name, text| {
+            if let Some(safe) = self.without_secrets(name, text) {
+                *text = safe;
+                is_changed = true;
+            }
+        });
+        if is_changed {
+            Cow::Owned(message.to_string())
+        } else {
+            Cow::Borrowed(line)
+        }
+    }
+
+    /// The text of a member without what is left out; `None` if it has nothing of it.
+    fn without_secrets(&self, name: &str, text: &str) -> Option<String> {
+        match name {
+            "tail" if self.tails.iter().any(|tail| tail == text) => {
+                return Some(hidden(text).to_owned());
+            }
+            "content" if self.is_of_a_trigger(text) => return Some(REDACTED.to_owned()),
+            "message" | "title" => {
+                let mut excerpts = self.excerpts.iter();
+                if let Some(shown) = excerpts.find_map(|excerpt| text.strip_suffix(&**excerpt)) {
+                    return Some(format!("{shown}{REDACTED}"));
+                }
+            }
+            _ => {}
+        }
+        if text.starts_with(NOT_DELIVERED) {
+            return Some(format!("{NOT_DELIVERED}{REDACTED}"));
+        }
+        let mut safe = text.to_owned();
+        for tail in &self.tails {
+            for fence in ["```", "~~~~"] {
+                let fenced = |text: &str| format!("\n{fence}\n{text}\n{fence}");
+                safe = safe.replace(&fenced(tail.trim_end()), &fenced(hidden(tail)));
+            }
+        }
+        (safe != text).then_some(safe)
+    }
+}
+
+/// A line as a value, and whether the value is exactly the line. `None` if it is not JSON, or too deep.
+fn parse(line: &[u8]) -> Option<(Value, bool)> {
+    static SURROGATE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?s)\\(?:[uU][dD][89a-fA-F][0-9a-fA-F]{2}|.)").expect("it is an expression")
+    });
+    if let Ok(value) = serde_json::from_slice(line) {
+        return Some((value, true));
+    }
+    // Half a character, as JavaScript cuts them off, is in no string here.
+    let text = std::str::from_utf8(line).ok()?;
+    let text = SURROGATE.replace_all(text, |found: &Captures<'_>| match &found[0] {
+        escape if escape.len() == 6 => "\\ufffd".to_owned(),
+        escape => escape.to_owned(),
+    });
+    Some((serde_json::from_str(&text).ok()?, false))
+}
+
+/// The envelope of a message without its parameters; `None` if it is not a call.
+fn envelope(line: &[u8]) -> Option<String> {
+    let envelope: Envelope<'_> = serde_json::from_slice(line).ok()?;
+    let envelope = Envelope {
+        params: REDACTED,
+        ..envelope
+    };
+    Some(serde_json::to_string(&envelope).expect("names are strings"))
+}
+
+/// The line with the middle of long strings left out; `None` if there are none.
+fn shortened(line: &[u8], refusal: Option<Refusal>) -> Option<RedactedLine<'static>> {
+    let (text, answers) = if refusal == Some(Refusal::Line) {
+        (left_out(line.len()), Answers::AnyRefusal)
+    } else {
+        let (before, _) = parse(line)?;
+        let mut message = before.clone();
+        replace_free_text(&mut message, &cut);
+        if message == before {
+            return None;
+        }
+        let answers = match refusal {
+            Some(_) => Answers::AnyRefusal,
+            None => Answers::Compared,
+        };
+        (message.to_string(), answers)
+    };
+    Some(RedactedLine {
+        text: Cow::Owned(text.into_bytes()),
+        answers,
+    })
+}
+
+/// Leaves out the middle of a text, if it is longer than allowed.
+fn cut(text: &mut String) {
+    if text.len() <= LONGEST {
+        return;
+    }
+    let boundary = |at: usize| (0..=at).rev().find(|&at| text.is_char_boundary(at));
+    let head = boundary(LONGEST / 2).unwrap_or(0);
+    let tail = boundary(text.len() - LONGEST / 2).unwrap_or(text.len());
+    text.replace_range(head..tail, &left_out(tail - head));
+}
+
+fn left_out(bytes: usize) -> String {
+    format!("[… {bytes} bytes left out …]")
+}
+
+/// The replacement of the end of a gate's output. Code fences in it decide the fences around a quote.
+fn hidden(tail: &str) -> &'static str {
+    if tail.contains("```") {
+        "[redacted] ```"
+    } else {
+        REDACTED
+    }
+}
+
+/// Removes the tokens of triggers from the settings of a directory.
+pub(super) fn hide_tokens(directory: &mut Directory) {
+    match directory.0.get_mut(SETTINGS_FILE) {
+        Some(Content::Text(text)) => *text = without_tokens(text).into_owned(),
+        // Tokens cannot be found in it.
+        Some(Content::Bytes { hex }) => hex.clear(),
+        Some(Content::Unreadable { .. } | Content::Empty(())) | None => {}
+    }
+}
+
+/// The text of a settings file without the tokens of triggers. It may not be settings at all.
+fn without_tokens(text: &str) -> Cow<'_, str> {
+    const GAP: &str = r"(?:\s|/\*.*?\*/|//[^\n]*\n)*";
+    const TEXT: &str = r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"#;
+    let pattern = format!(r#"(?s)(\btoken["']?{GAP}:{GAP})(?:{TEXT})"#);
+    let pattern = Regex::new(&pattern).expect("it is a regular expression");
+    pattern.replace_all(text, format!("${{1}}\"{REDACTED}\""))
+}
+
+fn keep(texts: &mut VecDeque<String>, text: &str) {
+    if texts.iter().any(|kept| kept == text) {
+        return;
+    }
+    if texts.len() == MOST {
+        texts.pop_front();
+    }
+    texts.push_back(text.to_owned());
+}
