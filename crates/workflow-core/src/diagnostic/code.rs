@@ -95,6 +95,8 @@ codes! {
     Pattern = "WF025", "correct the pattern: a rule that cannot match must not be dropped";
     /// A blacklist that the shell goes around.
     FreeShell = "WF026", "add `rules: [{block: bash, writes: true}]`, or blacklist `bash`; `rules: [{allow: bash}]` says that it is meant";
+    /// A text that people read contains control or invisible characters.
+    HiddenCharacter = "WF028", "remove it, or write what is meant: it is shown as an escape";
     /// Workflows that contain themselves.
     Cycle = "WF030", "remove one of the references";
     /// A reference to a subworkflow that does not exist, or was left out.
