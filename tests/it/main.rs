@@ -15,8 +15,9 @@ mod exit_codes;
 mod explain;
 #[cfg(unix)]
 mod gates;
-mod host;
 #[cfg(unix)]
+mod hidden_characters;
+mod host;
 mod hostile_definitions;
 mod malformed_lines;
 #[cfg(target_os = "linux")]

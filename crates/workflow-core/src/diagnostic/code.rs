@@ -123,6 +123,10 @@ codes! {
     DefinitionChanged = "WF104", "start the workflow again if the run does not fit it any more";
     /// The run's definition is gone and none is stored: its rules do not hold.
     DefinitionLost = "WF105", "restore its definition and reload, or end the run with /cancel-workflow";
+    /// Changed files weaken the guards of the run: those that it has hold until the user agrees.
+    GuardsWeakened = "WF106", "to use the files as they are, end the run with /cancel-workflow and start it again";
+    /// A stored state does not follow from the ones before it, and was skipped.
+    StoredForged = "WF107", "if it is right, end the run with /cancel-workflow and start it again";
 }
 
 impl fmt::Display for Code {

@@ -55,7 +55,11 @@ fn beginning(file: Option<File>) -> io::Result<String> {
     bytes.truncate(usize::try_from(MAX_EXCERPT).unwrap_or(usize::MAX));
     let text = String::from_utf8_lossy(&bytes);
     let text = visible_lines(&text);
-    Ok(if is_cut { format!("{text}\n…") } else { text.into_owned() })
+    Ok(if is_cut {
+        format!("{text}\n…")
+    } else {
+        text.into_owned()
+    })
 }
 
 #[cfg(test)]

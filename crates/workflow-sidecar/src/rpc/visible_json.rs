@@ -165,6 +165,9 @@ mod tests {
     #[test]
     fn a_line_stays_one_line() {
         let text = json!({"params": {"title": "a\nb", "options": ["a\nb"]}}).to_string();
-        assert_eq!(visible_json(&text), r#"{"params":{"options":["a\\nb"],"title":"a\nb"}}"#);
+        assert_eq!(
+            visible_json(&text),
+            r#"{"params":{"options":["a\\nb"],"title":"a\nb"}}"#
+        );
     }
 }
