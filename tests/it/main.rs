@@ -19,6 +19,8 @@ mod gates;
 mod hidden_characters;
 mod host;
 mod hostile_definitions;
+#[cfg(unix)]
+mod in_force;
 mod malformed_lines;
 #[cfg(target_os = "linux")]
 mod memory;
