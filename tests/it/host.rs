@@ -51,7 +51,9 @@ impl TestHost {
     /// The next line.
     pub(crate) fn receive(&mut self) -> Value {
         let line = self.receive_line();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+        let message = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        crate::hidden_characters::check(&message);
+        message
     }
 
     /// The next line, if one comes in this time.

@@ -15,9 +15,12 @@ mod exit_codes;
 mod explain;
 #[cfg(unix)]
 mod gates;
-mod host;
 #[cfg(unix)]
+mod hidden_characters;
+mod host;
 mod hostile_definitions;
+#[cfg(unix)]
+mod in_force;
 mod malformed_lines;
 #[cfg(target_os = "linux")]
 mod memory;

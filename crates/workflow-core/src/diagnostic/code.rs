@@ -95,6 +95,8 @@ codes! {
     Pattern = "WF025", "correct the pattern: a rule that cannot match must not be dropped";
     /// A blacklist that the shell goes around.
     FreeShell = "WF026", "add `rules: [{block: bash, writes: true}]`, or blacklist `bash`; `rules: [{allow: bash}]` says that it is meant";
+    /// A text that people read contains control or invisible characters.
+    HiddenCharacter = "WF028", "remove it, or write what is meant: it is shown as an escape";
     /// Workflows that contain themselves.
     Cycle = "WF030", "remove one of the references";
     /// A reference to a subworkflow that does not exist, or was left out.
@@ -121,6 +123,10 @@ codes! {
     DefinitionChanged = "WF104", "start the workflow again if the run does not fit it any more";
     /// The run's definition is gone and none is stored: its rules do not hold.
     DefinitionLost = "WF105", "restore its definition and reload, or end the run with /cancel-workflow";
+    /// Changed files weaken the guards of the run: those that it has hold until the user agrees.
+    GuardsWeakened = "WF106", "to use the files as they are, end the run with /cancel-workflow and start it again";
+    /// A stored state does not follow from the ones before it, and was skipped.
+    StoredForged = "WF107", "if it is right, end the run with /cancel-workflow and start it again";
 }
 
 impl fmt::Display for Code {

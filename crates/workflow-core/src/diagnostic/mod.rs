@@ -7,6 +7,7 @@
 mod code;
 mod finding;
 mod render;
+mod visible;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use std::sync::Arc;
 pub use code::Code;
 pub(crate) use finding::{Finding, Span};
 pub use render::render;
+pub(crate) use visible::push;
+pub use visible::{is_hidden, shown, visible, visible_lines};
 
 pub use crate::types::Severity;
 
@@ -144,57 +147,4 @@ pub struct Excerpt {
     pub start: usize,
     /// The end of the location in `text`, in bytes.
     pub end: usize,
-}
-
-/// Text from a file or a person, fit for a message: control characters escaped, cut when it is long.
-#[must_use]
-pub fn shown(text: &str) -> String {
-    const LONGEST: usize = 80;
-    let mut out = String::new();
-    for (count, c) in text.chars().enumerate() {
-        if count == LONGEST {
-            out.push('…');
-            break;
-        }
-        push_visible(&mut out, c);
-    }
-    out
-}
-
-/// Text from a file or a person, whole: control characters escaped.
-#[must_use]
-pub fn visible(text: &str) -> String {
-    // Nearly every text is ASCII, of which only the control characters are hidden.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len());
-    text.chars().for_each(|c| push_visible(&mut out, c));
-    out
-}
-
-/// Returns true if a character moves the cursor, ends the line, reverses the text or is invisible.
-///
-/// Joiners (`U+200C`, `U+200D`) are exempt: emoji contain them.
-#[must_use]
-pub fn is_hidden(c: char) -> bool {
-    let turns_around = matches!(
-        c,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    );
-    let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
-    let has_no_width = matches!(
-        c,
-        '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
-    );
-    c.is_control() || turns_around || breaks_line || has_no_width
-}
-
-/// Appends a character; one that is hidden is escaped.
-pub(crate) fn push_visible(out: &mut String, c: char) {
-    if is_hidden(c) {
-        out.extend(c.escape_default());
-    } else {
-        out.push(c);
-    }
 }

@@ -9,9 +9,9 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::event::Entry;
 use crate::reminders::ContinueCounters;
 
+use super::history::{FollowedDefinition, History, Refused};
 use super::stored::{VERSION, entry_type};
-use super::stored_state::{Damage, state_from};
-use super::{RunState, StoredDefinition, StoredGate, StoredRun};
+use super::{RunState, StoredDefinition, StoredGate, StoredGuards, StoredRun};
 
 /// The content of the entries.
 #[derive(Debug, Default)]
@@ -20,6 +20,10 @@ pub struct RestoredRun {
     pub state: Option<RunState>,
     /// The definition stored with it, with its hash.
     pub definition: Option<(Catalog, String)>,
+    /// The guards of the settings that were stored with it.
+    pub guards: Option<StoredGuards>,
+    /// What a later definition would have weakened, to which no person agreed.
+    pub weakened: Vec<String>,
     /// Its counts of reminders.
     pub counters: ContinueCounters,
     /// Its approval request, if it is paused for it.
@@ -34,19 +38,30 @@ pub struct RestoredRun {
 #[must_use]
 pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
     let mut restored = RestoredRun::default();
-    restored.state = last_state(entries).and_then(|state| match state {
-        Ok(state) => Some(state),
-        Err(damage) => {
-            restored.diagnostics.push(Diagnostic::new(
-                Code::StoredDamaged,
-                Severity::Warning,
-                format!("the stored workflow state is left out: {damage}"),
-            ));
-            None
-        }
-    });
+    let History {
+        state,
+        definition,
+        refused,
+        weakened,
+        ..
+    } = History::of(entries);
+    if let Some(why) = refused {
+        restored.diagnostics.push(left_out(&why, state.as_ref()));
+    }
+    restored.state = state;
+    restored.weakened = weakened;
     if let Some(task_id) = restored.state.as_ref().map(|state| state.task_id.clone()) {
-        restored.definition = last_definition(entries, &task_id, &mut restored.diagnostics);
+        let newest = newest_definition(entries, &task_id, &mut restored.diagnostics);
+        // A host that keeps the newest entry of each type only may give them in another order.
+        if let Some(FollowedDefinition {
+            catalog,
+            hash,
+            guards,
+        }) = definition.or(newest)
+        {
+            restored.definition = Some((catalog, hash));
+            restored.guards = guards;
+        }
         let run: Option<StoredRun> = last_of_run(
             entries,
             entry_type::RUN,
@@ -64,27 +79,38 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
     restored
 }
 
-/// The newest state entry that names a workflow; older ones are not looked at (A08).
-fn last_state(entries: &[Entry<'_>]) -> Option<Result<RunState, Damage>> {
-    let states = entries
-        .iter()
-        .rev()
-        .filter(|entry| entry.custom_type == entry_type::STATE);
-    states.filter_map(|entry| entry.data).find_map(state_from)
+/// The report on a newest state that is left out; `held` is the one before, which holds instead.
+fn left_out(why: &Refused, held: Option<&RunState>) -> Diagnostic {
+    let message = format!("the stored workflow state is left out: {why}");
+    match held {
+        None => Diagnostic::new(Code::StoredDamaged, Severity::Warning, message),
+        Some(_) => Diagnostic::new(
+            Code::StoredForged,
+            Severity::Warning,
+            format!(
+                "{message}; something else than the workflow wrote it, and the run stays where it was before"
+            ),
+        ),
+    }
 }
 
-fn last_definition(
+/// Returns the newest definition of a run, and reports entries that are damaged or of a later version.
+fn newest_definition(
     entries: &[Entry<'_>],
     task_id: &str,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<(Catalog, String)> {
+) -> Option<FollowedDefinition> {
     let stored: StoredDefinition =
         last_of_run(entries, entry_type::DEFINITION, task_id, diagnostics)?;
     let catalog = Catalog::checked(stored.workflows);
     if catalog.is_none() {
         diagnostics.push(damaged(entry_type::DEFINITION));
     }
-    Some((catalog?, stored.hash))
+    Some(FollowedDefinition {
+        catalog: catalog?,
+        hash: stored.hash,
+        guards: stored.guards,
+    })
 }
 
 /// Returns the baseline of this step of a run. A damaged one counts as missing: the checks that need it say so.

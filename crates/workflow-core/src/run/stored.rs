@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::definition::{Catalog, PhaseEntry, Workflow};
+use crate::definition::{Catalog, Guards, PhaseEntry, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
 use super::RunState;
+use super::weakened::weakened_settings;
 
 /// The custom types of our entries.
 pub mod entry_type {
@@ -57,7 +58,68 @@ pub struct StoredDefinition {
     pub hash: String,
     /// The root workflow and all that it reaches.
     pub workflows: Vec<Workflow>,
+    /// The guards of the settings, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guards: Option<StoredGuards>,
+    /// True if it weakens the definition before it, and a person agreed to that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agreed: bool,
 }
+
+/// The guards of the settings that are in force in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StoredGuards {
+    /// Those of the user's settings.
+    pub user: Guards,
+    /// Those of the project's settings.
+    pub project: Guards,
+}
+
+impl StoredGuards {
+    /// The guards of settings; of a file that could not be read, those that were known before.
+    #[must_use]
+    pub fn of(settings: &Settings, known: Option<&Self>) -> Option<Self> {
+        let guards = |now: &Guards, known: Option<&Guards>| {
+            if now.status.is_loaded() {
+                now.clone()
+            } else {
+                known.cloned().unwrap_or_default()
+            }
+        };
+        let guards = Self {
+            user: guards(&settings.user, known.map(|known| &known.user)),
+            project: guards(&settings.project, known.map(|known| &known.project)),
+        };
+        (guards != Self::default()).then_some(guards)
+    }
+
+    /// Returns what others would weaken of these, for display.
+    #[must_use]
+    pub fn weakened(&self, after: &Self) -> Vec<String> {
+        let mut lost = weakened_settings(USER, &self.user, &after.user);
+        lost.extend(weakened_settings(PROJECT, &self.project, &after.project));
+        lost
+    }
+
+    /// Replaces the guards of loaded settings that weaken these, and returns what they would weaken.
+    pub(crate) fn hold(&self, settings: &mut Settings, project_trusted: bool) -> Vec<String> {
+        let mut lost = Vec::new();
+        // A project that the user does not trust any more has no settings, and that is the user's decision.
+        let project = project_trusted.then_some((PROJECT, &self.project, &mut settings.project));
+        let user = Some((USER, &self.user, &mut settings.user));
+        for (level, held, now) in [user, project].into_iter().flatten() {
+            let found = weakened_settings(level, held, now);
+            if now.status.is_loaded() && !found.is_empty() {
+                *now = held.clone();
+                lost.extend(found);
+            }
+        }
+        lost
+    }
+}
+
+const USER: &str = "the user's settings";
+const PROJECT: &str = "the project's settings";
 
 impl StoredDefinition {
     /// Creates the definition of a run of this root.
@@ -69,6 +131,8 @@ impl StoredDefinition {
             task_id: task_id.to_owned(),
             hash: hash_of(&workflows),
             workflows,
+            guards: None,
+            agreed: false,
         }
     }
 }
@@ -107,6 +171,9 @@ pub struct StoredGate {
     /// The results of the checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Report>,
+    /// True if a person approved that the phase is left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub approved: bool,
 }
 
 impl StoredGate {
@@ -129,6 +196,7 @@ impl StoredGate {
             phase: phase.to_owned(),
             baseline: None,
             reports: reports.to_vec(),
+            approved: false,
         }
     }
 }

@@ -104,7 +104,7 @@ fn after(path: &Path, catalog: &Catalog) -> Option<Path> {
 }
 
 /// Enters subworkflows until the path ends on a phase. Ends, as no workflow contains itself.
-fn down_to_phase(mut path: Path, catalog: &Catalog) -> Path {
+pub(super) fn down_to_phase(mut path: Path, catalog: &Catalog) -> Path {
     loop {
         let scope = path.innermost();
         let entry = catalog

@@ -74,7 +74,7 @@ impl PendingStarts {
             out.notify(Severity::Warning, message);
             return StartOutcome::Refused;
         }
-        let question = questions.ask(Topic::Start, confirmation(active), out);
+        let question = questions.ask(Topic::Start, confirmation(active, &run), out);
         let replaces = active.state().task_id.clone();
         let pending = PendingStart {
             request,
@@ -233,12 +233,22 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
 }
 
 /// The question about the run in memory, whatever happened to its files (B35).
-fn confirmation(run: &ActiveRun) -> QuestionText {
+fn confirmation(run: &ActiveRun, new: &NewRun) -> QuestionText {
     let phase = run.phase().map_or("unknown", |phase| &phase.phase.name);
     let task = &run.state().task_description;
+    let weakened = run.weakened_by(&new.workflow_key, &new.loaded);
+    let weaker = if weakened.is_empty() {
+        String::new()
+    } else {
+        let list: Vec<String> = weakened.iter().map(|line| format!("- {line}")).collect();
+        format!(
+            "It starts with the files as they are now, which weaken the guards in force:\n{}\n\n",
+            list.join("\n")
+        )
+    };
     QuestionText {
         title: "Workflow already active".to_owned(),
-        message: format!("Phase: {phase}\nTask: {task}\n\nStart a new one?"),
+        message: format!("Phase: {phase}\nTask: {task}\n\n{weaker}Start a new one?"),
         ..QuestionText::default()
     }
 }

@@ -19,6 +19,7 @@ mod tool_guard;
 mod triggers;
 mod trust;
 mod view;
+mod weaker_guards;
 
 use std::sync::Arc;
 
@@ -33,10 +34,11 @@ use self::phase::ResolvedPhase;
 use self::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use self::problems::ShownProblems;
 use self::questions::{QuestionTable, TIMED_OUT, Topic};
-use self::run::{ActiveRun, switch_approval};
+use self::run::{ActiveRun, Restoring, guards_weakened, switch_approval};
 use self::step_tool::Cancellation;
 use self::tool_guard::CallGuard;
 use self::triggers::{Accepted, TriggerQueue};
+use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, ContextMode, Loaded, Settings};
 use crate::effect::{
     Action, ContextMessage, DeferredAnswer, Effects, Mutation, Reply, ToolAnswer, ToolDecision,
@@ -76,6 +78,7 @@ pub struct Session {
     sent_context: SentContext,
     checkpoints: Checkpoints,
     triggers: TriggerQueue,
+    weaker_guards: WeakerGuards,
 }
 
 /// The abilities of a host.
@@ -148,6 +151,7 @@ impl Session {
             sent_context: SentContext::default(),
             checkpoints: Checkpoints::default(),
             triggers: TriggerQueue::default(),
+            weaker_guards: WeakerGuards::default(),
         }
     }
 
@@ -233,13 +237,27 @@ impl Session {
     /// memory is replaced by them.
     pub fn handle_session(&mut self, entries: &[Entry<'_>], loaded: &Loaded, out: &mut Effects) {
         let approval = self.run.as_ref().and_then(ActiveRun::approval_key);
+        let in_force = self.run.as_ref().and_then(ActiveRun::in_force);
         self.leave_session(out);
-        self.adopt_settings(&loaded.settings);
         self.checkpoints.adopt(entries);
         let mut restored = restore(entries);
         out.diagnostics.clone_from(&loaded.diagnostics);
         out.diagnostics.append(&mut restored.diagnostics);
-        self.run = ActiveRun::restore(restored, loaded, &mut out.diagnostics);
+        let mut settings = loaded.settings.clone();
+        let mut found = Restoring {
+            problems: &mut out.diagnostics,
+            weakened: Vec::new(),
+        };
+        self.run = ActiveRun::restore(
+            restored,
+            in_force,
+            loaded,
+            &mut settings,
+            self.host.project_trusted,
+            &mut found,
+        );
+        let weakened = found.weakened;
+        self.adopt_settings(&settings);
         if let Some(run) = &mut self.run {
             run.persist_definition(out);
         }
@@ -249,8 +267,36 @@ impl Session {
         }
         self.problems.show(&self.settings, out);
         out.set_status(self.status());
+        self.ask_about_weaker_guards(loaded, weakened, out);
         self.watch_triggers(out);
         self.triggers.set_idle(out.now());
+    }
+
+    fn ask_about_weaker_guards(
+        &mut self,
+        loaded: &Loaded,
+        weakened: Vec<String>,
+        out: &mut Effects,
+    ) {
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_active()) {
+            let questions = &mut self.questions;
+            self.weaker_guards
+                .ask(run.state(), loaded, weakened, questions, out);
+        }
+    }
+
+    /// Adopts weaker guards, to which the person agreed.
+    fn adopt_weaker_guards(&mut self, loaded: &Loaded, out: &mut Effects) {
+        let Some(run) = &mut self.run else { return };
+        if !run.adopt(loaded, out) {
+            let message = "[workflow] The files do not fit the run, which goes on with the definition that it has.";
+            return out.notify(Severity::Warning, message);
+        }
+        self.adopt_settings(&loaded.settings);
+        self.cancel_exit("the guards of the run changed", out);
+        self.cancel_pending_calls("the guards of the run changed", out);
+        self.sent_context.leave_phase();
+        out.set_status(self.status());
     }
 
     /// Handles the end of the session.
@@ -267,17 +313,25 @@ impl Session {
         }
         let missed = self.misses_settings();
         let triggers = std::mem::take(&mut self.settings.triggers);
-        self.adopt_settings(&loaded.settings);
-        self.cancel_pending_calls("the settings changed", out);
-        if let Some(run) = &mut self.run {
-            run.adopt_settings(&self.settings);
-        }
+        let mut settings = loaded.settings.clone();
+        let mut weakened = Vec::new();
         out.diagnostics.clone_from(&loaded.diagnostics);
+        if let Some(run) = &mut self.run {
+            weakened = run.adopt_settings(&mut settings, self.host.project_trusted);
+            if !weakened.is_empty() {
+                out.diagnostics
+                    .push(guards_weakened(run.state(), &weakened));
+            }
+            run.persist_definition(out);
+        }
+        self.adopt_settings(&settings);
+        self.cancel_pending_calls("the settings changed", out);
         self.problems.show(&self.settings, out);
         if missed && !self.misses_settings() {
             let message = "[workflow] The settings can be read again, and hold as they stand.";
             out.notify(Severity::Info, message);
         }
+        self.ask_about_weaker_guards(loaded, weakened, out);
         if triggers != self.settings.triggers {
             self.watch_triggers(out);
         }
@@ -544,6 +598,12 @@ impl Session {
                 let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
                 self.triggers.on_answer(answer, triggers, headless, out);
             }
+            Topic::Guards => {
+                let state = self.run.as_ref().map(ActiveRun::state);
+                if let Some(loaded) = self.weaker_guards.on_answer(confirmed, state, out) {
+                    self.adopt_weaker_guards(&loaded, out);
+                }
+            }
         }
     }
 
@@ -699,6 +759,7 @@ impl Session {
             }
             Topic::Restore => self.checkpoints.end_question(notice, out),
             Topic::Triggers => self.triggers.decline(TIMED_OUT, out),
+            Topic::Guards => self.weaker_guards.on_timeout(notice, out),
         }
     }
 
@@ -720,6 +781,7 @@ impl Session {
                 Topic::ToolCall => self.calls.end_question(question, "the session ended", out),
                 Topic::Restore => self.checkpoints.end_question(None, out),
                 Topic::Triggers => self.triggers.forget_question(),
+                Topic::Guards => self.weaker_guards.forget_question(),
                 Topic::Trust | Topic::Approval => {}
             }
         }
@@ -825,6 +887,9 @@ impl Session {
     fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
         let answer = match step_tool::plan_advance(self.run.as_ref()) {
             Ok((state, planned)) => {
+                if let Some(run) = &self.run {
+                    run.record_approval(reports, out);
+                }
                 self.move_by_tool(state, out);
                 step_tool::advanced(&planned, self.run.as_ref())
             }

@@ -102,7 +102,7 @@ impl ResolvedPhase {
             .context
             .or(settings.context)
             .unwrap_or(ContextMode::ByChange);
-        let rules = Rules::new(levels(&position, settings, &level_names(&position)));
+        let rules = Rules::new(levels(&position, settings, &level_names(&position))).of_run();
         let profiles = all_profiles(root, catalog);
         let mut context = PhaseContext::of(state, &position, &variables, &instructions, &profiles);
         if let (ContextMode::ByChange, Some(allowed)) = (context_mode, rules.lists()) {

@@ -55,6 +55,11 @@ fn summary(diagnostics: &[Diagnostic]) -> String {
 fn is_about_run(code: Code) -> bool {
     matches!(
         code,
-        Code::StoredDamaged | Code::DefinitionGone | Code::DefinitionChanged | Code::DefinitionLost
+        Code::StoredDamaged
+            | Code::StoredForged
+            | Code::DefinitionGone
+            | Code::DefinitionChanged
+            | Code::DefinitionLost
+            | Code::GuardsWeakened
     )
 }

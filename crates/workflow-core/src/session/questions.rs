@@ -50,6 +50,8 @@ pub(crate) enum Topic {
     Restore,
     /// Trust in the triggers of the project.
     Triggers,
+    /// Weaker guards than the run has.
+    Guards,
 }
 
 impl Topic {
@@ -62,6 +64,7 @@ impl Topic {
             Self::Approval => "It approved nothing.",
             Self::Restore => "The code stays as it is.",
             Self::Triggers => "The triggers of the project are not watched.",
+            Self::Guards => "The run keeps its guards.",
         }
     }
 }

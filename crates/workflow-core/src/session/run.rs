@@ -9,11 +9,13 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{Approval, Catalog, Check, Gate, GitCheck, Loaded, RunCheck, Settings};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Severity, shown};
 use crate::effect::{Action, ApprovalRequest, Effect, Effects};
+use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Position, RestoredRun, RunState, Stale, StoredDefinition, StoredGate, StoredRun, entry_type,
+    Path, Position, RestoredRun, RunState, Stale, StoredDefinition, StoredGate, StoredGuards,
+    StoredRun, entry_type, weakened,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -32,7 +34,12 @@ pub(crate) struct ActiveRun {
     pub(crate) cancel_pending: bool,
     pub(crate) counters: ContinueCounters,
     persisted_counters: ContinueCounters,
+    /// True if the session has the definition and the guards of the settings.
     definition_persisted: bool,
+    /// The guards of the settings that hold in the run.
+    guards: Option<StoredGuards>,
+    /// True if a person agreed to weaker guards than the session has.
+    agreed: bool,
     project_commands: ProjectCommands,
     /// The state at the entry of the phase, for checks that compare with it.
     baseline: Option<Box<RawValue>>,
@@ -54,17 +61,25 @@ impl ActiveRun {
             counters: ContinueCounters::default(),
             persisted_counters: ContinueCounters::default(),
             definition_persisted: false,
+            guards: StoredGuards::of(&loaded.settings, None),
+            agreed: false,
             baseline: None,
             approval_request: None,
             persisted_approval_request: None,
         }
     }
 
-    /// Chooses the definitions that a restored run continues with (behaviour: "Definition gone").
+    /// Restores a run with the definitions that it continues with (behaviour: "Definition gone").
+    ///
+    /// `before` is what was in force in this run until now, if the session was open. Guards hold until a person agrees to
+    /// weaker ones: `loaded` gets the settings that hold, `weakened` what was kept.
     pub(crate) fn restore(
         restored: RestoredRun,
+        before: Option<InForce>,
         loaded: &Loaded,
-        problems: &mut Vec<Diagnostic>,
+        settings: &mut Settings,
+        project_trusted: bool,
+        found: &mut Restoring<'_>,
     ) -> Option<Self> {
         let RestoredRun {
             state,
@@ -72,32 +87,41 @@ impl ActiveRun {
             counters,
             approval_request,
             baseline,
+            guards,
+            weakened: refused,
             ..
         } = restored;
         let files = &loaded.catalog;
         let state = state.filter(RunState::matters)?;
-        let (catalog, definition_persisted) = match definition {
-            Some((stored, _)) if !fits(&state, files) && fits(&state, &stored) => {
-                if state.active {
-                    problems.push(definition_gone(&state));
-                }
-                (Arc::new(stored), true)
-            }
-            Some((_, hash)) => {
-                let same =
-                    StoredDefinition::of(&state.workflow_key, files, &state.task_id).hash == hash;
-                if state.active && !same && fits(&state, files) {
-                    problems.push(definition_changed(&state));
-                }
-                (Arc::clone(files), same)
-            }
-            None => (Arc::clone(files), false),
+        let before = before.filter(|before| before.task_id == state.task_id);
+        let persisted_guards = guards.clone();
+        let (stored, persisted_hash) = definition.unzip();
+        let (known, guards) = match before {
+            Some(before) => (Some(before.catalog), before.guards),
+            None => (stored.map(Arc::new), guards),
         };
-        let phase = ResolvedPhase::of(&state, &catalog, &loaded.settings);
+        let catalog = choose_catalog(&state, known, files, found);
+        if let (Some(held), true) = (&guards, state.active) {
+            found.weakened.extend(held.hold(settings, project_trusted));
+        }
+        if found.weakened.is_empty() {
+            found.weakened = refused;
+        }
+        if !found.weakened.is_empty() {
+            found
+                .problems
+                .push(guards_weakened(&state, &found.weakened));
+        }
+        let guards = StoredGuards::of(settings, guards.as_ref());
+        let has_hash =
+            |hash| StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id).hash == hash;
+        let definition_persisted =
+            guards == persisted_guards && persisted_hash.is_some_and(has_hash);
+        let phase = ResolvedPhase::of(&state, &catalog, settings);
         let from_files = Arc::ptr_eq(&catalog, files);
         let index = if from_files { &*loaded.index } else { &[] };
         if let (Err(stale), true) = (&phase, state.active) {
-            problems.push(definition_lost(&state, stale));
+            found.problems.push(definition_lost(&state, stale));
         }
         Some(Self {
             project_commands: ProjectCommands::of(&state.workflow_key, &catalog, index),
@@ -111,7 +135,51 @@ impl ActiveRun {
             persisted_approval_request: approval_request.clone(),
             approval_request,
             definition_persisted,
+            guards,
+            agreed: false,
         })
+    }
+
+    /// What is in force in the run.
+    pub(crate) fn in_force(&self) -> Option<InForce> {
+        self.state.active.then(|| InForce {
+            task_id: self.state.task_id.clone(),
+            catalog: Arc::clone(&self.catalog),
+            guards: self.guards.clone(),
+        })
+    }
+
+    /// What a new run of a workflow with these files would weaken of the guards in force, for display.
+    pub(crate) fn weakened_by(&self, workflow: &str, loaded: &Loaded) -> Vec<String> {
+        let mut lost = Vec::new();
+        if workflow == self.state.workflow_key && self.state.active {
+            let first = RunState {
+                current_path: Path::root(workflow, 0),
+                ..self.state.clone()
+            };
+            lost = weakened(&self.catalog, &loaded.catalog, &first);
+        }
+        if let Some(guards) = &self.guards {
+            let after = StoredGuards::of(&loaded.settings, Some(guards));
+            lost.extend(guards.weakened(&after.unwrap_or_default()));
+        }
+        lost
+    }
+
+    /// Adopts weaker definitions, to which a person agreed. False if the run does not fit them any more.
+    pub(crate) fn adopt(&mut self, loaded: &Loaded, out: &mut Effects) -> bool {
+        if !fits(&self.state, &loaded.catalog) {
+            return false;
+        }
+        self.catalog = Arc::clone(&loaded.catalog);
+        self.guards = StoredGuards::of(&loaded.settings, None);
+        self.project_commands =
+            ProjectCommands::of(&self.state.workflow_key, &self.catalog, &loaded.index);
+        self.phase = ResolvedPhase::of(&self.state, &self.catalog, &loaded.settings);
+        self.agreed = true;
+        self.definition_persisted = false;
+        self.persist_definition(out);
+        true
     }
 
     pub(crate) fn state(&self) -> &RunState {
@@ -145,9 +213,22 @@ impl ActiveRun {
         }
     }
 
-    /// Resolves the phase again, under other settings.
-    pub(crate) fn adopt_settings(&mut self, settings: &Settings) {
+    /// Resolves the phase again, under other settings. Guards that these weaken hold, and are put into the settings; the
+    /// result is what is kept, for display.
+    pub(crate) fn adopt_settings(
+        &mut self,
+        settings: &mut Settings,
+        project_trusted: bool,
+    ) -> Vec<String> {
+        let mut lost = Vec::new();
+        if let (Some(guards), true) = (&self.guards, self.state.active) {
+            lost = guards.hold(settings, project_trusted);
+        }
+        let guards = StoredGuards::of(settings, self.guards.as_ref());
+        self.definition_persisted &= guards == self.guards;
+        self.guards = guards;
         self.phase = ResolvedPhase::of(&self.state, &self.catalog, settings);
+        lost
     }
 
     /// Ends the run as this state says. Its phase stays resolved for the messages about the end.
@@ -174,8 +255,12 @@ impl ActiveRun {
             return;
         }
         self.definition_persisted = true;
-        let stored =
-            StoredDefinition::of(&self.state.workflow_key, &self.catalog, &self.state.task_id);
+        let stored = StoredDefinition {
+            guards: self.guards.clone(),
+            agreed: self.agreed,
+            ..StoredDefinition::of(&self.state.workflow_key, &self.catalog, &self.state.task_id)
+        };
+        self.agreed = false;
         let data = to_raw_value(&stored).expect("a definition has string keys only");
         if data.get().len() > MAX_STORED_DEFINITION {
             out.notify(Severity::Warning, NOT_STORED);
@@ -272,6 +357,20 @@ impl ActiveRun {
         self.phase()?.phase.approve.as_ref()
     }
 
+    /// Stores that the phase is left with a person's approval.
+    pub(crate) fn record_approval(&self, reports: &[Report], out: &mut Effects) {
+        let Some(phase) = self.phase().filter(|_| self.approval().is_some()) else {
+            return;
+        };
+        // A host may keep the newest entry only, so it contains everything about the phase.
+        let stored = StoredGate {
+            baseline: self.baseline.clone(),
+            approved: true,
+            ..StoredGate::of_reports(&self.state, &phase.phase.id, reports)
+        };
+        out.append_entry(entry_type::GATE, &stored);
+    }
+
     /// The open approval request of the phase.
     pub(crate) fn approval_request(&self) -> Option<ApprovalRequest> {
         Some(ApprovalRequest {
@@ -334,6 +433,53 @@ impl ActiveRun {
     }
 }
 
+/// What is in force in a run.
+#[derive(Debug, Clone)]
+pub(crate) struct InForce {
+    task_id: String,
+    catalog: Arc<Catalog>,
+    guards: Option<StoredGuards>,
+}
+
+/// What comes to light when a run is restored.
+#[derive(Debug)]
+pub(crate) struct Restoring<'p> {
+    pub(crate) problems: &'p mut Vec<Diagnostic>,
+    /// What the files weaken, for display; the guards that were known hold instead.
+    pub(crate) weakened: Vec<String>,
+}
+
+/// Chooses between the definitions that were known until now and those of the files.
+fn choose_catalog(
+    state: &RunState,
+    known: Option<Arc<Catalog>>,
+    files: &Arc<Catalog>,
+    found: &mut Restoring<'_>,
+) -> Arc<Catalog> {
+    let Some(known) = known else {
+        return Arc::clone(files);
+    };
+    let fits_files = fits(state, files);
+    if !fits_files && fits(state, &known) {
+        if state.active {
+            found.problems.push(definition_gone(state));
+        }
+        return known;
+    }
+    if state.active && fits_files && !Arc::ptr_eq(&known, files) {
+        let hash =
+            |catalog| StoredDefinition::of(&state.workflow_key, catalog, &state.task_id).hash;
+        if hash(&known) != hash(files) {
+            found.weakened = weakened(&known, files, state);
+            if !found.weakened.is_empty() {
+                return known;
+            }
+            found.problems.push(definition_changed(state));
+        }
+    }
+    Arc::clone(files)
+}
+
 /// Clears approval requests of another run or branch, and makes one that was restored available again.
 pub(crate) fn switch_approval(
     before: Option<(String, String)>,
@@ -384,6 +530,20 @@ fn definition_lost(state: &RunState, why: &Stale) -> Diagnostic {
         format!(
             "workflow `{}` cannot go on, and blocks no tools: {why}",
             state.workflow_key
+        ),
+    )
+}
+
+/// The diagnostic of guards that were weakened, and hold. Also of the settings, where the run keeps those.
+pub(crate) fn guards_weakened(state: &RunState, lost: &[String]) -> Diagnostic {
+    Diagnostic::new(
+        Code::GuardsWeakened,
+        Severity::Warning,
+        format!(
+            "the files of workflow `{}`, or the settings, weaken the guards of the run, which hold as they were until you \
+             agree: {}",
+            shown(&state.workflow_key),
+            lost.join("; ")
         ),
     )
 }

@@ -9,6 +9,7 @@ mod consent;
 mod context;
 mod event;
 mod gates;
+mod in_force;
 mod limits;
 mod navigation;
 mod paths;

@@ -195,16 +195,16 @@ fn a_run_that_ended_does_not_go_on_whatever_became_of_its_files() {
 }
 
 #[test]
-fn an_unreadable_entry_is_reported_and_no_older_run_is_restored() {
+fn an_unreadable_entry_is_reported_and_the_run_stays_where_it_was() {
     let mut world = World::started(vec![workflow("w", &["a"])]);
     let doubled = world
         .last_state()
         .to_string()
         .replacen('{', r#"{"active":1,"#, 1);
     world.append_text("workflow:state", &doubled);
-    let lines = world.reload();
-    assert!(line(&lines, "WF101").contains("cannot be read"));
-    assert_eq!(line(&lines, "status"), "status -");
+    let lines = world.restart();
+    assert!(line(&lines, "WF107").contains("cannot be read"));
+    assert_eq!(line(&lines, "status"), "status N-w > 🔹 A [1/1]");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_stored_definition_that_contains_itself_is_refused() {
     world.branch.remove(at);
     world.append("workflow:definition", &stored);
     world.workflows.clear();
-    let lines = world.reload();
+    let lines = world.restart();
     assert!(line(&lines, "WF101").contains("workflow:definition"));
     assert_eq!(line(&lines, "status"), "status -");
 }

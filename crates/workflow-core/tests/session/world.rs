@@ -281,6 +281,24 @@ impl World {
         lines
     }
 
+    /// Starts another sidecar over the current branch.
+    pub(crate) fn restart(&mut self) -> Vec<String> {
+        let abilities = Abilities {
+            dialogs: true,
+            widgets: Some(true),
+        };
+        self.restart_with(abilities)
+    }
+
+    /// Starts another sidecar over the current branch, for a host with these abilities.
+    pub(crate) fn restart_with(&mut self, abilities: Abilities) -> Vec<String> {
+        self.session = Session::new(abilities, 7);
+        self.asked.clear();
+        self.asked_before.clear();
+        self.unanswered.clear();
+        self.reload()
+    }
+
     pub(crate) fn command(&mut self, arguments: &str) -> Vec<String> {
         self.requests += 1;
         let loaded = self.loaded();

@@ -45,6 +45,8 @@ pub(crate) trait Platform: fmt::Debug + Send + Sync {
 pub(crate) struct Project<'a> {
     pub(crate) agent_dir: &'a Path,
     pub(crate) cwd: &'a Path,
+    /// The file that the host stores the session in, if it named one.
+    pub(crate) session_file: Option<&'a Path>,
 }
 
 /// The session that an effect is for.

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use workflow_core::diagnostic::visible_lines;
+
 use super::file_state::FileState;
 use super::regular_file::ContainedFile;
 
@@ -52,9 +54,12 @@ fn beginning(file: Option<File>) -> io::Result<String> {
     let is_cut = bytes.len() as u64 > MAX_EXCERPT;
     bytes.truncate(usize::try_from(MAX_EXCERPT).unwrap_or(usize::MAX));
     let text = String::from_utf8_lossy(&bytes);
-    let visible = |c: char| c == '\n' || c == '\t' || !c.is_control();
-    let text: String = text.chars().filter(|&c| visible(c)).collect();
-    Ok(if is_cut { format!("{text}\n…") } else { text })
+    let text = visible_lines(&text);
+    Ok(if is_cut {
+        format!("{text}\n…")
+    } else {
+        text.into_owned()
+    })
 }
 
 #[cfg(test)]

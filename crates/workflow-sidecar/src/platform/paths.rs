@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use workflow_core::policy::rules::{PathForm, Paths};
+use workflow_core::policy::rules::{PathForm, Paths, definition_paths};
 
 use super::home::home_dir;
 
@@ -19,6 +19,7 @@ const MOST_LINKS: usize = 40;
 pub(crate) struct LocalPaths<'a> {
     cwd: &'a Path,
     agent_dir: &'a Path,
+    session_file: Option<&'a Path>,
     project: OnceCell<Root>,
     home: OnceCell<Root>,
     answers: OnceCell<Root>,
@@ -39,10 +40,19 @@ impl<'a> LocalPaths<'a> {
         Self {
             cwd,
             agent_dir,
+            session_file: None,
             project: OnceCell::new(),
             home: OnceCell::new(),
             answers: OnceCell::new(),
             ignores_case: OnceCell::new(),
+        }
+    }
+
+    /// The same, with the file that the session is stored in.
+    pub(crate) fn with_session_file(self, session_file: Option<&'a Path>) -> Self {
+        Self {
+            session_file,
+            ..self
         }
     }
 
@@ -119,6 +129,13 @@ impl Paths for LocalPaths<'_> {
         let mut answers = self.answers().iter();
         answers.any(|answers| path.starts_with(folded(&with_slashes(answers))))
     }
+
+    fn protected(&self) -> Vec<String> {
+        let [_, project] = self.project();
+        let mut paths = definition_paths(&with_slashes(project), &with_slashes(self.agent_dir));
+        paths.extend(self.session_file.map(with_slashes));
+        paths
+    }
 }
 
 /// Tests the file system of a directory: `true` if an entry is found under its name in the other case, `None` if no
@@ -173,6 +190,8 @@ fn root(path: &Path) -> Root {
 /// Paths as they are written, without a disk: there are no links.
 #[derive(Debug)]
 pub(crate) struct WrittenPaths {
+    agent_dir: String,
+    session_file: Option<String>,
     project: Vec<String>,
     home: Vec<String>,
     answers: Vec<String>,
@@ -183,9 +202,21 @@ impl WrittenPaths {
     pub(crate) fn new(cwd: &str, agent_dir: &str, home: &str) -> Self {
         let parts = |path| written_parts(Vec::new(), path);
         Self {
+            agent_dir: agent_dir.to_owned(),
+            session_file: None,
             project: parts(cwd),
             home: parts(home),
             answers: parts(&format!("{agent_dir}/workflow-sidecar")),
+        }
+    }
+}
+
+impl WrittenPaths {
+    /// The same, with the file that the session is stored in.
+    pub(crate) fn with_session_file(self, session_file: Option<&Path>) -> Self {
+        Self {
+            session_file: session_file.map(with_slashes),
+            ..self
         }
     }
 }
@@ -217,6 +248,13 @@ impl Paths for WrittenPaths {
 
     fn holds_answers(&self, form: &PathForm) -> bool {
         written_parts(Vec::new(), &form.absolute).starts_with(&self.answers)
+    }
+
+    fn protected(&self) -> Vec<String> {
+        let project = format!("/{}", self.project.join("/"));
+        let mut paths = definition_paths(&project, &self.agent_dir);
+        paths.extend(self.session_file.clone());
+        paths
     }
 }
 

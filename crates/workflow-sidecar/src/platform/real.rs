@@ -330,7 +330,8 @@ impl Platform for RealPlatform {
     }
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        Box::new(LocalPaths::new(project.cwd, project.agent_dir))
+        let paths = LocalPaths::new(project.cwd, project.agent_dir);
+        Box::new(paths.with_session_file(project.session_file))
     }
 
     fn excerpt(&self, path: &str, cwd: &Path) -> String {
@@ -436,6 +437,7 @@ mod tests {
             project: Project {
                 agent_dir: directory.path(),
                 cwd: directory.path(),
+                session_file: None,
             },
             is_trusted: true,
         };

@@ -124,6 +124,11 @@ impl Paths for RecordingPaths<'_> {
         ignores_case
     }
 
+    fn protected(&self) -> Vec<String> {
+        // By the names that a replay knows too.
+        self.written.protected()
+    }
+
     fn holds_answers(&self, form: &PathForm) -> bool {
         let contains = self.inner.holds_answers(form);
         if contains != self.written.holds_answers(form) {
@@ -153,6 +158,7 @@ mod tests {
         let here = Project {
             agent_dir: &agent_dir,
             cwd: &project,
+            session_file: None,
         };
         let recording = RecordingPaths {
             inner: Box::new(crate::platform::paths::LocalPaths::new(

@@ -125,6 +125,10 @@ impl Paths for ReplayPaths {
             .is_some()
     }
 
+    fn protected(&self) -> Vec<String> {
+        self.written.protected()
+    }
+
     fn holds_answers(&self, form: &PathForm) -> bool {
         let recorded = self.find(|query| match query {
             QueryResult::ApprovalStore(store) if store.absolute == form.absolute => {
@@ -142,7 +146,7 @@ pub(super) fn written(project: &Project<'_>, home: &str) -> WrittenPaths {
         project.cwd.to_string_lossy(),
         project.agent_dir.to_string_lossy(),
     );
-    WrittenPaths::new(&cwd, &agent_dir, home)
+    WrittenPaths::new(&cwd, &agent_dir, home).with_session_file(project.session_file)
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

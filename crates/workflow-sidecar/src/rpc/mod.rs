@@ -6,6 +6,7 @@ mod outbox;
 mod outgoing_requests;
 mod response;
 mod router;
+mod visible_json;
 
 pub use framing::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 pub(crate) use framing::{Frame, LineReader};

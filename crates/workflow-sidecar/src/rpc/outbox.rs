@@ -1,4 +1,4 @@
-//! The lines to write.
+//! The lines to write: each message on one line, without characters that act on a terminal.
 
 use std::borrow::Cow;
 
@@ -7,6 +7,8 @@ use jsonrpsee::types::{Id, Notification, Request};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use workflow_protocol::HostMethod;
+
+use super::visible_json::visible_json;
 
 /// The reason why nothing that is written fails to be JSON.
 const IS_JSON: &str = "the protocol's types have string keys only, so they are always JSON";
@@ -18,18 +20,18 @@ pub(crate) struct Outbox(Vec<u8>);
 impl Outbox {
     /// Adds the response to a request.
     pub(crate) fn respond(&mut self, response: &MethodResponse) {
-        self.push(response.as_json());
+        self.push(response.as_json().get());
     }
 
     /// Adds a request to the host.
     pub(crate) fn request<M: HostMethod>(&mut self, id: Id<'_>, params: &M::Params) {
         let params = to_raw_value(params).expect(IS_JSON);
-        self.push(&Request::borrowed(M::NAME, Some(&params), id));
+        self.push_json(&Request::borrowed(M::NAME, Some(&params), id));
     }
 
     /// Adds a notification to the host.
     pub(crate) fn notify<M: HostMethod>(&mut self, params: &M::Params) {
-        self.push(&Notification::new(Cow::Borrowed(M::NAME), params));
+        self.push_json(&Notification::new(Cow::Borrowed(M::NAME), params));
     }
 
     /// Takes all lines out.
@@ -37,8 +39,12 @@ impl Outbox {
         std::mem::take(&mut self.0)
     }
 
-    fn push(&mut self, message: &(impl Serialize + ?Sized)) {
-        serde_json::to_writer(&mut self.0, message).expect(IS_JSON);
+    fn push_json(&mut self, message: &impl Serialize) {
+        self.push(&serde_json::to_string(message).expect(IS_JSON));
+    }
+
+    fn push(&mut self, message: &str) {
+        self.0.extend_from_slice(visible_json(message).as_bytes());
         self.0.push(b'\n');
     }
 }

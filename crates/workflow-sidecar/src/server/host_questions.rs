@@ -2,6 +2,7 @@
 
 use jsonrpsee::types::Id;
 use serde_json::value::RawValue;
+use workflow_core::diagnostic::visible;
 use workflow_core::event::Answer;
 use workflow_core::types::QuestionId;
 use workflow_protocol::Text;
@@ -34,8 +35,8 @@ impl HostQuestions {
 pub(super) struct HostQuestion {
     pub(super) session: String,
     pub(super) question: QuestionId,
-    /// False if it is answered with yes or no.
-    pub(super) has_options: bool,
+    /// The choices; without options it is answered with yes or no.
+    pub(super) options: Vec<String>,
     /// The file that was shown with it.
     pub(super) shown: Option<ShownFile>,
 }
@@ -57,18 +58,31 @@ impl HostQuestion {
     ) -> HostAnswer<'a> {
         let answer = match result.map(RawValue::get) {
             Some("null") => Some(HostAnswer::Dismissed),
-            Some("true") if !self.has_options => Some(HostAnswer::Confirmed(true)),
-            Some("false") if !self.has_options => Some(HostAnswer::Confirmed(false)),
-            Some(result) if self.has_options => {
-                // The reason is evident: an option is a string.
-                serde_json::from_str(result).ok().map(HostAnswer::Chosen)
-            }
-            Some(_) | None => None,
+            Some("true") if self.options.is_empty() => Some(HostAnswer::Confirmed(true)),
+            Some("false") if self.options.is_empty() => Some(HostAnswer::Confirmed(false)),
+            // A response that is no string chooses nothing.
+            Some(result) => serde_json::from_str::<Text<'_>>(result)
+                .ok()
+                .filter(|_| !self.options.is_empty())
+                .map(|chosen| HostAnswer::Chosen(self.option_shown_as(chosen))),
+            None => None,
         };
         answer.unwrap_or_else(|| {
             tracing::warn!(%id, "the host could not ask: this counts as no answer");
             HostAnswer::Dismissed
         })
+    }
+}
+
+impl HostQuestion {
+    /// The option that was shown as this text: hidden characters are shown as escapes. Of options that look the same it
+    /// is the last one, because the first one approves.
+    fn option_shown_as<'a>(&self, chosen: Text<'a>) -> Text<'a> {
+        let mut options = self.options.iter().rev();
+        match options.find(|option| visible(option) == *chosen) {
+            Some(option) if **option != *chosen => option.clone().into(),
+            Some(_) | None => chosen,
+        }
     }
 }
 

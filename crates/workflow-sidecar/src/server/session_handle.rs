@@ -17,6 +17,8 @@ pub(super) struct SessionHandle {
     pub(super) session: Session,
     /// The working directory, if the host named one.
     cwd: Option<Arc<Path>>,
+    /// The file that the host stores the session in, if it named one.
+    session_file: Option<Arc<Path>>,
     /// False if the host says that the user does not trust the working directory.
     is_trusted: bool,
     /// True if the host was last informed that settings apply without a run.
@@ -33,6 +35,7 @@ impl SessionHandle {
             span: tracing::info_span!(parent: None, "session", id),
             session,
             cwd: None,
+            session_file: None,
             is_trusted: true,
             guarded_reported: false,
             deadline: None,
@@ -70,6 +73,13 @@ impl SessionHandle {
             self.cwd = Some(Arc::from(cwd));
             has_moved = true;
         }
+        if let Some(file) = context
+            .session_file
+            .as_deref()
+            .filter(|file| !file.is_empty())
+        {
+            self.session_file = Some(Arc::from(Path::new(file)));
+        }
         if let Some(is_trusted) = context.project_trusted {
             has_moved |= self.is_trusted != is_trusted;
             self.is_trusted = is_trusted;
@@ -86,6 +96,7 @@ impl SessionHandle {
         SessionDirectories {
             agent_dir: Arc::clone(definitions.agent_dir()),
             cwd: Arc::clone(self.cwd.as_ref().unwrap_or(definitions.cwd())),
+            session_file: self.session_file.clone(),
             is_trusted: self.is_trusted,
         }
     }
@@ -95,6 +106,7 @@ impl SessionHandle {
 #[derive(Debug)]
 pub(super) struct SessionDirectories {
     agent_dir: Arc<Path>,
+    session_file: Option<Arc<Path>>,
     pub(super) cwd: Arc<Path>,
     pub(super) is_trusted: bool,
 }
@@ -104,6 +116,7 @@ impl SessionDirectories {
         Project {
             agent_dir: &self.agent_dir,
             cwd: &self.cwd,
+            session_file: self.session_file.as_deref(),
         }
     }
 }

@@ -421,7 +421,7 @@ impl Server {
         let id = self.questions.add(HostQuestion {
             session: session.to_owned(),
             question: id,
-            has_options: !options.is_empty(),
+            options: options.clone(),
             shown,
         });
         if options.is_empty() {

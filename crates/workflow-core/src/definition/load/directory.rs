@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::files::{FilePath, FileProblem, Files};
+use super::hidden_text;
 use super::phase::{ReadPhase, read_phase};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
 use crate::definition::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
@@ -405,6 +406,7 @@ pub(super) fn read_map<'s>(
         let message = format!("the key `{}` is there twice", shown(&key));
         reader.report(Finding::error(Code::DuplicateKey, span, message));
     }
+    hidden_text::report(reader, &node);
     match node.kind {
         Kind::Map(map) => Some((map, node.span)),
         Kind::Null => {

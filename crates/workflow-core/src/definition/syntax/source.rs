@@ -6,7 +6,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use crate::diagnostic::{Excerpt, Location, Region, Span, push_visible, visible};
+use crate::diagnostic::{Excerpt, Location, Region, Span, is_hidden, push as push_shown, visible};
 
 /// A file's text and the path people know it by.
 #[derive(Debug)]
@@ -207,7 +207,7 @@ fn push(out: &mut String, c: char) {
     if c == '\t' {
         out.push(c);
     } else {
-        push_visible(out, c);
+        push_shown(out, c, is_hidden(c));
     }
 }
 

@@ -17,7 +17,7 @@ const MAX_PATHS: usize = 1000;
 #[derive(Debug)]
 pub(super) struct AccessedPath {
     /// The path as the call names it.
-    path: String,
+    pub(super) path: String,
     /// The literal head in all its forms; empty if the first part is unknown.
     pub(super) forms: Vec<PathForm>,
     /// The parts after the head; empty for a literal path.

@@ -15,6 +15,7 @@ mod glob_intersection;
 mod globs;
 mod path_matcher;
 mod paths;
+mod protected_files;
 mod reason;
 mod shell_lines;
 
@@ -28,7 +29,7 @@ use crate::policy::tool_list::{STEP_TOOL, ToolList};
 pub use call::Call;
 use compiled_rule::CompiledRule;
 pub use decision::{Decision, Denial, Override};
-pub use paths::{PathForm, Paths, PlainPaths};
+pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
 pub(crate) use reason::{describe_rule, reason};
 
 /// The rules of one level.
@@ -59,6 +60,8 @@ pub enum RuleSource<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     levels: Vec<Level>,
+    /// True if the rules are those of a run.
+    in_run: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -79,6 +82,15 @@ impl Rules {
             .filter(|level| level.tools.is_some() || !level.rules.is_empty());
         Self {
             levels: levels.map(Level::new).collect(),
+            in_run: false,
+        }
+    }
+
+    /// The same rules, as those of a run: what they are loaded from is protected even if there are none.
+    pub(crate) fn of_run(self) -> Self {
+        Self {
+            in_run: true,
+            ..self
         }
     }
 
@@ -124,7 +136,13 @@ impl Rules {
                 Decision::Ask(_) | Decision::Allow => {}
             }
         }
-        decision
+        let is_in_force = self.in_run || !self.levels.is_empty();
+        match decision {
+            Decision::Allow if is_in_force => {
+                protected_files::denial(call).map_or(Decision::Allow, Decision::Ask)
+            }
+            decided => decided,
+        }
     }
 
     /// Returns the denials that a person overrides by allowing a call, outer first; empty if one of them cannot be overridden.

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::definition::SETTINGS_FILE;
+
 /// Resolution of paths. The process implements it with its file system.
 pub trait Paths: fmt::Debug {
     /// Returns the forms of a path: as it is written, and with links resolved.
@@ -15,6 +17,20 @@ pub trait Paths: fmt::Debug {
     fn holds_answers(&self, _form: &PathForm) -> bool {
         false
     }
+
+    /// Returns the files and directories that decide which guards hold: definitions, settings, the session's file.
+    fn protected(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The files and directories with definitions and settings, in the project and in the user's directory.
+#[must_use]
+pub fn definition_paths(project: &str, agent_dir: &str) -> Vec<String> {
+    let directories = [format!("{project}/.pi"), agent_dir.to_owned()];
+    let files =
+        |directory: &String| ["workflows", SETTINGS_FILE].map(|name| format!("{directory}/{name}"));
+    directories.iter().flat_map(files).collect()
 }
 
 /// Returns a path of a shell line in the syntax of the hosts' tools, which ignore a leading `@`.
@@ -75,5 +91,11 @@ impl Paths for PlainPaths {
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         form.in_home.as_ref().is_some_and(inside)
+    }
+
+    fn protected(&self) -> Vec<String> {
+        let mut paths = definition_paths("/project", "/home/.pi/agent");
+        paths.push("/home/.pi/agent/sessions/session.jsonl".to_owned());
+        paths
     }
 }

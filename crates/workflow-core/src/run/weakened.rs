@@ -1,0 +1,419 @@
+//! Weakened guards: what a changed definition, or changed settings, would allow that was not allowed before.
+//!
+//! The comparison errs on the side of asking: a guard that was changed in a way that is not evidently stricter counts as
+//! weakened. Texts, names and additional restrictions do not count.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::definition::{
+    Approval, Catalog, Check, Gate, Guards, Phase, PhaseEntry, ResultRule, Rule, RuleAction,
+    ToolAccess, Workflow,
+};
+use crate::diagnostic::shown;
+
+use super::state::RunState;
+use super::stored::reachable;
+use super::{Position, advance};
+
+/// Members of a phase, a workflow or settings that restrict nothing, or are compared on their own.
+#[rustfmt::skip] // Names that belong together.
+const KNOWN: &[&str] = &[
+    "id", "key", "name", "emoji", "instructions", "commandName", "initialMessage", "show", "loopable", "sessionNamePrefix",
+    "sessionNameMaxLength", "templates", "continue", "context", "availableProfiles", "checkpoint", "phases", "reading", "tools", "rules",
+    "results", "gate", "approve",
+];
+/// Members that open something: there must not be more of them.
+const OPENING: &[&str] = &["writable", "run", "unknown"];
+/// Transitions that are looked ahead.
+const MAX_AHEAD: usize = 2000;
+
+/// Returns what `after` weakens of the guards of a run in this state, for display; empty if nothing.
+pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> Vec<String> {
+    let mut lost = Vec::new();
+    let root = &state.workflow_key;
+    for workflow in reachable(root, before) {
+        let Some(changed) = after.get(&workflow.key) else {
+            lost.push(format!("workflow {} is gone", shown(&workflow.name)));
+            continue;
+        };
+        let level = format!("workflow {}", shown(&workflow.name));
+        compare_levels(&level, &Level::of(workflow), &Level::of(changed), &mut lost);
+        for phase in phases(workflow) {
+            let level = format!("phase {}", shown(&phase.name));
+            match phases(changed).find(|changed| changed.id == phase.id) {
+                Some(changed) => compare_phases(&level, phase, changed, &mut lost),
+                None if is_guarded(phase) => {
+                    lost.push(format!("{level} is gone, with its {}", guards_of(phase)));
+                }
+                None => {}
+            }
+        }
+    }
+    if lost.is_empty() {
+        lost.extend(skipped(before, after, state));
+    }
+    lost
+}
+
+/// Returns what changed settings weaken of one level of settings, for display.
+pub(crate) fn weakened_settings(level: &str, before: &Guards, after: &Guards) -> Vec<String> {
+    let mut lost = Vec::new();
+    compare_levels(
+        level,
+        &Level::of_settings(before),
+        &Level::of_settings(after),
+        &mut lost,
+    );
+    lost
+}
+
+fn phases(workflow: &Workflow) -> impl Iterator<Item = &Phase> {
+    workflow.phases.iter().filter_map(|entry| match entry {
+        PhaseEntry::Phase(phase) => Some(phase),
+        PhaseEntry::Subworkflow(_) => None,
+    })
+}
+
+/// The guarded phases that are ahead of a run, but would not be any more.
+fn skipped(before: &Catalog, after: &Catalog, state: &RunState) -> Vec<String> {
+    let mut left = ahead(after, state).into_iter();
+    let mut lost = Vec::new();
+    for (key, phase) in ahead(before, state) {
+        if is_guarded(phase) && !left.any(|(other, after)| other == key && after.id == phase.id) {
+            lost.push(format!(
+                "phase {} would be skipped, with its {}",
+                shown(&phase.name),
+                guards_of(phase)
+            ));
+            break;
+        }
+    }
+    lost
+}
+
+/// The phase of a run and those ahead of it, each with the key of its workflow.
+fn ahead<'c>(catalog: &'c Catalog, state: &RunState) -> Vec<(&'c str, &'c Phase)> {
+    let mut found = Vec::new();
+    let mut state = state.clone();
+    while state.active && found.len() < MAX_AHEAD {
+        let Ok(position) = Position::of(&state, catalog) else {
+            break;
+        };
+        let scope = position
+            .drilled
+            .last()
+            .map_or(position.scope(), |level| level.workflow);
+        found.push((&*scope.key, position.phase));
+        match advance(&state, catalog) {
+            Ok(next) => state = next,
+            Err(_) => break,
+        }
+    }
+    found
+}
+
+fn is_guarded(phase: &Phase) -> bool {
+    !guards_of(phase).is_empty()
+}
+
+/// The kinds of guards that a phase has, for display.
+fn guards_of(phase: &Phase) -> String {
+    let level = Level::of(phase);
+    let restricts = phase
+        .rules
+        .iter()
+        .any(|rule| rule.action != RuleAction::Allow);
+    let kinds = [
+        ("approval", phase.approve.is_some()),
+        ("gate", !phase.gate.is_empty()),
+        ("tool list", phase.tools.is_some()),
+        ("rules", restricts),
+        ("redactions", phase.results.iter().any(redacts)),
+        (
+            "other guards",
+            level.others.iter().any(|(_, value)| !is_nothing(value)),
+        ),
+    ];
+    let present = kinds.iter().filter(|(_, is_there)| *is_there);
+    present
+        .map(|(name, _)| *name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The guards that a phase, a workflow and settings have alike.
+struct Level<'a> {
+    tools: Option<&'a ToolAccess>,
+    rules: &'a [Rule],
+    results: &'a [ResultRule],
+    /// Members that this comparison does not know.
+    others: Map<String, Value>,
+}
+
+/// A part of a definition with guards.
+trait HasGuards: Serialize {
+    fn guards(&self) -> (Option<&ToolAccess>, &[Rule], &[ResultRule]);
+}
+
+impl HasGuards for Phase {
+    fn guards(&self) -> (Option<&ToolAccess>, &[Rule], &[ResultRule]) {
+        (self.tools.as_ref(), &self.rules, &self.results)
+    }
+}
+
+impl HasGuards for Workflow {
+    fn guards(&self) -> (Option<&ToolAccess>, &[Rule], &[ResultRule]) {
+        (self.tools.as_ref(), &self.rules, &self.results)
+    }
+}
+
+impl HasGuards for Guards {
+    fn guards(&self) -> (Option<&ToolAccess>, &[Rule], &[ResultRule]) {
+        (self.tools.as_ref(), &self.rules, &self.results)
+    }
+}
+
+impl<'a> Level<'a> {
+    fn of(of: &'a impl HasGuards) -> Self {
+        let (tools, rules, results) = of.guards();
+        let mut others = fields(of);
+        others.retain(|name, _| !KNOWN.contains(&&**name));
+        Self {
+            tools,
+            rules,
+            results,
+            others,
+        }
+    }
+
+    fn of_settings(guards: &'a Guards) -> Self {
+        Self::of(guards)
+    }
+}
+
+/// The members of a part of a definition.
+fn fields(of: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(of).expect("definitions have string keys only") {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
+fn compare_levels(level: &str, before: &Level<'_>, after: &Level<'_>, lost: &mut Vec<String>) {
+    if let Some(tools) = before.tools {
+        let names = opened(tools, after.tools);
+        if let Some(names) = names {
+            lost.push(format!("the tool list of {level} lets {names} run"));
+        }
+    }
+    compare_rules(
+        level,
+        before.rules,
+        after.rules,
+        before.tools.is_some(),
+        lost,
+    );
+    let mut left = after.results.iter().map(meaning);
+    for result in before.results.iter().filter(|result| redacts(result)) {
+        let wanted = meaning(result);
+        if !left.any(|other| other == wanted) {
+            lost.push(format!(
+                "{} of {level} is gone or changed",
+                shown(&result.describe())
+            ));
+            break;
+        }
+    }
+    let mut names: Vec<&String> = before.others.keys().chain(after.others.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let [was, is] = [&before.others, &after.others]
+            .map(|others| others.get(name).filter(|value| !is_nothing(value)));
+        let opens = OPENING.contains(&&**name);
+        let is_weaker = match (was, is) {
+            (None, _) => opens && is.is_some(),
+            (Some(_), None) => !opens || name == "unknown",
+            (Some(was), Some(is)) => was != is && !(opens && is_part(is, was)),
+        };
+        if is_weaker {
+            lost.push(format!("`{name}` of {level} is gone or changed"));
+        }
+    }
+}
+
+/// Returns true if every item of a list is one of the other.
+fn is_part(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Array(part), Value::Array(whole)) => part.iter().all(|item| whole.contains(item)),
+        _ => false,
+    }
+}
+
+/// The tools that a changed list lets run, for display; `None` if there are no more than before.
+fn opened(before: &ToolAccess, after: Option<&ToolAccess>) -> Option<String> {
+    let listed = |names: Vec<&String>| {
+        let names: Vec<String> = names
+            .into_iter()
+            .map(|name| format!("`{}`", shown(name)))
+            .collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    match (before, after) {
+        (ToolAccess::Blacklist(before), None) => listed(before.iter().collect()),
+        (ToolAccess::Blacklist(before), Some(ToolAccess::Blacklist(after))) => {
+            listed(before.iter().filter(|name| !after.contains(name)).collect())
+        }
+        (ToolAccess::Blacklist(before), Some(ToolAccess::Whitelist(after))) => {
+            listed(before.iter().filter(|name| after.contains(name)).collect())
+        }
+        (ToolAccess::Whitelist(before), Some(ToolAccess::Whitelist(after))) => {
+            listed(after.iter().filter(|name| !before.contains(name)).collect())
+        }
+        (ToolAccess::Whitelist(_), Some(ToolAccess::Blacklist(_)) | None) => {
+            Some("all tools but a few".to_owned())
+        }
+    }
+}
+
+/// The meaning of a rule, without its location and its reason.
+fn meaning(rule: &impl Serialize) -> Map<String, Value> {
+    let mut fields = fields(rule);
+    fields.remove("source");
+    fields.remove("reason");
+    fields
+}
+
+fn redacts(result: &ResultRule) -> bool {
+    result.unread || !result.redact.is_empty()
+}
+
+/// Compares the rules of a level, of which the first that matches decides: those that restrict must remain, in their
+/// order, and nothing that allows more may come before them.
+fn compare_rules(
+    level: &str,
+    before: &[Rule],
+    after: &[Rule],
+    has_list: bool,
+    lost: &mut Vec<String>,
+) {
+    let restricting = |rule: &&Rule| rule.action != RuleAction::Allow;
+    let mut rest = after;
+    for (at, rule) in before.iter().enumerate() {
+        let found = rest.iter().position(|other| is_as_strict(rule, other));
+        let Some(found) = found else {
+            if restricting(&rule) {
+                lost.push(format!(
+                    "the rule {} of {level} is gone or changed",
+                    described(rule)
+                ));
+                return;
+            }
+            continue;
+        };
+        let needs_block = before[at..]
+            .iter()
+            .any(|rule| rule.action == RuleAction::Block);
+        let new = rest[..found].iter().find(|new| match new.action {
+            RuleAction::Allow => true,
+            RuleAction::Ask => needs_block,
+            RuleAction::Block => false,
+        });
+        if let Some(new) = new {
+            lost.push(format!("the rule {} of {level} is new", described(new)));
+            return;
+        }
+        rest = &rest[found + 1..];
+    }
+    let opens_list = has_list.then(|| rest.iter().find(|rule| rule.action != RuleAction::Block));
+    if let Some(new) = opens_list.flatten() {
+        lost.push(format!("the rule {} of {level} is new", described(new)));
+    }
+}
+
+/// Returns true if a rule is the same as one before, or the same and stricter.
+fn is_as_strict(before: &Rule, after: &Rule) -> bool {
+    let strictness = |rule: &Rule| match rule.action {
+        RuleAction::Allow => 0,
+        RuleAction::Ask => 1,
+        RuleAction::Block => 2,
+    };
+    let conditions = |rule: &Rule| {
+        let mut meaning = meaning(rule);
+        meaning.remove("verdict");
+        meaning
+    };
+    // To allow becomes nothing else: conditions of a rule that allows match less.
+    let is_same_kind = (before.action == RuleAction::Allow) == (after.action == RuleAction::Allow);
+    is_same_kind
+        && strictness(after) >= strictness(before)
+        && conditions(before) == conditions(after)
+}
+
+fn described(rule: &Rule) -> String {
+    let action = match rule.action {
+        RuleAction::Allow => "allow",
+        RuleAction::Ask => "ask",
+        RuleAction::Block => "block",
+    };
+    let mut text = format!("`{action}: {}`", shown(&rule.tools.join(", ")));
+    let patterns: Vec<&str> = rule
+        .path
+        .iter()
+        .chain(&rule.command)
+        .map(String::as_str)
+        .collect();
+    if !patterns.is_empty() {
+        text += &format!(" about `{}`", shown(&patterns.join(", ")));
+    }
+    if !rule.source.is_empty() {
+        text += &format!(" ({})", shown(&rule.source));
+    }
+    text
+}
+
+fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &mut Vec<String>) {
+    compare_levels(level, &Level::of(before), &Level::of(after), lost);
+    for gate in &before.gate {
+        if !after.gate.iter().any(|other| is_as_demanding(gate, other)) {
+            lost.push(format!(
+                "the check `{}` of {level} is gone or changed",
+                gate.check.describe()
+            ));
+        }
+    }
+    match (&before.approve, &after.approve) {
+        (Some(_), None) => lost.push(format!("the approval of {level} is gone")),
+        (Some(Approval { show: was, .. }), Some(Approval { show: is, .. }))
+            if was.is_some() && was != is =>
+        {
+            lost.push(format!(
+                "the approval of {level} does not show the same file"
+            ));
+        }
+        _ => {}
+    }
+}
+
+/// Returns true if a check is the same, or demands more. How long a command may take does not matter.
+fn is_as_demanding(before: &Gate, after: &Gate) -> bool {
+    match (&before.check, &after.check) {
+        (Check::Run(before), Check::Run(after)) => {
+            before.command == after.command
+                && before.shell == after.shell
+                && before.exit == after.exit
+                && (before.stdout.is_none() || before.stdout == after.stdout)
+        }
+        (before, after) => before == after,
+    }
+}
