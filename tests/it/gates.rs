@@ -240,6 +240,131 @@ fn a_keeper_that_is_asked_to_end_ends_what_it_runs_first() {
     assert!(pids(&sleep).is_empty());
 }
 
+fn within(seconds: u32, line: &str) -> Gate {
+    let mut gate = shell(line);
+    if let Check::Run(run) = &mut gate.check {
+        run.timeout = seconds;
+    }
+    gate
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_that_stops_its_keeper_is_ended_with_it() {
+    let sleep = mark(20);
+    let line = format!("setsid sleep {sleep} & kill -STOP $PPID; sleep {sleep}");
+    let gates = Gates::start(vec![within(1, &line)]);
+    wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
+    let keeper = keeper_of_group(&sleep);
+    let (_, reports) = gates.finish();
+    let late = Verdict::CouldNotRun(CheckError::Timeout);
+    assert_eq!(reports[0].verdict, late, "{reports:?}");
+    assert!(reports[0].reason.contains("stopped it"), "{reports:?}");
+    assert!(pids(&sleep).is_empty());
+    assert!(!is_running(&keeper));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_gate_whose_keeper_is_stopped_again_and_again_can_be_called_off() {
+    let sleep = mark(21);
+    let line = format!("while :; do kill -STOP $PPID; sleep 0.01; : {sleep}; done");
+    let mut gates = Gates::start(vec![shell(&line)]);
+    wait_until("it runs", || !pids(&format!(": {sleep}")).is_empty());
+    thread::sleep(Duration::from_millis(200));
+    gates.running.take().unwrap().cancel();
+    let (_, reports) = gates.finish();
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    assert!(!reports[0].has_passed());
+    assert!(pids(&format!(": {sleep}")).is_empty());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_keeper_that_is_stopped_ends_what_it_runs_when_the_sidecar_is_killed() {
+    let sleep = mark(22);
+    let mut sidecar = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "gates::the_stand_in_runs_its_gate",
+            "--nocapture",
+        ])
+        .env(
+            STAND_IN,
+            format!("setsid sleep {sleep} & kill -STOP $PPID; sleep {sleep}; true"),
+        )
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
+    let keeper = keeper_of_group(&sleep);
+    sidecar.kill().unwrap();
+    sidecar.wait().unwrap();
+    wait_until("all have ended", || {
+        pids(&sleep).is_empty() && !is_running(&keeper)
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_in_a_session_of_its_own_does_not_outlive_the_gate() {
+    let [passes, fails, hangs] = [23, 24, 25].map(mark);
+    let daemon = |sleep: &str| format!("setsid sleep {sleep} >/dev/null 2>&1 & sleep 0.2");
+    let twice = format!(
+        "setsid sh -c 'setsid sleep {fails} & setsid sleep {fails} & sleep 0.1' & sleep 0.5"
+    );
+    let ignores =
+        format!("setsid sh -c 'trap \"\" TERM; while :; do sleep {hangs}; done' & sleep 60");
+    let lines = [
+        (&passes, shell(&daemon(&passes))),
+        (&fails, shell(&format!("{twice}; exit 1"))),
+        (&hangs, within(1, &ignores)),
+    ];
+    for (sleep, gate) in lines {
+        let gates = Gates::start(vec![gate]);
+        wait_until("it sleeps", || !pids(&format!("sleep {sleep}")).is_empty());
+        gates.finish();
+        assert!(pids(&format!("sleep {sleep}")).is_empty(), "{sleep}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_runs_already_is_left_alone() {
+    let sleep = mark(26);
+    let mut daemon = Command::new("setsid")
+        .args(["sleep", &sleep])
+        .spawn()
+        .unwrap();
+    wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
+    let (_, reports) = Gates::start(vec![shell("exit 0")]).finish();
+    assert!(reports[0].has_passed());
+    assert!(!pids(&format!("^sleep {sleep}")).is_empty());
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+}
+
+/// The supervisor of the shell that runs a sleep: the parent of its parent.
+#[cfg(target_os = "linux")]
+fn keeper_of_group(sleep: &str) -> String {
+    let shells = pids(&format!("^sh -c .*sleep {sleep}"));
+    parent_of(&shells[0])
+}
+
+#[cfg(target_os = "linux")]
+fn parent_of(pid: &str) -> String {
+    let output = Command::new("ps").args(["-o", "ppid=", "-p", pid]).output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    text.trim().to_owned()
+}
+
+#[cfg(target_os = "linux")]
+fn is_running(pid: &str) -> bool {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    !text.trim().is_empty() && !text.starts_with('Z')
+}
+
 #[test]
 fn a_keeper_that_cannot_be_started_is_reported() {
     let nowhere = SupervisorBinary::at(PathBuf::from("/no/such/binary"));

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -209,6 +210,9 @@ fn a_file_that_is_not_regular_is_reported_and_left_alone() {
     start(&mut host);
     assert!(next_texts(&mut host).concat().contains("no plain file"));
     fs::remove_file(&link).unwrap();
+    fs::hard_link(&precious, &link).unwrap();
+    assert!(next_texts(&mut host).concat().contains("a hard link"));
+    fs::remove_file(&link).unwrap();
     let made = Command::new("mkfifo").arg(&link).status().unwrap();
     assert!(made.success());
     thread::sleep(BEYOND_A_LOOK);
@@ -409,17 +413,55 @@ fn slow_clients_are_dismissed_and_delay_no_others() {
 }
 
 #[test]
-fn too_many_at_once_are_turned_away() {
+fn clients_without_the_token_make_room_for_new_ones() {
     let port = free_port();
     let project = project(&http_trigger(port), None);
     let mut host = host(&project);
     start(&mut host);
-    let idle: Vec<TcpStream> = (0..8).map(|_| connect(port)).collect();
-    thread::sleep(Duration::from_millis(300));
-    assert_eq!(status(connect(port)), 503);
-    drop(idle);
-    thread::sleep(Duration::from_millis(300));
+    let mut first = connect(port);
+    thread::sleep(Duration::from_millis(200));
+    let others: Vec<TcpStream> = (0..80).map(|_| connect(port)).collect();
+    // The oldest one is closed without an answer, and long before its time is over.
+    let began = Instant::now();
+    let mut answer = Vec::new();
+    let _ = first.read_to_end(&mut answer);
+    assert!(answer.is_empty() && began.elapsed() < Duration::from_secs(1));
     assert_eq!(send(port, &post("sesame", "x")), 200);
+    next_texts(&mut host);
+    drop(others);
+    shut_down(&mut host);
+}
+
+#[test]
+fn clients_without_the_token_keep_no_request_with_it_out() {
+    let port = free_port();
+    let project = project(&http_trigger(port), None);
+    let mut host = host(&project);
+    start(&mut host);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else {
+                        continue;
+                    };
+                    // Half a head, and no token.
+                    let _ = stream.write_all(b"POST / HTTP/1.1\r\nHost: localhost\r\n");
+                    let pause = Some(Duration::from_millis(20));
+                    stream.set_read_timeout(pause).unwrap();
+                    let _ = stream.read(&mut [0; 64]);
+                }
+            });
+        }
+        let statuses: Vec<u16> = (0..120).map(|_| send(port, &post("sesame", "x"))).collect();
+        is_over.store(true, Ordering::Relaxed);
+        // The agent is busy after the first one, and the queue is full after some more.
+        let are_answered = statuses
+            .iter()
+            .all(|status| matches!(status, 200 | 202 | 429));
+        assert!(are_answered, "{statuses:?}");
+    });
     next_texts(&mut host);
     shut_down(&mut host);
 }

@@ -159,3 +159,20 @@ fn a_template_becomes_so_long() {
         assert_eq!(resolved.matches('y').count(), size.min(MAX_RESOLVED));
     }
 }
+
+#[test]
+fn a_settings_file_has_so_many_triggers() {
+    let watched = [31, 32, 33, 1000].map(|count| {
+        let triggers = |number| format!("{{file: 'in-{number}', prompt: '{{content}}'}}");
+        let triggers: Vec<String> = (0..count).map(triggers).collect();
+        let settings = format!("{{triggers: [{}]}}", triggers.join(", "));
+        let loaded = load(&files(&settings, &workflow(1)));
+        let found = loaded.diagnostics.iter();
+        let found: Vec<_> = found
+            .filter(|found| found.code == Code::OverLimit)
+            .collect();
+        assert!(found.iter().all(|found| found.help.is_some()), "{found:?}");
+        (loaded.settings.triggers.len(), found.len())
+    });
+    assert_eq!(watched, [(31, 0), (32, 0), (32, 1), (32, 1)]);
+}

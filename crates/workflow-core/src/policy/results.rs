@@ -1,12 +1,14 @@
 //! Tool results as the model reads them: redacted, cut, with appended text.
 //!
-//! Only the texts of a result change, not images and not the information whether the call failed.
+//! A secret may be in any part of a result: hosts pass on whatever a tool returned. So redaction reads every string, number
+//! and key, whatever the shape, and only skips the data of images and sound. Cutting and appending concern the texts
+//! alone. The information whether the call failed never changes.
 
 use std::cell::OnceCell;
 
-use regex::Regex;
-use serde_json::Value;
+use regex::{NoExpand, Regex};
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 
 use crate::definition::{ResultKind, ResultRule};
 use crate::pattern::{names_match, regex};
@@ -48,7 +50,7 @@ impl Results {
 
     /// Applies the rules to a result; `None` if it does not change.
     ///
-    /// A result is a text or a list of parts, of which those of type `text` have one.
+    /// A result is a text or a list of parts; other shapes are redacted as well, but neither cut nor appended to.
     #[must_use]
     #[expect(
         clippy::missing_panics_doc,
@@ -76,6 +78,27 @@ impl Results {
     }
 }
 
+impl Results {
+    /// Redacts a text that is shown to the model as part of a result, such as the output of a gate's command.
+    pub(crate) fn redact_text(&self, tool: &str, is_error: bool, text: &mut String) {
+        let rules = self.rules.iter();
+        for rule in rules.filter(|rule| rule.applies_to(tool, is_error)) {
+            rule.redact_text(text);
+        }
+    }
+}
+
+/// What a rule does to texts.
+enum Redaction<'a> {
+    /// Matches are replaced.
+    Matches {
+        patterns: &'a [Regex],
+        with: &'a str,
+    },
+    /// It is not known what is secret, so all text is replaced.
+    All(String),
+}
+
 impl CompiledResultRule {
     fn applies_to(&self, tool: &str, is_error: bool) -> bool {
         let kind = if is_error {
@@ -87,8 +110,47 @@ impl CompiledResultRule {
     }
 
     fn redact(&self, content: &mut Value) {
-        for text in texts(content) {
-            self.redact_text(text);
+        match self.redaction() {
+            Redaction::Matches { patterns, with } => {
+                for pattern in patterns {
+                    redact_across(content, pattern, with);
+                    redact_value(content, pattern, with);
+                }
+            }
+            Redaction::All(text) => withhold(content, &text),
+        }
+    }
+
+    fn redact_text(&self, text: &mut String) {
+        match self.redaction() {
+            Redaction::Matches { patterns, with } => {
+                for pattern in patterns {
+                    replace_matches(text, pattern, with);
+                }
+            }
+            Redaction::All(replacement) => *text = replacement,
+        }
+    }
+
+    fn redaction(&self) -> Redaction<'_> {
+        if self.rule.unread {
+            return Redaction::All(format!(
+                "[withheld: {} says in a way that cannot be read what is to be redacted here]",
+                self.rule.source
+            ));
+        }
+        // A pattern that cannot be compiled redacts the whole text.
+        let compile = || {
+            self.rule
+                .redact
+                .iter()
+                .map(|pattern| regex(pattern).ok())
+                .collect()
+        };
+        let with = self.rule.with.as_deref().unwrap_or(REDACTED);
+        match self.redact.get_or_init(compile) {
+            Some(patterns) => Redaction::Matches { patterns, with },
+            None => Redaction::All(with.to_owned()),
         }
     }
 
@@ -104,43 +166,182 @@ impl CompiledResultRule {
             append(content, appended);
         }
     }
+}
 
-    fn redact_text(&self, text: &mut String) {
-        if self.rule.unread {
-            *text = format!(
-                "[withheld: {} says in a way that cannot be read what is to be redacted here]",
-                self.rule.source
-            );
-            return;
+/// Replaces the matches in a text; true if there were any.
+fn replace_matches(text: &mut String, pattern: &Regex, with: &str) -> bool {
+    let is_match = pattern.is_match(text);
+    if is_match {
+        *text = pattern.replace_all(text, NoExpand(with)).into_owned();
+    }
+    is_match
+}
+
+/// Redacts every string, number and key of a value.
+fn redact_value(value: &mut Value, pattern: &Regex, with: &str) {
+    match value {
+        Value::String(text) => {
+            replace_matches(text, pattern, with);
         }
-        // A pattern that cannot be compiled redacts the whole text.
-        let compile = || {
-            self.rule
-                .redact
-                .iter()
-                .map(|pattern| regex(pattern).ok())
-                .collect()
-        };
-        let with = self.rule.with.as_deref().unwrap_or(REDACTED);
-        let Some(patterns) = self.redact.get_or_init(compile) else {
-            with.clone_into(text);
-            return;
-        };
-        for pattern in patterns {
-            if pattern.is_match(text) {
-                *text = pattern
-                    .replace_all(text, regex::NoExpand(with))
-                    .into_owned();
+        Value::Number(number) => {
+            let mut digits = number.to_string();
+            if replace_matches(&mut digits, pattern, with) {
+                *value = Value::String(digits);
             }
         }
+        Value::Array(values) => {
+            for value in values {
+                redact_value(value, pattern, with);
+            }
+        }
+        Value::Object(members) => {
+            let is_media = is_media(members);
+            for (key, member) in members.iter_mut() {
+                if !is_kept(key, member, is_media) {
+                    redact_value(member, pattern, with);
+                }
+            }
+            redact_keys(members, pattern, with);
+        }
+        Value::Null | Value::Bool(_) => {}
     }
+}
+
+/// Replaces the matches in keys, except in those by which a host knows a part. Two members that get the same key are
+/// both preserved.
+fn redact_keys(members: &mut Map<String, Value>, pattern: &Regex, with: &str) {
+    const KNOWN: [&str; 9] = [
+        "type", "text", "thinking", "data", "mimeType", "source", "resource", "uri", "content",
+    ];
+    let is_redacted = |key: &str| !KNOWN.contains(&key) && pattern.is_match(key);
+    if !members.keys().any(|key| is_redacted(key)) {
+        return;
+    }
+    for (mut key, value) in std::mem::take(members) {
+        if is_redacted(&key) {
+            replace_matches(&mut key, pattern, with);
+        }
+        while members.contains_key(&key) {
+            key.push('_');
+        }
+        members.insert(key, value);
+    }
+}
+
+/// Redacts matches that begin in one text and end in a later one: the model reads them one after the other.
+fn redact_across(content: &mut Value, pattern: &Regex, with: &str) {
+    let mut texts = Vec::new();
+    all_texts(content, &mut texts);
+    if texts.len() < 2 {
+        return;
+    }
+    let joined: String = texts.iter().map(|text| text.as_str()).collect();
+    let found: Vec<(usize, usize)> = pattern
+        .find_iter(&joined)
+        .map(|found| (found.start(), found.end()))
+        .collect();
+    // From the end, so that the offsets before a replaced part remain valid.
+    let mut end = joined.len();
+    for text in texts.iter_mut().rev() {
+        let start = end - text.len();
+        for &(from, to) in found.iter().rev() {
+            let is_within = start <= from && to <= end;
+            if is_within || to <= start || end <= from {
+                continue;
+            }
+            let with = if from < start { "" } else { with };
+            text.replace_range(from.max(start) - start..to.min(end) - start, with);
+        }
+        end = start;
+    }
+}
+
+/// Collects all strings that are texts, in the order of the result: elements of lists, and the usual members of parts.
+fn all_texts<'a>(value: &'a mut Value, texts: &mut Vec<&'a mut String>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => {
+            for value in values {
+                all_texts(value, texts);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members.iter_mut() {
+                if matches!(&**key, "text" | "thinking" | "content" | "resource") {
+                    all_texts(member, texts);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns whether a part is an image or sound.
+fn is_media(members: &Map<String, Value>) -> bool {
+    let named = |key| members.get(key).and_then(Value::as_str);
+    matches!(named("type"), Some("image" | "audio" | "base64"))
+}
+
+/// Returns whether a member is no text: the data of an image or sound, and the type of a part that hosts know.
+fn is_kept(key: &str, member: &Value, is_media: bool) -> bool {
+    const TYPES: [&str; 6] = [
+        "text",
+        "image",
+        "audio",
+        "base64",
+        "resource",
+        "resource_link",
+    ];
+    match key {
+        "data" => is_media && member.is_string(),
+        "type" => member.as_str().is_some_and(|kind| TYPES.contains(&kind)),
+        _ => false,
+    }
+}
+
+/// Replaces every text of a result, and every part that may contain text, by one text.
+fn withhold(content: &mut Value, text: &str) {
+    match content {
+        Value::String(content) => text.clone_into(content),
+        Value::Array(parts) => parts.iter_mut().for_each(|part| withhold_part(part, text)),
+        Value::Object(_) | Value::Number(_) => {
+            *content = Value::Array(vec![text_part(text)]);
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+fn withhold_part(part: &mut Value, text: &str) {
+    match part {
+        Value::String(part) => text.clone_into(part),
+        Value::Object(members) if is_media(members) => retain_media(members),
+        Value::Object(_) | Value::Array(_) | Value::Number(_) => *part = text_part(text),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// Removes everything from an image or sound that may be a text.
+fn retain_media(members: &mut Map<String, Value>) {
+    members.retain(|key, member| match (&**key, member) {
+        ("source", Value::Object(source)) if is_media(source) => {
+            retain_media(source);
+            true
+        }
+        ("mimeType" | "media_type", Value::String(kind)) => {
+            kind.starts_with("image/") || kind.starts_with("audio/")
+        }
+        (key, member) => is_kept(key, member, true),
+    });
+}
+
+fn text_part(text: &str) -> Value {
+    serde_json::json!({"type": "text", "text": text})
 }
 
 /// Returns the replacement for a result that cannot be parsed.
 fn withheld() -> Box<RawValue> {
     let text = "[redacted: the result could not be read]";
-    to_raw_value(&serde_json::json!([{"type": "text", "text": text}]))
-        .expect("a value of JSON can be serialized")
+    to_raw_value(&[text_part(text)]).expect("a value of JSON can be serialized")
 }
 
 /// Returns the texts of a result.
@@ -195,7 +396,7 @@ fn append(content: &mut Value, appended: &str) {
         }
         None => {
             if let Value::Array(parts) = content {
-                parts.push(serde_json::json!({"type": "text", "text": appended}));
+                parts.push(text_part(appended));
             }
         }
     }
@@ -300,10 +501,144 @@ mod tests {
     }
 
     #[test]
-    fn content_without_text_does_not_change() {
-        let rules = [json!({"redact": ["a"], "append": "b"})];
-        for content in [json!(null), json!({"a": "a"}), json!(1)] {
+    fn content_without_text_is_neither_cut_nor_appended_to() {
+        let rules = [json!({"maxChars": 1, "append": "b"})];
+        for content in [json!(null), json!({"a": "aaa"}), json!(1)] {
             assert_eq!(applied(&rules, "bash", &content, false), None, "{content}");
         }
+    }
+
+    /// Every shape in which a host may pass on a text.
+    fn shapes_with(key: &str) -> Vec<Value> {
+        let said = format!("the key is {key}.");
+        vec![
+            json!(said),
+            json!({"text": said}),
+            json!({"content": said}),
+            json!({"content": [{"type": "text", "text": said}]}),
+            json!({"type": "text", "text": said}),
+            json!([said]),
+            json!([1, said]),
+            json!([[said]]),
+            json!([{"type": "text", "text": "a"}, said]),
+            json!([{"type": "text", "text": [said]}]),
+            json!([{"type": "text", "text": {"value": said}}]),
+            json!([{"type": "text", "value": said}]),
+            json!([{"type": "text", "text": "a", "annotations": {"title": said}}]),
+            json!([{"type": "Text", "text": said}]),
+            json!([{"type": ["text"], "text": said}]),
+            json!([{"text": said}]),
+            json!([{"content": said}]),
+            json!([{"type": "content", "content": {"type": "text", "text": said}}]),
+            json!([{"type": "thinking", "thinking": said}]),
+            json!([{"type": "thinking", "thinking": "a", "signature": said}]),
+            json!([{"type": "redacted_thinking", "data": said}]),
+            json!([{"type": "json", "data": said}]),
+            json!([{"type": "json", "json": {"a": [{"b": said}]}}]),
+            json!([{"type": "tool_result", "content": [{"type": "text", "text": said}]}]),
+            json!([{"type": "tool_use", "input": {"command": said}}]),
+            json!([{"type": "structured", "structuredContent": {"value": said}}]),
+            json!([{"type": "resource", "resource": {"uri": "file:///a", "text": said}}]),
+            json!([{"type": "resource", "resource": {"uri": format!("file:///{key}"), "text": "a"}}]),
+            json!([{"type": "resource", "resource": {"uri": "file:///a", "blob": key}}]),
+            json!([{"type": "resource", "resource": {"mimeType": key}}]),
+            json!([{"type": "resource_link", "uri": format!("file:///{key}"), "name": "a"}]),
+            json!([{"type": "resource_link", "uri": "file:///a", "name": said}]),
+            json!([{"type": "resource_link", "uri": "file:///a", "name": "a", "title": said}]),
+            json!([{"type": "resource_link", "uri": "file:///a", "name": "a", "description": said}]),
+            json!([{"type": "image", "data": "aaaa", "mimeType": key}]),
+            json!([{"type": "image", "data": "aaaa", "alt": said}]),
+            json!([{"type": "image", "data": [said]}]),
+            json!([{"type": "image", "url": format!("https://example.com/{key}")}]),
+            json!([{"type": "image", "source": {"type": "url", "url": key}}]),
+            json!([{"type": "audio", "data": "aaaa", "transcript": said}]),
+            json!([{"type": "error", "message": said, "stack": said}]),
+            json!([{"type": key}]),
+            json!([{(key): "a"}]),
+            json!({(key): {(key): true}}),
+            json!([{"type": "text", "text": "a", "_meta": {(key): null}}]),
+            json!([{"type": "text", "text": "a"}, null, true, {"x": {"y": {"z": [[[said]]]}}}]),
+        ]
+    }
+
+    #[test]
+    fn a_secret_is_redacted_in_every_shape_of_a_result() {
+        let key = "sk-abcdefghijklmnopqrstuvwxyz";
+        let rules = [json!({"redact": ["sk-[A-Za-z0-9]{20,}"]})];
+        for content in shapes_with(key) {
+            let found = applied(&rules, "bash", &content, false);
+            let found = found.unwrap_or_else(|| panic!("unchanged: {content}"));
+            assert!(!found.to_string().contains("sk-"), "{content}: {found}");
+            assert!(
+                found.to_string().contains(REDACTED),
+                "{content}: only the secret is replaced: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_shape_is_withheld_where_it_is_not_known_what_is_secret() {
+        let key = "sk-abcdefghijklmnopqrstuvwxyz";
+        for rule in [json!({"unread": true}), json!({"redact": ["("]})] {
+            for content in shapes_with(key) {
+                let found = applied(std::slice::from_ref(&rule), "bash", &content, false);
+                let found = found.unwrap_or_else(|| panic!("unchanged: {content}"));
+                assert!(!found.to_string().contains("sk-"), "{content}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_a_secret_becomes_a_redacted_text() {
+        let rules = [json!({"redact": ["[0-9]{16}"]})];
+        let content = json!([{"type": "json", "card": 4_111_111_111_111_111_u64, "count": 3}]);
+        let expected = json!([{"type": "json", "card": "[redacted]", "count": 3}]);
+        assert_eq!(applied(&rules, "pay", &content, false), Some(expected));
+    }
+
+    #[test]
+    fn members_whose_keys_become_equal_are_both_preserved() {
+        let rules = [json!({"redact": ["sk-[0-9]"]})];
+        let content = json!({"sk-1": "a", "sk-2": "b"});
+        let expected = json!({"[redacted]": "a", "[redacted]_": "b"});
+        assert_eq!(applied(&rules, "bash", &content, false), Some(expected));
+    }
+
+    #[test]
+    fn a_secret_that_is_split_over_texts_is_redacted() {
+        let rules = [json!({"redact": ["sk-[a-z]{20,}"], "with": "*"})];
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let split = |parts: Vec<Value>| applied(&rules, "bash", &json!(parts), false);
+        let key = ["x sk-abcdefgh", "ijklmnopqrst", "uvwxyz. y"];
+        assert_eq!(
+            split(key.map(text).to_vec()),
+            Some(json!([text("x *"), text(""), text(". y")]))
+        );
+        assert_eq!(
+            split(vec![json!(key[0]), text(key[1]), json!(key[2])]),
+            Some(json!(["x *", text(""), ". y"]))
+        );
+        // The longer match counts, although the first part matches by itself.
+        let long = [
+            "sk-abcdefghijklmnopqrstuvwxyz",
+            "abc. sk-abcdefghijklmnopqrstu",
+        ];
+        assert_eq!(
+            split(long.map(text).to_vec()),
+            Some(json!([text("*"), text(". *")]))
+        );
+        assert_eq!(split(vec![text("sk-abc"), text(" def")]), None);
+    }
+
+    #[test]
+    fn images_and_types_of_parts_are_unchanged() {
+        let rules = [json!({"redact": ["text", "image", "iVBOR", "resource"]})];
+        let content = json!([
+            {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "a/b"},
+            {"type": "image", "source": {"type": "base64", "data": "iVBORw0KGgo="}},
+            {"type": "text", "text": "a"},
+            {"type": "audio", "data": "iVBORw0KGgo="},
+        ]);
+        assert_eq!(applied(&rules, "read", &content, false), None);
     }
 }

@@ -13,7 +13,9 @@ use super::run::ActiveRun;
 use crate::definition::{Check, Gate, RunCheck};
 use crate::effect::{AnswerKind, DeferredAnswer, Effect, Effects, GateRun, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
+use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
+use crate::policy::results::Results;
 use crate::reminders::PauseReason;
 use crate::run::{StoredGate, entry_type};
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
@@ -205,6 +207,9 @@ impl PhaseExit {
         if reports.is_empty() {
             let reason = "it ended, and nobody said how".to_owned();
             reports = could_not_run(context, |_| true, CheckError::Start, reason);
+        }
+        if let Some(phase) = context.active_run().and_then(|run| run.phase()) {
+            redact(&mut reports, &phase.results);
         }
         Some(self.finish_gate(request, approved, reports, context, out.now()))
     }
@@ -676,6 +681,18 @@ fn pause_for_approval(why: &str, context: &mut ExitContext<'_>, out: &mut Effect
         details: json!({ "active": true, "advanced": false, "waiting": "approval" }),
         kind: Some(AnswerKind::Error),
     })
+}
+
+/// Redacts what checks report, because the reports are in the result of `workflow_step` and in the session.
+fn redact(reports: &mut [Report], results: &Results) {
+    let is_error = !reports.iter().all(Report::has_passed);
+    for report in reports {
+        for text in [&mut report.what, &mut report.reason, &mut report.tail] {
+            if !text.is_empty() {
+                results.redact_text(STEP_TOOL, is_error, text);
+            }
+        }
+    }
 }
 
 /// The report on a gate with commands that are not trusted.

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{Approval, Catalog, Check, Gate, GitCheck, Loaded, RunCheck, Settings};
+use crate::definition::{Approval, Catalog, Check, Gate, Loaded, RunCheck, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
 use crate::effect::{Action, ApprovalRequest, Effect, Effects};
 use crate::policy::gate_report::Report;
@@ -306,7 +306,8 @@ impl ActiveRun {
         let gates = &self.phase()?.phase.gate;
         let compares = |gate: &Gate| match &gate.check {
             Check::File(file) => file.changed.is_some(),
-            Check::Git(git) => *git == GitCheck::NewCommit,
+            // Also a check that nothing is changed is about the repository that was there.
+            Check::Git(_) => true,
             Check::Run(_) => false,
         };
         gates.iter().any(compares).then(|| gates.clone())

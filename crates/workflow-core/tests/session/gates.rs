@@ -313,3 +313,26 @@ fn whatever_moves_the_run_calls_its_gate_off() {
         );
     }
 }
+
+#[test]
+fn what_a_gate_reports_is_redacted_wherever_it_is_shown_or_stored() {
+    let rule = json!({"tools": ["workflow_*"], "redact": ["sk-[a-z]{20,}"]});
+    let mut world = world_with(Phase {
+        gate: gates(&json!([cargo_test()])),
+        results: vec![serde_json::from_value(rule).expect("it is a rule")],
+        ..phase("a")
+    });
+    for verdict in [json!("failed"), json!("passed")] {
+        world.tool("next");
+        let key = "sk-abcdefghijklmnopqrstuvwxyz";
+        let mut report = report(&verdict);
+        report.reason = format!("{key}.txt has changed");
+        report.tail = format!("the key is {key}");
+        let gate = world.gate;
+        let reports = vec![report];
+        let lines = world.report(PlatformEvent::GateFinished { gate, reports });
+        let all = lines.join("\n");
+        assert!(!all.contains("sk-"), "{all}");
+        assert!(all.contains("the key is [redacted]"), "{all}");
+    }
+}

@@ -1,16 +1,34 @@
 //! The reader of `triggers`. It is a guard: any mistake is an error. A trigger with a mistake is left out; the others of the
 //! file stay.
 
+use std::cell::Cell;
+
 use crate::definition::model::{Tier, Token, Trigger, TriggerOn};
 use crate::definition::schema::keys::{http, settings, trigger};
 use crate::definition::schema::{Field, MapReader, Section, Text, listed};
 use crate::definition::syntax::{Map, Reader, Span};
 use crate::diagnostic::{Code, Finding};
 
+/// Triggers of a settings file. Each takes a thread or a port as long as a session is open.
+const MOST: usize = 32;
+
 /// Reads the `triggers` of a settings file.
 pub(super) fn read_triggers(keys: &mut MapReader<'_, '_, '_>, tier: Tier) -> Vec<Trigger> {
+    let count = Cell::new(0_usize);
     let read = |reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>| {
-        read_trigger(reader, map, span, tier)
+        let before = count.replace(count.get() + 1);
+        if before < MOST {
+            return read_trigger(reader, map, span, tier);
+        }
+        if before == MOST {
+            let keys = MapReader::new(reader, Section::Trigger, map, span);
+            let message =
+                format!("more than {MOST} triggers: this one and those below are not watched");
+            let help = "let several senders write to one file, or send to one port";
+            let finding = Finding::error(Code::OverLimit, keys.start, message);
+            keys.reader.report(finding.help(help));
+        }
+        None
     };
     keys.list(&settings::TRIGGERS, read).all
 }

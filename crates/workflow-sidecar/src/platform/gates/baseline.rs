@@ -12,7 +12,7 @@ use workflow_core::definition::{Check, FileCheck, Gate, GitCheck};
 
 use super::git_check::{Finding, head};
 use crate::platform::file_state::FileState;
-use crate::platform::git::Head;
+use crate::platform::git::{Head, RepositoryState};
 use crate::platform::process::{CheckError, Monitor, one_line};
 
 /// Time for recording: the host waits for it. A file that is not read by then counts as too long to be read.
@@ -27,6 +27,9 @@ pub struct Baseline {
     /// The commit of the repository, if a check wants a new one and git answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
+    /// The repository, if a check is about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<RepositoryState>,
 }
 
 impl Baseline {
@@ -47,13 +50,25 @@ impl Baseline {
                     let state = state.unwrap_or(FileState::Unreadable);
                     baseline.files.insert(path.clone(), state);
                 }
-                Check::Git(GitCheck::NewCommit) if baseline.head.is_none() => {
-                    let cancelled = AtomicBool::new(false);
-                    let time = end.saturating_duration_since(Instant::now());
-                    baseline.head = head(time, cwd, &mut Monitor::new(&cancelled, &mut |_| ()));
-                }
                 Check::Run(_) | Check::File(_) | Check::Git(_) => {}
             }
+        }
+        let wants = |wanted: Option<GitCheck>| {
+            let mut checks = gates.iter().map(|gate| &gate.check);
+            checks.any(|check| match check {
+                Check::Git(check) => wanted.is_none_or(|wanted| wanted == *check),
+                Check::Run(_) | Check::File(_) => false,
+            })
+        };
+        let cancelled = AtomicBool::new(false);
+        let mut ignore_groups = |_| ();
+        let monitor = &mut Monitor::new(&cancelled, &mut ignore_groups);
+        let left = || end.saturating_duration_since(Instant::now());
+        if wants(Some(GitCheck::NewCommit)) {
+            baseline.head = head(left(), cwd, monitor);
+        }
+        if wants(None) {
+            baseline.repository = Some(RepositoryState::read(left(), cwd, monitor));
         }
         baseline
     }
@@ -61,7 +76,7 @@ impl Baseline {
     /// Returns `true` if no check compares with anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.head.is_none()
+        self.files.is_empty() && self.head.is_none() && self.repository.is_none()
     }
 }
 

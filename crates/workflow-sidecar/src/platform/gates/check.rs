@@ -53,11 +53,11 @@ pub(crate) fn check(gate: &Gate, job: &Job, monitor: &mut Monitor<'_>) -> Report
             }
             Check::Git(GitCheck::Clean) => finding_report(
                 gate,
-                git_check::is_clean(&job.cwd, job.agent_dir.as_deref(), monitor),
+                git_check::is_clean(&job.baseline, &job.cwd, job.agent_dir.as_deref(), monitor),
             ),
             Check::Git(GitCheck::NewCommit) => {
-                let before = job.baseline.head.as_ref();
-                finding_report(gate, git_check::has_new_commit(before, &job.cwd, monitor))
+                let finding = git_check::has_new_commit(&job.baseline, &job.cwd, monitor);
+                finding_report(gate, finding)
             }
         }
     };

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Verdict;
+use super::baseline::Baseline;
 use crate::platform::git::{
-    GitOperation, Head, HeadLookup, TIMEOUT, check_allowed, git, look_up_head,
+    GitOperation, Head, HeadLookup, RepositoryState, TIMEOUT, check_allowed, git, hidden_changes,
+    look_up_head, shown_changes,
 };
 use crate::platform::process::{CheckError, Failure, Monitor};
 
@@ -43,43 +45,71 @@ impl Finding {
     }
 }
 
-/// Checks that all changes are committed. An untracked file counts as a change.
-pub(super) fn is_clean(cwd: &Path, agent_dir: Option<&Path>, monitor: &mut Monitor<'_>) -> Finding {
+/// Checks that all changes are committed. An untracked file counts as a change, and so does a change that
+/// `git status` overlooks.
+pub(super) fn is_clean(
+    baseline: &Baseline,
+    cwd: &Path,
+    agent_dir: Option<&Path>,
+    monitor: &mut Monitor<'_>,
+) -> Finding {
+    let before = baseline.repository.as_ref();
+    try_is_clean(before, cwd, agent_dir, monitor).unwrap_or_else(Finding::could_not_run)
+}
+
+fn try_is_clean(
+    before: Option<&RepositoryState>,
+    cwd: &Path,
+    agent_dir: Option<&Path>,
+    monitor: &mut Monitor<'_>,
+) -> Result<Finding, Failure> {
     let status = [
         "status",
         "--porcelain=v1",
         "--untracked-files=normal",
         "--ignore-submodules=dirty",
     ];
-    let allowed = check_allowed(GitOperation::Compare, cwd, agent_dir, TIMEOUT, monitor);
-    let output = match allowed.and_then(|()| git(TIMEOUT, &status, cwd, monitor)) {
-        Ok(output) => output,
-        Err(problem) => return Finding::could_not_run(problem),
-    };
-    match output.code {
-        0 if output.text.is_empty() => Finding::passed(),
-        0 => {
-            let count = output.text.lines().count();
-            let at_least = if output.is_cut { "at least " } else { "" };
-            let are = if count == 1 {
-                "change is"
-            } else {
-                "changes are"
-            };
-            let reason = format!("{at_least}{count} {are} not committed");
-            Finding::failed(reason, output.tail)
-        }
-        _ => Finding::could_not_run(output.failure()),
+    check_allowed(GitOperation::Compare, cwd, agent_dir, TIMEOUT, monitor)?;
+    if let Some(before) = before {
+        before.check_same(TIMEOUT, cwd, monitor)?;
     }
+    let output = git(TIMEOUT, &status, cwd, monitor)?;
+    if output.code != 0 {
+        return Err(output.failure());
+    }
+    if !output.text.is_empty() {
+        let at_least = if output.is_cut { "at least " } else { "" };
+        let count = changes(output.text.lines().count(), "not committed");
+        return Ok(Finding::failed(format!("{at_least}{count}"), output.tail));
+    }
+    let hidden = hidden_changes(before, cwd, agent_dir, monitor)?;
+    if hidden.is_empty() {
+        return Ok(Finding::passed());
+    }
+    let count = changes(hidden.len(), "not committed, and hidden from `git status`");
+    let reason = format!(
+        "{count} by a mark in the index, a setting of git, or a list of ignored files that is not committed. Commit \
+         them, or list them in a .gitignore that is committed; what is the user's own, `workflow-sidecar trust` shows and allows"
+    );
+    Ok(Finding::failed(reason, shown_changes(&hidden)))
+}
+
+fn changes(count: usize, how: &str) -> String {
+    let are = if count == 1 {
+        "change is"
+    } else {
+        "changes are"
+    };
+    format!("{count} {are} {how}")
 }
 
 /// Checks that there is a commit that did not exist when the phase was entered.
 pub(super) fn has_new_commit(
-    before: Option<&Head>,
+    baseline: &Baseline,
     cwd: &Path,
     monitor: &mut Monitor<'_>,
 ) -> Finding {
-    let Some(before) = before else {
+    let Some(before) = &baseline.head else {
         let reason = "where the repository stood when the phase was entered is not known";
         return Finding::could_not_run((CheckError::NoBaseline, reason.to_owned()));
     };
@@ -89,19 +119,28 @@ pub(super) fn has_new_commit(
             return Finding::could_not_run(problem);
         }
     };
+    let repository = baseline.repository.as_ref();
+    let is_same = repository.map_or(Ok(()), |state| state.check_same(TIMEOUT, cwd, monitor));
+    if let Err(problem) = is_same {
+        return Finding::could_not_run(problem);
+    }
+    let tips = repository.map_or(&[][..], RepositoryState::tips);
     match (before, now) {
         (_, Head::NoCommit) => Finding::failed("there is no commit yet", String::new()),
-        (Head::NoCommit, Head::Commit(_)) => Finding::passed(),
+        (Head::NoCommit, Head::Commit(now)) => {
+            compare(None, &now, tips, cwd, monitor).unwrap_or_else(Finding::could_not_run)
+        }
         (Head::Commit(before), Head::Commit(now)) => {
-            compare(before, &now, cwd, monitor).unwrap_or_else(Finding::could_not_run)
+            compare(Some(before), &now, tips, cwd, monitor).unwrap_or_else(Finding::could_not_run)
         }
     }
 }
 
-/// Compares two commits. One that existed before, as after a reset, is not new.
+/// Compares two commits. One that existed before, as after a reset or on another branch, is not new.
 fn compare(
-    before: &str,
+    before: Option<&str>,
     now: &str,
+    tips: &[String],
     cwd: &Path,
     monitor: &mut Monitor<'_>,
 ) -> Result<Finding, Failure> {
@@ -111,14 +150,19 @@ fn compare(
             String::new(),
         )
     };
-    if before == now {
+    if before == Some(now) {
         return Ok(none());
     }
-    let excluded = format!("^{before}");
-    let list = ["rev-list", "--max-count=1", now, &excluded, "--"];
+    let known = before.into_iter().chain(tips.iter().map(String::as_str));
+    let excluded: Vec<String> = known.map(|commit| format!("^{commit}")).collect();
+    let mut list = vec!["rev-list", "--ignore-missing", "--max-count=1", now];
+    list.extend(excluded.iter().map(String::as_str));
+    list.push("--");
     let new = git(TIMEOUT, &list, cwd, monitor)?;
-    // If the old commit no longer exists, git fails, and the current one counts as new.
-    let is_old = new.code == 0 && new.text.trim().is_empty();
+    if new.code != 0 {
+        return Err(new.failure());
+    }
+    let is_old = new.text.trim().is_empty();
     Ok(if is_old { none() } else { Finding::passed() })
 }
 

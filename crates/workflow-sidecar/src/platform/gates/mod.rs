@@ -15,12 +15,16 @@
 //!
 //! - A command runs without a shell, unless it is a line for the shell, and has no input. Its process group is ended
 //!   (terminated, after two seconds killed) at its time limit, when the gate is cancelled, when the sidecar dies, and
-//!   when the command has exited and left processes behind.
+//!   when the command has exited and left processes behind. On Linux this includes processes that have left the
+//!   group (`setsid`, as a daemon does): they become children of the supervisor.
 //! - A file is read, and compared with the [`Baseline`] recorded when the phase was entered.
 //! - The repository is examined with git, see `git_check.rs`.
 //!
-//! Two cases are not ended: a process that leaves its group on purpose (`setsid`, as a daemon does), and a command
-//! if its supervisor and the sidecar are both killed by SIGKILL at the same moment.
+//! A command can stop its supervisor. The sidecar has a second clock for this, see `watchdog.rs`; if the sidecar is
+//! killed, the system continues the supervisor (Linux).
+//!
+//! Not ended are a command if its supervisor and the sidecar are both killed by SIGKILL at the same moment, and a process
+//! that has left its group if a command kills the supervisor.
 //!
 //! Must not know of sessions and runs, nor decide if a project's commands may run: see
 //! `platform::trust_store`.
@@ -31,13 +35,14 @@ mod git_check;
 mod report;
 mod runner;
 mod supervisor;
+mod watchdog;
 
 #[cfg(all(test, unix))]
 pub(super) use check::check;
 pub use workflow_core::policy::gate_report::{CheckError, CheckVerdict as Verdict, Report};
 
 pub use super::file_state::FileState;
-pub use super::git::Head;
+pub use super::git::{Head, RepositoryState};
 pub use baseline::Baseline;
 pub use check::Job;
 pub use report::{check_name, could_not_run};

@@ -12,7 +12,8 @@ use super::Report;
 use super::check::Job;
 use super::report::{check_name, could_not_run};
 use super::supervisor::Message;
-use crate::platform::process::{CheckError, ProcessGroup};
+use super::watchdog::Watchdog;
+use crate::platform::process::{CheckError, Failure, ProcessGroup};
 
 /// The hidden command that makes this binary a supervisor.
 const COMMAND: &str = "run-gate";
@@ -74,7 +75,14 @@ impl SupervisorBinary {
 #[derive(Debug)]
 #[must_use = "a gate whose `Running` is dropped is cancelled"]
 pub struct Running {
+    watchdog: Watchdog,
     _supervisor_input: PipeWriter,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.watchdog.cancel();
+    }
 }
 
 impl Running {
@@ -98,6 +106,8 @@ pub fn start(
     let (input, write_end) = io::pipe().map_err(failed)?;
     let for_job = write_end.try_clone().map_err(failed)?;
     let supervisor = supervisor.clone();
+    let watchdog = Watchdog::new();
+    let for_follower = watchdog.clone();
     let thread = thread::Builder::new().name("gate".to_owned());
     let spawned = thread.spawn(move || {
         let gates = job.gates.len();
@@ -108,12 +118,14 @@ pub fn start(
             reports: Vec::new(),
             current: None,
             group: None,
+            watchdog: for_follower,
         };
-        let end = follower.follow(&supervisor, input, for_job);
-        follower.finish(&end);
+        let (error, reason) = follower.follow(&supervisor, input, for_job);
+        follower.finish(error, &reason);
     });
     spawned.map_err(failed)?;
     Ok(Running {
+        watchdog,
         _supervisor_input: write_end,
     })
 }
@@ -131,20 +143,24 @@ struct Follower<F> {
     current: Option<(usize, Instant)>,
     /// The process group that runs.
     group: Option<u32>,
+    watchdog: Watchdog,
 }
 
 impl<F: FnMut(Event)> Follower<F> {
-    /// Reads the supervisor's messages until it ends; returns the reason of its end.
+    /// Reads the supervisor's messages until it ends; returns how and why it ended.
     fn follow(
         &mut self,
         supervisor: &SupervisorBinary,
         input: PipeReader,
         job: PipeWriter,
-    ) -> String {
+    ) -> Failure {
         let mut child = match spawn(supervisor, input) {
             Ok(child) => child,
-            Err(error) => return not_started(&error),
+            Err(error) => return (CheckError::Start, not_started(&error)),
         };
+        if let Err(error) = self.watchdog.watch(&child) {
+            tracing::warn!(%error, "a gate has no second clock");
+        }
         if let Err(error) = self.send_job(job) {
             // It has ended, or ends when its input does: both are reported below.
             tracing::warn!(%error, "the supervisor of a gate does not read its job");
@@ -166,9 +182,19 @@ impl<F: FnMut(Event)> Follower<F> {
                 }
             }
         }
-        match child.wait() {
-            Ok(status) => format!("what runs the gate ended before the check did: {status}"),
-            Err(error) => format!("what runs the gate was lost: {error}"),
+        match self.watchdog.wait_for(&mut child) {
+            (_, true) => {
+                let reason = "what runs the gate did not answer in time, and was ended: a command may have stopped it";
+                (CheckError::Timeout, reason.to_owned())
+            }
+            (Ok(status), false) => {
+                let reason = format!("what runs the gate ended before the check did: {status}");
+                (CheckError::Start, reason)
+            }
+            (Err(error), false) => {
+                let reason = format!("what runs the gate was lost: {error}");
+                (CheckError::Start, reason)
+            }
         }
     }
 
@@ -181,12 +207,14 @@ impl<F: FnMut(Event)> Follower<F> {
     fn handle(&mut self, message: Message) {
         match message {
             Message::Begins(check) => {
+                self.watchdog.check_begins(self.job.gates.get(check));
                 self.current = Some((check, Instant::now()));
                 self.report_progress();
             }
             Message::Runs(group) => self.group = group,
             Message::Still => self.report_progress(),
             Message::Report(report) => {
+                self.watchdog.check_ended();
                 self.current = None;
                 self.reports.push(report);
             }
@@ -211,7 +239,7 @@ impl<F: FnMut(Event)> Follower<F> {
     }
 
     /// Sends the final event. If the supervisor was lost, the check that it ran could not be run.
-    fn finish(mut self, reason: &str) {
+    fn finish(mut self, error: CheckError, reason: &str) {
         if let Some(group) = self.group.and_then(ProcessGroup::numbered) {
             group.end(None);
         }
@@ -219,7 +247,7 @@ impl<F: FnMut(Event)> Follower<F> {
         if let Some(gate) = self.job.gates.get(self.reports.len())
             && !has_stopped
         {
-            let lost = could_not_run(gate, CheckError::Start, reason);
+            let lost = could_not_run(gate, error, reason);
             self.reports.push(lost);
         }
         (self.on_event)(Event::Finished(self.reports));

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Report;
 use super::check::{Job, check};
-use crate::platform::process::{GRACE, Monitor, ProcessGroup};
+use crate::platform::process::{GRACE, Monitor, ProcessGroup, end_descendants};
 
 /// A line of the supervisor's output.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub(super) enum Message {
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Time limit of the cleanup.
-const CLEANUP_TIME: Duration = Duration::from_secs(3).saturating_add(GRACE);
+const CLEANUP_TIME: Duration = Duration::from_secs(4).saturating_add(GRACE.saturating_mul(2));
 
 /// Runs the gate that is sent on standard input, until that input ends.
 pub(crate) fn supervise() -> io::Result<()> {
@@ -68,6 +68,8 @@ fn run(job: &Job, cancelled: &AtomicBool, reporter: &Reporter) {
             reporter.send(&Message::Runs(group.map(ProcessGroup::number)));
         };
         let report = check(gate, job, &mut Monitor::new(cancelled, &mut groups));
+        // What has left its group has become a child of this process.
+        end_descendants();
         let goes_on = report.has_passed();
         reporter.send(&Message::Report(report));
         if !goes_on {
@@ -115,9 +117,16 @@ fn cancel_at_end_of_input(cancelled: &AtomicBool) {
 fn leave_the_terminal() {
     // Fails only for a process that already leads a group, which is separate from the terminal as well.
     let _ = rustix::process::setsid();
-    // Orphaned processes are reparented to this one, so that they are reaped in a container without an init process.
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    {
+        use rustix::process::{
+            Signal, getpid, set_child_subreaper, set_parent_process_death_signal,
+        };
+        // Orphaned processes become children of this one, which ends and reaps them.
+        let _ = set_child_subreaper(Some(getpid()));
+        // A command may have stopped this process, which then would not notice that the sidecar was killed.
+        let _ = set_parent_process_death_signal(Some(Signal::CONT));
+    }
 }
 
 #[cfg(windows)]

@@ -2,11 +2,15 @@
 //!
 //! Owns how git runs: it neither waits for a person nor executes what a repository's configuration names. There is no
 //! monitor, hook, pager, prompt, external diff or fetch, and submodules are not entered, because their configuration
-//! is unknown. Filters, which git needs to compare files, and merge drivers remain: [`config_commands`] checks that
-//! they may run. Variables that name another repository, as the environment of a hook has them, are ignored.
+//! is unknown. Objects are read as they were committed, without replacements and grafts. Filters, which git needs to
+//! compare files, and merge drivers remain: [`config_commands`] checks that they may run. Variables that name another
+//! repository, as the environment of a hook has them, are ignored.
 
 mod checkpoint;
 mod config_commands;
+mod configured_hooks;
+mod hidden_changes;
+mod repository_state;
 mod restore_job;
 
 use std::path::Path;
@@ -19,6 +23,8 @@ pub(crate) use checkpoint::record_checkpoint;
 pub(super) use checkpoint::restore_checkpoint;
 pub(crate) use config_commands::config_commands;
 pub(super) use config_commands::{GitOperation, check_allowed};
+pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
+pub use repository_state::RepositoryState;
 pub(crate) use restore_job::{RestoreEvent, start_restore};
 
 use super::process::{
@@ -35,17 +41,23 @@ const FATAL: i32 = 128;
 /// Reason of a command or check that was cancelled.
 pub(super) const CANCELLED: &str = "it was ended: the session ended, or the gate was called off";
 
-const ENVIRONMENT: [(&str, &str); 7] = [
+const ENVIRONMENT: [(&str, &str); 9] = [
     // Another git may be running, and must not find a lock of this one.
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     // A protocol that does not exist: older versions of git do not know the line above.
     ("GIT_ALLOW_PROTOCOL", "none"),
+    // Otherwise a reference or a file in the repository replaces what was committed.
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", NO_FILE),
     ("GIT_PAGER", "cat"),
     ("GIT_EDITOR", "true"),
     ("LC_ALL", "C"),
 ];
+
+/// A path at which there cannot be a file.
+const NO_FILE: &str = "/dev/null/none";
 
 /// Variables that the user may set for every git, so also for this one.
 const INHERITED: [&str; 6] = [
@@ -139,6 +151,22 @@ impl GitOutput {
     }
 }
 
+/// Returns `false` for commands that change neither an index nor a reference, and so run no hook.
+fn may_run_hooks(arguments: &[&str]) -> bool {
+    const READING: [&str; 7] = [
+        "cat-file",
+        "check-ignore",
+        "config",
+        "for-each-ref",
+        "ls-files",
+        "rev-list",
+        "rev-parse",
+    ];
+    arguments
+        .first()
+        .is_none_or(|command| !READING.contains(command))
+}
+
 /// Runs a git command with the usual environment and bound.
 pub(super) fn git(
     timeout: Duration,
@@ -171,7 +199,18 @@ impl GitLimits<'_> {
         monitor: &mut Monitor<'_>,
     ) -> Result<GitOutput, Failure> {
         let timeout = self.timeout;
-        let environment = [&ENVIRONMENT, self.environment].concat();
+        let hooks_off = if may_run_hooks(arguments) {
+            configured_hooks::switched_off(timeout, cwd, monitor)?
+        } else {
+            Vec::new()
+        };
+        let hooks_off = hooks_off.iter().map(|(name, value)| (&**name, &**value));
+        let environment: Vec<(&str, &str)> = ENVIRONMENT
+            .iter()
+            .chain(self.environment)
+            .copied()
+            .chain(hooks_off)
+            .collect();
         let invocation = Invocation {
             command: CommandLine::Program("git", [&OPTIONS, arguments].concat()),
             cwd,

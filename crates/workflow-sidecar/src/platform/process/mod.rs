@@ -3,6 +3,7 @@
 //! Must not know what a command is for.
 
 mod command;
+mod descendants;
 mod monitor;
 mod output;
 mod process_group;
@@ -11,6 +12,7 @@ mod program;
 pub(crate) use workflow_core::policy::gate_report::CheckError;
 
 pub(crate) use command::{CommandLine, End, Finished, Invocation, run};
+pub(crate) use descendants::{end_descendants, is_stopped, kill_tree};
 pub(crate) use monitor::Monitor;
 pub(crate) use output::one_line;
 pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};

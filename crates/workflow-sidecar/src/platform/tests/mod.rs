@@ -17,6 +17,7 @@ use super::process::{Monitor, ProcessGroup};
 mod checkpoints;
 mod commands;
 mod files;
+mod hidden_changes;
 mod repositories;
 
 const PASSED: Verdict = Verdict::Passed;

@@ -235,12 +235,29 @@ fn stamp(path: &Path) -> io::Result<Option<Stamp>> {
     }
 }
 
-/// Accepts regular files only: a device never ends, and the target of a link must not be emptied.
+/// Accepts regular files with one name only: a device never ends, and the file that a link leads to must not be emptied.
 fn check(metadata: &Metadata) -> io::Result<()> {
-    if metadata.is_file() {
-        return Ok(());
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is no plain file"));
     }
-    Err(io::Error::other("it is no plain file"))
+    if has_other_names(metadata) {
+        return Err(io::Error::other(
+            "it is no plain file: it has another name (a hard link), and emptying it would empty that file",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn has_other_names(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    metadata.nlink() > 1
+}
+
+/// Not known here without opening the file.
+#[cfg(not(unix))]
+fn has_other_names(_metadata: &Metadata) -> bool {
+    false
 }
 
 /// Reads the file; `None` if it changes at the same time.

@@ -5,6 +5,7 @@
 //! the caller of [`start`] gets the events, and returns their outcome.
 
 mod file;
+mod strangers;
 mod webhook;
 
 use std::path::{Path, PathBuf};

@@ -13,7 +13,9 @@
 //! | 405 | the method is not POST |
 //! | 413 | the body is longer than 64 KiB |
 //! | 429 | too many texts wait for the agent |
-//! | 503 | there is no session any more, or too many connections are open |
+//! | 503 | there is no session any more, or too many requests with the token wait |
+//!
+//! A client that has not shown the token may be anyone, so it gets nothing that others then lack: see `strangers.rs`.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -35,11 +37,12 @@ use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::{JoinSet, spawn_blocking, yield_now};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::strangers::{Place, Strangers};
 use super::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
 
 /// Time limit of a request, from the connection to the last byte of the body.
@@ -48,12 +51,15 @@ const REQUEST_TIME: Duration = Duration::from_secs(5);
 const HEAD_TIME: Duration = Duration::from_secs(2);
 /// Time to read the remainder of a refused request, and for the client to read the response.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
+/// The same for a client without the token.
+const STRANGER_CLOSING_TIME: Duration = Duration::from_millis(100);
 /// Time for another process's trigger that is just ending to close the port.
 const PORT_RETRY_TIME: Duration = Duration::from_millis(500);
 /// Bytes of the head of a request.
 const MAX_HEAD: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
-const MAX_CONNECTIONS: usize = 8;
+/// Requests with the token at the same time. Others wait until their time is over.
+const MAX_REQUESTS: usize = 8;
 
 /// Text of a request without a body.
 const DEFAULT_TEXT: &str = "Webhook triggered";
@@ -73,7 +79,8 @@ impl Webhook {
         let endpoint = Endpoint {
             token: Sha256::digest(token).into(),
             deliver,
-            slots: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+            slots: Semaphore::new(MAX_REQUESTS),
+            strangers: Strangers::default(),
         };
         Self::spawn(port, endpoint).map_err(|error| not_listening(port, &error))
     }
@@ -180,25 +187,17 @@ async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>, connections: Tas
                 continue;
             }
         };
-        match Arc::clone(&endpoint.slots).try_acquire_owned() {
-            Ok(slot) => {
-                let endpoint = Arc::clone(&endpoint);
-                connections.spawn(async move {
-                    endpoint.serve_connection(stream).await;
-                    drop(slot);
-                });
+        let place = endpoint.strangers.enter().await;
+        let endpoint = Arc::clone(&endpoint);
+        connections.spawn(async move {
+            let closed = place.closed.clone();
+            let served = endpoint.serve_connection(stream, Arc::new(place));
+            if closed.run_until_cancelled(served).await.is_none() {
+                tracing::debug!("a webhook client without the token is closed for another one");
             }
-            Err(_) => write_directly(stream, Answer::TOO_MANY).await,
-        }
-    }
-}
-
-/// Writes a response without reading a request.
-async fn write_directly(mut stream: TcpStream, answer: Answer) {
-    let text = answer.as_bytes();
-    let written = timeout(Duration::from_millis(100), stream.write_all(&text)).await;
-    if !matches!(written, Ok(Ok(()))) {
-        tracing::debug!("a webhook client did not read its response");
+        });
+        // Otherwise a flood of connections would keep those that are accepted from being served.
+        yield_now().await;
     }
 }
 
@@ -206,15 +205,18 @@ async fn write_directly(mut stream: TcpStream, answer: Answer) {
 struct Endpoint {
     token: TokenHash,
     deliver: Deliver,
-    slots: Arc<Semaphore>,
+    /// For requests with the token.
+    slots: Semaphore,
+    strangers: Strangers,
 }
 
 impl Endpoint {
-    async fn serve_connection(self: Arc<Self>, stream: TcpStream) {
+    async fn serve_connection(self: Arc<Self>, stream: TcpStream, place: Arc<Place>) {
         let deadline = Instant::now() + REQUEST_TIME;
+        let stranger = Arc::clone(&place);
         let service = service_fn(move |request| {
-            let endpoint = Arc::clone(&self);
-            Box::pin(async move { endpoint.respond(request, deadline).await })
+            let (endpoint, place) = (Arc::clone(&self), Arc::clone(&stranger));
+            Box::pin(async move { endpoint.respond(request, deadline, &place).await })
         });
         let mut connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -240,19 +242,40 @@ impl Endpoint {
                 return;
             }
         }
-        close(stream).await;
+        let time = if place.has_left() {
+            CLOSING_TIME
+        } else {
+            STRANGER_CLOSING_TIME
+        };
+        close(stream, time).await;
     }
 
     async fn respond(
         self: Arc<Self>,
         request: Request<Incoming>,
         deadline: Instant,
+        place: &Place,
     ) -> Result<Response<Full<Bytes>>, Infallible> {
-        let answer = match read_text(request, &self.token, deadline).await {
-            Ok(text) => self.deliver(text).await,
-            Err(refusal) => refusal,
-        };
+        let answer = self.answer(request, deadline, place).await;
+        let answer = answer.unwrap_or_else(|refusal| refusal);
         Ok(answer.into_response())
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        deadline: Instant,
+        place: &Place,
+    ) -> Result<Answer, Answer> {
+        if request.method() != Method::POST {
+            return Err(Answer::NOT_POST);
+        }
+        check_headers(request.headers(), &self.token)?;
+        place.leave();
+        let slot = timeout_at(deadline, self.slots.acquire()).await;
+        let _slot = slot.map_err(|_| Answer::TOO_MANY)?;
+        let text = read_text(request, deadline).await?;
+        Ok(Arc::clone(&self).deliver(text).await)
     }
 
     async fn deliver(self: Arc<Self>, text: String) -> Answer {
@@ -271,23 +294,15 @@ impl Endpoint {
 }
 
 /// Closes a connection after reading the remainder of the request: otherwise the client could lose the response.
-async fn close(mut stream: TcpStream) {
+async fn close(mut stream: TcpStream, time: Duration) {
     // A client that is gone needs no response.
     let _ = stream.shutdown().await;
     let mut rest = stream.take(4 * MAX_TEXT as u64);
-    let _ = timeout(CLOSING_TIME, copy(&mut rest, &mut sink())).await;
+    let _ = timeout(time, copy(&mut rest, &mut sink())).await;
 }
 
-/// Checks a request, and reads its text.
-async fn read_text(
-    request: Request<Incoming>,
-    token: &TokenHash,
-    deadline: Instant,
-) -> Result<String, Answer> {
-    if request.method() != Method::POST {
-        return Err(Answer::NOT_POST);
-    }
-    check_headers(request.headers(), token)?;
+/// Reads the text of a request.
+async fn read_text(request: Request<Incoming>, deadline: Instant) -> Result<String, Answer> {
     let body = request.into_body();
     let length = body.size_hint().exact().ok_or(Answer::NO_LENGTH)?;
     if length > MAX_TEXT as u64 {

@@ -1,0 +1,136 @@
+//! The state of a repository when a phase was entered, to find out later if it is still the same repository.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::config_commands::Configuration;
+use super::{GitOutput, Head, HeadLookup, git, look_up_head};
+use crate::platform::process::{CheckError, Failure, Monitor, one_line};
+
+/// Branches and tags that are remembered, the newest.
+const TIPS: &str = "--count=100";
+
+/// The state of a repository when a phase was entered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum RepositoryState {
+    /// There was no repository.
+    Absent,
+    /// It could not be read.
+    Unreadable,
+    /// There was a repository.
+    Present {
+        /// The directory of its files.
+        root: String,
+        /// Its commit.
+        head: Head,
+        /// The commits of its other branches and tags.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tips: Vec<String>,
+        /// Set if only a part of its files is checked out.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_sparse: bool,
+        /// The hash of the user's own list of ignored files.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        ignored: String,
+    },
+}
+
+impl RepositoryState {
+    /// Reads the state of the repository of a directory.
+    pub(crate) fn read(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Self {
+        Self::try_read(time, cwd, monitor).unwrap_or_else(|(_, reason)| {
+            tracing::debug!(reason, "the repository cannot be read");
+            Self::Unreadable
+        })
+    }
+
+    fn try_read(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Result<Self, Failure> {
+        let end = Instant::now() + time;
+        let left = || end.saturating_duration_since(Instant::now());
+        let head = match look_up_head(left(), cwd, monitor)? {
+            HeadLookup::Head(head) => head,
+            HeadLookup::NoRepository(_) => return Ok(Self::Absent),
+        };
+        let root = root(left(), cwd, monitor)?;
+        let list = [
+            "for-each-ref",
+            "--sort=-committerdate",
+            TIPS,
+            "--format=%(objectname)",
+        ];
+        let tips = succeeded(git(left(), &list, cwd, monitor)?)?;
+        let mut tips: Vec<String> = tips.text.lines().map(str::to_owned).collect();
+        tips.retain(|tip| head != Head::Commit(tip.clone()));
+        tips.dedup();
+        let configuration = Configuration::read(left(), cwd, monitor)?;
+        Ok(Self::Present {
+            root,
+            head,
+            tips,
+            is_sparse: configuration.is_sparse(),
+            ignored: configuration.user_ignores_hash(),
+        })
+    }
+
+    /// Checks that the repository of a directory is this one.
+    pub(crate) fn check_same(
+        &self,
+        time: Duration,
+        cwd: &Path,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<(), Failure> {
+        let other = |what: String| {
+            let reason = format!(
+                "this is not the repository of when the phase was entered: {what}. Bring that one back"
+            );
+            Err((CheckError::NoBaseline, reason))
+        };
+        let (before, head) = match self {
+            Self::Absent => return Ok(()),
+            Self::Unreadable => {
+                let reason = "the repository could not be read when the phase was entered";
+                return Err((CheckError::NoBaseline, reason.to_owned()));
+            }
+            Self::Present { root, head, .. } => (root, head),
+        };
+        let now = root(time, cwd, monitor)?;
+        if now != *before {
+            let (now, before) = (one_line(&now), one_line(before));
+            return other(format!("its files are in {now}, not in {before}"));
+        }
+        if let Head::Commit(commit) = head {
+            let exists = ["cat-file", "-e", &format!("{commit}^{{commit}}")];
+            if git(time, &exists, cwd, monitor)?.code != 0 {
+                let short = commit.get(..12).unwrap_or(commit);
+                return other(format!("it does not have the commit {short}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the branches and tags that existed.
+    pub(crate) fn tips(&self) -> &[String] {
+        match self {
+            Self::Present { tips, .. } => tips,
+            Self::Absent | Self::Unreadable => &[],
+        }
+    }
+}
+
+/// Returns the directory with the files of a repository.
+fn root(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Result<String, Failure> {
+    let output = git(time, &["rev-parse", "--show-toplevel"], cwd, monitor)?;
+    let root = succeeded(output)?.text;
+    Ok(root.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+fn succeeded(output: GitOutput) -> Result<GitOutput, Failure> {
+    if output.code == 0 {
+        Ok(output)
+    } else {
+        Err(output.failure())
+    }
+}
