@@ -41,6 +41,7 @@ impl StoredRun {
             task_id: task_id.to_owned(),
             counters,
             approval_request: None,
+            approval_seal: None,
         }
     }
 }
@@ -87,6 +88,9 @@ pub struct StoredRun {
     /// The approval request, if the run is paused for it.
     #[serde(default, rename = "awaits", skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<String>,
+    /// The hash of the code with which a person answers that request.
+    #[serde(default, rename = "seal", skip_serializing_if = "Option::is_none")]
+    pub approval_seal: Option<String>,
 }
 
 /// The result of a gate, or its baseline: the state of files when its phase was entered.
