@@ -201,6 +201,7 @@ impl Effect {
                 },
             ) => restore == restored,
             (Self::TakeBaseline { .. }, PlatformEvent::BaselineTaken { .. })
+            | (Self::RequestApproval(_), PlatformEvent::ApprovalRequested { .. })
             | (Self::ReadApproval(_), PlatformEvent::ApprovalRead { .. })
             | (
                 Self::RecordCheckpoint,
@@ -260,6 +261,9 @@ pub struct ApprovalRequest {
     pub approval: Approval,
     /// Identifies this request among all others.
     pub nonce: String,
+    /// The hash of the code with which a person proves to be one, if the platform has made a code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
 }
 
 /// A gate to run.

@@ -37,6 +37,20 @@ pub enum PlatformEvent {
         /// A report on each check, up to the first that did not pass.
         reports: Vec<Report>,
     },
+    /// An approval request was stored, and has a code with which a person answers where it is not certain that it is one.
+    ApprovalRequested {
+        /// The hash of the code.
+        seal: String,
+        /// The code, for the person alone.
+        code: String,
+    },
+    /// An answer from a terminal needs a code.
+    CodeNeeded {
+        /// The code, for the person alone.
+        code: String,
+        /// The answer that needs it, as a clause: "to approve this".
+        purpose: String,
+    },
     /// The answer to an approval request was looked up.
     ApprovalRead {
         /// The decision, if the user made one.

@@ -28,6 +28,8 @@ pub struct RestoredRun {
     pub counters: ContinueCounters,
     /// Its approval request, if it is paused for it.
     pub approval_request: Option<String>,
+    /// The hash of the code of that request.
+    pub approval_seal: Option<String>,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// Reports on entries that could not be used.
@@ -68,8 +70,11 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             &task_id,
             &mut restored.diagnostics,
         );
-        (restored.counters, restored.approval_request) =
-            run.map_or_else(Default::default, |run| (run.counters, run.approval_request));
+        if let Some(run) = run {
+            restored.counters = run.counters;
+            restored.approval_request = run.approval_request;
+            restored.approval_seal = run.approval_seal;
+        }
         let step = restored
             .state
             .as_ref()

@@ -42,6 +42,7 @@ impl StoredRun {
             task_id: task_id.to_owned(),
             counters,
             approval_request: None,
+            approval_seal: None,
         }
     }
 }
@@ -151,6 +152,9 @@ pub struct StoredRun {
     /// The approval request, if the run is paused for it.
     #[serde(default, rename = "awaits", skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<String>,
+    /// The hash of the code with which a person answers that request.
+    #[serde(default, rename = "seal", skip_serializing_if = "Option::is_none")]
+    pub approval_seal: Option<String>,
 }
 
 /// The result of a gate, or its baseline: the state of files when its phase was entered.

@@ -189,6 +189,12 @@ impl Session {
         self.calls.is_guarded()
     }
 
+    /// Returns true if the host has dialogs.
+    #[must_use]
+    pub fn has_dialogs(&self) -> bool {
+        self.questions.has_dialogs()
+    }
+
     /// Returns true if a settings file could not be read as it is, so that it should be read again.
     #[must_use]
     pub fn misses_settings(&self) -> bool {
@@ -632,6 +638,26 @@ impl Session {
                 let (exit, mut context) = self.exit_parts();
                 let step = exit.on_gate_finished(gate, reports, &mut context, out);
                 self.finish_exit(step, out);
+            }
+            PlatformEvent::ApprovalRequested { seal, code } => {
+                if let Some(run) = &mut self.run {
+                    run.seal_approval(seal, out);
+                }
+                // Where the host asks, the code is shown when an answer needs it.
+                if !self.questions.has_dialogs() {
+                    let message = format!(
+                        "The run waits for your answer: `workflow-sidecar approve`. If that asks for a code, it is {code}. The code is \
+                         for you alone: do not give it to the agent."
+                    );
+                    out.notify(Severity::Warning, message);
+                }
+            }
+            PlatformEvent::CodeNeeded { code, purpose } => {
+                let message = format!(
+                    "Somebody is about to {purpose} in a terminal, where an agent might be at work as well. If it is you, the code is \
+                     {code}. If not, ignore this: without the code nothing happens."
+                );
+                out.notify(Severity::Warning, message);
             }
             PlatformEvent::ApprovalRead { decision } => {
                 let (exit, mut context) = self.exit_parts();

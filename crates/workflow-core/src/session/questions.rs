@@ -104,6 +104,11 @@ impl QuestionTable {
         }
     }
 
+    /// True if the host has dialogs.
+    pub(crate) fn has_dialogs(&self) -> bool {
+        self.dialogs
+    }
+
     /// True if questions to a person are possible: the host says that it has dialogs, whatever it shows (A14).
     pub(crate) fn can_ask(&self) -> bool {
         self.dialogs && self.open().count() < MAX_OPEN

@@ -45,7 +45,10 @@ pub(crate) struct ActiveRun {
     baseline: Option<Box<RawValue>>,
     /// The nonce of the open approval request. A decision about another one does not count.
     approval_request: Option<String>,
-    persisted_approval_request: Option<String>,
+    /// The hash of the request's code, if the platform has made one.
+    approval_seal: Option<String>,
+    /// Both, as they were persisted.
+    persisted_approval: (Option<String>, Option<String>),
 }
 
 impl ActiveRun {
@@ -65,7 +68,8 @@ impl ActiveRun {
             agreed: false,
             baseline: None,
             approval_request: None,
-            persisted_approval_request: None,
+            approval_seal: None,
+            persisted_approval: (None, None),
         }
     }
 
@@ -86,6 +90,7 @@ impl ActiveRun {
             definition,
             counters,
             approval_request,
+            approval_seal,
             baseline,
             guards,
             weakened: refused,
@@ -132,8 +137,9 @@ impl ActiveRun {
             cancel_pending: false,
             counters,
             persisted_counters: counters,
-            persisted_approval_request: approval_request.clone(),
+            persisted_approval: (approval_request.clone(), approval_seal.clone()),
             approval_request,
+            approval_seal,
             definition_persisted,
             guards,
             agreed: false,
@@ -206,6 +212,7 @@ impl ActiveRun {
         self.cancel_pending = false;
         self.counters = ContinueCounters::default();
         self.approval_request = None;
+        self.approval_seal = None;
         self.baseline = None;
         self.persist(out);
         if let Some(gates) = self.gates_with_baseline() {
@@ -277,14 +284,18 @@ impl ActiveRun {
         // A request that the run is not paused for ends with the session.
         let request = self.approval_request.clone();
         let request = request.filter(|_| self.counters.paused.is_some());
-        if self.counters != self.persisted_counters || request != self.persisted_approval_request {
+        let seal = self.approval_seal.clone().filter(|_| request.is_some());
+        let approval = (request, seal);
+        if self.counters != self.persisted_counters || approval != self.persisted_approval {
+            let (request, seal) = approval.clone();
             let stored = StoredRun {
-                approval_request: request.clone(),
+                approval_request: request,
+                approval_seal: seal,
                 ..StoredRun::of(&self.state.task_id, self.counters)
             };
             out.append_entry(entry_type::RUN, &stored);
             self.persisted_counters = self.counters;
-            self.persisted_approval_request = request;
+            self.persisted_approval = approval;
         }
     }
 
@@ -377,6 +388,7 @@ impl ActiveRun {
         Some(ApprovalRequest {
             approval: self.approval()?.clone(),
             nonce: self.approval_request.clone()?,
+            seal: self.approval_seal.clone(),
         })
     }
 
@@ -389,7 +401,20 @@ impl ActiveRun {
     pub(crate) fn request_approval(&mut self, nonce: String, out: &mut Effects) {
         self.approval_request.get_or_insert(nonce);
         if let Some(request) = self.approval_request() {
-            out.perform(Effect::RequestApproval(request));
+            // Without the seal: a code of an earlier process may be lost, so the platform makes one that it can show.
+            out.perform(Effect::RequestApproval(ApprovalRequest {
+                seal: None,
+                ..request
+            }));
+        }
+    }
+
+    /// Stores the seal of the open approval request. The session's entries have it, so that a file in the user's
+    /// directory alone proves nothing.
+    pub(crate) fn seal_approval(&mut self, seal: String, out: &mut Effects) {
+        if self.approval_request.is_some() {
+            self.approval_seal = Some(seal);
+            self.persist_counters(out);
         }
     }
 
@@ -402,6 +427,7 @@ impl ActiveRun {
             task_id: self.state.task_id.clone(),
         });
         self.approval_request = None;
+        self.approval_seal = None;
         let paused = &mut self.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);
     }

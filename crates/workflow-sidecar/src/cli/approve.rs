@@ -2,26 +2,32 @@
 
 use std::io::{self, Write};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::approvals::{Approvals, RequestStatus, StoredRequest};
+use crate::platform::ancestry::Judgement;
+use crate::platform::answer_socket::{self, Answer, Registration, Reply, Request};
+use crate::platform::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
 use crate::platform::file_excerpt;
+use crate::platform::one_time_code::seal;
 
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar approve                            what waits for you: the question, then your answer
   workflow-sidecar approve wf-1767225600000-3t8xrq    of several runs this one; its first letters are enough
   workflow-sidecar approve --choice revise            the answer at once
+  workflow-sidecar approve --code K7QM-2XWP-9RTB      with the code that the host showed you
   workflow-sidecar approve --list                     what waits
 
 Your answer is used when the agent calls workflow_step with action='next' again: tell it to go on, or close the
 dialog in which the host asks the same. It is about what you were shown: when that changes you are asked again.
-Only a person can answer, in a terminal. Exits with 3 if something still waits.";
+Only a person can answer, in a terminal that the agent did not start. One that was open before the agent needs
+nothing else; any other needs the code that the host shows you, and so does an answer while the host is closed.
+With --code and --choice no terminal is needed. Exits with 3 if something still waits.";
 
 /// Answer what a run waits for: may the phase be left?
 #[derive(Debug, clap::Args)]
@@ -33,6 +39,9 @@ pub(super) struct Arguments {
     /// The answer
     #[arg(long, value_name = "WORD", conflicts_with = "list")]
     choice: Option<String>,
+    /// The code that the host shows, where it is not certain that you are no agent
+    #[arg(long, value_name = "CODE", conflicts_with = "list")]
+    code: Option<String>,
     /// Only say what waits
     #[arg(long)]
     list: bool,
@@ -44,58 +53,143 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let approvals = Approvals::in_agent_dir(&arguments.user.directory());
+    let agent_dir = arguments.user.directory();
+    let approvals = Approvals::in_agent_dir(&agent_dir);
     let task = arguments.task.as_deref().unwrap_or_default();
     let mut pending = approvals.all()?;
-    pending.retain(|status| status.request.task_id.starts_with(task));
+    pending.retain(|file| file.request.task_id.starts_with(task));
     if arguments.list {
         return list(&pending, arguments.format);
     }
-    terminal::require("approve")?;
-    let request = match pending.len() {
+    // The code proves as much as a terminal.
+    if arguments.code.is_none() || arguments.choice.is_none() {
+        terminal::require("approve")?;
+    }
+    let file = match pending.len() {
         0 if task.is_empty() => {
             writeln!(anstream::stdout(), "Nothing waits for your word.")?;
             return Ok(Outcome::Success);
         }
         0 => bail!("no run `{}` waits for your word", shown(task)),
-        1 => pending.remove(0).request,
+        1 => pending.remove(0),
         several => {
             list(&pending, Format::Human)?;
             bail!("{several} runs wait: say which one");
         }
     };
-    let shown_state = print_request(&request)?;
+    let name = file.sidecar.as_deref();
+    let sidecar = name.and_then(|name| answer_socket::sidecar(&agent_dir, name));
+    if let Some(sidecar) = &sidecar
+        && let Reply::Judged(Judgement::Agent(why)) = sidecar.request(&Request::Judge)?
+    {
+        return Err(refused(&why));
+    }
+    let request = &file.request;
+    let shown_state = print_request(request)?;
     let answer = match &arguments.choice {
         Some(choice) => Some(choice.clone()),
-        None => ask(&request)?,
+        None => ask(request)?,
     };
     let Some(answer) = answer else {
         writeln!(anstream::stdout(), "Nothing was said: it still waits.")?;
         return Ok(Outcome::Waits);
     };
-    let Some(choice) = chosen(&request, &answer) else {
+    let Some(choice) = chosen(request, &answer) else {
         let answer = shown(&answer);
-        bail!("`{answer}` cannot be chosen: {}", choices(&request));
+        bail!("`{answer}` cannot be chosen: {}", choices(request));
     };
-    if file_state(&request) != shown_state {
+    if file_state(request) != shown_state {
         let show = visible(request.show.as_deref().unwrap_or_default());
         bail!("{show} has changed since it was shown to you: nothing was noted, look at it again");
     }
-    if !approvals.decide(&request, &choice, shown_state)? {
-        bail!("the run has gone on, and waits for this no more");
+    let answer = Answer {
+        request: request.clone(),
+        choice: choice.clone(),
+        shown: shown_state,
+        code: arguments.code.clone(),
+    };
+    match sidecar {
+        Some(sidecar) => send(answer, &sidecar)?,
+        None => store(answer, file.seal.as_deref(), &approvals)?,
     }
-    let mut out = anstream::stdout();
     writeln!(
-        out,
+        anstream::stdout(),
         "{GOOD}{}{GOOD:#}: noted. Tell the agent to go on.",
         visible(&choice)
     )?;
     Ok(Outcome::Success)
 }
 
-fn list(pending: &[RequestStatus], format: Format) -> anyhow::Result<Outcome> {
+/// Sends an answer to the sidecar that asks, with a code if that needs one.
+fn send(mut answer: Answer, sidecar: &Registration) -> anyhow::Result<()> {
+    let send = |answer: &Answer| sidecar.request(&Request::Answer(Box::new(answer.clone())));
+    let mut reply = send(&answer)?;
+    if let Reply::CodeNeeded(why) = &reply {
+        answer.code = Some(terminal::ask_code(why, "the host shows it now")?);
+        reply = send(&answer)?;
+    }
+    match reply {
+        Reply::Noted => Ok(()),
+        Reply::WrongCode => Err(wrong_code()),
+        Reply::TooManyCodes => bail!(
+            "too many wrong codes were given, so this code does not count any more: answer in the host, or tell the agent to go on, \
+             which makes a new code"
+        ),
+        Reply::Refused(why) => Err(refused(&why)),
+        Reply::Gone | Reply::CodeNeeded(_) | Reply::Judged(_) => Err(gone()),
+    }
+}
+
+/// Stores an answer with the code that proves it, for the time when a sidecar runs again.
+fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::Result<()> {
+    let Some(known) = known else {
+        bail!("this was asked without a code: answer in the host");
+    };
+    let code = match answer.code {
+        Some(code) => code,
+        None => terminal::ask_code(
+            "the host that asked is closed",
+            "it was shown with the question",
+        )?,
+    };
+    if seal(&answer.request.nonce, &code) != known {
+        return Err(wrong_code());
+    }
+    let decision = StoredDecision {
+        nonce: answer.request.nonce.clone(),
+        choice: answer.choice,
+        shown: answer.shown,
+        code,
+    };
+    if !approvals.store_decision(&answer.request, &decision)? {
+        return Err(gone());
+    }
+    Ok(())
+}
+
+fn gone() -> anyhow::Error {
+    anyhow!("the run has gone on, and waits for this no more")
+}
+
+fn wrong_code() -> anyhow::Error {
+    anyhow!("that is not the code: nothing was noted")
+}
+
+/// The error of an answer that the agent gives, or may give.
+pub(super) fn refused(why: &str) -> anyhow::Error {
+    anyhow!("{why}: answer in the host's dialog, or in another terminal that you opened yourself")
+}
+
+fn list(pending: &[RequestFile], format: Format) -> anyhow::Result<Outcome> {
     match format {
-        Format::Json => json(&pending)?,
+        Format::Json => {
+            let shown = pending.iter().map(|file| RequestFile {
+                seal: None,
+                sidecar: None,
+                ..file.clone()
+            });
+            json(&shown.collect::<Vec<_>>())?;
+        }
         Format::Human => print_all(pending)?,
     }
     let is_waiting = pending.iter().any(|status| status.choice.is_none());
@@ -106,12 +200,15 @@ fn list(pending: &[RequestStatus], format: Format) -> anyhow::Result<Outcome> {
     })
 }
 
-fn print_all(pending: &[RequestStatus]) -> io::Result<()> {
+fn print_all(pending: &[RequestFile]) -> io::Result<()> {
     let mut out = anstream::stdout();
     if pending.is_empty() {
         writeln!(out, "Nothing waits for your word.")?;
     }
-    for RequestStatus { request, choice } in pending {
+    for RequestFile {
+        request, choice, ..
+    } in pending
+    {
         print_title(&mut out, request)?;
         writeln!(out, "  {}", visible(&request.ask))?;
         match choice {

@@ -1,10 +1,10 @@
 //! Questions at the terminal, for commands that only the user may run.
 //!
-//! An agent's shell is not a terminal. This is a guard rail: a program can emulate one.
+//! An agent's shell is not a terminal. A program can emulate one, so an answer needs a judgement of the process as well.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 
 /// Fails unless stdin and stdout are a terminal.
 pub(super) fn require(what: &str) -> anyhow::Result<()> {
@@ -13,6 +13,16 @@ pub(super) fn require(what: &str) -> anyhow::Result<()> {
         "only a person can {what}: run this command yourself, in a terminal"
     );
     Ok(())
+}
+
+/// Asks for the code that only the person is shown.
+pub(super) fn ask_code(why: &str, shown: &str) -> anyhow::Result<String> {
+    require("answer without a code")?;
+    writeln!(
+        anstream::stdout(),
+        "A code is needed, because {why}; {shown}."
+    )?;
+    ask("Code:")?.context("without the code nothing was noted")
 }
 
 /// Prints a question and reads a line; `None` if it is empty.

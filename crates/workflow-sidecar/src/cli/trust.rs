@@ -8,10 +8,15 @@ use workflow_core::definition::{Loaded, RunCheck, Tier, Trigger, load};
 use workflow_core::diagnostic::visible;
 use workflow_core::session::project_gate_commands;
 
+use anyhow::bail;
+
+use super::approve::refused;
 use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
+use crate::platform::ancestry::Judgement;
+use crate::platform::answer_socket::{Reply, Request, Sidecar, judge_this_process, sidecars};
 use crate::platform::git::config_commands;
 use crate::platform::trust_store::{
     CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
@@ -25,8 +30,8 @@ Examples:
   workflow-sidecar trust --revoke     none of them may run any more
 
 Your own workflows and settings need no trust. What is trusted are command lines and triggers as they stand
-now: you are asked again when one changes. Only a person can trust, in a terminal. --list exits with 3 if
-something may not run yet.";
+now: you are asked again when one changes. Only a person can trust, in a terminal that no agent started; where
+that is not certain, the hosts that run show a code. --list exits with 3 if something may not run yet.";
 
 /// Say whether a project's workflows may run their commands, and its triggers wake the agent
 #[derive(Debug, clap::Args)]
@@ -78,6 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         });
     }
     terminal::require("trust a project")?;
+    require_person(&arguments.user.directory(), project)?;
     let answer = terminal::ask("Do you trust them? [y/N]")?;
     let agrees = answer.is_some_and(|answer| matches!(&*answer.to_lowercase(), "y" | "yes"));
     if !agrees {
@@ -89,6 +95,51 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     writeln!(out, "They may run, as long as they stay as they are.")?;
     Ok(Outcome::Success)
+}
+
+/// Fails if an agent may be at work in this terminal, as the running sidecars judge it.
+fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
+    let mut unclear = Vec::new();
+    for sidecar in sidecars(agent_dir)? {
+        let judgement = match &sidecar {
+            Sidecar::Running(running) => match running.request(&Request::Judge)? {
+                Reply::Judged(judgement) => judgement,
+                reply => bail!("a running sidecar does not say who you are: {reply:?}"),
+            },
+            Sidecar::HostOnly(host) => judge_this_process(*host),
+        };
+        match (judgement, sidecar) {
+            (Judgement::Person, _) => {}
+            (Judgement::Agent(why), _) => return Err(refused(&why)),
+            (Judgement::Unclear(why), Sidecar::Running(running)) => unclear.push((running, why)),
+            (Judgement::Unclear(why), Sidecar::HostOnly(host)) => bail!(
+                "{why}, and its sidecar is gone: end the host (process {}), or answer in a terminal that was open before it",
+                host.pid
+            ),
+        }
+    }
+    let Some((_, why)) = unclear.last() else {
+        return Ok(());
+    };
+    let project = project.canonicalize()?.display().to_string();
+    for (sidecar, _) in &unclear {
+        let project = project.clone();
+        sidecar.request(&Request::TrustCode { project })?;
+    }
+    let code = terminal::ask_code(
+        why,
+        "each host that runs shows one now, and any of them will do",
+    )?;
+    for (sidecar, _) in &unclear {
+        let request = Request::CheckTrust {
+            project: project.clone(),
+            code: code.clone(),
+        };
+        if sidecar.request(&request)? == Reply::Noted {
+            return Ok(());
+        }
+    }
+    bail!("that is not the code: nothing is trusted")
 }
 
 /// Everything of a project that needs the user's trust.

@@ -1,10 +1,9 @@
-//! The store of approval requests, and of decisions that a person makes outside of the host:
-//! `workflow-sidecar approve`.
+//! The store of approval requests: the files with which `workflow-sidecar approve` knows what waits.
 //!
-//! Owns the files in the user's directory. For each run there is a file with the request, which only the process
-//! writes, and a file with the decision, which only the person's command writes. Each is replaced atomically. A
-//! decision names its request and the state of the file that was shown: it does not count for another request, or
-//! after that file has changed. Every program that can write there can approve; rules keep an agent's tools out.
+//! Owns the files in the user's directory. For each run there is a file with the request, which the process writes. A file
+//! with a decision exists only if the person decided while no sidecar was running; it has the code that proves it. Each is
+//! replaced atomically, and readable by its owner only. What decides is never in these files alone: a running process
+//! keeps decisions in memory, and checks the code against the seal in the session's entries.
 
 use std::fs;
 use std::io;
@@ -13,7 +12,6 @@ use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use workflow_core::event::ApprovalDecision;
 
 use super::private_file::{create_private_dir, read_limited, replace};
 
@@ -25,8 +23,8 @@ const DECISION: &str = ".word.json";
 /// Age at which a file counts as one of an abandoned session.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The approvals of a user.
-#[derive(Debug)]
+/// The approval requests of a user.
+#[derive(Debug, Clone)]
 pub(crate) struct Approvals(PathBuf);
 
 /// A request of a run for approval.
@@ -56,24 +54,35 @@ pub(crate) struct StoredRequest {
     pub(crate) show: Option<String>,
 }
 
-/// A request, and the person's decision if there is one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct RequestStatus {
+/// The content of a request's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestFile {
     #[serde(flatten)]
     pub(crate) request: StoredRequest,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The hash of the code with which the person answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seal: Option<String>,
+    /// The name of the sidecar that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sidecar: Option<String>,
+    /// The decision that the sidecar has taken, for display.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) choice: Option<String>,
 }
 
 /// The decision of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct StoredDecision {
+pub(crate) struct StoredDecision {
     /// The request.
-    nonce: String,
-    choice: String,
+    pub(crate) nonce: String,
+    pub(crate) choice: String,
     /// The state of the file that was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    shown: Option<String>,
+    pub(crate) shown: Option<String>,
+    /// The code of the request.
+    #[serde(default)]
+    pub(crate) code: String,
 }
 
 impl Approvals {
@@ -84,7 +93,7 @@ impl Approvals {
     /// All requests, with decisions that were not used yet, in the order of the runs' ids.
     ///
     /// Removes the files of abandoned sessions.
-    pub(crate) fn all(&self) -> io::Result<Vec<RequestStatus>> {
+    pub(crate) fn all(&self) -> io::Result<Vec<RequestFile>> {
         let entries = match fs::read_dir(&self.0) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -99,59 +108,52 @@ impl Approvals {
             }
             let name = path.file_name().and_then(|name| name.to_str());
             let task_id = name.and_then(|name| name.strip_suffix(REQUEST));
-            if let Some(request) = task_id.and_then(|task_id| self.request(task_id)) {
-                let decision = self.decision_about(&request);
-                let choice = decision.map(|decision| decision.choice);
-                all.push(RequestStatus { request, choice });
+            if let Some(mut file) = task_id.and_then(|task_id| self.request(task_id)) {
+                let decision = || self.decision(&file.request);
+                file.choice = file.choice.or_else(|| Some(decision()?.choice));
+                all.push(file);
             }
         }
         all.sort_by(|a, b| a.request.task_id.cmp(&b.request.task_id));
         Ok(all)
     }
 
-    /// Returns the decision about a request, given the current state of the file that it shows.
-    pub(crate) fn decision(
-        &self,
-        request: &StoredRequest,
-        shown: Option<&str>,
-    ) -> Option<ApprovalDecision> {
-        let decision = self.decision_about(request)?;
-        let is_current = self.is_stored(request)
-            && request.choices.contains(&decision.choice)
-            && decision.shown.as_deref() == shown;
-        Some(if is_current {
-            ApprovalDecision::Chosen(decision.choice)
-        } else {
-            ApprovalDecision::Outdated
-        })
+    /// Reads the file of a request.
+    pub(crate) fn request(&self, task_id: &str) -> Option<RequestFile> {
+        let file: RequestFile = self.read(task_id, REQUEST)?;
+        (file.request.task_id == task_id).then_some(file)
     }
 
-    /// Stores a request. A decision about the same request stays.
-    pub(crate) fn store_request(&self, request: &StoredRequest) -> io::Result<()> {
-        if self.decision_about(request).is_none() {
-            self.remove(&request.task_id, DECISION);
+    /// Stores a request, and removes a decision about another one of the run.
+    pub(crate) fn store_request(&self, file: &RequestFile) -> io::Result<()> {
+        if self.decision(&file.request).is_none() {
+            self.remove(&file.request.task_id, DECISION);
         }
-        self.replace(&request.task_id, REQUEST, request)
+        self.replace(&file.request.task_id, REQUEST, file)
     }
 
-    /// Stores a decision, and the state of the file that was shown; `false` if the request is no longer stored.
-    pub(crate) fn decide(
+    /// Reads the decision about a request that was made while no sidecar was running.
+    pub(crate) fn decision(&self, request: &StoredRequest) -> Option<StoredDecision> {
+        let decision: StoredDecision = self.read(&request.task_id, DECISION)?;
+        (decision.nonce == request.nonce).then_some(decision)
+    }
+
+    /// Stores a decision; `false` if the request is no longer stored.
+    pub(crate) fn store_decision(
         &self,
         request: &StoredRequest,
-        choice: &str,
-        shown: Option<String>,
+        decision: &StoredDecision,
     ) -> io::Result<bool> {
-        if !self.is_stored(request) {
+        let is_stored = || {
+            let file = self.request(&request.task_id);
+            file.is_some_and(|file| file.request == *request)
+        };
+        if !is_stored() {
             return Ok(false);
         }
-        let decision = StoredDecision {
-            nonce: request.nonce.clone(),
-            choice: choice.to_owned(),
-            shown,
-        };
-        self.replace(&request.task_id, DECISION, &decision)?;
+        self.replace(&request.task_id, DECISION, decision)?;
         // The run may have moved in the meantime; then the decision belongs to no request.
-        Ok(self.is_stored(request))
+        Ok(is_stored())
     }
 
     /// Removes the request and the decision of a run.
@@ -159,20 +161,6 @@ impl Approvals {
         for kind in [DECISION, REQUEST] {
             self.remove(task_id, kind);
         }
-    }
-
-    fn is_stored(&self, request: &StoredRequest) -> bool {
-        self.request(&request.task_id).as_ref() == Some(request)
-    }
-
-    fn request(&self, task_id: &str) -> Option<StoredRequest> {
-        let request: StoredRequest = self.read(task_id, REQUEST)?;
-        (request.task_id == task_id).then_some(request)
-    }
-
-    fn decision_about(&self, request: &StoredRequest) -> Option<StoredDecision> {
-        let decision: StoredDecision = self.read(&request.task_id, DECISION)?;
-        (decision.nonce == request.nonce).then_some(decision)
     }
 
     /// Reads a file of a run. A file that cannot be read counts as missing, so that nothing is approved by it.
@@ -229,102 +217,68 @@ fn is_old(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn request(task_id: &str) -> StoredRequest {
-        StoredRequest {
-            task_id: task_id.to_owned(),
-            step: 2,
+    fn request(task_id: &str) -> RequestFile {
+        RequestFile {
+            request: StoredRequest {
+                task_id: task_id.to_owned(),
+                step: 2,
+                nonce: "n".to_owned(),
+                workflow: "Feature".to_owned(),
+                phase: "Plan".to_owned(),
+                task: "a button".to_owned(),
+                cwd: PathBuf::from("/project"),
+                ask: "Plan OK?".to_owned(),
+                choices: vec!["approve".to_owned(), "revise".to_owned()],
+                show: None,
+            },
+            seal: Some("5ea1".to_owned()),
+            sidecar: Some("7".to_owned()),
+            choice: None,
+        }
+    }
+
+    fn decision(choice: &str) -> StoredDecision {
+        StoredDecision {
             nonce: "n".to_owned(),
-            workflow: "Feature".to_owned(),
-            phase: "Plan".to_owned(),
-            task: "a button".to_owned(),
-            cwd: PathBuf::from("/project"),
-            ask: "Plan OK?".to_owned(),
-            choices: vec!["approve".to_owned(), "revise".to_owned()],
-            show: None,
+            choice: choice.to_owned(),
+            shown: None,
+            code: "CODE".to_owned(),
         }
     }
 
-    fn chosen(choice: &str) -> ApprovalDecision {
-        ApprovalDecision::Chosen(choice.to_owned())
-    }
-
     #[test]
-    fn a_decision_belongs_to_one_request_of_one_run() {
+    fn a_stored_decision_belongs_to_one_request_of_one_run() {
         let agent = tempfile::tempdir().unwrap();
         let approvals = Approvals::in_agent_dir(agent.path());
-        let request_1 = request("wf-1");
-        approvals.store_request(&request_1).unwrap();
-        assert_eq!(approvals.decision(&request_1, None), None);
-        assert!(approvals.decide(&request_1, "approve", None).unwrap());
-        assert_eq!(
-            approvals.decision(&request_1, None),
-            Some(chosen("approve"))
-        );
-        assert_eq!(approvals.decision(&request("wf-2"), None), None);
-        let later = StoredRequest {
-            nonce: "m".to_owned(),
-            ..request_1.clone()
-        };
-        assert_eq!(approvals.decision(&later, None), None);
+        let file = request("wf-1");
+        let request_1 = &file.request;
+        approvals.store_request(&file).unwrap();
+        assert_eq!(approvals.decision(request_1), None);
+        let approve = decision("approve");
+        assert!(approvals.store_decision(request_1, &approve).unwrap());
+        assert_eq!(approvals.decision(request_1), Some(approve.clone()));
+        assert_eq!(approvals.decision(&request("wf-2").request), None);
+        let mut later = file.clone();
+        later.request.nonce = "m".to_owned();
+        assert_eq!(approvals.decision(&later.request), None);
         approvals.store_request(&later).unwrap();
-        assert_eq!(approvals.decision(&later, None), None);
-        assert!(!approvals.decide(&request_1, "approve", None).unwrap());
+        assert_eq!(approvals.decision(&later.request), None);
+        assert!(!approvals.store_decision(request_1, &approve).unwrap());
         approvals.clear("wf-1");
-        assert!(!approvals.decide(&later, "approve", None).unwrap());
+        assert!(!approvals.store_decision(&later.request, &approve).unwrap());
         assert_eq!(approvals.all().unwrap(), []);
-    }
-
-    #[test]
-    fn a_decision_about_a_changed_request_is_outdated() {
-        let agent = tempfile::tempdir().unwrap();
-        let approvals = Approvals::in_agent_dir(agent.path());
-        let request_1 = request("wf-1");
-        approvals.store_request(&request_1).unwrap();
-        let shown = || Some("a".to_owned());
-        assert!(approvals.decide(&request_1, "approve", shown()).unwrap());
-        assert_eq!(
-            approvals.decision(&request_1, Some("a")),
-            Some(chosen("approve"))
-        );
-        assert_eq!(
-            approvals.decision(&request_1, Some("b")),
-            Some(ApprovalDecision::Outdated)
-        );
-        for other in [
-            StoredRequest {
-                ask: "Ship it?".to_owned(),
-                ..request_1.clone()
-            },
-            StoredRequest {
-                cwd: PathBuf::from("/elsewhere"),
-                ..request_1.clone()
-            },
-            StoredRequest {
-                step: 3,
-                ..request_1.clone()
-            },
-        ] {
-            assert_eq!(
-                approvals.decision(&other, Some("a")),
-                Some(ApprovalDecision::Outdated)
-            );
-        }
     }
 
     #[test]
     fn storing_the_same_request_again_keeps_its_decision() {
         let agent = tempfile::tempdir().unwrap();
         let approvals = Approvals::in_agent_dir(agent.path());
-        let request_1 = request("wf-1");
-        approvals.store_request(&request_1).unwrap();
-        approvals.decide(&request_1, "revise", None).unwrap();
-        approvals.store_request(&request_1).unwrap();
-        assert_eq!(approvals.decision(&request_1, None), Some(chosen("revise")));
-        approvals.decide(&request_1, "approve", None).unwrap();
-        assert_eq!(
-            approvals.decision(&request_1, None),
-            Some(chosen("approve"))
-        );
+        let file = request("wf-1");
+        approvals.store_request(&file).unwrap();
+        let revise = decision("revise");
+        approvals.store_decision(&file.request, &revise).unwrap();
+        approvals.store_request(&file).unwrap();
+        assert_eq!(approvals.decision(&file.request), Some(revise));
     }
 
     #[cfg(unix)]
@@ -347,7 +301,7 @@ mod tests {
         let agent = tempfile::tempdir().unwrap();
         let approvals = Approvals::in_agent_dir(agent.path());
         assert!(approvals.store_request(&request("../../x")).is_err());
-        assert_eq!(approvals.decision(&request("../../x"), None), None);
+        assert_eq!(approvals.decision(&request("../../x").request), None);
     }
 
     #[test]
@@ -358,16 +312,19 @@ mod tests {
         for task in ["wf-2", "wf-1", "wf-old"] {
             approvals.store_request(&request(task)).unwrap();
         }
-        approvals.decide(&request("wf-2"), "revise", None).unwrap();
+        let of_2 = request("wf-2").request;
+        approvals
+            .store_decision(&of_2, &decision("revise"))
+            .unwrap();
         fs::copy(approvals.0.join("wf-1.json"), approvals.0.join("wf-3.json")).unwrap();
         fs::write(approvals.0.join("wf-4.json"), "{}").unwrap();
         fs::write(approvals.0.join(".part"), "").unwrap();
         let old = approvals.0.join("wf-old.json");
         let file = fs::File::options().write(true).open(&old).unwrap();
         file.set_modified(SystemTime::now() - MAX_AGE * 2).unwrap();
-        let status = |task: &str, choice: Option<&str>| RequestStatus {
-            request: request(task),
+        let status = |task: &str, choice: Option<&str>| RequestFile {
             choice: choice.map(str::to_owned),
+            ..request(task)
         };
         assert_eq!(
             approvals.all().unwrap(),

@@ -22,6 +22,9 @@ pub(crate) trait Platform: fmt::Debug + Send + Sync {
         true
     }
 
+    /// Takes answers that persons give outside of the host, from the begin of a session on.
+    fn open_session(&self, _session: &SessionContext<'_>) {}
+
     /// Ends everything that runs for a session.
     fn close_session(&self, _session: &str) {}
 

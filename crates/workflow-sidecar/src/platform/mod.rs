@@ -7,11 +7,14 @@
 //!             git → process        trust_store, approvals → private_file
 //!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
 //!                                  gates → file_state
+//!                                  open_requests → answer_socket → ancestry
 //! ```
 //!
 //! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. Apart from
 //! these two, no module knows of sessions, methods or lines.
 
+pub(crate) mod ancestry;
+pub(crate) mod answer_socket;
 pub(crate) mod approvals;
 mod atomic_write;
 pub(crate) mod disk;
@@ -21,6 +24,8 @@ mod file_state;
 pub mod gates;
 pub(crate) mod git;
 pub(crate) mod home;
+pub(crate) mod one_time_code;
+mod open_requests;
 pub(crate) mod paths;
 mod private_file;
 mod process;

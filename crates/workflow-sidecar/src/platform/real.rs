@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::{Gate, Tier, Trigger};
+use workflow_core::diagnostic::visible;
 use workflow_core::effect::{ApprovalRequest, Effect, GateRun, TriggerOutcome};
 use workflow_core::event::{
     ApprovalDecision, PlatformEvent, RestoreOutcome, SnapshotError, WatchReport,
@@ -16,11 +17,16 @@ use workflow_core::event::{
 use workflow_core::policy::rules::Paths;
 use workflow_core::types::{GateRunId, RestoreId, Snapshot};
 
-use super::approvals::{Approvals, StoredRequest};
+use super::ancestry::Judgement;
+#[cfg(unix)]
+use super::answer_socket::AnswerSocket;
+use super::answer_socket::{Reply, Request};
+use super::approvals::{Approvals, RequestFile, StoredRequest};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::file_excerpt;
 use super::gates::{self, Baseline, Job, SupervisorBinary};
 use super::git::{self, RestoreEvent};
+use super::open_requests::{OpenRequests, ShownCode};
 use super::paths::LocalPaths;
 use super::triggers::{self, ActiveTrigger, TriggerEvent};
 use super::trust_store::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
@@ -42,6 +48,13 @@ pub(crate) struct RealPlatform {
     restores: Mutex<Vec<JoinHandle<()>>>,
     /// The directories in which code is being restored: their files are in no defined state.
     restoring: Arc<Mutex<Vec<PathBuf>>>,
+    /// The approval requests of all sessions.
+    requests: Arc<Mutex<OpenRequests>>,
+    /// Open from the first session on.
+    #[cfg(unix)]
+    answers: Mutex<Option<AnswerSocket>>,
+    /// The session that began last.
+    newest: Arc<Mutex<String>>,
 }
 
 struct WatchedTrigger {
@@ -69,8 +82,10 @@ impl RealPlatform {
         *lock(&self.listener) = Some(Arc::new(listener));
     }
 
-    /// Waits until no code is being restored.
+    /// Takes no more answers, and waits until no code is being restored.
     pub(crate) fn finish(&self) {
+        #[cfg(unix)]
+        drop(lock(&self.answers).take());
         let restores = std::mem::take(&mut *lock(&self.restores));
         for thread in restores {
             // A panic was logged by the thread itself.
@@ -94,6 +109,96 @@ impl RealPlatform {
                 trigger,
             })
         }
+    }
+
+    /// Opens the socket for answers, once.
+    #[cfg(unix)]
+    fn open_socket(&self, agent_dir: &Path) {
+        let mut answers = lock(&self.answers);
+        if answers.is_some() {
+            return;
+        }
+        let (requests, listener) = (Arc::clone(&self.requests), Arc::clone(&self.listener));
+        let (newest, approvals) = (Arc::clone(&self.newest), Approvals::in_agent_dir(agent_dir));
+        let handle = move |request, by| {
+            // Shown without the lock: the server may wait for it while it holds its own.
+            let (reply, shown) = reply(request, by, &mut lock(&requests), &approvals);
+            if let Some(shown) = shown {
+                show_code(shown, &lock(&newest), &listener);
+            }
+            reply
+        };
+        match AnswerSocket::open(agent_dir, handle) {
+            Ok(socket) => *answers = Some(socket),
+            Err(error) => {
+                tracing::warn!("answers from a terminal cannot be taken while this runs: {error}");
+            }
+        }
+    }
+
+    /// Stores an approval request, and opens it for answers.
+    fn request_approval(
+        &self,
+        session: &SessionContext<'_>,
+        request: ApprovalRequest,
+    ) -> Option<PlatformEvent> {
+        let agent_dir = session.project.agent_dir;
+        // A relative directory is a name in a transcript.
+        if !agent_dir.is_absolute() {
+            return None;
+        }
+        let known = request.seal.clone();
+        let request = stored_request(session, request)?;
+        let approvals = Approvals::in_agent_dir(agent_dir);
+        let opened = lock(&self.requests).open(session.id, &request, known, &approvals);
+        let made = opened.unwrap_or_else(|error| {
+            tracing::warn!("no code can be made: {error}");
+            None
+        });
+        let file = RequestFile {
+            seal: lock(&self.requests).seal(&request.task_id),
+            sidecar: self.socket_name(),
+            choice: None,
+            request,
+        };
+        if let Err(error) = approvals.store_request(&file) {
+            tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+        }
+        let (seal, code) = made?;
+        if !session.session.has_dialogs() {
+            tracing::warn!("a run waits for `workflow-sidecar approve`; the code is {code}");
+        }
+        Some(PlatformEvent::ApprovalRequested { seal, code })
+    }
+
+    #[cfg(unix)]
+    fn socket_name(&self) -> Option<String> {
+        lock(&self.answers)
+            .as_ref()
+            .map(|socket| socket.name().to_owned())
+    }
+
+    #[cfg(not(unix))]
+    fn socket_name(&self) -> Option<String> {
+        None
+    }
+
+    fn read_approval(
+        &self,
+        session: &SessionContext<'_>,
+        request: ApprovalRequest,
+    ) -> Option<ApprovalDecision> {
+        let known = request.seal.clone();
+        let request = stored_request(session, request)?;
+        let state = |path: &str| file_excerpt::state(path, &request.cwd);
+        let fingerprint = request.show.as_deref().map(state);
+        let mut requests = lock(&self.requests);
+        if cfg!(not(unix)) {
+            // No socket takes an answer here.
+            let approvals = Approvals::in_agent_dir(session.project.agent_dir);
+            requests.take_stored(&request, known.as_deref(), &approvals);
+        }
+        requests.decision(&request, fingerprint.as_deref())
     }
 
     fn run_gate(&self, session: &SessionContext<'_>, run: GateRun) -> Option<PlatformEvent> {
@@ -283,12 +388,13 @@ impl Platform for RealPlatform {
             }
             Effect::TrustCommands { commands } => trust(&project, &hash_of(&commands)),
             Effect::TrustTriggers { triggers } => trust(&project, &hash_of_triggers(&triggers)),
-            Effect::RequestApproval(request) => request_approval(session, request),
+            Effect::RequestApproval(request) => return self.request_approval(session, request),
             Effect::ReadApproval(request) => {
-                let decision = read_approval(session, request);
+                let decision = self.read_approval(session, request);
                 return Some(PlatformEvent::ApprovalRead { decision });
             }
             Effect::ClearApproval { task_id } => {
+                lock(&self.requests).close(&task_id);
                 Approvals::in_agent_dir(project.agent_dir).clear(&task_id);
             }
             Effect::RecordCheckpoint => {
@@ -321,6 +427,14 @@ impl Platform for RealPlatform {
             let watched = triggers.get(&report.session);
             watched.is_some_and(|watched| watched.iter().any(|one| one.number == number))
         })
+    }
+
+    fn open_session(&self, session: &SessionContext<'_>) {
+        session.id.clone_into(&mut lock(&self.newest));
+        #[cfg(unix)]
+        if session.project.agent_dir.is_absolute() {
+            self.open_socket(session.project.agent_dir);
+        }
     }
 
     fn close_session(&self, session: &str) {
@@ -365,37 +479,55 @@ fn trust(project: &Project<'_>, hash: &CommandsHash) {
     }
 }
 
-fn request_approval(session: &SessionContext<'_>, request: ApprovalRequest) {
-    let agent_dir = session.project.agent_dir;
-    // A relative directory is a name in a transcript.
-    if !agent_dir.is_absolute() {
-        return;
-    }
-    let stored = stored_request(session, request);
-    let stored = stored.map(|request| Approvals::in_agent_dir(agent_dir).store_request(&request));
-    if let Some(Err(error)) = stored {
-        tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+/// Replies to a process that has been judged. Returns a code that is to be shown to the person.
+fn reply(
+    request: Request,
+    by: Judgement,
+    requests: &mut OpenRequests,
+    approvals: &Approvals,
+) -> (Reply, Option<ShownCode>) {
+    match (request, by) {
+        (Request::Judge, by) => (Reply::Judged(by), None),
+        (Request::Answer(answer), by) => requests.answer(*answer, &by, approvals),
+        (_, Judgement::Agent(why)) => (Reply::Refused(why), None),
+        (Request::TrustCode { project }, by) => match (requests.trust_code(&project), by) {
+            (Ok(shown), Judgement::Unclear(why)) => (Reply::CodeNeeded(why), shown),
+            (Ok(_), _) => (Reply::Noted, None),
+            (Err(error), _) => (
+                Reply::Refused(format!("no code can be made: {error}")),
+                None,
+            ),
+        },
+        (Request::CheckTrust { project, code }, _) => (requests.check_trust(&project, &code), None),
     }
 }
 
-fn read_approval(
-    session: &SessionContext<'_>,
-    request: ApprovalRequest,
-) -> Option<ApprovalDecision> {
-    let request = stored_request(session, request)?;
-    let fingerprint = request
-        .show
-        .as_deref()
-        .map(|path| file_excerpt::state(path, &request.cwd));
-    let approvals = Approvals::in_agent_dir(session.project.agent_dir);
-    approvals.decision(&request, fingerprint.as_deref())
+/// Shows a code to the person: in the host, and in the log.
+fn show_code(shown: ShownCode, newest: &str, listener: &Mutex<Option<Listener>>) {
+    let ShownCode {
+        session,
+        code,
+        purpose,
+    } = shown;
+    let purpose = visible(&purpose);
+    tracing::warn!("to {purpose} in a terminal, the code is {code}");
+    let listener = lock(listener).clone();
+    if let Some(listener) = listener {
+        listener(PlatformReport {
+            session: session.unwrap_or_else(|| newest.to_owned()),
+            event: PlatformEvent::CodeNeeded { code, purpose },
+            trigger: None,
+        });
+    }
 }
 
 /// An approval request with what the user must know of its run.
 fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Option<StoredRequest> {
     let view = session.session.view()?;
     let phase = view.phase.as_ref()?;
-    let ApprovalRequest { approval, nonce } = request;
+    let ApprovalRequest {
+        approval, nonce, ..
+    } = request;
     Some(StoredRequest {
         task_id: view.state.task_id.clone(),
         step: view.state.global_step_count,

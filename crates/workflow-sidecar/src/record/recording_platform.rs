@@ -49,6 +49,10 @@ impl Platform for RecordingPlatform {
         self.inner.accept(report)
     }
 
+    fn open_session(&self, session: &SessionContext<'_>) {
+        self.inner.open_session(session);
+    }
+
     fn close_session(&self, session: &str) {
         self.inner.close_session(session);
     }

@@ -205,6 +205,16 @@ impl Server {
         let mut out = Effects::at(self.timer.now_for_event());
         handle.session.handle_session(entries, &loaded, &mut out);
         self.sessions.insert(id, handle);
+        if let Some(directories) = self.directories(id)
+            && let Some(handle) = self.sessions.get(id)
+        {
+            self.platform.open_session(&SessionContext {
+                id,
+                session: &handle.session,
+                project: directories.project(),
+                is_trusted: directories.is_trusted,
+            });
+        }
         self.follow_up(id, &mut out);
         Ok(out)
     }

@@ -129,16 +129,6 @@ impl<'a> Call<'a> {
         self.expanded_fields().map(arguments::path_arguments)
     }
 
-    /// Returns the paths in its arguments, without those of shell lines and their directories.
-    pub(super) fn named_paths(&self) -> Vec<Target> {
-        let named = self.path_arguments().unwrap_or_default().into_iter();
-        let paths = named.filter_map(|named| match named {
-            PathArgument::Path(path) => Some(Some(self.paths.forms(&path))),
-            PathArgument::Opaque | PathArgument::Glob(_) | PathArgument::Directory(_) => None,
-        });
-        paths.collect()
-    }
-
     /// Returns whether it changes files.
     pub(super) fn writes(&self) -> Known {
         let line = self.shell_analysis().map(|line| &line.writes);

@@ -73,23 +73,6 @@ impl Part {
         }
     }
 
-    /// Returns the text of a literal part.
-    pub(super) fn text(&self) -> Option<String> {
-        let Self::One(symbols) = self else {
-            return None;
-        };
-        let letter = |symbol: &Symbol| match symbol {
-            Symbol::Is(c) => Some(*c),
-            Symbol::Any | Symbol::Many | Symbol::Unknown => None,
-        };
-        symbols.iter().map(letter).collect()
-    }
-
-    /// Returns whether it is one part without unknown characters.
-    pub(super) fn is_known(&self) -> bool {
-        matches!(self, Self::One(symbols) if !symbols.contains(&Symbol::Unknown))
-    }
-
     /// Returns whether it contains a literal character.
     pub(super) fn has_literal(&self) -> bool {
         matches!(self, Self::One(symbols) if symbols.iter().any(|symbol| matches!(symbol, Symbol::Is(_))))

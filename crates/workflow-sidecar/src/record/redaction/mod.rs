@@ -29,6 +29,9 @@ use super::results::{PlatformResult, QueryResult};
 /// Replaces a string that is left out.
 const REDACTED: &str = "[redacted]";
 
+/// Replaces a code that proves that an answer comes from the person.
+const CODE: &str = "[code]";
+
 /// The number of bytes that a string of a tool may have in a recording.
 const LONGEST: usize = 16 << 10;
 
@@ -116,6 +119,8 @@ pub(super) struct Redaction {
     messages: VecDeque<String>,
     /// The ids of tool calls with answers that depend on what is left out.
     calls: HashSet<String>,
+    /// The codes that only the person is shown.
+    codes: VecDeque<String>,
     /// True if the line that is answered now is such a call.
     is_call: bool,
 }
@@ -128,6 +133,7 @@ impl Redaction {
             excerpts: VecDeque::new(),
             messages: VecDeque::new(),
             calls: HashSet::new(),
+            codes: VecDeque::new(),
             is_call: false,
         }
     }
@@ -144,6 +150,12 @@ impl Redaction {
     /// A report of the platform as it is recorded.
     pub(super) fn event(&mut self, event: &PlatformEvent) -> PlatformEvent {
         let mut event = event.clone();
+        if let PlatformEvent::ApprovalRequested { code, .. }
+        | PlatformEvent::CodeNeeded { code, .. } = &mut event
+        {
+            keep(&mut self.codes, code);
+            CODE.clone_into(code);
+        }
         if !self.is_on() {
             return event;
         }
@@ -161,6 +173,8 @@ impl Redaction {
             PlatformEvent::BaselineTaken { .. }
             | PlatformEvent::GateNotTrusted { .. }
             | PlatformEvent::GateProgress { .. }
+            | PlatformEvent::ApprovalRequested { .. }
+            | PlatformEvent::CodeNeeded { .. }
             | PlatformEvent::ApprovalRead { .. }
             | PlatformEvent::CheckpointRecorded { .. }
             | PlatformEvent::CheckpointFailed { .. }
@@ -282,8 +296,14 @@ impl Redaction {
 
     /// A line of the sidecar as it is recorded.
     pub(super) fn sidecar_line<'l>(&mut self, line: &'l str) -> Cow<'l, str> {
+        let mut line = Cow::Borrowed(line);
+        for code in &self.codes {
+            if line.contains(&**code) {
+                line = Cow::Owned(line.replace(&**code, CODE));
+            }
+        }
         if !self.is_on() {
-            return Cow::Borrowed(line);
+            return line;
         }
         let Some((mut message, _)) = parse(line.as_bytes()) else {
             return Cow::Borrowed(ANY);
@@ -305,7 +325,7 @@ impl Redaction {
         if is_changed {
             Cow::Owned(message.to_string())
         } else {
-            Cow::Borrowed(line)
+            line
         }
     }
 

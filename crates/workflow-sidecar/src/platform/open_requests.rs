@@ -1,0 +1,258 @@
+//! The approval requests of this process, and the decisions of persons about them.
+//!
+//! Decisions are in memory only, so no file decides while the process runs. Owns the check of codes.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+use workflow_core::event::ApprovalDecision;
+
+use super::ancestry::Judgement;
+use super::answer_socket::{Answer, Reply};
+use super::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
+use super::one_time_code::{new_code, seal};
+
+/// Wrong codes after which a code does not count any more.
+const MAX_WRONG: u8 = 5;
+/// Time between two messages with the same code.
+const SHOW_AGAIN: Duration = Duration::from_secs(10);
+
+/// The open requests of this process, by the ids of their runs.
+#[derive(Debug, Default)]
+pub(crate) struct OpenRequests {
+    approvals: HashMap<String, OpenApproval>,
+    /// The code for the trust in a project, by its path.
+    trust: Option<(String, Code)>,
+}
+
+#[derive(Debug)]
+struct OpenApproval {
+    /// The session that asks.
+    session: String,
+    request: StoredRequest,
+    code: Code,
+    decision: Option<StoredDecision>,
+}
+
+/// A code as far as it is known: one that another process made is not.
+#[derive(Debug)]
+struct Code {
+    text: Option<String>,
+    seal: String,
+    wrong: u8,
+    shown: Option<Instant>,
+}
+
+/// A code that is to be shown to the person, and its session.
+#[derive(Debug)]
+pub(crate) struct ShownCode {
+    pub(crate) session: Option<String>,
+    pub(crate) code: String,
+    /// The answer that needs it, as a clause.
+    pub(crate) purpose: String,
+}
+
+impl Code {
+    fn new(subject: &str) -> io::Result<Self> {
+        let text = new_code()?;
+        Ok(Self {
+            seal: seal(subject, &text),
+            text: Some(text),
+            wrong: 0,
+            shown: None,
+        })
+    }
+
+    /// Checks a code that was typed.
+    fn check(&mut self, subject: &str, typed: &str) -> Result<(), Reply> {
+        if self.wrong >= MAX_WRONG {
+            return Err(Reply::TooManyCodes);
+        }
+        if seal(subject, typed) == self.seal {
+            return Ok(());
+        }
+        self.wrong += 1;
+        Err(Reply::WrongCode)
+    }
+
+    /// Returns the code if it is known and was not shown just now.
+    fn to_show(&mut self) -> Option<String> {
+        let is_recent = self.shown.is_some_and(|at| at.elapsed() < SHOW_AGAIN);
+        let text = self.text.clone().filter(|_| !is_recent)?;
+        self.shown = Some(Instant::now());
+        Some(text)
+    }
+}
+
+impl OpenRequests {
+    /// Opens a request of a session. `known` is the seal of a code that another process made. Returns seal and code of
+    /// one that this process made.
+    pub(crate) fn open(
+        &mut self,
+        session: &str,
+        request: &StoredRequest,
+        known: Option<String>,
+        approvals: &Approvals,
+    ) -> io::Result<Option<(String, String)>> {
+        let open = self.approvals.remove(&request.task_id);
+        let open = open.filter(|open| {
+            let is_usable = open.code.text.is_some() && open.code.wrong < MAX_WRONG;
+            open.request.nonce == request.nonce
+                && known
+                    .as_ref()
+                    .map_or(is_usable, |seal| *seal == open.code.seal)
+        });
+        let (code, decision) = match (open, known) {
+            (Some(open), _) => (open.code, open.decision),
+            (None, Some(known)) => {
+                // Read before the agent works, and not again.
+                let decision = approvals.decision(request);
+                let is_proved =
+                    |decision: &StoredDecision| seal(&request.nonce, &decision.code) == known;
+                let decision = decision.filter(is_proved);
+                let code = Code {
+                    text: None,
+                    seal: known,
+                    wrong: 0,
+                    shown: None,
+                };
+                (code, decision)
+            }
+            (None, None) => (Code::new(&request.nonce)?, None),
+        };
+        let made = code.text.clone().map(|text| (code.seal.clone(), text));
+        let open = OpenApproval {
+            session: session.to_owned(),
+            request: request.clone(),
+            decision,
+            code,
+        };
+        self.approvals.insert(request.task_id.clone(), open);
+        Ok(made)
+    }
+
+    /// Takes a decision that was stored while this process ran, where no socket takes answers.
+    pub(crate) fn take_stored(
+        &mut self,
+        request: &StoredRequest,
+        known: Option<&str>,
+        approvals: &Approvals,
+    ) {
+        let Some(open) = self.approvals.get_mut(&request.task_id) else {
+            return;
+        };
+        let decision = approvals.decision(request);
+        let proof = |decision: &StoredDecision| seal(&request.nonce, &decision.code);
+        open.decision = decision.filter(|decision| Some(&*proof(decision)) == known);
+    }
+
+    /// Returns the seal of a run's open request.
+    pub(crate) fn seal(&self, task_id: &str) -> Option<String> {
+        Some(self.approvals.get(task_id)?.code.seal.clone())
+    }
+
+    /// Returns the decision about a request, given the current state of the file that it shows.
+    pub(crate) fn decision(
+        &self,
+        request: &StoredRequest,
+        shown: Option<&str>,
+    ) -> Option<ApprovalDecision> {
+        let open = self.approvals.get(&request.task_id)?;
+        let decision = open.decision.as_ref()?;
+        if decision.nonce != request.nonce {
+            return None;
+        }
+        let is_current = open.request == *request
+            && request.choices.contains(&decision.choice)
+            && decision.shown.as_deref() == shown;
+        Some(if is_current {
+            ApprovalDecision::Chosen(decision.choice.clone())
+        } else {
+            ApprovalDecision::Outdated
+        })
+    }
+
+    /// Forgets the request of a run, and the decision about it.
+    pub(crate) fn close(&mut self, task_id: &str) {
+        self.approvals.remove(task_id);
+    }
+
+    /// Takes an answer to a request, if a person gives it. Returns a code that is to be shown first.
+    pub(crate) fn answer(
+        &mut self,
+        answer: Answer,
+        by: &Judgement,
+        approvals: &Approvals,
+    ) -> (Reply, Option<ShownCode>) {
+        let open = self.approvals.get_mut(&answer.request.task_id);
+        let Some(open) = open.filter(|open| open.request == answer.request) else {
+            return (Reply::Gone, None);
+        };
+        match (by, answer.code) {
+            (Judgement::Agent(why), _) => return (Reply::Refused(why.clone()), None),
+            (Judgement::Person, _) => {}
+            (Judgement::Unclear(_), Some(code)) => {
+                if let Err(reply) = open.code.check(&open.request.nonce, &code) {
+                    return (reply, None);
+                }
+            }
+            (Judgement::Unclear(why), None) => {
+                let shown = open.code.to_show().map(|code| ShownCode {
+                    session: Some(open.session.clone()),
+                    code,
+                    purpose: "answer what this run waits for".to_owned(),
+                });
+                return (Reply::CodeNeeded(why.clone()), shown);
+            }
+        }
+        open.decision = Some(StoredDecision {
+            nonce: open.request.nonce.clone(),
+            choice: answer.choice.clone(),
+            shown: answer.shown,
+            code: String::new(),
+        });
+        if let Some(file) = approvals.request(&open.request.task_id) {
+            let noted = RequestFile {
+                choice: Some(answer.choice),
+                ..file
+            };
+            if let Err(error) = approvals.store_request(&noted) {
+                tracing::warn!("that a request is answered cannot be noted: {error}");
+            }
+        }
+        (Reply::Noted, None)
+    }
+
+    /// Makes a code for the trust in a project, which is to be shown.
+    pub(crate) fn trust_code(&mut self, project: &str) -> io::Result<Option<ShownCode>> {
+        let known = self
+            .trust
+            .take()
+            .filter(|(of, code)| of == project && code.wrong < MAX_WRONG);
+        let code = known.map_or_else(|| Code::new(project), |(_, code)| Ok(code))?;
+        let (_, code) = self.trust.insert((project.to_owned(), code));
+        Ok(code.to_show().map(|code| ShownCode {
+            session: None,
+            code,
+            purpose: format!("trust the commands of {project}"),
+        }))
+    }
+
+    /// Checks the code for the trust in a project, which counts once.
+    pub(crate) fn check_trust(&mut self, project: &str, typed: &str) -> Reply {
+        match self.trust.as_mut().filter(|(of, _)| of == project) {
+            None => Reply::Gone,
+            Some((_, code)) => match code.check(project, typed) {
+                Err(reply) => reply,
+                Ok(()) => {
+                    self.trust = None;
+                    Reply::Noted
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

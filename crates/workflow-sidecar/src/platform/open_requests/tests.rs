@@ -1,0 +1,218 @@
+//! Answers from processes of every judgement.
+
+use std::path::PathBuf;
+
+use super::*;
+
+struct Fixture {
+    _agent: tempfile::TempDir,
+    approvals: Approvals,
+    requests: OpenRequests,
+    seal: String,
+    code: String,
+}
+
+fn request() -> StoredRequest {
+    StoredRequest {
+        task_id: "wf-1".to_owned(),
+        step: 2,
+        nonce: "n".to_owned(),
+        workflow: "Feature".to_owned(),
+        phase: "Plan".to_owned(),
+        task: "a button".to_owned(),
+        cwd: PathBuf::from("/project"),
+        ask: "Plan OK?".to_owned(),
+        choices: vec!["approve".to_owned(), "revise".to_owned()],
+        show: None,
+    }
+}
+
+fn opened() -> Fixture {
+    let agent = tempfile::tempdir().unwrap();
+    let approvals = Approvals::in_agent_dir(agent.path());
+    let mut requests = OpenRequests::default();
+    let made = requests.open("s", &request(), None, &approvals).unwrap();
+    let (seal, code) = made.unwrap();
+    approvals
+        .store_request(&RequestFile {
+            request: request(),
+            seal: Some(seal.clone()),
+            sidecar: None,
+            choice: None,
+        })
+        .unwrap();
+    Fixture {
+        _agent: agent,
+        approvals,
+        requests,
+        seal,
+        code,
+    }
+}
+
+impl Fixture {
+    fn answer(&mut self, by: &Judgement, code: Option<&str>) -> (Reply, Option<ShownCode>) {
+        let answer = Answer {
+            request: request(),
+            choice: "approve".to_owned(),
+            shown: None,
+            code: code.map(str::to_owned),
+        };
+        self.requests.answer(answer, by, &self.approvals)
+    }
+
+    fn decision(&self) -> Option<ApprovalDecision> {
+        self.requests.decision(&request(), None)
+    }
+
+    /// Stores a decision as a program with access to the files can.
+    fn forge(&self, code: &str) {
+        let decision = StoredDecision {
+            nonce: "n".to_owned(),
+            choice: "approve".to_owned(),
+            shown: None,
+            code: code.to_owned(),
+        };
+        let is_stored = self.approvals.store_decision(&request(), &decision);
+        assert!(is_stored.unwrap());
+    }
+}
+
+fn unclear() -> Judgement {
+    Judgement::Unclear("why".to_owned())
+}
+
+fn approved() -> Option<ApprovalDecision> {
+    Some(ApprovalDecision::Chosen("approve".to_owned()))
+}
+
+#[test]
+fn a_person_answers_without_a_code() {
+    let mut fixture = opened();
+    assert_eq!(fixture.answer(&Judgement::Person, None).0, Reply::Noted);
+    assert_eq!(fixture.decision(), approved());
+    let listed = fixture.approvals.all().unwrap();
+    assert_eq!(listed[0].choice.as_deref(), Some("approve"));
+}
+
+#[test]
+fn an_agent_does_not_answer_even_with_the_code() {
+    let mut fixture = opened();
+    let code = fixture.code.clone();
+    let agent = Judgement::Agent("why".to_owned());
+    let (reply, shown) = fixture.answer(&agent, Some(&code));
+    assert_eq!(reply, Reply::Refused("why".to_owned()));
+    assert!(shown.is_none() && fixture.decision().is_none());
+}
+
+#[test]
+fn an_unclear_answer_needs_the_code_which_is_shown_to_the_session_that_asks() {
+    let mut fixture = opened();
+    let (reply, shown) = fixture.answer(&unclear(), None);
+    assert_eq!(reply, Reply::CodeNeeded("why".to_owned()));
+    let shown = shown.unwrap();
+    assert_eq!(shown.session.as_deref(), Some("s"));
+    assert!(fixture.decision().is_none());
+    let (_, again) = fixture.answer(&unclear(), None);
+    assert!(again.is_none(), "the same code is not shown at once again");
+    assert_eq!(
+        fixture.answer(&unclear(), Some(&shown.code)).0,
+        Reply::Noted
+    );
+    assert_eq!(fixture.decision(), approved());
+}
+
+#[test]
+fn a_code_does_not_count_after_five_wrong_ones_and_the_next_request_has_another() {
+    let mut fixture = opened();
+    for _ in 0..5 {
+        let (reply, _) = fixture.answer(&unclear(), Some("2222-2222-2222"));
+        assert_eq!(reply, Reply::WrongCode);
+    }
+    let code = fixture.code.clone();
+    let (reply, _) = fixture.answer(&unclear(), Some(&code));
+    assert_eq!(reply, Reply::TooManyCodes);
+    let open = fixture
+        .requests
+        .open("s", &request(), None, &fixture.approvals);
+    let (_, other) = open.unwrap().unwrap();
+    assert_ne!(other, code);
+    assert_eq!(fixture.answer(&unclear(), Some(&code)).0, Reply::WrongCode);
+    assert_eq!(fixture.answer(&unclear(), Some(&other)).0, Reply::Noted);
+}
+
+#[test]
+fn a_file_decides_nothing_while_the_process_runs() {
+    let mut fixture = opened();
+    let code = fixture.code.clone();
+    fixture.forge(&code);
+    assert_eq!(fixture.decision(), None);
+    let again = fixture
+        .requests
+        .open("s", &request(), None, &fixture.approvals);
+    assert_eq!(again.unwrap().unwrap().1, code, "the code stays the same");
+    assert_eq!(fixture.decision(), None);
+}
+
+#[test]
+fn a_later_process_takes_a_stored_decision_only_with_the_code_of_the_sessions_seal() {
+    let mut fixture = opened();
+    let (seal_in_session, code) = (fixture.seal.clone(), fixture.code.clone());
+    let mut reopen = |forged: &str| {
+        fixture.forge(forged);
+        fixture.requests = OpenRequests::default();
+        let known = Some(seal_in_session.clone());
+        let made = fixture
+            .requests
+            .open("s", &request(), known, &fixture.approvals);
+        assert!(made.unwrap().is_none());
+        fixture.decision()
+    };
+    // The file of the request may be forged as well, so its seal does not count.
+    assert_eq!(reopen("2222-2222-2222"), None);
+    assert_eq!(reopen(""), None);
+    assert_eq!(reopen(&code.to_lowercase()), approved());
+}
+
+#[test]
+fn a_decision_about_a_changed_request_is_outdated() {
+    let mut fixture = opened();
+    fixture.answer(&Judgement::Person, None);
+    let outdated = Some(ApprovalDecision::Outdated);
+    assert_eq!(fixture.requests.decision(&request(), Some("b")), outdated);
+    for other in [
+        StoredRequest {
+            ask: "Ship it?".to_owned(),
+            ..request()
+        },
+        StoredRequest {
+            cwd: PathBuf::from("/elsewhere"),
+            ..request()
+        },
+        StoredRequest {
+            step: 3,
+            ..request()
+        },
+    ] {
+        assert_eq!(fixture.requests.decision(&other, None), outdated);
+    }
+    let later = StoredRequest {
+        nonce: "m".to_owned(),
+        ..request()
+    };
+    assert_eq!(fixture.requests.decision(&later, None), None);
+    fixture.requests.close("wf-1");
+    assert_eq!(fixture.decision(), None);
+    assert_eq!(fixture.answer(&Judgement::Person, None).0, Reply::Gone);
+}
+
+#[test]
+fn the_code_for_trust_counts_once_and_for_one_project() {
+    let mut requests = OpenRequests::default();
+    let shown = requests.trust_code("/a").unwrap().unwrap();
+    assert!(shown.purpose.contains("/a"));
+    assert_eq!(requests.check_trust("/b", &shown.code), Reply::Gone);
+    assert_eq!(requests.check_trust("/a", "2"), Reply::WrongCode);
+    assert_eq!(requests.check_trust("/a", &shown.code), Reply::Noted);
+    assert_eq!(requests.check_trust("/a", &shown.code), Reply::Gone);
+}
