@@ -398,6 +398,8 @@ fn writing_what_holds_in_a_run_needs_consent() {
         "cd /tmp; sed -i s/a/b/ /project/.pi/workflows/w/a.md",
         "mv .pi/workflows x",
         "cp x .pi/workfl*/w/workflow.yaml",
+        "rm -rf ~/.pi",
+        "rm .pi/*.json5",
         "tee .pi/workflow-sidecar.json5 < x",
     ] {
         let mut world = World::started(vec![workflow("w", &["a"])]);
@@ -432,6 +434,25 @@ fn everyday_calls_need_no_consent_in_a_run() {
     ] {
         let mut world = World::started(vec![workflow("w", &["a"])]);
         assert!(world.call(tool, &input).is_empty(), "{input}");
+    }
+    for line in [
+        "npx prettier --write .",
+        "tar xf a.tar",
+        "git checkout -- .",
+        "git clean -fdx",
+        "git stash && git pull --rebase",
+        "rm -rf node_modules dist",
+        "find . -name '*.o' -delete",
+        "sed -i s/a/b/ src/*.rs",
+        "cp -r a b",
+        "npm install",
+        "for f in *.md; do echo x >> $f; done",
+        "echo x > $OUT",
+        "mv src/a.rs src/b.rs",
+    ] {
+        let mut world = World::started(vec![workflow("w", &["a"])]);
+        let lines = world.call("bash", &json!({ "command": line }));
+        assert!(lines.is_empty(), "{line}: {lines:#?}");
     }
 }
 
