@@ -9,6 +9,7 @@
  */
 
 import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
+import { withoutForged } from "./differences/forged.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 import { withoutSubstitutes, withSubstitutes } from "./differences/substitute-keys.mjs";
 import { withoutUncertainAnswer, withAnswer } from "./differences/context.mjs";
@@ -260,7 +261,7 @@ export class CaseRun {
 
   /** Restores the package from the entries, as ours reads them. */
   async restore(operation) {
-    const branch = readAsOurs(this.branch, this.note);
+    const branch = readAsOurs(withoutForged(this.branch, this.note), this.note);
     let outcome = await this.package(operation, branch);
     const again = (changed) => this.package(operation, changed);
     this.adopted = this.packageDefinitions;
@@ -293,7 +294,7 @@ export class CaseRun {
   /** Restores the package from the session's entries, with the definitions that ours has in force. */
   async resetPackage(id) {
     if (id) this.note(id);
-    const branch = readAsOurs(this.branch, () => {});
+    const branch = readAsOurs(withoutForged(this.branch, () => {}), () => {});
     const operation = { op: "session_start", event: {} };
     if (this.adopted !== this.packageDefinitions) this.packageDisk.write(this.adopted);
     const outcome = await this.package(operation, branch);

@@ -7,6 +7,7 @@
  */
 
 import { shortened, contextOf } from "./context.mjs";
+import { makeVisible } from "./visible.mjs";
 import { contextVariables, drilled, entryAt, fill, follows, locationOf, statusText } from "../navigation.mjs";
 
 /**
@@ -361,6 +362,11 @@ export const EXPECTED = [
       const reminder = operation.op === "advance" ? find(expected, "user") : undefined;
       return reminder !== undefined && "instructions" in session.sent && replaceField(reminder, "content", shortened(reminder.content));
     },
+  },
+  {
+    id: "Hidden characters",
+    says: "control and invisible characters are shown as escapes",
+    rule: ({ expected }) => makeVisible(expected),
   },
 ];
 
