@@ -62,7 +62,7 @@ fn weaker() -> Vec<(Workflow, &'static str)> {
     skipping.phases.swap(0, 1);
     let mut renamed = strict();
     if let PhaseEntry::Phase(phase) = &mut renamed.phases[0] {
-        phase.id = "other".to_owned();
+        "other".clone_into(&mut phase.id);
     }
     vec![
         (
@@ -210,13 +210,13 @@ fn stricter_and_unrelated_changes_apply_at_once() {
     let stricter = [
         with_phase(|phase| phase.instructions = "Do it well.".to_owned()),
         with_phase(|phase| {
-            phase.tools = Some(ToolAccess::Blacklist(names(&["bash", "edit", "write"])))
+            phase.tools = Some(ToolAccess::Blacklist(names(&["bash", "edit", "write"])));
         }),
         with_phase(|phase| phase.tools = Some(ToolAccess::Whitelist(names(&["read"])))),
         with_phase(|phase| {
             phase.rules.push(rule(
                 json!({"verdict": "block", "tools": ["*"], "path": ["b"]}),
-            ))
+            ));
         }),
         with_phase(|phase| phase.gate.push(phase.gate[0].clone())),
         with_phase(|phase| phase.rules[0].source = "w.yaml:70".to_owned()),
