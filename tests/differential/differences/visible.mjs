@@ -15,8 +15,8 @@ const SHORT = new Map([
   ["\r", "\\r"],
 ]);
 
-/** @param {string} text @param {boolean} isLine */
-function visible(text, isLine) {
+/** Returns a text as it is shown. @param {string} text @param {boolean} isLine */
+export function visible(text, isLine) {
   const whole = isLine ? text : text.replaceAll("\r\n", "\n");
   return whole.replace(HIDDEN, (c) => {
     if (!isLine && (c === "\n" || c === "\t")) return c;
