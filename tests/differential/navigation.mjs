@@ -46,7 +46,7 @@ function entryName(workflows, entry) {
 }
 
 /** Returns the path that `next` enters, or null if it completes the run. @param {Workflows} workflows @param {Segment[]} path @returns {Segment[] | null} */
-function following(workflows, path) {
+export function following(workflows, path) {
   const rest = path.slice(0, -1);
   const here = last(path);
   const next = { ...here, phaseIndex: here.phaseIndex + 1 };

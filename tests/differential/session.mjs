@@ -9,6 +9,7 @@
  */
 
 import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
+import { withoutForged } from "./differences/forged.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 import { withoutSubstitutes, withSubstitutes } from "./differences/substitute-keys.mjs";
 import { withoutUncertainAnswer, withAnswer } from "./differences/context.mjs";
@@ -133,9 +134,11 @@ export class CaseRun {
     if (this.mustForgetCancel(operation)) await this.resetPackage("A03");
     if (stop && !isSession) await this.package({ op: "drop_timers" });
     const second = this.isSecondMove(operation);
+    // Ours tells of a session whether it keeps the definition that the run has ("Weaker files").
+    const restored = isSession && !this.ours.reflect ? await this.ours.apply(operation, this.branch) : undefined;
     /** @type {import("./types.mjs").Outcome} */
-    const theirs = second ? { effects: [], skipped: true } : isSession ? await this.restore(operation) : await this.package(operation);
-    const ours = this.ours.reflect ? this.reflected(operation, theirs, stop) : await this.ours.apply(operation, isSession ? this.branch : undefined);
+    const theirs = second ? { effects: [], skipped: true } : isSession ? await this.restore(operation, restored?.diagnostics ?? []) : await this.package(operation);
+    const ours = this.ours.reflect ? this.reflected(operation, theirs, stop) : (restored ?? (await this.ours.apply(operation)));
     const step = this.compared(operation, theirs, ours, stop);
     if (theirs.died || ours.died) {
       this.fail(index, operation, { ...step, why: `${theirs.died ? "the package" : "ours"} ${theirs.died ?? ours.died}` });
@@ -259,18 +262,19 @@ export class CaseRun {
   }
 
   /** Restores the package from the entries, as ours reads them. */
-  async restore(operation) {
-    const branch = readAsOurs(this.branch, this.note);
+  async restore(operation, diagnostics) {
+    const branch = readAsOurs(withoutForged(this.branch, this.note), this.note);
     let outcome = await this.package(operation, branch);
     const again = (changed) => this.package(operation, changed);
     this.adopted = this.packageDefinitions;
-    const older = this.storedDefinitions(outcome);
+    const isWeaker = diagnostics.some(({ code }) => code === "WF106");
+    const older = isWeaker ? this.storedWith(outcome.state) : this.storedDefinitions(outcome);
     if (older) {
       this.packageDisk.write(older);
       const stored = await again(branch);
       this.packageDisk.write(this.packageDefinitions);
       if (fits(stored.state, stored.loaded)) {
-        this.note("Definition gone");
+        this.note(isWeaker ? "Weaker files" : "Definition gone");
         outcome = stored;
         this.adopted = older;
       } else {
@@ -286,14 +290,19 @@ export class CaseRun {
   /** Returns the definitions stored with the run if the files no longer fit it ("Definition gone"). @param {import("./types.mjs").Outcome} outcome */
   storedDefinitions({ state, loaded }) {
     if (!state || (!state.active && state.completionNotified) || fits(state, loaded)) return null;
-    const entry = this.branch.findLast((e) => e.customType === "workflow:definition" && e.data?.taskId === state.taskId);
+    return this.storedWith(state);
+  }
+
+  /** Returns the definitions that ours stored last with the run of a state. */
+  storedWith(state) {
+    const entry = this.branch.findLast((e) => e.customType === "workflow:definition" && e.data?.taskId === state?.taskId);
     return this.stored.get(entry) ?? null;
   }
 
   /** Restores the package from the session's entries, with the definitions that ours has in force. */
   async resetPackage(id) {
     if (id) this.note(id);
-    const branch = readAsOurs(this.branch, () => {});
+    const branch = readAsOurs(withoutForged(this.branch, () => {}), () => {});
     const operation = { op: "session_start", event: {} };
     if (this.adopted !== this.packageDefinitions) this.packageDisk.write(this.adopted);
     const outcome = await this.package(operation, branch);

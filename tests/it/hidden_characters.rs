@@ -80,14 +80,9 @@ fn finish(host: &mut TestHost, id: u64, heard: &mut Vec<Value>) -> Value {
     }
 }
 
-#[test]
-fn a_hostile_definition_prints_nothing_raw_anywhere() {
-    let root = tempfile::tempdir().unwrap();
-    let project = root.path();
-    let key = format!("f{}", "\u{202e}");
-    let directory = project.join(".pi/workflows").join(&key);
-    fs::create_dir_all(&directory).unwrap();
-    let workflow = json!({
+/// A workflow with hidden characters in every text.
+fn hostile_workflow() -> Value {
+    json!({
         "name": format!("N{HOSTILE}"),
         "commandName": "f",
         "initialMessage": format!("Go {{description}}{HOSTILE}"),
@@ -105,7 +100,17 @@ fn a_hostile_definition_prints_nothing_raw_anywhere() {
             {"id": "b", "name": format!("B{HOSTILE}"), "emoji": "b", "instructions": "I",
              "approve": {"ask": format!("Q{HOSTILE}"), "choices": [format!("yes{HOSTILE}"), format!("no{HOSTILE}")], "show": "plan.md"}},
         ],
-    });
+    })
+}
+
+#[test]
+fn a_hostile_definition_prints_nothing_raw_anywhere() {
+    let root = tempfile::tempdir().unwrap();
+    let project = root.path();
+    let key = format!("f{}", "\u{202e}");
+    let directory = project.join(".pi/workflows").join(&key);
+    fs::create_dir_all(&directory).unwrap();
+    let workflow = hostile_workflow();
     fs::write(directory.join("workflow.json5"), workflow.to_string()).unwrap();
     let settings =
         json!({"triggers": [{"file": format!("in{HOSTILE}.txt")}], "unknown\u{1b}key": 1});

@@ -171,16 +171,16 @@ const EDITS: [Edit; 12] = [
             ".pi",
             "approve: {ask: Good?, choices: [approve, reject]}\n",
             "",
-        )
+        );
     }),
     ("no gate", ".pi", |root, _| {
-        replace(root, ".pi", "gate: [{file: done.md}]\n", "")
+        replace(root, ".pi", "gate: [{file: done.md}]\n", "");
     }),
     ("a gate that passes", ".pi", |root, _| {
-        replace(root, ".pi", "done.md", ".pi/workflow-sidecar.json5")
+        replace(root, ".pi", "done.md", ".pi/workflow-sidecar.json5");
     }),
     ("no rule", ".pi", |root, _| {
-        replace(root, ".pi", ", rules: [{block: write, path: .env}]", "")
+        replace(root, ".pi", ", rules: [{block: write, path: .env}]", "");
     }),
     ("an exception before the rule", ".pi", |root, _| {
         replace(
@@ -188,10 +188,10 @@ const EDITS: [Edit; 12] = [
             ".pi",
             "rules: [",
             "rules: [{allow: write, path: .env}, ",
-        )
+        );
     }),
     ("no list", ".pi", |root, _| {
-        replace(root, ".pi", "blacklist: [edit], ", "")
+        replace(root, ".pi", "blacklist: [edit], ", "");
     }),
     ("the phase left out", ".pi", |root, _| {
         write(
@@ -201,7 +201,7 @@ const EDITS: [Edit; 12] = [
         );
     }),
     ("no definition", ".pi", |root, _| {
-        fs::remove_dir_all(root.join(".pi/workflows")).unwrap()
+        fs::remove_dir_all(root.join(".pi/workflows")).unwrap();
     }),
     ("the user's workflow", "agent", |root, _| {
         replace(
@@ -209,17 +209,17 @@ const EDITS: [Edit; 12] = [
             "agent",
             "approve: {ask: Good?, choices: [approve, reject]}\n",
             "",
-        )
+        );
     }),
     ("no settings", ".pi", |root, _| {
         write(root, ".pi/workflow-sidecar.json5", "{}");
         fs::remove_file(root.join("agent/workflow-sidecar.json5")).unwrap();
     }),
     ("a state in the next phase", ".pi", |_, branch| {
-        forge(branch, 1)
+        forge(branch, 1);
     }),
     ("a state that cannot be read", ".pi", |_, branch| {
-        forge(branch, -1)
+        forge(branch, -1);
     }),
 ];
 

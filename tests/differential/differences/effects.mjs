@@ -7,6 +7,7 @@
  */
 
 import { shortened, contextOf } from "./context.mjs";
+import { makeVisible, visible } from "./visible.mjs";
 import { contextVariables, drilled, entryAt, fill, follows, locationOf, statusText } from "../navigation.mjs";
 
 /**
@@ -362,6 +363,11 @@ export const EXPECTED = [
       return reminder !== undefined && "instructions" in session.sent && replaceField(reminder, "content", shortened(reminder.content));
     },
   },
+  {
+    id: "Hidden characters",
+    says: "control and invisible characters are shown as escapes",
+    rule: ({ expected }) => makeVisible(expected),
+  },
 ];
 
 /** Lists the completions of a prefix. */
@@ -389,6 +395,17 @@ function marked(inject, session, name) {
 
 /** Additional effects of ours. @type {EffectDifference[]} */
 export const ON_TOP = [
+  {
+    id: "Weaker files",
+    says: "files that weaken the guards of the run apply when the user agrees, and a second start lists what they weaken",
+    rule: (step) => {
+      const isAbout = (e) => (e.kind === "confirm" && e.title.startsWith("Weaken the guards")) || (e.kind === "notify" && e.message.startsWith("[workflow] The run keeps its guards."));
+      const confirm = isCommand(step, "workflow") ? find(step.actual, "confirm") : undefined;
+      const shorter = confirm?.message.replace(/\n\nIt starts with the files as they are now, which weaken the guards in force:\n(?:- [^\n]*\n)+\nStart a new one\?$/, "\n\nStart a new one?");
+      const lists = replaceField(confirm, "message", shorter);
+      return drop(step, isAbout) || lists;
+    },
+  },
   {
     id: "workflow:definition",
     says: "the definition in force is stored with the run",
@@ -422,7 +439,7 @@ export const ON_TOP = [
     rule: ({ actual, startable, startableAtLastRead }) => {
       const items = find(actual, "complete")?.items ?? [];
       const known = [...startable, ...startableAtLastRead];
-      const named = items.filter((item) => known.some((w) => w.commandName === item.value && w.name === item.description));
+      const named = items.filter((item) => known.some((w) => w.commandName === item.value && visible(w.name, true) === item.description));
       for (const item of named) delete item.description;
       return named.length > 0;
     },

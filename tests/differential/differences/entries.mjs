@@ -28,6 +28,13 @@ export function readAsOurs(branch, note) {
   }).reverse();
 }
 
+/** Reads the data of a state entry as ours does; null if it is refused. */
+export function readState(stored) {
+  const state = stateAsOurs(stored, () => {});
+  if (state === REFUSED || !packageAccepts(migrated(state))) return null;
+  return { ...migrated(state), taskId: state.taskId ?? "", cancelled: state.cancelled ?? false };
+}
+
 /** @param {any} stored @param {(id: string) => void} note */
 function stateAsOurs(stored, note) {
   const data = migrated(stored);

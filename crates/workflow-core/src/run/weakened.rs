@@ -366,20 +366,24 @@ fn described(rule: &Rule) -> String {
         RuleAction::Ask => "ask",
         RuleAction::Block => "block",
     };
-    let mut text = format!("`{action}: {}`", shown(&rule.tools.join(", ")));
     let patterns: Vec<&str> = rule
         .path
         .iter()
         .chain(&rule.command)
         .map(String::as_str)
         .collect();
-    if !patterns.is_empty() {
-        text += &format!(" about `{}`", shown(&patterns.join(", ")));
-    }
-    if !rule.source.is_empty() {
-        text += &format!(" ({})", shown(&rule.source));
-    }
-    text
+    let about = match patterns.join(", ") {
+        patterns if patterns.is_empty() => String::new(),
+        patterns => format!(" about `{}`", shown(&patterns)),
+    };
+    let source = match &*rule.source {
+        "" => String::new(),
+        source => format!(" ({})", shown(source)),
+    };
+    format!(
+        "`{action}: {}`{about}{source}",
+        shown(&rule.tools.join(", "))
+    )
 }
 
 fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &mut Vec<String>) {

@@ -62,7 +62,7 @@ fn weaker() -> Vec<(Workflow, &'static str)> {
     skipping.phases.swap(0, 1);
     let mut renamed = strict();
     if let PhaseEntry::Phase(phase) = &mut renamed.phases[0] {
-        phase.id = "other".to_owned();
+        "other".clone_into(&mut phase.id);
     }
     vec![
         (
@@ -210,13 +210,13 @@ fn stricter_and_unrelated_changes_apply_at_once() {
     let stricter = [
         with_phase(|phase| phase.instructions = "Do it well.".to_owned()),
         with_phase(|phase| {
-            phase.tools = Some(ToolAccess::Blacklist(names(&["bash", "edit", "write"])))
+            phase.tools = Some(ToolAccess::Blacklist(names(&["bash", "edit", "write"])));
         }),
         with_phase(|phase| phase.tools = Some(ToolAccess::Whitelist(names(&["read"])))),
         with_phase(|phase| {
             phase.rules.push(rule(
                 json!({"verdict": "block", "tools": ["*"], "path": ["b"]}),
-            ))
+            ));
         }),
         with_phase(|phase| phase.gate.push(phase.gate[0].clone())),
         with_phase(|phase| phase.rules[0].source = "w.yaml:70".to_owned()),
@@ -398,6 +398,8 @@ fn writing_what_holds_in_a_run_needs_consent() {
         "cd /tmp; sed -i s/a/b/ /project/.pi/workflows/w/a.md",
         "mv .pi/workflows x",
         "cp x .pi/workfl*/w/workflow.yaml",
+        "rm -rf ~/.pi",
+        "rm .pi/*.json5",
         "tee .pi/workflow-sidecar.json5 < x",
     ] {
         let mut world = World::started(vec![workflow("w", &["a"])]);
@@ -432,6 +434,25 @@ fn everyday_calls_need_no_consent_in_a_run() {
     ] {
         let mut world = World::started(vec![workflow("w", &["a"])]);
         assert!(world.call(tool, &input).is_empty(), "{input}");
+    }
+    for line in [
+        "npx prettier --write .",
+        "tar xf a.tar",
+        "git checkout -- .",
+        "git clean -fdx",
+        "git stash && git pull --rebase",
+        "rm -rf node_modules dist",
+        "find . -name '*.o' -delete",
+        "sed -i s/a/b/ src/*.rs",
+        "cp -r a b",
+        "npm install",
+        "for f in *.md; do echo x >> $f; done",
+        "echo x > $OUT",
+        "mv src/a.rs src/b.rs",
+    ] {
+        let mut world = World::started(vec![workflow("w", &["a"])]);
+        let lines = world.call("bash", &json!({ "command": line }));
+        assert!(lines.is_empty(), "{line}: {lines:#?}");
     }
 }
 

@@ -11,9 +11,12 @@ use serde_json::Value;
 use super::arguments::{ToolEffect, tool_effect};
 use super::call::Call;
 use super::decision::{Denial, Override};
+use super::file_access::AccessedPath;
 use super::globs::Globs;
+use super::paths::{PathForm, Paths};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
+use workflow_shell::AccessKind;
 
 /// Texts of a call that are compared with the protected files.
 const MAX_TEXTS: usize = 64;
@@ -40,11 +43,7 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
 
 /// Returns the denial of a call that plainly writes a protected file.
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
-    let protected = call.paths.protected();
-    if protected.is_empty() {
-        return None;
-    }
-    let path = written(call, &protected)?;
+    let path = written(call)?;
     Some(Denial {
         level: "workflow-sidecar",
         override_by: Override::Person,
@@ -56,31 +55,76 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 }
 
 /// Returns the first path of a call that is protected and written, as the call names it.
-fn written(call: &Call<'_>, protected: &[String]) -> Option<String> {
-    let patterns: Vec<String> = protected.iter().map(|path| globset::escape(path)).collect();
-    let globs = Globs::anywhere(&patterns);
-    let mut written = call.accessed_paths().paths.iter();
-    let accessed = written
-        .find(|path| path.kind.writes() && globs.match_access(path, call.paths) == Some(true));
-    if let Some(path) = accessed {
-        return Some(path.path.replace('\0', "…"));
-    }
-    // A tool that changes files may name them in any field.
-    if !matches!(tool_effect(call.tool), ToolEffect::Changes(_)) {
+fn written(call: &Call<'_>) -> Option<String> {
+    let effect = tool_effect(call.tool);
+    if effect == ToolEffect::Reads {
         return None;
     }
+    let accessed = call.accessed_paths().paths.iter();
+    let mut written = accessed.filter(|path| path.kind.writes()).peekable();
+    // A tool that changes files may name them in any field.
     let mut texts = Vec::new();
-    let fields = call.expanded_fields()?;
-    fields
-        .values()
-        .for_each(|value| collect(value, 0, &mut texts));
-    let is_protected = |text: &&str| {
-        let forms = call.paths.forms(text);
-        forms
-            .iter()
-            .any(|form| globs.matches(form, call.paths) == Some(true))
+    if let (ToolEffect::Changes(_), Some(fields)) = (effect, call.expanded_fields()) {
+        for value in fields.values() {
+            collect(value, 0, &mut texts);
+        }
+    }
+    if written.peek().is_none() && texts.is_empty() {
+        return None;
+    }
+    let protected = call.paths.protected();
+    let patterns: Vec<String> = protected.iter().map(|path| globset::escape(path)).collect();
+    let globs = Globs::anywhere(&patterns);
+    let is_one = |forms: &[PathForm]| {
+        let mut forms = forms.iter();
+        forms.any(|form| globs.matches(form, call.paths) == Some(true))
     };
+    let found = written.find(|path| match path.kind {
+        // What formats or extracts may write anywhere in a directory.
+        AccessKind::WriteWithin => is_one(&path.forms),
+        _ => {
+            is_plain(path, &protected, call.paths)
+                && globs.match_access(path, call.paths) == Some(true)
+        }
+    });
+    if let Some(path) = found {
+        return Some(path.path.replace('\0', "…"));
+    }
+    let is_protected = |text: &&str| is_one(&call.paths.forms(text));
     texts.into_iter().find(is_protected).map(str::to_owned)
+}
+
+/// Returns true if a path plainly leads to the directory of a protected file, or to one around it that is not the whole
+/// project: `*.o` in the project, or a variable, could be anything.
+fn is_plain(path: &AccessedPath, protected: &[String], paths: &dyn Paths) -> bool {
+    let folded = |path: &str| {
+        if paths.ignores_case() {
+            path.to_lowercase()
+        } else {
+            path.to_owned()
+        }
+    };
+    let is_below = |path: &str, directory: &str| {
+        let (path, directory) = (folded(path), folded(directory));
+        path.strip_prefix(&*directory)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let directories = protected.iter().filter_map(|path| path.rsplit_once('/'));
+    let directories = directories.flat_map(|(directory, _)| paths.forms(directory));
+    let directories: Vec<PathForm> = directories.collect();
+    let forms = &path.forms;
+    let is_near = forms.iter().any(|form| {
+        let mut directories = directories.iter();
+        directories.any(|directory| is_below(&form.absolute, &directory.absolute))
+    });
+    let contains_all = || {
+        let roots = [".", "~"].map(|root| paths.forms(root));
+        roots.iter().flatten().any(|root| {
+            let mut forms = forms.iter();
+            forms.any(|form| is_below(&root.absolute, &form.absolute))
+        })
+    };
+    is_near || path.kind.includes_tree() && path.tail.is_empty() && !contains_all()
 }
 
 /// Collects the texts of a value that may be paths.
