@@ -37,6 +37,11 @@ pub enum PlatformEvent {
         /// A report on each check, up to the first that did not pass.
         reports: Vec<Report>,
     },
+    /// An approval request could not be stored, so it cannot be answered outside of the host.
+    ApprovalNotStored {
+        /// The reason.
+        reason: String,
+    },
     /// The answer to an approval request was looked up.
     ApprovalRead {
         /// The decision, if the user made one.

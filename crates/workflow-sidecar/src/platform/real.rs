@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::{Gate, Tier, Trigger};
@@ -42,6 +43,8 @@ pub(crate) struct RealPlatform {
     restores: Mutex<Vec<JoinHandle<()>>>,
     /// The directories in which code is being restored: their files are in no defined state.
     restoring: Arc<Mutex<Vec<PathBuf>>>,
+    /// The directories in which git was too slow, and when it is tried again: every session waits for it.
+    slow: Mutex<HashMap<PathBuf, Instant>>,
 }
 
 struct WatchedTrigger {
@@ -53,6 +56,9 @@ struct WatchedTrigger {
 }
 
 const BEING_RESTORED: &str = "the code is being brought back";
+const TOO_SLOW: &str = "git does not answer in time here, and is asked again in a minute";
+/// Time in which git is not asked for a checkpoint again.
+const PAUSE_OF_SLOW_GIT: Duration = Duration::from_secs(60);
 
 impl fmt::Debug for RealPlatform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -149,7 +155,24 @@ impl RealPlatform {
         if self.is_being_restored(project.cwd) {
             return Err(SnapshotError::Failed(BEING_RESTORED.to_owned()));
         }
-        git::record_checkpoint(project.cwd, project.agent_dir)
+        let began = Instant::now();
+        if lock(&self.slow)
+            .get(project.cwd)
+            .is_some_and(|until| began < *until)
+        {
+            return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
+        }
+        let recorded = git::record_checkpoint(project.cwd, project.agent_dir);
+        let mut slow = lock(&self.slow);
+        if recorded.is_err() && began.elapsed() >= git::TIME_TO_RECORD {
+            slow.insert(
+                project.cwd.to_path_buf(),
+                Instant::now() + PAUSE_OF_SLOW_GIT,
+            );
+            return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
+        }
+        slow.remove(project.cwd);
+        recorded
     }
 
     /// Starts to restore the code; gives the outcome if that fails at once.
@@ -283,7 +306,7 @@ impl Platform for RealPlatform {
             }
             Effect::TrustCommands { commands } => trust(&project, &hash_of(&commands)),
             Effect::TrustTriggers { triggers } => trust(&project, &hash_of_triggers(&triggers)),
-            Effect::RequestApproval(request) => request_approval(session, request),
+            Effect::RequestApproval(request) => return request_approval(session, request),
             Effect::ReadApproval(request) => {
                 let decision = read_approval(session, request);
                 return Some(PlatformEvent::ApprovalRead { decision });
@@ -364,17 +387,23 @@ fn trust(project: &Project<'_>, hash: &CommandsHash) {
     }
 }
 
-fn request_approval(session: &SessionContext<'_>, request: ApprovalRequest) {
+/// Stores an approval request for the user; gives the event that says why it could not be stored.
+fn request_approval(
+    session: &SessionContext<'_>,
+    request: ApprovalRequest,
+) -> Option<PlatformEvent> {
     let agent_dir = session.project.agent_dir;
     // A relative directory is a name in a transcript.
     if !agent_dir.is_absolute() {
-        return;
+        return None;
     }
     let stored = stored_request(session, request);
     let stored = stored.map(|request| Approvals::in_agent_dir(agent_dir).store_request(&request));
-    if let Some(Err(error)) = stored {
-        tracing::warn!("what a run waits for cannot be kept for the user: {error}");
-    }
+    let error = stored?.err()?;
+    tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+    Some(PlatformEvent::ApprovalNotStored {
+        reason: error.to_string(),
+    })
 }
 
 fn read_approval(
