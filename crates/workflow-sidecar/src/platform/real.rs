@@ -455,6 +455,25 @@ mod tests {
 
     use super::*;
 
+    #[cfg(unix)]
+    #[test]
+    fn a_git_that_is_too_slow_is_not_asked_again_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let platform = RealPlatform::default();
+        let project = Project {
+            agent_dir: directory.path(),
+            cwd: directory.path(),
+        };
+        let until = Instant::now() + PAUSE_OF_SLOW_GIT;
+        lock(&platform.slow).insert(directory.path().to_path_buf(), until);
+        let too_slow = SnapshotError::Failed(TOO_SLOW.to_owned());
+        assert_eq!(platform.record_checkpoint(&project), Err(too_slow));
+        lock(&platform.slow).insert(directory.path().to_path_buf(), Instant::now());
+        let answered = platform.record_checkpoint(&project);
+        assert_eq!(answered, Err(SnapshotError::NoRepository));
+        assert!(lock(&platform.slow).is_empty());
+    }
+
     #[test]
     fn code_that_is_being_restored_is_neither_recorded_nor_restored_again() {
         let directory = tempfile::tempdir().unwrap();
