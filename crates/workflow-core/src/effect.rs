@@ -151,7 +151,8 @@ pub enum Effect {
         /// The commands.
         commands: Vec<RunCheck>,
     },
-    /// Store an approval request where the user can answer it outside of the host.
+    /// Store an approval request where the user can answer it outside of the host. Answered at once with
+    /// `ApprovalNotStored` if that fails.
     RequestApproval(ApprovalRequest),
     /// Look up the answer to a stored approval request. Answered at once with `ApprovalRead`.
     ReadApproval(ApprovalRequest),
@@ -201,7 +202,10 @@ impl Effect {
                 },
             ) => restore == restored,
             (Self::TakeBaseline { .. }, PlatformEvent::BaselineTaken { .. })
-            | (Self::RequestApproval(_), PlatformEvent::ApprovalRequested { .. })
+            | (
+                Self::RequestApproval(_),
+                PlatformEvent::ApprovalRequested { .. } | PlatformEvent::ApprovalNotStored { .. },
+            )
             | (Self::ReadApproval(_), PlatformEvent::ApprovalRead { .. })
             | (
                 Self::RecordCheckpoint,

@@ -51,6 +51,11 @@ pub enum PlatformEvent {
         /// The answer that needs it, as a clause: "to approve this".
         purpose: String,
     },
+    /// An approval request could not be stored, so it cannot be answered outside of the host.
+    ApprovalNotStored {
+        /// The reason.
+        reason: String,
+    },
     /// The answer to an approval request was looked up.
     ApprovalRead {
         /// The decision, if the user made one.

@@ -659,6 +659,13 @@ impl Session {
                 );
                 out.notify(Severity::Warning, message);
             }
+            PlatformEvent::ApprovalNotStored { reason } => {
+                let message = format!(
+                    "[workflow] The run waits for your approval, and `workflow-sidecar approve` does not know of it: {reason}. \
+                     Answer in this session, or make room there and have the agent call workflow_step with action='next' again."
+                );
+                out.notify(Severity::Error, message);
+            }
             PlatformEvent::ApprovalRead { decision } => {
                 let (exit, mut context) = self.exit_parts();
                 let step = exit.on_approval_read(decision.as_ref(), &mut context, out.now());

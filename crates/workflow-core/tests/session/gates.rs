@@ -336,3 +336,19 @@ fn what_a_gate_reports_is_redacted_wherever_it_is_shown_or_stored() {
         assert!(all.contains("the key is [redacted]"), "{all}");
     }
 }
+
+#[test]
+fn a_person_hears_that_an_approval_request_cannot_be_stored() {
+    let mut world = world_with(Phase {
+        approve: Some(approval()),
+        ..phase("a")
+    });
+    world.tool("next");
+    let reason = "the disk is full".to_owned();
+    let lines = world.report(PlatformEvent::ApprovalNotStored { reason });
+    let notice = lines.concat();
+    assert!(
+        notice.contains("`workflow-sidecar approve` does not know of it: the disk is full"),
+        "{lines:?}"
+    );
+}

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::{Gate, Tier, Trigger};
@@ -55,6 +56,8 @@ pub(crate) struct RealPlatform {
     answers: Mutex<Option<AnswerSocket>>,
     /// The session that began last.
     newest: Arc<Mutex<String>>,
+    /// The directories in which git was too slow, and when it is tried again: every session waits for it.
+    slow: Mutex<HashMap<PathBuf, Instant>>,
 }
 
 struct WatchedTrigger {
@@ -66,6 +69,9 @@ struct WatchedTrigger {
 }
 
 const BEING_RESTORED: &str = "the code is being brought back";
+const TOO_SLOW: &str = "git does not answer in time here, and is asked again in a minute";
+/// Time in which git is not asked for a checkpoint again.
+const PAUSE_OF_SLOW_GIT: Duration = Duration::from_secs(60);
 
 impl fmt::Debug for RealPlatform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,6 +169,9 @@ impl RealPlatform {
         };
         if let Err(error) = approvals.store_request(&file) {
             tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+            return Some(PlatformEvent::ApprovalNotStored {
+                reason: error.to_string(),
+            });
         }
         let (seal, code) = made?;
         if !session.session.has_dialogs() {
@@ -254,7 +263,24 @@ impl RealPlatform {
         if self.is_being_restored(project.cwd) {
             return Err(SnapshotError::Failed(BEING_RESTORED.to_owned()));
         }
-        git::record_checkpoint(project.cwd, project.agent_dir)
+        let began = Instant::now();
+        if lock(&self.slow)
+            .get(project.cwd)
+            .is_some_and(|until| began < *until)
+        {
+            return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
+        }
+        let recorded = git::record_checkpoint(project.cwd, project.agent_dir);
+        let mut slow = lock(&self.slow);
+        if recorded.is_err() && began.elapsed() >= git::TIME_TO_RECORD {
+            slow.insert(
+                project.cwd.to_path_buf(),
+                Instant::now() + PAUSE_OF_SLOW_GIT,
+            );
+            return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
+        }
+        slow.remove(project.cwd);
+        recorded
     }
 
     /// Starts to restore the code; gives the outcome if that fails at once.
@@ -558,6 +584,25 @@ mod tests {
     use workflow_core::session::Abilities;
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_git_that_is_too_slow_is_not_asked_again_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let platform = RealPlatform::default();
+        let project = Project {
+            agent_dir: directory.path(),
+            cwd: directory.path(),
+        };
+        let until = Instant::now() + PAUSE_OF_SLOW_GIT;
+        lock(&platform.slow).insert(directory.path().to_path_buf(), until);
+        let too_slow = SnapshotError::Failed(TOO_SLOW.to_owned());
+        assert_eq!(platform.record_checkpoint(&project), Err(too_slow));
+        lock(&platform.slow).insert(directory.path().to_path_buf(), Instant::now());
+        let answered = platform.record_checkpoint(&project);
+        assert_eq!(answered, Err(SnapshotError::NoRepository));
+        assert!(lock(&platform.slow).is_empty());
+    }
 
     #[test]
     fn code_that_is_being_restored_is_neither_recorded_nor_restored_again() {

@@ -15,7 +15,7 @@ use super::report::{could_not_run, report};
 use super::{Report, Verdict};
 use crate::platform::git::CANCELLED;
 use crate::platform::process::{
-    CheckError, CommandLine, End, Invocation, Monitor, one_line, run, signal, signal_name,
+    CheckError, CommandLine, End, GRACE, Invocation, Monitor, one_line, run, signal, signal_name,
 };
 
 /// Bytes of standard output that are matched with a pattern. A command that writes more is ended.
@@ -89,6 +89,7 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monit
         timeout: Duration::from_secs(expected.timeout.into()),
         stdout_bound: if pattern.is_some() { STDOUT } else { 0 },
         environment: &[],
+        grace: GRACE,
         is_hidden: |_| false,
     };
     let finished = match run(&invocation, monitor) {

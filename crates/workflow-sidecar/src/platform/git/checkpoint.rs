@@ -18,7 +18,7 @@ use workflow_core::types::Snapshot;
 use super::{BOUND, Failure, GitLimits, GitOperation, GitOutput, Monitor, check_allowed, one_line};
 
 /// Time for recording: the agent waits for it, and the host for the answer.
-const TIME_TO_RECORD: Duration = Duration::from_millis(2500);
+pub(crate) const TIME_TO_RECORD: Duration = Duration::from_millis(2500);
 /// Time for one step of restoring, which blocks nothing else.
 const TIME_TO_RESTORE: Duration = Duration::from_secs(300);
 /// Bytes of the listing of an index that are read.

@@ -121,9 +121,11 @@ pub(super) const EXCLUDE: &str = ".git/info/exclude";
 /// The key of the user's list of ignored files, which a repository can replace.
 pub(super) const EXCLUDES_FILE: &str = "core.excludesfile";
 
-/// Settings that make git overlook a kind of change, with the harmful value, and the question whether the file system
-/// needs that value.
-const HIDING: [(&str, &str, fn(&Path) -> bool); 3] = [
+/// Tests whether a file system needs a setting, in a directory in which files may be made.
+type IsNeeded = fn(&Path) -> bool;
+
+/// Settings that make git overlook a kind of change, with the harmful value, and where that value is needed.
+const HIDING: [(&str, &str, IsNeeded); 3] = [
     ("core.filemode", "false", lacks_modes),
     ("core.symlinks", "false", lacks_links),
     ("core.ignorecase", "true", ignores_case),

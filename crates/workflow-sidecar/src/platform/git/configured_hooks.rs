@@ -68,7 +68,8 @@ mod tests {
         let mut git = Command::new("git");
         git.current_dir(cwd).args(arguments);
         git.envs(environment.iter().map(|(name, value)| (name, value)));
-        let output = git.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+        let output = git.env("GIT_CONFIG_GLOBAL", "/dev/null").output();
+        let output = output.expect("git runs");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
@@ -76,7 +77,7 @@ mod tests {
         let cancelled = AtomicBool::new(false);
         let mut groups = |_| ();
         let monitor = &mut Monitor::new(&cancelled, &mut groups);
-        switched_off(Duration::from_secs(20), cwd, monitor).unwrap()
+        switched_off(Duration::from_secs(20), cwd, monitor).expect("git answers")
     }
 
     #[test]

@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use checkpoint::record_checkpoint;
 #[cfg(all(test, unix))]
 pub(super) use checkpoint::restore_checkpoint;
+pub(crate) use checkpoint::{TIME_TO_RECORD, record_checkpoint};
 pub(crate) use config_commands::config_commands;
 pub(super) use config_commands::{GitOperation, check_allowed};
 pub(super) use hidden_changes::{hidden_changes, shown as shown_changes};
@@ -217,6 +217,7 @@ impl GitLimits<'_> {
             timeout,
             stdout_bound: self.bound,
             environment: &environment,
+            grace: Duration::ZERO,
             is_hidden: |name| {
                 let name = name.to_string_lossy();
                 name.starts_with("GIT_") && !INHERITED.contains(&&*name)

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::output::{Output, Source};
 use super::program::{program, start_failure};
-use super::{Failure, Monitor, ProcessGroup};
+use super::{Failure, Monitor, ProcessGroup, kill_tree};
 
 /// Time for child processes to write into an open pipe after the command has ended.
 const LINGER: Duration = Duration::from_millis(200);
@@ -29,6 +29,8 @@ pub(crate) struct Invocation<'a> {
     pub(crate) stdout_bound: usize,
     /// Variables that are set in addition to the inherited environment.
     pub(crate) environment: &'a [(&'a str, &'a str)],
+    /// Time between asking the command to end and killing it. Without it, everything that it started is killed at once.
+    pub(crate) grace: Duration,
     /// Selects the inherited variables that are not passed on.
     pub(crate) is_hidden: fn(&OsStr) -> bool,
 }
@@ -83,7 +85,12 @@ pub(crate) fn run(
     if let Some(group) = group {
         match end {
             End::Exited(_) | End::Unknown(_) => group.end_remaining(),
-            End::Timeout | End::Cancelled | End::TooMuchOutput => group.end(Some(&mut child)),
+            End::Timeout | End::Cancelled | End::TooMuchOutput => {
+                if invocation.grace.is_zero() {
+                    kill_tree(child.id());
+                }
+                group.end(Some(&mut child));
+            }
         }
     }
     monitor.group_ended();

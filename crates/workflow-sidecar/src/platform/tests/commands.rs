@@ -310,3 +310,29 @@ fn an_npm_project_passes_and_fails() {
     let report = project.run(test());
     assert_eq!((report.verdict, report.exit), (FAILED, Some(5)));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_without_grace_is_killed_at_once_with_all_that_it_started() {
+    use crate::platform::process::{CommandLine, End, Invocation, Monitor, run};
+    let sleep = mark(60);
+    let line = format!("trap '' TERM; setsid sleep {sleep} & sleep {sleep}");
+    let invocation = Invocation {
+        command: CommandLine::Shell(line),
+        cwd: Path::new("/"),
+        timeout: Duration::from_millis(300),
+        stdout_bound: 0,
+        environment: &[],
+        grace: Duration::ZERO,
+        is_hidden: |_| false,
+    };
+    let (cancelled, began) = (AtomicBool::new(false), Instant::now());
+    let finished = run(&invocation, &mut Monitor::new(&cancelled, &mut |_| ())).unwrap();
+    assert!(matches!(finished.end, End::Timeout));
+    assert!(
+        began.elapsed() < Duration::from_millis(1500),
+        "{:?}",
+        began.elapsed()
+    );
+    assert!(!runs(&sleep));
+}

@@ -175,6 +175,7 @@ impl Redaction {
             | PlatformEvent::GateProgress { .. }
             | PlatformEvent::ApprovalRequested { .. }
             | PlatformEvent::CodeNeeded { .. }
+            | PlatformEvent::ApprovalNotStored { .. }
             | PlatformEvent::ApprovalRead { .. }
             | PlatformEvent::CheckpointRecorded { .. }
             | PlatformEvent::CheckpointFailed { .. }
@@ -314,6 +315,16 @@ impl Redaction {
         let is_question = is_request && self.is_call && id.is_some();
         if is_answer || is_question {
             return Cow::Borrowed(UNKNOWN);
+        }
+        // The rules of a phase may have changed what the platform reported.
+        let mut tails = Vec::new();
+        each_string("", &mut message, &mut |name, text| {
+            if name == "tail" {
+                tails.push(text.clone());
+            }
+        });
+        for tail in tails {
+            keep(&mut self.tails, &tail);
         }
         let mut is_changed = false;
         each_string("", &mut message, &mut |name, text| {
