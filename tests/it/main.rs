@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[cfg(target_os = "linux")]
+mod answers;
 mod checkpoints;
 mod clock;
 mod connection;
@@ -36,6 +38,8 @@ mod recordings;
 mod sessions;
 #[cfg(unix)]
 mod settings;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod transcripts;
 mod triggers;
 mod untrusted_projects;

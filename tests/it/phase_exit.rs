@@ -10,6 +10,8 @@ use tempfile::TempDir;
 
 use crate::connection::Process;
 use crate::host::TestHost;
+#[cfg(target_os = "linux")]
+use crate::terminal::Terminal;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
@@ -48,6 +50,10 @@ fn run_it() -> Value {
 }
 
 fn introduced(project: &Path, dialogs: bool) -> TestHost {
+    // A person's terminal is outside of the host's session.
+    #[cfg(target_os = "linux")]
+    let mut host = TestHost::over(crate::terminal::sidecar_of_a_host());
+    #[cfg(not(target_os = "linux"))]
     let mut host = TestHost::over_pipes();
     let params = json!({
         "protocolVersion": 1,
@@ -66,6 +72,17 @@ fn entries(result: &Value) -> Vec<Value> {
     let entries = actions.filter(|action| action["type"] == "appendEntry");
     let stored = |entry: &Value| json!({"type": "custom", "customType": entry["customType"], "data": entry["data"]});
     entries.map(stored).collect()
+}
+
+/// The code that a person is shown, in a message to the host.
+#[cfg(target_os = "linux")]
+fn code_in(actions: &Value) -> String {
+    let actions = actions.as_array().unwrap().iter();
+    let messages = actions.filter(|action| action["type"] == "notify");
+    let mut words =
+        messages.flat_map(|action| action["message"].as_str().unwrap().split([' ', '.', ',']));
+    let is_code = |word: &&str| word.len() == 14 && word.split('-').all(|group| group.len() == 4);
+    words.find(is_code).expect("a code is shown").to_owned()
 }
 
 /// The agent wants to go on.
@@ -303,16 +320,17 @@ fn an_approval_in_a_terminal_counts_once_the_dialog_is_closed_and_only_for_the_f
     let project = project("approve: {ask: \"OK?\", show: plan.md}");
     let plan = project.path().join("plan.md");
     fs::write(&plan, "Do this.").unwrap();
+    let mut terminal = Terminal::open(project.path());
     let mut host = started(project.path(), true);
     let call = next(&mut host);
     let (first, _) = question(&mut host);
-    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
+    let (shown, code) = terminal.run("approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
     fs::write(&plan, "Do that.").unwrap();
     host.send(json!({"jsonrpc": "2.0", "id": first, "result": null}).to_string());
     let (second, shown) = question(&mut host);
     assert!(shown.contains("has changed since you answered"), "{shown}");
-    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
+    let (shown, code) = terminal.run("approve --choice approve", "");
     assert!(code == Some(0) && shown.contains("Do that."), "{shown}");
     host.send(json!({"jsonrpc": "2.0", "id": second, "result": null}).to_string());
     let answer = answer_to(&mut host, call);
@@ -323,60 +341,48 @@ fn an_approval_in_a_terminal_counts_once_the_dialog_is_closed_and_only_for_the_f
 #[test]
 fn an_approval_survives_the_process_that_waits_for_it() {
     let project = project("approve: {ask: \"OK?\"}");
+    let mut terminal = Terminal::open(project.path());
     let mut host = introduced(project.path(), false);
     host.start_session();
     let mut branch = entries(&host.result("command/run", &run_it()));
     let before = branch.clone();
     let call = next(&mut host);
-    branch.extend(entries(&answer_to(&mut host, call)));
+    let answered = answer_to(&mut host, call);
+    branch.extend(entries(&answered));
     drop(host);
-    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
+    let (shown, code) = terminal.run("approve --choice approve", "2222-2222-2222\n");
+    assert!(code == Some(2) && shown.contains("not the code"), "{shown}");
+    let code = code_in(&answered["actions"]);
+    let (shown, code) = terminal.run("approve --choice approve", &format!("{code}\n"));
     assert_eq!(code, Some(0), "{shown}");
     let go_on = |branch: &[Value]| {
         let mut host = introduced(project.path(), false);
         let context = json!({"context": {"branch": branch}});
         host.result("hook/session_start", &context);
         let call = next(&mut host);
-        let answer = answer_to(&mut host, call);
-        text(&answer).to_owned()
+        answer_to(&mut host, call)
     };
-    assert!(go_on(&branch).contains("Advanced: A"));
+    assert!(text(&go_on(&branch)).contains("Advanced: A"));
     // It is used up.
-    assert!(go_on(&branch).contains("needs the user's word"));
-    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
-    assert_eq!(code, Some(0), "{shown}");
-    // A branch without an approval request is not concerned.
-    assert!(go_on(&before).contains("needs the user's word"));
-}
-
-/// Runs the binary in a terminal, with what is typed there; what it shows and how it ended.
-#[cfg(target_os = "linux")]
-fn in_a_terminal(project: &Path, arguments: &str, typed: &str) -> (String, Option<i32>) {
-    use std::io::Write;
-    let binary = env!("CARGO_BIN_EXE_workflow-sidecar");
-    let agent_dir = project.join("agent").display().to_string();
-    let mut script = Command::new("script")
+    let again = go_on(&branch);
+    assert!(text(&again).contains("needs the user's word"), "{again}");
+    // Without a terminal the code is enough.
+    let code = code_in(&again["actions"]);
+    let output = Process::command()
         .args([
-            "-qec",
-            &format!("'{binary}' {arguments} --agent-dir '{agent_dir}'"),
-            "/dev/null",
+            "approve",
+            "--choice",
+            "approve",
+            "--code",
+            &code,
+            "--agent-dir",
         ])
-        .current_dir(project)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+        .arg(project.path().join("agent"))
+        .output()
         .unwrap();
-    script
-        .stdin
-        .as_mut()
-        .unwrap()
-        .write_all(typed.as_bytes())
-        .unwrap();
-    let output = script.wait_with_output().unwrap();
-    (
-        String::from_utf8(output.stdout).unwrap(),
-        output.status.code(),
-    )
+    assert!(output.status.success(), "{output:?}");
+    // A branch without an approval request is not concerned.
+    assert!(text(&go_on(&before)).contains("needs the user's word"));
 }
 
 #[cfg(target_os = "linux")]
@@ -386,6 +392,7 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
         "approve: {ask: \"Is it\\e[2J right?\", choices: [approve, revise], show: plan.md}",
     );
     fs::write(project.path().join("plan.md"), "Do it.\u{1b}[2J\n").unwrap();
+    let mut terminal = Terminal::open(project.path());
     let mut host = started(project.path(), false);
     let mut step = |expected: &str| {
         let call = next(&mut host);
@@ -393,7 +400,7 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
         assert!(text(&answer).contains(expected), "{answer}");
     };
     step("This host cannot ask the user");
-    let (shown, code) = in_a_terminal(project.path(), "approve", "\n");
+    let (shown, code) = terminal.run("approve", "\n");
     assert_eq!(code, Some(3), "{shown}");
     for expected in [
         "W > A",
@@ -408,21 +415,21 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
         !shown.contains("\u{1b}[2J"),
         "nothing raw reaches a terminal"
     );
-    let (shown, code) = in_a_terminal(project.path(), "approve --choice maybe", "");
+    let (shown, code) = terminal.run("approve --choice maybe", "");
     assert_eq!(code, Some(2), "{shown}");
-    let (shown, code) = in_a_terminal(project.path(), "approve", "2\n");
+    let (shown, code) = terminal.run("approve", "2\n");
     assert_eq!(code, Some(0), "{shown}");
-    let (shown, code) = in_a_terminal(project.path(), "approve --list", "");
+    let (shown, code) = terminal.run("approve --list", "");
     assert!(
         code == Some(0) && shown.contains("the agent has not asked since"),
         "{shown}"
     );
     step("chose \"revise\"");
     step("This host cannot ask the user");
-    let (shown, code) = in_a_terminal(project.path(), "approve --choice approve", "");
+    let (shown, code) = terminal.run("approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
     step("Advanced: A");
-    let (shown, code) = in_a_terminal(project.path(), "approve", "");
+    let (shown, code) = terminal.run("approve", "");
     assert!(
         code == Some(0) && shown.contains("Nothing waits"),
         "{shown}"
@@ -431,8 +438,54 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_terminal_that_is_opened_later_needs_the_code_that_the_host_shows() {
+    let project = project("approve: {ask: \"OK?\"}\ngate: [{run: [\"true\"]}]");
+    let mut host = started(project.path(), true);
+    let shown_code = |host: &mut TestHost| {
+        loop {
+            let said = host.receive();
+            assert_eq!(said["method"], "host/apply", "{said}");
+            let actions = &said["params"]["actions"];
+            if actions.to_string().contains("the code is") {
+                return code_in(actions);
+            }
+        }
+    };
+    std::thread::sleep(Duration::from_millis(50));
+    let mut terminal = Terminal::open(project.path());
+    terminal.type_line(concat!(env!("CARGO_BIN_EXE_workflow-sidecar"), " trust"));
+    let shown = terminal.read_until("Code:");
+    assert!(shown.contains("opened after the agent"), "{shown}");
+    let code = shown_code(&mut host);
+    terminal.type_line(&code);
+    terminal.type_line("y");
+    let (shown, status) = terminal.read_to_end();
+    assert_eq!(status, Some(0), "{shown}");
+    let call = next(&mut host);
+    let (asked, _) = question(&mut host);
+    terminal.type_line(concat!(
+        env!("CARGO_BIN_EXE_workflow-sidecar"),
+        " approve --choice approve"
+    ));
+    terminal.read_until("Code:");
+    let code = shown_code(&mut host);
+    terminal.type_line(&code.to_lowercase());
+    let (shown, status) = terminal.read_to_end();
+    assert_eq!(status, Some(0), "{shown}");
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
+    let answer = answer_to(&mut host, call);
+    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    assert!(
+        !answer.to_string().contains(&code),
+        "the model does not see it"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_person_trusts_in_a_terminal_what_a_host_cannot_ask() {
     let project = project("gate: [{run: [\"true\"]}]");
+    let mut terminal = Terminal::open(project.path());
     let mut host = started(project.path(), false);
     let mut step = |expected: &str| {
         let call = next(&mut host);
@@ -440,15 +493,15 @@ fn a_person_trusts_in_a_terminal_what_a_host_cannot_ask() {
         assert!(text(&answer).contains(expected), "{answer}");
     };
     step("workflow-sidecar trust");
-    let (shown, code) = in_a_terminal(project.path(), "trust", "no\n");
+    let (shown, code) = terminal.run("trust", "no\n");
     assert!(code == Some(3) && shown.contains("a.md:5"), "{shown}");
     step("workflow-sidecar trust");
-    let (shown, code) = in_a_terminal(project.path(), "trust", "y\n");
+    let (shown, code) = terminal.run("trust", "y\n");
     assert_eq!(code, Some(0), "{shown}");
     step("Advanced: A");
-    let (shown, _) = in_a_terminal(project.path(), "trust --revoke", "");
+    let (shown, _) = terminal.run("trust --revoke", "");
     assert!(shown.contains("Nothing of this project"), "{shown}");
-    let (_, code) = in_a_terminal(project.path(), "trust --list", "");
+    let (_, code) = terminal.run("trust --list", "");
     assert_eq!(code, Some(3));
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
@@ -28,6 +28,9 @@ dialog in which the host asks the same. It is about what you were shown: when th
 Only a person can answer, in a terminal that the agent did not start. One that was open before the agent needs
 nothing else; any other needs the code that the host shows you, and so does an answer while the host is closed.
 With --code and --choice no terminal is needed. Exits with 3 if something still waits.";
+
+/// The context of an error on the socket.
+pub(super) const NO_REPLY: &str = "the running sidecar does not reply";
 
 /// Answer what a run waits for: may the phase be left?
 #[derive(Debug, clap::Args)]
@@ -80,7 +83,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let name = file.sidecar.as_deref();
     let sidecar = name.and_then(|name| answer_socket::sidecar(&agent_dir, name));
     if let Some(sidecar) = &sidecar
-        && let Reply::Judged(Judgement::Agent(why)) = sidecar.request(&Request::Judge)?
+        && let Reply::Judged(Judgement::Agent(why)) =
+            sidecar.request(&Request::Judge).context(NO_REPLY)?
     {
         return Err(refused(&why));
     }
@@ -122,7 +126,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 
 /// Sends an answer to the sidecar that asks, with a code if that needs one.
 fn send(mut answer: Answer, sidecar: &Registration) -> anyhow::Result<()> {
-    let send = |answer: &Answer| sidecar.request(&Request::Answer(Box::new(answer.clone())));
+    let send = |answer: &Answer| {
+        let request = Request::Answer(Box::new(answer.clone()));
+        sidecar.request(&request).context(NO_REPLY)
+    };
     let mut reply = send(&answer)?;
     if let Reply::CodeNeeded(why) = &reply {
         answer.code = Some(terminal::ask_code(why, "the host shows it now")?);

@@ -8,9 +8,9 @@ use workflow_core::definition::{Loaded, RunCheck, Tier, Trigger, load};
 use workflow_core::diagnostic::visible;
 use workflow_core::session::project_gate_commands;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
-use super::approve::refused;
+use super::approve::{NO_REPLY, refused};
 use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
@@ -102,10 +102,12 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
     let mut unclear = Vec::new();
     for sidecar in sidecars(agent_dir)? {
         let judgement = match &sidecar {
-            Sidecar::Running(running) => match running.request(&Request::Judge)? {
-                Reply::Judged(judgement) => judgement,
-                reply => bail!("a running sidecar does not say who you are: {reply:?}"),
-            },
+            Sidecar::Running(running) => {
+                match running.request(&Request::Judge).context(NO_REPLY)? {
+                    Reply::Judged(judgement) => judgement,
+                    reply => bail!("a running sidecar does not say who you are: {reply:?}"),
+                }
+            }
             Sidecar::HostOnly(host) => judge_this_process(*host),
         };
         match (judgement, sidecar) {

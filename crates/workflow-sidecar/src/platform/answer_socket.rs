@@ -177,7 +177,7 @@ mod unix {
     const REQUEST_TIME: Duration = Duration::from_secs(5);
     /// Time for a reply, which may wait for the server.
     const REPLY_TIME: Duration = Duration::from_secs(20);
-    const MAX_CONNECTIONS: usize = 16;
+    const MAX_CONNECTIONS: usize = 64;
     /// Bytes of the path of a socket, on every system.
     const MAX_SOCKET_PATH: usize = 100;
 
