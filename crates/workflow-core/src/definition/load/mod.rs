@@ -7,6 +7,7 @@ mod document;
 mod fail_closed;
 mod files;
 mod gate;
+mod lint;
 mod origins;
 mod phase;
 mod references;
