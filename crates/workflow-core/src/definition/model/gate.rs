@@ -74,6 +74,34 @@ impl Check {
         self.called(shown)
     }
 
+    /// What must hold, in words; `fit` prepares the parts that come from its definition.
+    pub fn requirement(&self, fit: impl Fn(&str) -> String) -> String {
+        match self {
+            Self::Run(run) => {
+                let exit = match run.exit {
+                    ExpectedExit::Code(0) => "must pass".to_owned(),
+                    ExpectedExit::Code(code) => format!("must exit with {code}"),
+                    ExpectedExit::Nonzero => "must fail".to_owned(),
+                };
+                let command = fit(&run.typed());
+                match &run.stdout {
+                    Some(pattern) => format!("{command} {exit} and print {}", fit(pattern)),
+                    None => format!("{command} {exit}"),
+                }
+            }
+            Self::File(FileCheck { path, changed }) => {
+                let path = fit(path);
+                match changed {
+                    None => format!("{path} must be there"),
+                    Some(true) => format!("{path} must have changed"),
+                    Some(false) => format!("{path} must not have changed"),
+                }
+            }
+            Self::Git(GitCheck::Clean) => "git must be clean".to_owned(),
+            Self::Git(GitCheck::NewCommit) => "git must have a new commit".to_owned(),
+        }
+    }
+
     /// The name of the check; `fit` prepares the parts that come from its definition.
     pub fn called(&self, fit: impl Fn(&str) -> String) -> String {
         match self {
