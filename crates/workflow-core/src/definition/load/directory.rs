@@ -253,6 +253,12 @@ impl Directory<'_> {
             };
             phases.extend(phase);
         }
+        for phase in phases.iter_mut() {
+            if let PhaseEntry::Phase(phase) = phase {
+                phase.gate.splice(0..0, read.gate.iter().cloned());
+                phase.approve = phase.approve.take().or_else(|| read.approve.clone());
+            }
+        }
         contents
     }
 

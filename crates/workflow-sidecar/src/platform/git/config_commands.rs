@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use workflow_core::definition::{ExpectedExit, RunCheck};
+use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
 use super::{git, one_line};
 use crate::platform::process::{CheckError, Failure, Monitor};
@@ -93,6 +93,9 @@ impl ConfigCommand {
             timeout: 1,
             exit: ExpectedExit::Code(0),
             stdout: None,
+            stream: OutputStream::default(),
+            cwd: None,
+            env: Vec::new(),
         }
     }
 }

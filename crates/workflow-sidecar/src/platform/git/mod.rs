@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use workflow_core::definition::OutputStream;
 
 pub(crate) use checkpoint::record_checkpoint;
 #[cfg(all(test, unix))]
@@ -177,6 +178,7 @@ impl GitLimits<'_> {
             cwd,
             timeout,
             stdout_bound: self.bound,
+            recorded: OutputStream::Stdout,
             environment: &environment,
             is_hidden: |name| {
                 let name = name.to_string_lossy();
