@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, RunCheck};
+use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, OutputStream, RunCheck};
 use workflow_sidecar::gates::{
     Baseline, CheckError, Event, Job, Progress, Report, Running, SupervisorBinary, Verdict, start,
 };
@@ -25,6 +25,9 @@ fn run(command: &[&str], shell: bool) -> Gate {
             timeout: 60,
             exit: ExpectedExit::Code(0),
             stdout: None,
+            stream: OutputStream::default(),
+            cwd: None,
+            env: Vec::new(),
         }),
         source: "phase.md:4".to_owned(),
     }

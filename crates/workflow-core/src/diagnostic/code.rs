@@ -113,6 +113,22 @@ codes! {
     LimitTooHigh = "WF041", "lower it";
     /// More is wrong than is shown.
     MoreNotShown = "WF042", "correct what is shown, then check again";
+    /// A `command` pattern that no command matches.
+    DeadCommandPattern = "WF050", "write the words of one command, with `*` for any characters: `git push *`";
+    /// A condition of a rule that calls of its tools never meet.
+    DeadCondition = "WF051", "remove the condition, or name a tool that it can be about";
+    /// The name of a tool in a rule that no tool has.
+    NoToolName = "WF052", "write the name of a tool, with `*` for any characters: `mcp__*`; files belong under `path`";
+    /// A path from the root of the file system that looks like one in the project.
+    AbsolutePath = "WF053", "write it without the first `/`";
+    /// A rule that allows what nothing blocks.
+    IdleAllow = "WF054", "add a rule after it that blocks the tool otherwise, or remove it";
+    /// A rule that allows what an outer level blocks.
+    OverruledAllow = "WF055", "move it to the level that blocks, before the rule or list there: an inner level lifts nothing";
+    /// An approval in a workflow that the agent may cancel.
+    CancelByAgent = "WF056", "where cancelling does harm, block what must not happen without the approval in the settings";
+    /// The built-in role text forbids what a phase allows.
+    BuiltInRole = "WF057", "write a `roleInstruction` that says who does the work, or name `availableProfiles`";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.

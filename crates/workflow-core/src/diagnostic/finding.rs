@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Code, Severity};
+use super::{Code, Fix, Severity};
 
 /// A stretch of a text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub(crate) struct Finding {
     pub(crate) span: Option<Span>,
     pub(crate) message: String,
     pub(crate) help: Cow<'static, str>,
+    pub(crate) fix: Option<Fix>,
 }
 
 impl Finding {
@@ -41,6 +42,7 @@ impl Finding {
             span,
             message: message.into(),
             help: Cow::Borrowed(code.help()),
+            fix: None,
         }
     }
 
@@ -66,6 +68,15 @@ impl Finding {
     pub(crate) fn usual_help(self) -> Self {
         let help = self.code.help();
         self.help(help)
+    }
+
+    /// The same finding, with a replacement at its location that corrects it.
+    pub(crate) fn fix(mut self, from: &str, to: &str) -> Self {
+        self.fix = Some(Fix {
+            from: from.to_owned(),
+            to: to.to_owned(),
+        });
+        self
     }
 
     pub(crate) fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {

@@ -35,6 +35,17 @@ pub struct Diagnostic {
     pub workflow: Option<String>,
     /// The correction.
     pub help: Option<String>,
+    /// The correction as a replacement at the location, where only one makes sense.
+    pub fix: Option<Fix>,
+}
+
+/// A replacement in the text at a location.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// The text to be replaced, which occurs once at the location.
+    pub from: String,
+    /// Its replacement.
+    pub to: String,
 }
 
 impl Diagnostic {
@@ -48,6 +59,7 @@ impl Diagnostic {
             location: None,
             workflow: None,
             help: Some(code.help().to_owned()),
+            fix: None,
         }
     }
 

@@ -4,6 +4,7 @@
 //! the first level that has it.
 
 use crate::definition::{Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess};
+use crate::diagnostic::shown;
 use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, describe_rule};
 use crate::policy::{STEP_TOOL, ToolList};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
@@ -290,7 +291,7 @@ fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
 fn phase_exit(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let phase = lookup.position.phase;
     let gates = phase.gate.iter().map(|gate| {
-        let value = Value::Label(gate.check.describe());
+        let value = Value::Label(gate.check.requirement(shown));
         row(
             Topic::Moves,
             "gate",

@@ -3,6 +3,8 @@
 //! Selects the files and shortens their paths. The loader finds the problems, and the command line prints them.
 
 mod advice;
+mod explanation;
+mod fixes;
 mod github;
 mod sarif;
 mod stray;
@@ -17,6 +19,8 @@ use workflow_core::definition::{FilePath, FileProblem, Files, Outcome, Tier, Tie
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
+pub(crate) use explanation::{code_named, explanation};
+pub(crate) use fixes::{Change, apply};
 pub(crate) use github::annotation;
 pub(crate) use sarif::log;
 use stray::strays;

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use workflow_core::diagnostic::{Diagnostic, Severity, render, shown};
+use workflow_core::diagnostic::{Code, Diagnostic, Severity, render, shown, visible};
 
 use super::format::{count, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
-use crate::check::{Report, annotation, check, log};
+use crate::check::{Change, Report, annotation, apply, check, code_named, explanation, log};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,6 +18,8 @@ Examples:
   workflow-sidecar check .pi/workflows/bugfix      one workflow
   workflow-sidecar check --strict --format github  in CI: annotations, and warnings fail it too
   workflow-sidecar check --format sarif > check.sarif
+  workflow-sidecar check --explain WF026           what a diagnostic means, with an example
+  workflow-sidecar check --fix --dry-run           the corrections that --fix would make
 
 Exits with 1 if something is an error; with --strict also if something is a warning.";
 
@@ -36,7 +38,19 @@ pub(super) struct Arguments {
     /// Take warnings for errors
     #[arg(long)]
     strict: bool,
+    /// Print what a diagnostic means, why, and an example
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["strict", "fix", "format"])]
+    explain: Option<String>,
+    /// Correct what has only one correction, and show the changed lines
+    #[arg(long)]
+    fix: bool,
+    /// With --fix: show the lines and change no file
+    #[arg(long, requires = "fix")]
+    dry_run: bool,
 }
+
+/// Corrections after corrections.
+const MOST_ROUNDS: usize = 8;
 
 /// Output formats.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
@@ -53,7 +67,25 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let report = check(&arguments.paths, &arguments.user.directory())?;
+    if let Some(code) = &arguments.explain {
+        return explain(code);
+    }
+    let mut report = check(&arguments.paths, &arguments.user.directory())?;
+    if arguments.fix {
+        let mut changes = apply(&report.diagnostics, !arguments.dry_run)?;
+        let mut made = changes.len();
+        // A corrected file may show mistakes that were hidden before.
+        for _ in 0..MOST_ROUNDS {
+            if arguments.dry_run || made == 0 {
+                break;
+            }
+            report = check(&arguments.paths, &arguments.user.directory())?;
+            let more = apply(&report.diagnostics, true)?;
+            made = more.len();
+            changes.extend(more);
+        }
+        print_changes(&changes, arguments.dry_run);
+    }
     for path in &report.passed_over {
         let path = shown(&path.display().to_string());
         anstream::eprintln!("{path} is a file, no project: passed over");
@@ -77,12 +109,45 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Severity::Warning => arguments.strict,
         Severity::Info => false,
     });
-    let failing = failing || arguments.strict && report.workflows() == 0;
+    let is_empty = arguments.strict && report.workflows() == 0;
+    if is_empty && !failing {
+        anstream::eprintln!("error: no workflow can run, and --strict takes that for an error");
+    }
+    let failing = failing || is_empty;
     Ok(if failing {
         Outcome::Findings
     } else {
         Outcome::Success
     })
+}
+
+/// Prints the explanation of a code.
+fn explain(name: &str) -> anyhow::Result<Outcome> {
+    let Some(code) = code_named(name) else {
+        let (first, last) = (Code::ALL[0], Code::ALL[Code::ALL.len() - 1]);
+        anyhow::bail!(
+            "there is no diagnostic {}: codes are {first} to {last}, as in docs/DEFINITIONS.md",
+            shown(name)
+        );
+    };
+    writeln!(anstream::stdout(), "{}", explanation(code))?;
+    Ok(Outcome::Success)
+}
+
+/// Prints the corrected lines on standard error, as standard output is for what is left.
+fn print_changes(changes: &[Change], dry_run: bool) {
+    for change in changes {
+        anstream::eprintln!("{}:{}", shown(&change.file), change.line);
+        anstream::eprintln!("- {}", visible(&change.before));
+        anstream::eprintln!("+ {}", visible(&change.after));
+    }
+    let number = count(changes.len(), "line");
+    match (changes.len(), dry_run) {
+        (0, _) => anstream::eprintln!("nothing has only one correction"),
+        (_, true) => anstream::eprintln!("{number} would be changed"),
+        (_, false) => anstream::eprintln!("{number} changed"),
+    }
+    anstream::eprintln!();
 }
 
 /// Prints each diagnostic as a text, and the totals.

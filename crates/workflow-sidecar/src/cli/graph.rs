@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use workflow_core::definition::Limits;
 
-use crate::graph::{Graph, dot, mermaid, svg};
+use crate::graph::{Direction, Graph, dot, mermaid, svg};
 use crate::platform::write_atomically;
 
 use super::outcome::Outcome;
@@ -18,6 +18,7 @@ Examples:
   workflow-sidecar graph bugfix                          Mermaid, for a Markdown page
   workflow-sidecar graph bugfix --output bugfix.svg      an SVG that follows light and dark
   workflow-sidecar graph bugfix --format dot | dot -Tpdf -o bugfix.pdf
+  workflow-sidecar graph release --direction right       phases beside each other
   workflow-sidecar graph release --depth 1               without what is inside its subworkflows' subworkflows";
 
 /// Draw a workflow: its phases in order, scopes inside each other, tool rules, where loop leads
@@ -35,6 +36,9 @@ pub(super) struct Arguments {
     /// How many levels of subworkflows to open
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::HIGHEST.max_nesting, hide_default_value = true)]
     depth: u32,
+    /// Which way the phases follow each other, in Mermaid and Graphviz
+    #[arg(long, value_enum, default_value_t)]
+    direction: Direction,
     #[command(flatten)]
     project: Project,
 }
@@ -82,12 +86,21 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         (None, Some(path)) => Format::of(path)?,
         (None, None) => Format::Mermaid,
     };
+    if format == Format::Svg && arguments.direction != Direction::Down {
+        bail!(
+            "--direction is for Mermaid and Graphviz: `--format dot --direction right | dot -Tsvg` draws an SVG"
+        );
+    }
+    let direction = arguments.direction;
     let diagram = match format {
         Format::Mermaid if output.is_some_and(is_markdown) => {
-            format!("```mermaid\n{}\n```\n", mermaid(&graph).trim_end())
+            format!(
+                "```mermaid\n{}\n```\n",
+                mermaid(&graph, direction).trim_end()
+            )
         }
-        Format::Mermaid => mermaid(&graph),
-        Format::Dot => dot(&graph),
+        Format::Mermaid => mermaid(&graph, direction),
+        Format::Dot => dot(&graph, direction),
         Format::Svg => svg(&graph),
     };
     match output {

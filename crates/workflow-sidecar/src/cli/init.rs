@@ -9,7 +9,8 @@ use workflow_core::definition::{Outcome as LoadOutcome, load, nearest};
 use workflow_core::diagnostic::{render, shown, visible};
 
 use crate::init::{
-    Language, SCHEMA, STARTER, SchemaFile, TEMPLATES, Template, WORKFLOWS, Written, write,
+    Language, SCHEMA, STARTER, SchemaFile, TEMPLATES, Template, TestCommand, WORKFLOWS, Written,
+    write,
 };
 use crate::platform::disk::{Disk, user_agent_dir};
 
@@ -82,6 +83,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     )?;
     let mut out = anstream::stdout().lock();
     print_written(&mut out, project, &written)?;
+    if let Some(tests) = &written.tests {
+        print_tests(&mut out, tests)?;
+    }
     print_problems(&mut out, project, &written)?;
     print_next_steps(&mut out, project, key)?;
     Ok(Outcome::Success)
@@ -121,6 +125,25 @@ fn print_written(out: &mut impl Write, project: &Path, written: &Written) -> any
             "kept {schema}, which another version wrote: `workflow-sidecar schema workflow > {schema}` renews it"
         )?,
     }
+    Ok(())
+}
+
+/// Prints which command the gates run.
+fn print_tests(out: &mut impl Write, tests: &TestCommand) -> anyhow::Result<()> {
+    let typed = &tests.typed;
+    writeln!(
+        out,
+        "{}",
+        if tests.is_found {
+            format!(
+                "its gates run `{typed}`: change that under `gate` if your tests are run in another way"
+            )
+        } else {
+            format!(
+                "its gates run `{typed}`, as no file tells how tests are run here: put your command under `gate`"
+            )
+        }
+    )?;
     Ok(())
 }
 

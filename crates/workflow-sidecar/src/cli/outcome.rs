@@ -25,6 +25,8 @@ pub(super) enum Outcome {
     Waits,
     /// A run is paused at a limit.
     Limit,
+    /// Nothing could be done, and standard error says why.
+    Failed,
 }
 
 /// A usage or I/O error.
@@ -50,6 +52,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Findings => 1,
             Outcome::Waits => 3,
             Outcome::Limit => 4,
+            Outcome::Failed => FAILED,
         })
     }
 }

@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Write};
 
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, NodeMark};
+use super::Direction;
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark, lines};
 
 /// Returns the diagram's source.
-pub(crate) fn dot(graph: &Graph) -> String {
+pub(crate) fn dot(graph: &Graph, direction: Direction) -> String {
     let mut text = String::new();
-    draw(&mut text, graph).expect("writing to a string does not fail");
+    draw(&mut text, graph, direction).expect("writing to a string does not fail");
     text
 }
 
@@ -18,9 +19,12 @@ const STYLE: &str = "  compound=true;
   edge [fontname=\"Helvetica\", fontsize=10];
 ";
 
-fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
+fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
     let start = graph.command.as_deref().unwrap_or("start");
     writeln!(out, "digraph {} {{", quoted(&graph.root.key))?;
+    if direction != Direction::Down {
+        writeln!(out, "  rankdir={};", direction.as_str())?;
+    }
     out.push_str(STYLE);
     writeln!(out, "  start [label={}, shape=plaintext];", quoted(start))?;
     draw_scope(out, &graph.root, 1)?;
@@ -30,11 +34,13 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
         write!(out, " -> n{}", step.id)?;
     }
     writeln!(out, " -> done;")?;
-    for LoopEdge { from, to } in graph.root.loop_edges() {
-        writeln!(
-            out,
-            "  n{from} -> n{to} [label=\"loop\", style=dashed, constraint=false];"
-        )?;
+    for (from, to) in graph.root.loops() {
+        for from in from {
+            writeln!(
+                out,
+                "  n{from} -> n{to} [label=\"loop\", style=dashed, constraint=false];"
+            )?;
+        }
     }
     writeln!(out, "}}")
 }
@@ -54,15 +60,17 @@ fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result
 }
 
 fn node(step: &GraphNode) -> String {
-    let mut lines = vec![step.title()];
-    lines.extend(step.marks.iter().map(NodeMark::text));
-    let label: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
+    let texts = std::iter::once(step.title()).chain(step.marks.iter().map(NodeMark::text));
+    let label: Vec<String> = texts
+        .flat_map(|text| lines(&text))
+        .map(|line| escaped(&line))
+        .collect();
     let style = step.marks.iter().find_map(|mark| match mark {
         NodeMark::Waits => Some(", style=\"rounded,dashed\""),
         NodeMark::Collapsed(_) => Some(", peripheries=2"),
         NodeMark::Only(_)
         | NodeMark::Without(_)
-        | NodeMark::Rules(_)
+        | NodeMark::Rule(_)
         | NodeMark::Gate(_)
         | NodeMark::Approval(_) => None,
     });

@@ -4,20 +4,21 @@
 
 use std::fmt::{self, Write};
 
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, LoopEdge, NodeMark};
+use super::Direction;
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark, lines};
 
 /// Returns the diagram's source.
-pub(crate) fn mermaid(graph: &Graph) -> String {
+pub(crate) fn mermaid(graph: &Graph, direction: Direction) -> String {
     let mut text = String::new();
-    draw(&mut text, graph).expect("writing to a string does not fail");
+    draw(&mut text, graph, direction).expect("writing to a string does not fail");
     text
 }
 
-fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
+fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
     let start = graph.command.as_deref().unwrap_or("start");
-    writeln!(out, "flowchart TB")?;
+    writeln!(out, "flowchart {}", direction.as_str())?;
     writeln!(out, "  start([\"{}\"])", escaped(start))?;
-    draw_scope(out, &graph.root, 1)?;
+    draw_scope(out, &graph.root, direction, 1)?;
     writeln!(out, "  done([\"done\"])")?;
     let nodes = graph.root.nodes();
     write!(out, "  start")?;
@@ -25,8 +26,9 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
         write!(out, " --> n{}", step.id)?;
     }
     writeln!(out, " --> done")?;
-    for LoopEdge { from, to } in graph.root.loop_edges() {
-        writeln!(out, "  n{from} -. loop .-> n{to}")?;
+    for (from, to) in graph.root.loops() {
+        let from: Vec<String> = from.iter().map(|id| format!("n{id}")).collect();
+        writeln!(out, "  {} -. loop .-> n{to}", from.join(" & "))?;
     }
     let waiting = nodes
         .iter()
@@ -41,37 +43,48 @@ fn draw(out: &mut String, graph: &Graph) -> fmt::Result {
     Ok(())
 }
 
-fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result {
+fn draw_scope(
+    out: &mut String,
+    scope: &GraphScope,
+    direction: Direction,
+    level: usize,
+) -> fmt::Result {
     let indent = "  ".repeat(level);
-    let (id, name) = (scope.id, escaped(&scope.name));
+    let (id, name) = (scope.id, broken(&scope.name));
     writeln!(out, "{indent}subgraph n{id}[\"{name}\"]")?;
-    writeln!(out, "{indent}  direction TB")?;
+    writeln!(out, "{indent}  direction {}", direction.as_str())?;
     for entry in &scope.entries {
         match entry {
             GraphEntry::Node(step) => writeln!(out, "{indent}  {}", node(step))?,
-            GraphEntry::Scope(inner) => draw_scope(out, inner, level + 1)?,
+            GraphEntry::Scope(inner) => draw_scope(out, inner, direction, level + 1)?,
         }
     }
     writeln!(out, "{indent}end")
 }
 
 fn node(step: &GraphNode) -> String {
-    let mut label = escaped(&step.title());
+    let mut label = broken(&step.title());
     for mark in &step.marks {
         let icon = match mark {
-            NodeMark::Only(_) | NodeMark::Without(_) | NodeMark::Rules(_) => "🔒 ",
+            NodeMark::Only(_) | NodeMark::Without(_) | NodeMark::Rule(_) => "🔒 ",
             NodeMark::Gate(_) => "✅ ",
             NodeMark::Approval(_) => "👤 ",
             NodeMark::Waits => "⏸️ ",
             NodeMark::Collapsed(_) => "",
         };
-        label = format!("{label}<br>{icon}{}", escaped(&mark.text()));
+        label = format!("{label}<br>{icon}{}", broken(&mark.text()));
     }
     if step.is_collapsed() {
         format!("n{}[[\"{label}\"]]", step.id)
     } else {
         format!("n{}[\"{label}\"]", step.id)
     }
+}
+
+/// Escapes a text for a quoted label, in lines.
+fn broken(text: &str) -> String {
+    let lines: Vec<String> = lines(text).iter().map(|line| escaped(line)).collect();
+    lines.join("<br>")
 }
 
 /// Escapes a text for a quoted label.

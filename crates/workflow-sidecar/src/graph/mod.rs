@@ -13,3 +13,23 @@ pub(crate) use dot::dot;
 pub(crate) use mermaid::mermaid;
 pub(crate) use model::Graph;
 pub(crate) use svg::svg;
+
+/// The direction in which phases follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Direction {
+    /// From top to bottom
+    #[default]
+    Down,
+    /// From left to right
+    Right,
+}
+
+impl Direction {
+    /// Returns its name in Mermaid and Graphviz.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Down => "TB",
+            Self::Right => "LR",
+        }
+    }
+}

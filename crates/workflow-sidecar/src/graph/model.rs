@@ -9,7 +9,7 @@ use workflow_core::definition::{
     Catalog, ContinueRule, Gate, Phase, PhaseEntry, Rule, RuleAction, Settings, Show, ToolAccess,
     Workflow,
 };
-use workflow_core::diagnostic::shown;
+use workflow_core::diagnostic::{shown, visible};
 
 /// Maximum number of nodes. A larger diagram is unreadable, and Mermaid draws at most 500 edges.
 pub(crate) const MAX_NODES: usize = 250;
@@ -69,11 +69,11 @@ pub(crate) enum NodeMark {
     Only(String),
     /// All tools but these.
     Without(String),
-    /// The rules on tool calls, in order.
-    Rules(String),
-    /// The checks of the gate.
+    /// A rule on tool calls.
+    Rule(String),
+    /// A check of the gate, with its expectation.
     Gate(String),
-    /// The question of the approval.
+    /// The question of the approval, with its choices.
     Approval(String),
     /// The phase waits for the user: no reminder is sent.
     Waits,
@@ -88,8 +88,7 @@ impl NodeMark {
             Self::Only(tools) if tools.is_empty() => "no tools".to_owned(),
             Self::Only(tools) => format!("only {tools}"),
             Self::Without(tools) => format!("no {tools}"),
-            Self::Rules(rules) => format!("rules: {rules}"),
-            Self::Gate(checks) => format!("checks {checks}"),
+            Self::Rule(text) | Self::Gate(text) => text.clone(),
             Self::Approval(ask) => format!("asks you: {ask}"),
             Self::Waits => "waits for you".to_owned(),
             Self::Collapsed(1) => "1 phase".to_owned(),
@@ -214,14 +213,17 @@ impl GraphBuilder<'_> {
     }
 
     fn phase(&mut self, phase: &Phase, outer: &ContinueRule) -> GraphNode {
-        let list = |names: &[String]| shown(&names.join(", "));
+        let list = |names: &[String]| short(&names.join(", "));
         let tools = phase.tools.as_ref().and_then(|tools| match tools {
             ToolAccess::Whitelist(names) => Some(NodeMark::Only(list(names))),
             ToolAccess::Blacklist(names) if names.is_empty() => None,
             ToolAccess::Blacklist(names) => Some(NodeMark::Without(list(names))),
         });
         let approval = phase.approve.as_ref();
-        let approval = approval.map(|approval| NodeMark::Approval(shown(&approval.ask)));
+        let approval = approval.map(|approval| {
+            let choices = approval.choices.join(", ");
+            NodeMark::Approval(short(&format!("{} ({choices})", approval.ask)))
+        });
         let waits = phase.auto_continue.within(outer).wait == Some(true);
         GraphNode {
             id: self.id(),
@@ -247,26 +249,89 @@ impl GraphBuilder<'_> {
     }
 }
 
-/// Summarises rules; equal ones in a row appear once.
-fn rules(rules: &[Rule]) -> Option<NodeMark> {
-    let mut text: Vec<String> = rules
+/// The most rules and checks of a phase that are drawn.
+const MOST_MARKS: usize = 8;
+
+/// Returns a mark for each rule; equal ones in a row appear once.
+fn rules(rules: &[Rule]) -> Vec<NodeMark> {
+    let mut marks: Vec<NodeMark> = rules
         .iter()
-        .map(|rule| {
-            let effect = match rule.action {
-                RuleAction::Allow => "allow",
-                RuleAction::Ask => "ask about",
-                RuleAction::Block => "block",
-            };
-            format!("{effect} {}", rule.tools.join(", "))
-        })
+        .map(|rule| NodeMark::Rule(rule_text(rule)))
         .collect();
-    text.dedup();
-    (!text.is_empty()).then(|| NodeMark::Rules(shown(&text.join("; "))))
+    marks.dedup();
+    let more = marks.len().saturating_sub(MOST_MARKS);
+    if more > 1 {
+        marks.truncate(MOST_MARKS);
+        marks.push(NodeMark::Rule(format!("and {more} more rules")));
+    }
+    marks
 }
 
-fn gate(gates: &[Gate]) -> Option<NodeMark> {
-    let checks: Vec<String> = gates.iter().map(|gate| gate.check.describe()).collect();
-    (!checks.is_empty()).then(|| NodeMark::Gate(shown(&checks.join(", "))))
+/// Describes a rule: its tools and its conditions.
+fn rule_text(rule: &Rule) -> String {
+    let action = match rule.action {
+        RuleAction::Allow => "allow",
+        RuleAction::Ask => "ask about",
+        RuleAction::Block => "block",
+    };
+    let mut text = format!("{action} {}", rule.tools.join(", "));
+    match rule.writes {
+        Some(true) => text += " that writes",
+        Some(false) => text += " that only reads",
+        None => {}
+    }
+    if !rule.path.is_empty() {
+        text += &format!(" in {}", rule.path.join(", "));
+    }
+    if !rule.command.is_empty() {
+        text += &format!(": {}", rule.command.join(", "));
+    }
+    for (field, pattern) in &rule.input {
+        text += &format!(" with {field} {pattern}");
+    }
+    short(&text)
+}
+
+fn gate(gates: &[Gate]) -> Vec<NodeMark> {
+    let marks = gates
+        .iter()
+        .map(|gate| NodeMark::Gate(short(&gate.check.requirement(visible))));
+    marks.take(MOST_MARKS).collect()
+}
+
+/// Shortens a text to what a diagram can hold, without control characters.
+fn short(text: &str) -> String {
+    const LONGEST: usize = 160;
+    let text = visible(text);
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// Breaks a text into lines of some length after words, or inside of a long one.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    const LONGEST: usize = 44;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= LONGEST => {
+                *line = format!("{line} {word}");
+            }
+            _ => lines.push(word.to_owned()),
+        }
+        while let Some(last) = lines.last()
+            && let Some((at, _)) = last.char_indices().nth(LONGEST)
+            // Joined emoji are not broken.
+            && !last.contains('\u{200d}')
+        {
+            let rest = last[at..].to_owned();
+            let end = lines.len() - 1;
+            lines[end].truncate(at);
+            lines.push(rest);
+        }
+    }
+    lines
 }
 
 /// Returns a name for a diagram: `?` for white space, which no format can draw.
@@ -315,11 +380,25 @@ impl GraphScope {
             .collect()
     }
 
-    /// Returns the loop edges of this scope and all inside.
-    pub(crate) fn loop_edges(&self) -> impl Iterator<Item = LoopEdge> {
+    /// Returns the loops of this scope and all inside: the phases that may call it, and where it leads.
+    pub(crate) fn loops(&self) -> impl Iterator<Item = (Vec<usize>, usize)> {
         self.scopes()
             .into_iter()
-            .filter_map(|scope| scope.loop_edge)
+            .filter_map(|scope| Some((scope.loop_callers()?, scope.loop_edge?.to)))
+    }
+
+    /// Returns the phases of the scope itself that may call `loop`, apart from the first one if there are others.
+    fn loop_callers(&self) -> Option<Vec<usize>> {
+        let LoopEdge { from, to } = self.loop_edge?;
+        let own = self.entries.iter().filter_map(|entry| match entry {
+            GraphEntry::Node(step) if !step.is_collapsed() && step.id <= from => Some(step.id),
+            GraphEntry::Node(_) | GraphEntry::Scope(_) => None,
+        });
+        let mut callers: Vec<usize> = own.collect();
+        if callers.len() > 1 {
+            callers.retain(|id| *id != to);
+        }
+        Some(callers)
     }
 
     /// Returns this scope and all inside, outer ones first.

@@ -113,7 +113,7 @@ fn continue_wait_applies_inside_subworkflows() {
 #[test]
 fn a_blank_name_is_drawn_as_a_question_mark() {
     let graph = graph_of(vec![workflow("a", " \u{a0}", vec![step("\u{3000}")])], ALL).unwrap();
-    assert!(mermaid(&graph).contains("n0[\"?\"]"));
+    assert!(mermaid(&graph, Direction::Down).contains("n0[\"?\"]"));
     assert!(svg(&graph).contains(">?</text>"));
 }
 
@@ -264,7 +264,7 @@ fn check_svg(graph: &Graph) {
 }
 
 fn check_mermaid(graph: &Graph) {
-    let source = mermaid(graph);
+    let source = mermaid(graph, Direction::Down);
     for step in graph.root.nodes() {
         let start = format!("n{}[", step.id);
         let mut lines = source.lines().map(str::trim_start);
@@ -296,7 +296,7 @@ fn unescaped(piece: &str, label: &str) -> String {
 }
 
 fn check_dot(graph: &Graph) {
-    let source = dot(graph);
+    let source = dot(graph, Direction::Down);
     for step in graph.root.nodes() {
         let start = format!("n{} [label=\"", step.id);
         let mut lines = source.lines().map(str::trim_start);

@@ -1,11 +1,14 @@
 //! Writing a template into a project. Nothing is ever overwritten.
 
 mod templates;
+mod test_command;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use test_command::{PLACEHOLDER, test_command};
 
 pub(crate) use templates::{STARTER, TEMPLATES, Template};
 
@@ -45,6 +48,17 @@ pub(crate) struct Written {
     /// All files, relative to the project.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) schema: SchemaFile,
+    /// The command of the gates that run tests, if there are such gates.
+    pub(crate) tests: Option<TestCommand>,
+}
+
+/// The command that runs tests in the gates of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TestCommand {
+    /// As it is typed.
+    pub(crate) typed: String,
+    /// Set if a file of the project names it.
+    pub(crate) is_found: bool,
 }
 
 /// The state of the schema file for editors.
@@ -80,12 +94,15 @@ pub(crate) fn write(
     let directories = keys.iter().map(|key| Path::new(WORKFLOWS).join(key));
     let mut created = Vec::new();
     let written = create_directories(project, directories, &mut created).and_then(|()| {
-        let files = write_files(project, template.files(key, language))?;
+        let mut files = template.files(key, language);
+        let tests = with_test_command(project, &mut files);
+        let files = write_files(project, files)?;
         let schema = write_schema(project, schema)?;
         Ok(Written {
             keys,
             files,
             schema,
+            tests,
         })
     });
     if written.is_err() {
@@ -129,6 +146,21 @@ fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathB
         written.push(path);
     }
     Ok(written)
+}
+
+/// Puts the project's own command into gates that run tests. `None` if there are none.
+fn with_test_command(project: &Path, files: &mut [(String, String)]) -> Option<TestCommand> {
+    let found = test_command(project);
+    let command = found.as_deref().unwrap_or("make, test");
+    let mut has_gate = false;
+    for (_, text) in files {
+        has_gate |= text.contains(PLACEHOLDER);
+        *text = text.replace(PLACEHOLDER, &format!("run: [{command}]"));
+    }
+    has_gate.then(|| TestCommand {
+        typed: command.replace(", ", " "),
+        is_found: found.is_some(),
+    })
 }
 
 /// Returns true for a name that `/workflow NAME` accepts.

@@ -593,6 +593,7 @@ mod tests {
         let project = Project {
             agent_dir: directory.path(),
             cwd: directory.path(),
+            session_file: None,
         };
         let until = Instant::now() + PAUSE_OF_SLOW_GIT;
         lock(&platform.slow).insert(directory.path().to_path_buf(), until);

@@ -112,13 +112,23 @@ struct Entry {
 #[must_use]
 pub(crate) fn hash_of<'a>(commands: impl IntoIterator<Item = &'a RunCheck>) -> CommandsHash {
     let commands = commands.into_iter();
-    let mut commands: Vec<_> = commands.map(|run| (run.shell, &run.command)).collect();
+    let mut commands: Vec<_> = commands
+        .map(|run| (run.shell, &run.command, &run.cwd, &run.env))
+        .collect();
     commands.sort_unstable();
     commands.dedup();
     let mut hasher = Sha256::new();
-    for (shell, arguments) in commands {
+    for (shell, arguments, cwd, env) in commands {
         hasher.update([u8::from(shell)]);
         add_list(&mut hasher, arguments);
+        // The hash of a command with neither is that of earlier versions.
+        if cwd.is_some() || !env.is_empty() {
+            hasher.update([2]);
+            add_list(&mut hasher, cwd.as_slice());
+            for (name, value) in env {
+                add_list(&mut hasher, &[name.clone(), value.clone()]);
+            }
+        }
     }
     CommandsHash(format!("{:x}", hasher.finalize()))
 }

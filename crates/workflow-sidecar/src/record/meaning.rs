@@ -20,6 +20,7 @@ const STATUS: &str = "the status";
 const WIDGET: &str = "the widget";
 const SESSION_NAME: &str = "the session's name";
 const STORED: &str = "what is stored";
+const POSITION: &str = "the position of the run";
 const OTHER: &str = "something else in the answer";
 
 /// The subjects of facts, in order of importance.
@@ -63,6 +64,46 @@ pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]
         return MINOR_SUBJECTS.iter().filter_map(differing).collect();
     }
     found
+}
+
+/// The differences in decisions and phase moves: the wording of texts does not count.
+pub(super) fn decisions(asked: Option<&str>, expected: &[String], heard: &[String]) -> Vec<Change> {
+    let [expected, heard] = [expected, heard].map(|lines| {
+        let facts = lines.iter().flat_map(|line| facts(asked, line));
+        facts.filter_map(decision).collect::<Vec<_>>()
+    });
+    let differing = |about: &&'static str| {
+        let [one, other] = [&expected, &heard].map(|facts| of(about, facts));
+        change(about, &one, &other)
+    };
+    DECISIONS.iter().filter_map(differing).collect()
+}
+
+/// The subjects of decisions.
+const DECISIONS: [&str; 6] = [CALL, ANSWER, ERROR, QUESTION, TO_AGENT, POSITION];
+
+/// The members of a stored state that say where the run is.
+const POSITION_MEMBERS: [&str; 4] = ["active", "cancelled", "currentPath", "globalStepCount"];
+
+/// The part of a fact that is a decision; `None` if there is none.
+fn decision(fact: Fact) -> Option<Fact> {
+    if fact.about != STORED {
+        let is_decision = DECISIONS.contains(&fact.about);
+        return is_decision.then(|| Fact {
+            text: String::new(),
+            ..fact
+        });
+    }
+    let state: Value = serde_json::from_str(&fact.text).ok()?;
+    let members = POSITION_MEMBERS
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), state.get(name)?.clone())));
+    let position: serde_json::Map<String, Value> = members.collect();
+    position.contains_key("currentPath").then(|| Fact {
+        about: POSITION,
+        verdict: None,
+        text: Value::from(position).to_string(),
+    })
 }
 
 fn of<'a>(about: &str, facts: &'a [Fact]) -> Vec<&'a Fact> {
@@ -224,6 +265,32 @@ mod tests {
             run(stored("1", "a"), stored("2", "b")),
             ["the status is another"]
         );
+    }
+
+    #[test]
+    fn a_decision_is_compared_without_its_wording() {
+        let call = |reason: &str| {
+            let block = format!(r#"{{"block":{{"reason":"{reason}"}}}}"#);
+            vec![format!(r#"{{"id":1,"result":{block}}}"#)]
+        };
+        let allowed = vec![r#"{"id":1,"result":{}}"#.to_owned()];
+        let differ = |one: &[String], other: &[String]| {
+            let changes = decisions(Some("hook/tool_call"), one, other);
+            changes
+                .into_iter()
+                .map(|change| change.what)
+                .collect::<Vec<_>>()
+        };
+        assert!(differ(&call("no"), &call("never")).is_empty());
+        assert_eq!(differ(&call("no"), &allowed), ["was blocked, is allowed"]);
+        let moved = |phase: u32, name: &str| {
+            vec![format!(
+                r#"{{"method":"host/apply","params":{{"actions":[{{"type":"appendEntry","customType":"workflow:state","data":{{"active":true,"taskId":"{name}","currentPath":[{phase}]}}}}]}}}}"#
+            )]
+        };
+        assert!(differ(&moved(1, "a"), &moved(1, "b")).is_empty());
+        let another = ["the position of the run is another"];
+        assert_eq!(differ(&moved(1, "a"), &moved(2, "a")), another);
     }
 
     #[test]

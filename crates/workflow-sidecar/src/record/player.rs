@@ -34,6 +34,8 @@ pub(crate) struct Stage {
     pub(crate) against: Option<Program>,
     /// Definitions that replace the transcript's.
     pub(crate) instead: Tiers,
+    /// Set if only decisions and phase moves are compared.
+    pub(crate) only_decisions: bool,
 }
 
 /// The reason why a transcript cannot be replayed.

@@ -10,9 +10,9 @@ use tracing::subscriber::{NoSubscriber, with_default};
 use workflow_core::diagnostic::shown;
 
 use super::definitions::Directory;
-use super::difference::{Difference, What, changed};
+use super::difference::{Change, Difference, What, changed};
 use super::format::{Line, Said, Transcript};
-use super::meaning::changes;
+use super::meaning::{changes, decisions};
 use super::player::{Followed, Player, ReplayError, Stage};
 use super::redefine::redefined;
 use super::steps::{Event, Step, Torn, steps};
@@ -37,8 +37,10 @@ pub(crate) fn replay(transcript: &Transcript, stage: &Stage) -> Result<Replayed,
         let mut noted = None;
         for step in steps(&transcript.lines) {
             let heard = player.play(&step)?;
-            let (found, after) = if stage.instead.are_given() {
-                (means(&step, heard), in_short(&step))
+            let (found, after) = if stage.only_decisions {
+                (means(&step, heard, decisions), in_short(&step))
+            } else if stage.instead.are_given() {
+                (means(&step, heard, changes), in_short(&step))
             } else {
                 (differs(&step, heard), name(&step))
             };
@@ -155,8 +157,11 @@ fn differs(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
     more.or(broken).map(|what| (last.number, what))
 }
 
+/// Compares the expected lines with the actual ones, after a line of the host.
+type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<Change>;
+
 /// The differences in meaning, and their line.
-fn means(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
+fn means(step: &Step<'_>, heard: Followed, changes: Comparison) -> Option<(usize, What)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
     if let Some(why) = heard.broken {
         return Some((line.number, What::Broken { why }));

@@ -22,13 +22,24 @@ pub(super) fn read_continue(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Cont
         }
         Kind::Text(text) => {
             let message = format!("`continue` must be `wait` or a map, not `{}`", shown(&text));
-            Finding::error(Code::InvalidValue, span, message)
+            let finding = Finding::error(Code::InvalidValue, span, message);
+            if means_wait(&text) {
+                keys.report(finding.help("did you mean `wait`?").fix(&text, "wait"));
+                return ContinueRule::default();
+            }
+            finding
         }
         kind => wrong_type(key, "`wait` or a map", &kind, span),
     };
     // The example is always a map, even if that of the section is a text.
     keys.report(finding.help(workflow::CONTINUE.for_example()));
     ContinueRule::default()
+}
+
+/// Returns true for other words for `wait`.
+fn means_wait(text: &str) -> bool {
+    let text = text.to_lowercase();
+    text.starts_with("wait") || ["pause", "paused", "manual", "stop", "hold"].contains(&&*text)
 }
 
 fn read_rule(reader: &mut Reader<'_>, rule: Map<'_>) -> ContinueRule {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::files::{FilePath, FileProblem, Files};
+use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::hidden_text;
 use super::phase::{ReadPhase, read_phase};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
@@ -254,6 +254,12 @@ impl Directory<'_> {
             };
             phases.extend(phase);
         }
+        for phase in phases.iter_mut() {
+            if let PhaseEntry::Phase(phase) = phase {
+                phase.gate.splice(0..0, read.gate.iter().cloned());
+                phase.approve = phase.approve.take().or_else(|| read.approve.clone());
+            }
+        }
         contents
     }
 
@@ -291,10 +297,40 @@ impl Directory<'_> {
                 let finding = Finding::error(code_of(&problem), entry.span, message);
                 Err(match problem {
                     FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),
+                    FileProblem::Missing => self.similar_file(&entry.value, finding),
                     _ => finding,
                 })
             }
         }
+    }
+
+    /// The finding about a missing phase file, with the file or workflow that its name most likely means.
+    fn similar_file(&self, name: &str, finding: Finding) -> Finding {
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let stem = base.rsplit_once('.').map_or(base, |(stem, _)| stem);
+        let candidates = [
+            format!("{name}.md"),
+            format!("{stem}.md"),
+            format!("{}.md", stem.to_lowercase()),
+            format!("../_shared/{base}"),
+            format!("../_shared/{stem}.md"),
+        ];
+        let exists = |candidate: &&String| {
+            FilePath::in_workflow(self.tier, self.key, candidate)
+                .is_ok_and(|path| self.files.read(&path, self.limits.max_file_bytes).is_ok())
+        };
+        if let Some(meant) = candidates.iter().find(exists) {
+            let help = format!("did you mean `{}`?", shown(meant));
+            return finding.help(help).fix(name, meant);
+        }
+        let is_workflow =
+            |entry: &TierEntry| matches!(entry, TierEntry::Directory(key) if key == name);
+        let entries = self.files.entries(self.tier);
+        if entries.is_ok_and(|entries| entries.iter().any(is_workflow)) {
+            let help = format!("did you mean `{{subworkflow: {}}}`?", shown(name));
+            return finding.help(help);
+        }
+        finding
     }
 }
 

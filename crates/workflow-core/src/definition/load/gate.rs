@@ -1,10 +1,10 @@
 //! Readers of `gate` and `approve`. Both are guards: any mistake is an error.
 
 use crate::definition::model::{
-    Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck,
+    Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck,
 };
-use crate::definition::schema::keys::{approve, expect, gate, phase};
-use crate::definition::schema::{Field, MapReader, Section, listed, texts, wrong_type};
+use crate::definition::schema::keys::{approve, expect, gate};
+use crate::definition::schema::{Field, Key, MapReader, Section, listed, texts, wrong_type};
 use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
@@ -13,8 +13,8 @@ use crate::white_space::trim;
 const DEFAULT_TIMEOUT: u32 = 10 * 60;
 
 /// Reads `gate`.
-pub(super) fn read_gate(keys: &mut MapReader<'_, '_, '_>) -> Vec<Gate> {
-    keys.list(&phase::GATE, read_check).all
+pub(super) fn read_gate(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Vec<Gate> {
+    keys.list(key, read_check).all
 }
 
 fn read_check(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Gate> {
@@ -70,15 +70,65 @@ fn read_run(keys: &mut MapReader<'_, '_, '_>, is_run: bool) -> Option<RunCheck> 
     };
     let expected = keys.map(&gate::EXPECT);
     check_companion(keys, "expect", &expected, is_run);
-    let (exit, stdout) = read_expect(keys.reader, expected);
+    let (exit, output) = read_expect(keys.reader, expected);
+    let cwd = keys.field(&gate::CWD);
+    check_companion(keys, "cwd", &cwd, is_run);
+    let cwd = read_directory(keys.reader, cwd);
+    let env = keys.field(&gate::ENV);
+    check_companion(keys, "env", &env, is_run);
+    let env = env.value().map(|env| env.all).unwrap_or_default();
+    check_names(keys.reader, keys.start, &env);
     let shell = shell.value().unwrap_or(false);
     Some(RunCheck {
         command: read_command(keys.reader, &command?, shell)?,
         shell,
         timeout: timeout?,
         exit,
-        stdout,
+        stream: output
+            .as_ref()
+            .map(|(stream, _)| *stream)
+            .unwrap_or_default(),
+        stdout: output.map(|(_, pattern)| pattern),
+        cwd: cwd?,
+        env,
     })
+}
+
+/// Returns the directory of a command; `None` if it cannot be one.
+fn read_directory(
+    reader: &mut Reader<'_>,
+    field: Field<crate::definition::schema::Text>,
+) -> Option<Option<String>> {
+    let text = match field {
+        Field::Absent | Field::NoValue => return Some(None),
+        Field::Wrong { .. } => return None,
+        Field::Value { value, .. } => value,
+    };
+    let leaves = text.value.starts_with(['/', '~', '\\'])
+        || text.value.contains('\0')
+        || text.value.split(['/', '\\']).any(|part| part == "..");
+    if leaves {
+        let message = format!(
+            "`cwd` must be a directory in the project, not `{}`",
+            shown(&text.value)
+        );
+        let finding = Finding::error(Code::PathRefused, text.span, message);
+        reader.report(finding.help("write it from the project's root: `cwd: packages/api`"));
+        return None;
+    }
+    Some(Some(text.value))
+}
+
+/// Reports names that no environment variable can have.
+fn check_names(reader: &mut Reader<'_>, span: Option<Span>, env: &[(String, String)]) {
+    for (name, _) in env {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.is_empty() || !name.chars().all(is_name) {
+            let message = format!("`{}` cannot be the name of a variable", shown(name));
+            let finding = Finding::error(Code::InvalidValue, span, message);
+            reader.report(finding.help("only letters, digits and `_`"));
+        }
+    }
 }
 
 /// Reports a key that has a meaning only beside another.
@@ -139,23 +189,36 @@ fn read_command(reader: &mut Reader<'_>, entry: &Entry<'_>, shell: bool) -> Opti
 fn read_expect(
     reader: &mut Reader<'_>,
     expected: Field<Map<'_>>,
-) -> (ExpectedExit, Option<String>) {
+) -> (ExpectedExit, Option<(OutputStream, String)>) {
     let success = ExpectedExit::Code(0);
     let Some(map) = expected.value() else {
         return (success, None);
     };
     let mut keys = MapReader::new(reader, Section::Expect, map, None);
     let exit = keys.get(&expect::EXIT).unwrap_or(success);
-    (exit, keys.get(&expect::STDOUT).map(|text| text.value))
+    let patterns = [
+        (OutputStream::Stdout, &expect::STDOUT),
+        (OutputStream::Stderr, &expect::STDERR),
+        (OutputStream::Both, &expect::OUTPUT),
+    ];
+    let given = patterns.map(|(stream, key)| Some((stream, keys.get(key)?)));
+    let mut given = given.into_iter().flatten();
+    let first = given.next();
+    if let Some((_, more)) = given.next() {
+        let message = "`expect` has only one of `stdout`, `stderr` and `output`";
+        let finding = Finding::error(Code::BothLists, more.span, message);
+        keys.report(finding.help("use `output` for both, or make a check of each"));
+    }
+    (exit, first.map(|(stream, text)| (stream, text.value)))
 }
 
 /// Reads `approve`.
-pub(super) fn read_approval(keys: &mut MapReader<'_, '_, '_>) -> Option<Approval> {
+pub(super) fn read_approval(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Option<Approval> {
     let Field::Value {
         key_span,
         span,
         value: map,
-    } = keys.map(&phase::APPROVE)
+    } = keys.map(key)
     else {
         return None;
     };

@@ -8,6 +8,7 @@ mod fail_closed;
 mod files;
 mod gate;
 mod hidden_text;
+mod lint;
 mod origins;
 mod phase;
 mod references;

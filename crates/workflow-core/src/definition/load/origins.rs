@@ -13,7 +13,7 @@ use super::files::{FilePath, Files};
 use super::{Loaded, Outcome, load_settings_of, parse_settings};
 use crate::definition::model::{Limits, Settings, Tier};
 use crate::definition::schema::Text;
-use crate::definition::syntax::{Kind, Map, Node, Source, frontmatter};
+use crate::definition::syntax::{Kind, Map, Node, Source, Span, frontmatter};
 use crate::diagnostic::Location;
 
 /// The files that definitions were loaded from, to look up the locations of keys.
@@ -74,6 +74,12 @@ impl KeyLocations {
         location(inner).or_else(|| location(None))
     }
 
+    /// The location of an item of a list in a map: `["tools", "rules"]` and the index of a rule.
+    #[must_use]
+    pub fn of_item(&self, key: [&str; 2], at: usize) -> Option<&Location> {
+        self.of(&[key[0], &item_name(key[1], at)])
+    }
+
     fn new(source: &Source, map: &Map<'_>) -> Self {
         let mut places = BTreeMap::new();
         for entry in &map.entries {
@@ -88,6 +94,12 @@ impl KeyLocations {
                         .filter(|inner| inner.value.kind != Kind::Null)
                     {
                         let name = inner.key.clone().into_owned();
+                        if let Kind::List(items) = &inner.value.kind {
+                            for (at, item) in items.iter().enumerate() {
+                                let name = Some(item_name(&name, at));
+                                places.insert((key.clone(), name), source.location(start(item)));
+                            }
+                        }
                         places.insert((key.clone(), Some(name)), source.location(inner.key_span));
                     }
                 }
@@ -96,6 +108,19 @@ impl KeyLocations {
             places.insert((key, None), source.location(entry.key_span));
         }
         Self(places)
+    }
+}
+
+/// The name of an item of a list, which is no name of a key.
+fn item_name(list: &str, at: usize) -> String {
+    format!("{list}[{at}]")
+}
+
+/// The location of a map's first key, or of another value.
+fn start(node: &Node<'_>) -> Option<Span> {
+    match &node.kind {
+        Kind::Map(map) => map.first_key().or(node.span),
+        _ => node.span,
     }
 }
 

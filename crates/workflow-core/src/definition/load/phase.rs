@@ -31,8 +31,8 @@ pub(super) fn read_phase(
     let instructions = read_instructions(&mut keys, body);
     let tools = read_tools(&mut keys, &phase::TOOLS);
     let results = read_results(&mut keys, &phase::RESULTS);
-    let gate = read_gate(&mut keys);
-    let approve = read_approval(&mut keys);
+    let gate = read_gate(&mut keys, &phase::GATE);
+    let approve = read_approval(&mut keys, &phase::APPROVE);
     let checkpoint = keys.get(&phase::CHECKPOINT);
     let available_profiles = keys.get(&phase::AVAILABLE_PROFILES);
     let auto_continue = read_continue(&mut keys, &phase::CONTINUE);

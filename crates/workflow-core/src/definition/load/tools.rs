@@ -4,7 +4,7 @@
 //! forbids more: a rule that forbids is kept without its wrong condition, a rule that allows is dropped, and where it is
 //! not known what is forbidden, everything is (`fail_closed`).
 
-use super::fail_closed;
+use super::{fail_closed, lint};
 use crate::definition::model::{ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess};
 use crate::definition::schema::keys::{result, rule, tools};
 use crate::definition::schema::{Field, Key, List, MapReader, Section, listed};
@@ -98,6 +98,7 @@ fn read_access(
 }
 
 fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Rule> {
+    lint::check_rule(reader, &map);
     let mut keys = MapReader::new(reader, Section::Rule, map, span);
     let head = read_action(&mut keys);
     let path = keys.field(&rule::PATH);

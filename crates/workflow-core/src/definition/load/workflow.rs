@@ -1,8 +1,9 @@
 //! The reader of a workflow's map: everything but its phase files.
 
 use super::auto_continue::read_continue;
+use super::gate::{read_approval, read_gate};
 use super::tools::{read_results, read_tools};
-use crate::definition::model::{Limits, Show, Templates, Workflow};
+use crate::definition::model::{Approval, Gate, Limits, Show, Templates, Workflow};
 use crate::definition::schema::keys::{reference, workflow};
 use crate::definition::schema::{Field, MapReader, Section, Text, nearest, wrong_type};
 use crate::definition::syntax::{Entry, Kind, Map, Node, Reader, Span, raise};
@@ -14,6 +15,10 @@ pub(super) struct ReadWorkflow<'s> {
     pub(super) workflow: Workflow,
     /// The location of its command name.
     pub(super) command_name_span: Option<Span>,
+    /// The checks of each of its phases, before the phase's own.
+    pub(super) gate: Vec<Gate>,
+    /// The approval of each of its phases without one.
+    pub(super) approve: Option<Approval>,
     /// The entries of `phases`.
     pub(super) entries: Vec<ReadEntry<'s>>,
 }
@@ -62,6 +67,8 @@ pub(super) fn read_workflow<'s>(
         check_command_name(keys.reader, command_name.as_ref());
     }
     let tools = read_tools(&mut keys, &workflow::TOOLS);
+    let gate = read_gate(&mut keys, &workflow::GATE);
+    let approve = read_approval(&mut keys, &workflow::APPROVE);
     let command_name_span = command_name.as_ref().and_then(|text| text.span);
     let owned = |text: Option<Text>| text.map(|text| text.value);
     let workflow = Workflow {
@@ -91,6 +98,8 @@ pub(super) fn read_workflow<'s>(
     };
     ReadWorkflow {
         workflow,
+        gate,
+        approve,
         command_name_span,
         entries: read_entries(&mut keys, limits),
     }

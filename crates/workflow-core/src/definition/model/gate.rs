@@ -43,6 +43,44 @@ pub struct RunCheck {
     /// A regular expression that its output must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
+    /// The output that must match.
+    #[serde(default, skip_serializing_if = "OutputStream::is_default")]
+    pub stream: OutputStream,
+    /// The directory it runs in, from the working directory; `None` is that directory itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Variables that are set for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<(String, String)>,
+}
+
+/// An output of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputStream {
+    /// Standard output.
+    #[default]
+    Stdout,
+    /// Standard error.
+    Stderr,
+    /// Both, in the order in which they are written.
+    Both,
+}
+
+impl OutputStream {
+    /// Its name in messages.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+            Self::Both => "its output",
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl RunCheck {
@@ -58,12 +96,20 @@ impl RunCheck {
         visible(&self.typed())
     }
 
+    /// As one would type it at the project's root, with its variables and its directory.
     fn typed(&self) -> String {
-        if self.shell {
-            return self.command.join(" ");
+        let mut parts: Vec<String> = Vec::new();
+        if let Some(cwd) = &self.cwd {
+            parts.push(format!("cd {} &&", quoted(cwd)));
         }
-        let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
-        words.join(" ")
+        let variables = self.env.iter();
+        parts.extend(variables.map(|(name, value)| format!("{name}={}", quoted(value))));
+        if self.shell {
+            parts.push(self.command.join(" "));
+        } else {
+            parts.extend(self.command.iter().map(|word| quoted(word)));
+        }
+        parts.join(" ")
     }
 }
 
@@ -72,6 +118,40 @@ impl Check {
     #[must_use]
     pub fn describe(&self) -> String {
         self.called(shown)
+    }
+
+    /// What must hold, in words; `fit` prepares the parts that come from its definition.
+    pub fn requirement(&self, fit: impl Fn(&str) -> String) -> String {
+        match self {
+            Self::Run(run) => {
+                let exit = match run.exit {
+                    ExpectedExit::Code(0) => "must pass".to_owned(),
+                    ExpectedExit::Code(code) => format!("must exit with {code}"),
+                    ExpectedExit::Nonzero => "must fail".to_owned(),
+                };
+                let command = fit(&run.typed());
+                match &run.stdout {
+                    Some(pattern) => {
+                        let stream = match run.stream {
+                            OutputStream::Stdout | OutputStream::Both => "",
+                            OutputStream::Stderr => " on standard error",
+                        };
+                        format!("{command} {exit} and print {}{stream}", fit(pattern))
+                    }
+                    None => format!("{command} {exit}"),
+                }
+            }
+            Self::File(FileCheck { path, changed }) => {
+                let path = fit(path);
+                match changed {
+                    None => format!("{path} must be there"),
+                    Some(true) => format!("{path} must have changed"),
+                    Some(false) => format!("{path} must not have changed"),
+                }
+            }
+            Self::Git(GitCheck::Clean) => "git must be clean".to_owned(),
+            Self::Git(GitCheck::NewCommit) => "git must have a new commit".to_owned(),
+        }
     }
 
     /// The name of the check; `fit` prepares the parts that come from its definition.

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::pattern::names_match;
+
 /// The guards of a settings file. They apply in every phase, and outside of phases.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -78,6 +80,23 @@ pub struct Rule {
     /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
+}
+
+impl Rule {
+    /// Returns true if it is about a tool.
+    #[must_use]
+    pub fn names(&self, tool: &str) -> bool {
+        names_match(&self.tools, tool)
+    }
+
+    /// Returns true if it matches every call of its tools.
+    #[must_use]
+    pub fn is_unconditional(&self) -> bool {
+        self.path.is_empty()
+            && self.command.is_empty()
+            && self.writes.is_none()
+            && self.input.is_empty()
+    }
 }
 
 /// The effect of a rule on a matching call.

@@ -235,10 +235,41 @@ section! {
         CONTEXT: Typed<ContextMode> = CONTEXT_KEY;
         TOOLS: Key = TOOLS_KEY;
         RESULTS: Key = RESULTS_KEY;
+        GATE: Key = Key {
+            summary: "Checks of every phase of this workflow, before those of the phase itself; not of its subworkflows.",
+            ..GATE_KEY
+        };
+        APPROVE: Key = Key {
+            summary: "The approval of every phase of this workflow that has none of its own; not of its subworkflows.",
+            ..APPROVE_KEY
+        };
         CHECKPOINT: Typed<Checkpoint> = CHECKPOINT_KEY;
         SCHEMA: Typed<Text> = SCHEMA_KEY;
     }
 }
+
+/// `gate` of a phase.
+const GATE_KEY: Key = Key::new(
+    "gate",
+    ValueType::ListOf(Section::Gate),
+    "What must hold before `next` leaves the phase. The checks run in order, up to the first that does not pass.",
+)
+.example(r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)
+.never_dropped()
+.guard();
+
+/// `approve` of a phase.
+const APPROVE_KEY: Key = Key::new(
+    "approve",
+    ValueType::Map(Section::Approve),
+    "What a person must answer before `next` leaves the phase, once the gate has passed.",
+)
+.example(r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)
+.never_dropped()
+.hint(Hint::Text(
+    "write `approve: { ask: \"Is the plan right?\" }`",
+))
+.guard();
 
 section! {
     /// A phase.
@@ -255,23 +286,8 @@ section! {
         .example(r#""Write down the steps that show the bug.""#);
         TOOLS: Key = TOOLS_KEY;
         RESULTS: Key = RESULTS_KEY;
-        GATE: Key = Key::new(
-            "gate",
-            ValueType::ListOf(Section::Gate),
-            "What must hold before `next` leaves the phase. The checks run in order, up to the first that does not pass.",
-        )
-        .example(r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)
-        .never_dropped()
-        .guard();
-        APPROVE: Key = Key::new(
-            "approve",
-            ValueType::Map(Section::Approve),
-            "What a person must answer before `next` leaves the phase, once the gate has passed.",
-        )
-        .example(r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)
-        .never_dropped()
-        .hint(Hint::Text("write `approve: { ask: \"Is the plan right?\" }`"))
-        .guard();
+        GATE: Key = GATE_KEY;
+        APPROVE: Key = APPROVE_KEY;
         CHECKPOINT: Typed<Checkpoint> = CHECKPOINT_KEY;
         AVAILABLE_PROFILES: Typed<Vec<String>> =
             Typed::texts("availableProfiles", "Profiles of subagents, named in the context message.")
@@ -436,6 +452,14 @@ section! {
             .default(Default::Described("`exit: 0`"))
             .example(r#"{"exit": 0}"#)
             .never_dropped();
+        CWD: Typed<Text> = Typed::filled("cwd", "The directory in the project in which `run` runs.")
+            .default(Default::Described("the project"))
+            .example(r#""packages/api""#)
+            .never_dropped();
+        ENV: Typed<Partial<(String, String)>> =
+            Typed::variables("env", "Environment variables that are set for `run`, in addition to those of the sidecar.")
+                .example(r#"{"CI": "true"}"#)
+                .never_dropped();
         FILE: Typed<Text> = Typed::filled("file", "A file that must be there.")
             .default(Default::Described("one of the four"))
             .example(r#""docs/plan.md""#)
@@ -466,7 +490,15 @@ section! {
             .example(r#""nonzero""#)
             .hint(Hint::OfCode)
             .never_dropped();
-        STDOUT: Typed<Text> = Typed::regex("stdout", "A regular expression that its output must match.")
+        STDOUT: Typed<Text> = Typed::regex("stdout", "A regular expression that its standard output must match.")
+            .default(Default::Described("any"))
+            .example(r#""0 failed""#)
+            .never_dropped();
+        STDERR: Typed<Text> = Typed::regex("stderr", "The same for its standard error. Only one of the three can be given.")
+            .default(Default::Described("any"))
+            .example(r#""0 warnings""#)
+            .never_dropped();
+        OUTPUT: Typed<Text> = Typed::regex("output", "The same for both outputs, in the order in which they are written.")
             .default(Default::Described("any"))
             .example(r#""0 failed""#)
             .never_dropped();

@@ -51,12 +51,39 @@ pub(super) fn read_fields(
     key: &Key,
     node: &Node<'_>,
 ) -> Option<Partial<(String, String)>> {
+    read_map_of_texts(reader, key, node, "field", |pattern, span| {
+        invalid(pattern, span, check_regex)
+    })
+}
+
+/// A map of names of environment variables to their values.
+pub(super) fn read_variables(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<Partial<(String, String)>> {
+    read_map_of_texts(reader, key, node, "variable", |value, span| {
+        value.contains('\0').then(|| {
+            let message = "the value of a variable cannot contain a null character";
+            Finding::error(Code::InvalidValue, span, message)
+        })
+    })
+}
+
+fn read_map_of_texts(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+    item: &str,
+    wrong: impl Fn(&str, Option<Span>) -> Option<Finding>,
+) -> Option<Partial<(String, String)>> {
     let Kind::Map(fields) = &node.kind else {
-        reader.report(wrong_type(key, "a map of patterns", &node.kind, node.span));
+        let expected = format!("a map of {item}s to texts");
+        reader.report(wrong_type(key, &expected, &node.kind, node.span));
         return None;
     };
     if fields.entries.is_empty() {
-        let message = format!("`{}` names no field", key.name);
+        let message = format!("`{}` names no {item}", key.name);
         reader.report(Finding::error(Code::MissingKey, node.span, message));
         return None;
     }
@@ -64,7 +91,7 @@ pub(super) fn read_fields(
     for field in &fields.entries {
         let (name, span) = (&field.key, field.value.span);
         let checked = match &field.value.kind {
-            Kind::Text(pattern) => match invalid(pattern, span, check_regex) {
+            Kind::Text(pattern) => match wrong(pattern, span) {
                 None => Ok((name.to_string(), pattern.to_string())),
                 Some(finding) => Err(finding),
             },

@@ -81,6 +81,8 @@ impl Section {
                 ("shell", "run"),
                 ("timeout", "run"),
                 ("expect", "run"),
+                ("cwd", "run"),
+                ("env", "run"),
                 ("changed", "file"),
             ],
             _ => &[],

@@ -55,7 +55,8 @@ const USUAL_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find",
 fn no_such_tool(name: &str, span: Option<Span>) -> Option<Finding> {
     if let Some(c) = name
         .chars()
-        .find(|c| "*?()[]{},;|".contains(*c) || c.is_whitespace())
+        .find(|c| "*?()[]{},;|&^$!\\\"'`<>=+%".contains(*c) || c.is_whitespace())
+        .or_else(|| name.chars().next().filter(|c| "./~".contains(*c)))
     {
         let message = format!(
             "`{}` names no tool: a list has names, not patterns (`{}`)",
@@ -82,7 +83,8 @@ fn misspelt(name: &str, span: Option<Span>) -> Option<Finding> {
         shown(name)
     );
     let finding = Finding::warning(Code::IdleRule, span, message);
-    Some(finding.help(format!("did you mean `{near}`?")))
+    let help = format!("did you mean `{near}`?");
+    Some(finding.help(help).fix(name, near))
 }
 
 /// Reports tools that a rule names in another case: a pattern that matches one of the usual tools only in small letters.
@@ -120,7 +122,8 @@ fn other_case(pattern: &str, span: Option<Span>) -> Option<Finding> {
         shown(pattern)
     );
     let finding = Finding::warning(Code::IdleRule, span, message);
-    Some(finding.help(format!("did you mean `{}`?", shown(&lower[0]))))
+    let help = format!("did you mean `{}`?", shown(&lower[0]));
+    Some(finding.help(help).fix(pattern, &lower[0]))
 }
 
 fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {
@@ -131,6 +134,8 @@ fn no_tool(name: &str, span: Option<Span>) -> Option<Finding> {
     let finding = Finding::error(Code::InvalidValue, span, message);
     Some(match trim(name) {
         "" => finding.help("remove it"),
-        trimmed => finding.help(format!("write `{}`", shown(trimmed))),
+        trimmed => finding
+            .help(format!("write `{}`", shown(trimmed)))
+            .fix(name, trimmed),
     })
 }

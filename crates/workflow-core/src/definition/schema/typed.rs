@@ -1,7 +1,9 @@
 //! Keys with the readers of their values. Only the constructors connect a type with its reader.
 
 use super::key::{Default, Hint, Key, ValueType};
-use super::patterns::{read_commands, read_fields, read_globs, read_regex, read_regexes};
+use super::patterns::{
+    read_commands, read_fields, read_globs, read_regex, read_regexes, read_variables,
+};
 use super::tool_names::{read_tool_names, read_tool_patterns};
 use super::values::{
     NamedValues, Partial, Text, read_bound, read_choices, read_duration, read_exit_code,
@@ -200,5 +202,9 @@ impl Typed<Partial<String>> {
 impl Typed<Partial<(String, String)>> {
     pub(super) const fn fields(name: &'static str, summary: &'static str) -> Self {
         Self::new(name, ValueType::Fields, summary, read_fields)
+    }
+
+    pub(super) const fn variables(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Fields, summary, read_variables)
     }
 }

@@ -48,6 +48,39 @@ pub(in crate::definition) fn lost_guards<'m>(
     })
 }
 
+/// Words of other programs for ours.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("deny", "block"),
+    ("forbid", "block"),
+    ("disallow", "block"),
+    ("prohibit", "block"),
+    ("reject", "block"),
+    ("permit", "allow"),
+    ("confirm", "ask"),
+    ("prompt", "ask"),
+    ("cmd", "command"),
+    ("denied", "blacklist"),
+    ("deny", "blacklist"),
+    ("disallowed", "blacklist"),
+    ("blocked", "blacklist"),
+    ("allowed", "whitelist"),
+    ("workflow", "subworkflow"),
+    ("question", "ask"),
+    ("options", "choices"),
+    ("title", "name"),
+    ("label", "name"),
+    ("description", "instructions"),
+    ("icon", "emoji"),
+    ("command", "commandName"),
+];
+
+/// Returns our words for a key of other programs.
+fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
+    let key = key.to_lowercase();
+    let rows = SYNONYMS.iter().filter(move |(other, _)| *other == key);
+    rows.map(|(_, ours)| *ours)
+}
+
 fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     let (key, span) = (shown(&entry.key), entry.key_span);
     if FUTURE_GUARDS.contains(&&*entry.key) {
@@ -58,12 +91,16 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
         let message = format!("unknown key `{key}`: a guard must not be dropped");
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
         return if names(section).any(|known| known == guard) {
-            finding.help(format!("did you mean `{guard}`?"))
+            finding
+                .help(format!("did you mean `{guard}`?"))
+                .fix(&entry.key, guard)
         } else {
             finding.help(format!("`{guard}` belongs in {}", homes(guard)))
         };
     }
-    let suggestion = nearest(&entry.key, names(section));
+    let suggestion = synonyms(&entry.key)
+        .find(|meant| names(section).any(|known| known == *meant))
+        .or_else(|| nearest(&entry.key, names(section)));
     if section.is_guard() {
         let message = format!(
             "unknown key `{key}` in {}: a guard must not be dropped",
@@ -71,7 +108,9 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
         );
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
         return match suggestion {
-            Some(known) => finding.help(format!("did you mean `{known}`?")),
+            Some(known) => finding
+                .help(format!("did you mean `{known}`?"))
+                .fix(&entry.key, known),
             None => finding.help(format!("known here: {}", listed(names(section)))),
         };
     }
@@ -81,7 +120,9 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     let message = format!("unknown key `{key}` in {}", section.describe());
     let finding = Finding::warning(Code::UnknownKey, span, message);
     match suggestion {
-        Some(known) => finding.help(format!("did you mean `{known}`?")),
+        Some(known) => finding
+            .help(format!("did you mean `{known}`?"))
+            .fix(&entry.key, known),
         None => finding,
     }
 }

@@ -198,7 +198,9 @@ pub(super) fn read_named<T: NamedValues>(
     );
     let finding = key.wrong(Code::InvalidValue, span, message);
     reader.report(match nearest(text, known()) {
-        Some(near) => finding.help(format!("did you mean `{near}`?")),
+        Some(near) => finding
+            .help(format!("did you mean `{near}`?"))
+            .fix(text, near),
         None => finding,
     });
     None
@@ -431,7 +433,9 @@ pub(in crate::definition) fn check_template(
         let message = format!("unknown variable `{{{}}}`: it stays as it is", shown(name));
         let finding = Finding::warning(Code::UnknownVariable, name_span, message);
         reader.report(match nearest(name, known.iter().copied()) {
-            Some(near) => finding.help(format!("did you mean `{{{near}}}`?")),
+            Some(near) => finding
+                .help(format!("did you mean `{{{near}}}`?"))
+                .fix(&format!("{{{name}}}"), &format!("{{{near}}}")),
             None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
         });
     }

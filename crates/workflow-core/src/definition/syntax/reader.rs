@@ -60,6 +60,7 @@ impl Findings {
             location: Some(location),
             workflow: self.workflow.clone(),
             help: Some(finding.help.into_owned()),
+            fix: finding.fix,
         });
     }
 

@@ -30,8 +30,10 @@ const PAD: u32 = 16;
 const TO_LANE: u32 = 18;
 const NARROWEST: u32 = 150;
 const WIDEST: u32 = 290;
-/// Maximum number of lines of a name or a mark.
-const LINES: usize = 2;
+/// Maximum number of lines of a name.
+const LINES: usize = 4;
+/// Maximum number of lines of a mark: what a rule or a check says must be readable.
+const MARK_LINES: usize = 6;
 
 /// A graph with the positions of its boxes.
 #[derive(Debug)]
@@ -180,7 +182,7 @@ fn legend_entries(graph: &Graph) -> Vec<(Icon, &'static str)> {
     let has_rules = nodes
         .iter()
         .flat_map(|step| &step.marks)
-        .any(|mark| matches!(mark, NodeMark::Rules(_)));
+        .any(|mark| matches!(mark, NodeMark::Rule(_)));
     let loops = graph
         .root
         .scopes()
@@ -226,7 +228,7 @@ impl Icon {
     /// Returns the icon of a mark.
     fn of(mark: &NodeMark) -> Self {
         match mark {
-            NodeMark::Only(_) | NodeMark::Without(_) | NodeMark::Rules(_) => Self::Lock,
+            NodeMark::Only(_) | NodeMark::Without(_) | NodeMark::Rule(_) => Self::Lock,
             NodeMark::Gate(_) => Self::Check,
             NodeMark::Approval(_) => Self::Person,
             NodeMark::Waits => Self::Pause,
@@ -313,7 +315,7 @@ impl CardMetrics {
         let marks = step.marks.iter().map(|mark| {
             (
                 Icon::of(mark),
-                wrapped(&mark.text(), SMALL, room - ICON, LINES),
+                wrapped(&mark.text(), SMALL, room - ICON, MARK_LINES),
             )
         });
         CardText {
@@ -340,7 +342,7 @@ fn label(step: &GraphNode) -> (Option<&str>, String) {
 
 impl CardText<'_> {
     fn height(&self) -> u32 {
-        let lines = |lines: &[String]| u32::try_from(lines.len()).expect("at most `LINES` lines");
+        let lines = |lines: &[String]| u32::try_from(lines.len()).expect("a few lines");
         let marks: u32 = self.marks.iter().map(|(_, mark)| lines(mark)).sum();
         let between = if marks > 0 { 3 } else { 0 };
         2 * 10 + lines(&self.name).max(1) * LINE + between + marks * SMALL_LINE
@@ -394,7 +396,7 @@ impl<'g> Placer<'_, 'g> {
             title,
             level,
         });
-        let lines = u32::try_from(self.frames[at].title.len()).expect("at most `LINES` lines");
+        let lines = u32::try_from(self.frames[at].title.len()).expect("a few lines");
         self.y += 12 + lines.max(1) * LINE + 8;
         let areas = self.entries(scope, level);
         self.lane(scope, &areas);

@@ -76,19 +76,30 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monit
     let pattern = match expected.stdout.as_deref().map(Regex::new).transpose() {
         Ok(pattern) => pattern,
         Err(error) => {
-            let reason = format!("`stdout` is no regular expression: {error}");
+            let stream = expected.stream.describe();
+            let reason = format!("the pattern for {stream} is no regular expression: {error}");
             return could_not_run(gate, CheckError::Start, reason);
         }
     };
     let Some(command) = command_line(expected) else {
         return could_not_run(gate, CheckError::Missing, "the command has no words");
     };
+    let cwd = match directory(expected, cwd) {
+        Ok(cwd) => cwd,
+        Err(reason) => return could_not_run(gate, CheckError::Start, reason),
+    };
+    let environment: Vec<(&str, &str)> = expected
+        .env
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
     let invocation = Invocation {
         command,
-        cwd,
+        cwd: &cwd,
         timeout: Duration::from_secs(expected.timeout.into()),
         stdout_bound: if pattern.is_some() { STDOUT } else { 0 },
-        environment: &[],
+        recorded: expected.stream,
+        environment: &environment,
         grace: GRACE,
         is_hidden: |_| false,
     };
@@ -107,6 +118,27 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monit
         tail: finished.tail,
         ..report(gate, verdict, reason)
     }
+}
+
+/// Returns the directory of a command, which must be in the project, also where links lead.
+fn directory(expected: &RunCheck, cwd: &Path) -> Result<PathBuf, String> {
+    let Some(directory) = &expected.cwd else {
+        return Ok(cwd.to_path_buf());
+    };
+    let full = cwd.join(directory);
+    let shown = one_line(directory);
+    let real = |path: &Path| {
+        let real = path.canonicalize();
+        real.map_err(|error| format!("its directory {shown} cannot be used: {error}"))
+    };
+    let (inside, project) = (real(&full)?, real(cwd)?);
+    if !inside.starts_with(&project) {
+        return Err(format!("its directory {shown} leads out of the project"));
+    }
+    if !inside.is_dir() {
+        return Err(format!("{shown} is not a directory"));
+    }
+    Ok(full)
 }
 
 fn command_line(expected: &RunCheck) -> Option<CommandLine<'_>> {
@@ -145,7 +177,8 @@ fn judge(
         End::TooMuchOutput => could_not(
             CheckError::TooMuchOutput,
             format!(
-                "it was ended: it wrote more to stdout than the {} MiB that `stdout` is held against",
+                "it was ended: it wrote more to {} than the {} MiB that are compared with the pattern",
+                expected.stream.describe(),
                 STDOUT / 1024 / 1024
             ),
         ),
@@ -192,7 +225,7 @@ fn judge_exit(
     match pattern {
         Some(pattern) if !pattern.is_match(&text) => {
             let shown = one_line(pattern.as_str());
-            let reason = format!("stdout does not match `{shown}`");
+            let reason = format!("{} does not match `{shown}`", expected.stream.describe());
             (Verdict::Failed, reason)
         }
         Some(_) | None => (Verdict::Passed, String::new()),

@@ -34,7 +34,7 @@ pub fn check_name(check: &Check) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workflow_core::definition::{ExpectedExit, RunCheck};
+    use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
     fn run(command: &[&str], shell: bool) -> Check {
         Check::Run(RunCheck {
@@ -43,6 +43,9 @@ mod tests {
             timeout: 1,
             exit: ExpectedExit::Code(0),
             stdout: None,
+            stream: OutputStream::default(),
+            cwd: None,
+            env: Vec::new(),
         })
     }
 

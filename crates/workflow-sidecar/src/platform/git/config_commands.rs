@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use workflow_core::definition::{ExpectedExit, RunCheck};
+use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
 use super::{git, one_line};
 use crate::platform::home::home_dir;
@@ -98,6 +98,9 @@ impl ConfigCommand {
             timeout: 1,
             exit: ExpectedExit::Code(0),
             stdout: None,
+            stream: OutputStream::default(),
+            cwd: None,
+            env: Vec::new(),
         }
     }
 

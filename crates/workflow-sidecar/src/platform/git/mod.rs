@@ -17,6 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use workflow_core::definition::OutputStream;
 
 #[cfg(all(test, unix))]
 pub(super) use checkpoint::restore_checkpoint;
@@ -216,6 +217,7 @@ impl GitLimits<'_> {
             cwd,
             timeout,
             stdout_bound: self.bound,
+            recorded: OutputStream::Stdout,
             environment: &environment,
             grace: Duration::ZERO,
             is_hidden: |name| {

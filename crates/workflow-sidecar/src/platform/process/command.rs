@@ -10,6 +10,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use workflow_core::definition::OutputStream;
+
 use super::output::{Output, Source};
 use super::program::{program, start_failure};
 use super::{Failure, Monitor, ProcessGroup, kill_tree};
@@ -25,8 +27,10 @@ pub(crate) struct Invocation<'a> {
     pub(crate) command: CommandLine<'a>,
     pub(crate) cwd: &'a Path,
     pub(crate) timeout: Duration,
-    /// Bytes of standard output to record. 0: both outputs share a pipe, in their true order.
+    /// Bytes of the recorded output. 0: both outputs share a pipe, in their true order.
     pub(crate) stdout_bound: usize,
+    /// The output to record; the other one is only shown.
+    pub(crate) recorded: OutputStream,
     /// Variables that are set in addition to the inherited environment.
     pub(crate) environment: &'a [(&'a str, &'a str)],
     /// Time between asking the command to end and killing it. Without it, everything that it started is killed at once.
@@ -136,11 +140,18 @@ fn spawn(invocation: &Invocation<'_>, output: &Output) -> Result<Child, Failure>
     if invocation.stdout_bound == 0 {
         command.stderr(stdout.try_clone().map_err(failed)?);
         output.read(Source::Other, pipe).map_err(failed)?;
+    } else if invocation.recorded == OutputStream::Both {
+        command.stderr(stdout.try_clone().map_err(failed)?);
+        output.read(Source::Recorded, pipe).map_err(failed)?;
     } else {
         let (stderr_pipe, stderr) = io::pipe().map_err(failed)?;
         command.stderr(stderr);
-        output.read(Source::Stdout, pipe).map_err(failed)?;
-        output.read(Source::Other, stderr_pipe).map_err(failed)?;
+        let (of_stdout, of_stderr) = match invocation.recorded {
+            OutputStream::Stderr => (Source::Other, Source::Recorded),
+            OutputStream::Stdout | OutputStream::Both => (Source::Recorded, Source::Other),
+        };
+        output.read(of_stdout, pipe).map_err(failed)?;
+        output.read(of_stderr, stderr_pipe).map_err(failed)?;
     }
     command.stdout(stdout);
     // Dropping `command` closes our ends of the pipes; otherwise the readers would wait for us.

@@ -46,8 +46,8 @@ struct Captured {
 /// The source of a piece of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Standard output, which may have to match a pattern.
-    Stdout,
+    /// An output that may have to match a pattern.
+    Recorded,
     /// Anything else: only its end is recorded.
     Other,
 }
@@ -144,7 +144,7 @@ impl Captured {
             self.end.drain(..surplus);
         }
         self.end.extend_from_slice(bytes);
-        if source == Source::Stdout {
+        if source == Source::Recorded {
             let room = self.stdout_bound - self.stdout.len();
             self.is_too_much |= bytes.len() > room;
             self.stdout
@@ -319,11 +319,11 @@ mod tests {
     #[test]
     fn standard_output_is_recorded_separately_up_to_its_bound() {
         let output = Output::new(4);
-        output.captured().record(Source::Stdout, b"ab");
+        output.captured().record(Source::Recorded, b"ab");
         output.captured().record(Source::Other, b"--");
-        output.captured().record(Source::Stdout, b"cd");
+        output.captured().record(Source::Recorded, b"cd");
         assert!(!output.is_too_much());
-        output.captured().record(Source::Stdout, b"e");
+        output.captured().record(Source::Recorded, b"e");
         assert!(output.is_too_much());
         assert_eq!(output.close(), (b"abcd".to_vec(), "ab--cde".to_owned()));
     }

@@ -165,6 +165,71 @@ fn only_standard_output_must_match_the_pattern() {
 }
 
 #[test]
+fn the_pattern_can_be_about_standard_error_or_both_outputs() {
+    let project = TestProject::new();
+    let on = |stream, line| RunCheck {
+        stream,
+        ..says("^ok$", shell(line))
+    };
+    let (stderr, both) = (OutputStream::Stderr, OutputStream::Both);
+    let no = project.run(on(stderr, "echo ok"));
+    assert_eq!(
+        (no.verdict, &*no.reason),
+        (FAILED, "stderr does not match `^ok$`")
+    );
+    assert_eq!(
+        project.run(on(stderr, "echo ok >&2; echo 1")).verdict,
+        FAILED
+    );
+    assert_eq!(
+        project.run(on(stderr, "printf ok >&2; echo 1")).verdict,
+        PASSED
+    );
+    assert_eq!(
+        project.run(on(both, "printf o; printf k >&2")).verdict,
+        PASSED
+    );
+}
+
+#[test]
+fn a_command_runs_in_its_directory_with_its_variables() {
+    let project = TestProject::new();
+    project.write("packages/api/mark.txt", "here");
+    let there = RunCheck {
+        cwd: Some("packages/api".to_owned()),
+        env: vec![("NAME".to_owned(), "a b".to_owned())],
+        ..shell("test -f mark.txt && test \"$NAME\" = 'a b'")
+    };
+    assert_eq!(project.run(there.clone()).verdict, PASSED);
+    let missing = RunCheck {
+        cwd: Some("nowhere".to_owned()),
+        ..there.clone()
+    };
+    assert_eq!(
+        project.run(missing).verdict,
+        could_not_run(CheckError::Start)
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_project_is_no_directory_of_a_command() {
+    let project = TestProject::new();
+    std::os::unix::fs::symlink("/", project.path().join("root")).unwrap();
+    let outside = RunCheck {
+        cwd: Some("root".to_owned()),
+        ..run(&["true"])
+    };
+    let report = project.run(outside);
+    assert_eq!(report.verdict, could_not_run(CheckError::Start));
+    assert!(
+        report.reason.contains("leads out of the project"),
+        "{}",
+        report.reason
+    );
+}
+
+#[test]
 fn an_invalid_pattern_could_not_run() {
     let report = TestProject::new().run(says("(", run(&["true"])));
     assert_eq!(report.verdict, could_not_run(CheckError::Start));
@@ -322,6 +387,7 @@ fn a_command_without_grace_is_killed_at_once_with_all_that_it_started() {
         cwd: Path::new("/"),
         timeout: Duration::from_millis(300),
         stdout_bound: 0,
+        recorded: workflow_core::definition::OutputStream::default(),
         environment: &[],
         grace: Duration::ZERO,
         is_hidden: |_| false,

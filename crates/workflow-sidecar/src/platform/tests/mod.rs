@@ -9,7 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck};
+use workflow_core::definition::{
+    Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck,
+};
 
 use super::gates::{Baseline, CheckError, FileState, Head, Job, Report, Verdict, check};
 use super::process::{Monitor, ProcessGroup};
@@ -110,6 +112,9 @@ fn run(words: &[&str]) -> RunCheck {
         timeout: 20,
         exit: ExpectedExit::Code(0),
         stdout: None,
+        stream: OutputStream::default(),
+        cwd: None,
+        env: Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use tempfile::TempDir;
-use workflow_core::definition::{ExpectedExit, RunCheck};
+use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
 use super::*;
 
@@ -16,6 +16,9 @@ fn command(words: &[&str]) -> RunCheck {
         timeout: 60,
         exit: ExpectedExit::Code(0),
         stdout: None,
+        stream: OutputStream::default(),
+        cwd: None,
+        env: Vec::new(),
     }
 }
 
@@ -101,7 +104,24 @@ fn the_hash_depends_on_every_argument_but_not_on_order_or_repetition() {
         ..one_word.clone()
     };
     let moved = command(&["mak", "etest"]);
-    let all = [&test, &lint, &one_word, &shell, &moved].map(|run| hash_of([run]));
+    let elsewhere = RunCheck {
+        cwd: Some("a".to_owned()),
+        ..test.clone()
+    };
+    let with_variable = RunCheck {
+        env: vec![("PATH".to_owned(), "a".to_owned())],
+        ..test.clone()
+    };
+    let all = [
+        &test,
+        &lint,
+        &one_word,
+        &shell,
+        &moved,
+        &elsewhere,
+        &with_variable,
+    ]
+    .map(|run| hash_of([run]));
     for (at, hash) in all.iter().enumerate() {
         assert!(!all[..at].contains(hash), "number {at}");
     }

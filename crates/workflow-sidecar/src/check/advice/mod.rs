@@ -2,11 +2,17 @@
 //!
 //! Only `check` gives it. It is never an error.
 
+mod allows;
+mod hints;
+mod levels;
+
 use workflow_core::definition::{
-    Files, KeyLocations, Loaded, Origins, Phase, PhaseEntry, Rule, Settings, Tier, ToolAccess,
-    Workflow,
+    Files, KeyLocations, Loaded, Origins, Phase, PhaseEntry, Rule, RuleAction, Settings, Tier,
+    ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
+
+use levels::Level;
 
 /// The tool that changes files by other means, as the usual hosts call it.
 const SHELL: &str = "bash";
@@ -18,7 +24,7 @@ const MOST_NAMED: usize = 4;
 /// Returns the advice about everything that was loaded from these files.
 pub(super) fn advice(files: &dyn Files, loaded: &Loaded) -> Vec<Diagnostic> {
     let origins = Origins::new(files, loaded);
-    let mut found = Vec::new();
+    let mut found = allows::idle(loaded, &origins);
     for settings in origins.settings() {
         let guards = match settings.tier {
             Tier::Global => &loaded.settings.user,
@@ -28,6 +34,7 @@ pub(super) fn advice(files: &dyn Files, loaded: &Loaded) -> Vec<Diagnostic> {
     }
     for workflow in loaded.catalog.iter() {
         found.extend(about(workflow, &loaded.settings, &origins));
+        found.extend(hints::hints(workflow, loaded, &origins));
     }
     found
 }
@@ -66,7 +73,7 @@ fn unreachable<'a>(
         );
         let found = Diagnostic::new(Code::IdleRule, Severity::Warning, message)
             .with_help("put the narrower rule first, or remove it");
-        Some(match keys.of(&["tools", "rules"]) {
+        Some(match keys.of_item(["tools", "rules"], at) {
             Some(location) => found.at(location.clone()),
             None => found,
         })
@@ -75,39 +82,26 @@ fn unreachable<'a>(
 
 /// Returns true if a rule matches every call that another one matches.
 fn covers(rule: &Rule, other: &Rule) -> bool {
-    let has_conditions = !rule.path.is_empty()
-        || !rule.command.is_empty()
-        || rule.writes.is_some()
-        || !rule.input.is_empty();
     let names = |tool: &String| rule.tools.iter().any(|name| name == "*" || name == tool);
-    !has_conditions && other.tools.iter().all(names)
+    rule.is_unconditional() && other.tools.iter().all(names)
 }
 
-/// Returns true if `write` is blocked in a phase while no list and no rule mentions the shell.
+/// Returns true if `write` is blocked in a phase while no list and no rule keeps the shell from writing.
 fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> bool {
-    let levels = [
-        (&settings.user.tools, &settings.user.rules),
-        (&settings.project.tools, &settings.project.rules),
-        (&workflow.tools, &workflow.rules),
-        (&phase.tools, &phase.rules),
-    ];
-    let lists = || levels.iter().filter_map(|(list, _)| list.as_ref());
-    let blacklists = |tool: &str| {
-        lists().any(|list| match list {
-            ToolAccess::Blacklist(names) => names.iter().any(|name| name == tool),
-            ToolAccess::Whitelist(_) => false,
-        })
+    let levels = Level::of_phase(phase, workflow, settings);
+    let blocks_tool = |tool: &str| levels.iter().any(|level| level.blocks(tool).is_some());
+    // Rules about some paths or all writing are enough, and so is one that allows the shell on purpose.
+    let concerns_shell =
+        |rule: &&Rule| rule.names(SHELL) && rule.command.is_empty() && rule.input.is_empty();
+    let is_settled = |rule: &Rule| match rule.action {
+        RuleAction::Allow => rule.is_unconditional(),
+        RuleAction::Ask | RuleAction::Block => rule.writes != Some(false),
     };
-    let lacks_shell = |list: &ToolAccess| match list {
-        ToolAccess::Blacklist(_) => false,
-        ToolAccess::Whitelist(names) => !names.iter().any(|name| name == SHELL),
-    };
-    let names_shell = |rule: &Rule| rule.tools.iter().any(|name| name == SHELL || name == "*");
-    let mut rules = levels.iter().flat_map(|(_, rules)| *rules);
-    blacklists(WRITING)
-        && !blacklists(SHELL)
-        && !lists().any(lacks_shell)
-        && !rules.any(names_shell)
+    let rules = levels.iter().flat_map(|level| level.rules);
+    let is_listed = |level: &Level<'_>| matches!(level.list, Some(ToolAccess::Blacklist(names)) if names.iter().any(|name| name == WRITING));
+    levels.iter().any(is_listed)
+        && !blocks_tool(SHELL)
+        && !rules.filter(concerns_shell).any(is_settled)
 }
 
 /// Returns one diagnostic for all phases of a workflow in which the shell is free.
@@ -125,7 +119,7 @@ fn free_shell(free: &[(&Phase, &KeyLocations)], workflow: &KeyLocations) -> Opti
         "`{WRITING}` is blocked while `{SHELL}` can change files as well: in {}",
         names.join(", ")
     );
-    let found = Diagnostic::new(Code::FreeShell, Severity::Info, message);
+    let found = Diagnostic::new(Code::FreeShell, Severity::Warning, message);
     let key = ["tools", "blacklist"];
     Some(match first.of(&key).or_else(|| workflow.of(&key)) {
         Some(location) => found.at(location.clone()),

@@ -1,0 +1,136 @@
+//! Checks of single rules: names, patterns and conditions by which a rule can never act.
+//!
+//! A rule that forbids and cannot act is an error, since a guard must not be dropped; one that allows is a warning. The rule
+//! itself is read as it is written.
+
+mod commands;
+mod paths;
+mod tool_names;
+
+use crate::definition::schema::keys::rule;
+use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
+use crate::diagnostic::{Code, Finding, Severity, shown};
+
+/// A text of a rule and its location.
+type Item<'m> = (&'m str, Option<Span>);
+
+/// Checks a rule before it is read.
+pub(super) fn check_rule(reader: &mut Reader<'_>, map: &Map<'_>) {
+    let heads = [
+        (rule::BLOCK.key.name, Severity::Error),
+        (rule::ASK.key.name, Severity::Error),
+        (rule::ALLOW.key.name, Severity::Warning),
+    ];
+    let mut heads = heads.iter();
+    let Some((tools, severity)) =
+        heads.find_map(|(name, severity)| Some((items(value(map, name)?), *severity)))
+    else {
+        return;
+    };
+    for &tool in &tools {
+        if let Some(finding) = tool_names::finding(tool, severity) {
+            reader.report(finding);
+        }
+    }
+    for path in items_of(map, rule::PATH.key.name) {
+        if let Some(finding) = paths::finding(path) {
+            reader.report(finding);
+        }
+    }
+    for pattern in items_of(map, rule::COMMAND.key.name) {
+        if let Some(finding) = commands::finding(pattern, severity) {
+            reader.report(finding);
+        }
+    }
+    for finding in dead_conditions(map, &tools, severity) {
+        reader.report(finding);
+    }
+}
+
+/// The usual tools without a shell line.
+const WITHOUT_LINE: [&str; 6] = ["read", "edit", "write", "grep", "find", "ls"];
+/// Those of them that change no file.
+const READING: [&str; 4] = ["read", "grep", "find", "ls"];
+/// Those of them that always change a file.
+const WRITING: [&str; 2] = ["edit", "write"];
+
+/// Finds conditions that some or all of the tools can never meet.
+fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>], severity: Severity) -> Vec<Finding> {
+    let writes = value(map, rule::WRITES.key.name).map(|node| &node.kind);
+    let conditions = [
+        (
+            rule::COMMAND.key.name,
+            value(map, rule::COMMAND.key.name).is_some(),
+            &WITHOUT_LINE[..],
+            "runs no command",
+        ),
+        (
+            rule::WRITES.key.name,
+            writes == Some(&Kind::Bool(true)),
+            &READING,
+            "changes no file",
+        ),
+        (
+            rule::WRITES.key.name,
+            writes == Some(&Kind::Bool(false)),
+            &WRITING,
+            "always changes a file",
+        ),
+    ];
+    let mut found = Vec::new();
+    for (key, is_set, never, why) in conditions {
+        let dead: Vec<&Item<'_>> = tools
+            .iter()
+            .filter(|(tool, _)| is_set && never.contains(tool))
+            .collect();
+        let Some((tool, tool_span)) = dead.first() else {
+            continue;
+        };
+        let all_dead = dead.len() == tools.len();
+        let key_span = map.entries.iter().find(|entry| entry.key == key);
+        let (severity, span) = if all_dead {
+            (severity, key_span.and_then(|entry| entry.key_span))
+        } else {
+            (Severity::Warning, *tool_span)
+        };
+        let message = format!("the rule never acts on `{tool}` with `{key}`: `{tool}` {why}");
+        let finding = Finding::new(severity, Code::DeadCondition, span, message);
+        found.push(match (key, all_dead) {
+            ("command", true) => {
+                finding.help("name the shell, for example `bash`, or remove `command`")
+            }
+            (_, true) => finding.help(format!("remove `{key}`, or name another tool")),
+            (_, false) => finding.help(format!(
+                "give `{tool}` a rule without `{key}`, or leave it out"
+            )),
+        });
+    }
+    found
+}
+
+fn value<'m, 's>(map: &'m Map<'s>, key: &str) -> Option<&'m Node<'s>> {
+    let entry = map.entries.iter().find(|entry| entry.key == key)?;
+    (entry.value.kind != Kind::Null).then_some(&entry.value)
+}
+
+fn items_of<'m>(map: &'m Map<'_>, key: &str) -> Vec<Item<'m>> {
+    value(map, key).map(items).unwrap_or_default()
+}
+
+/// Returns the texts of a value that is a text or a list of texts.
+fn items<'m>(node: &'m Node<'_>) -> Vec<Item<'m>> {
+    let nodes = match &node.kind {
+        Kind::List(nodes) => &**nodes,
+        _ => std::slice::from_ref(node),
+    };
+    let texts = nodes.iter().filter_map(|node| match &node.kind {
+        Kind::Text(text) => Some((&**text, node.span)),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// Returns a finding whose correction is one text instead of another.
+fn corrected(finding: Finding, from: &str, to: &str) -> Finding {
+    finding.help(format!("write `{}`", shown(to))).fix(from, to)
+}

@@ -1,0 +1,137 @@
+//! Hints about a run as a whole: who may cancel it, and which role text its agent reads.
+
+use workflow_core::definition::{
+    Catalog, Loaded, Origins, Phase, PhaseEntry, RuleAction, Show, Workflow,
+};
+use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
+
+use super::levels::Level;
+use super::{MOST_NAMED, SHELL};
+
+/// Returns the hints about the runs of a workflow.
+pub(super) fn hints(
+    workflow: &Workflow,
+    loaded: &Loaded,
+    origins: &Origins<'_>,
+) -> Vec<Diagnostic> {
+    if workflow.show != Show::User {
+        return Vec::new();
+    }
+    let mut phases = Vec::new();
+    collect(workflow, &loaded.catalog, &mut phases, 0);
+    let hints = [
+        cancel_by_agent(&phases, loaded, origins),
+        built_in_role(workflow, &phases, loaded, origins),
+    ];
+    let key = &workflow.key;
+    hints
+        .into_iter()
+        .flatten()
+        .map(|found| found.about(key))
+        .collect()
+}
+
+/// A phase, its workflow, and its index there.
+type Located<'a> = (&'a Phase, &'a Workflow, usize);
+
+/// Collects the phases of a workflow and of those that it contains.
+fn collect<'a>(
+    workflow: &'a Workflow,
+    catalog: &'a Catalog,
+    phases: &mut Vec<Located<'a>>,
+    depth: usize,
+) {
+    // The loader refuses more levels; many phases need no hint each.
+    const DEEPEST: usize = 128;
+    const MOST: usize = 10_000;
+    for (at, entry) in workflow.phases.iter().enumerate() {
+        match entry {
+            PhaseEntry::Phase(phase) => phases.push((phase, workflow, at)),
+            PhaseEntry::Subworkflow(key) if depth < DEEPEST && phases.len() < MOST => {
+                if let Some(inner) = catalog.get(key) {
+                    collect(inner, catalog, phases, depth + 1);
+                }
+            }
+            PhaseEntry::Subworkflow(_) => {}
+        }
+    }
+}
+
+/// An approval that the agent can avoid by cancelling, if no rule of the settings holds afterwards.
+fn cancel_by_agent(
+    phases: &[Located<'_>],
+    loaded: &Loaded,
+    origins: &Origins<'_>,
+) -> Option<Diagnostic> {
+    let holds = Level::of_settings(&loaded.settings).iter().any(|level| {
+        let forbids = |rule: &&workflow_core::definition::Rule| {
+            rule.action != RuleAction::Allow && rule.names(SHELL)
+        };
+        level.lists_out(SHELL) || level.rules.iter().any(|rule| forbids(&rule))
+    });
+    if holds {
+        return None;
+    }
+    let (phase, workflow, at) = phases.iter().find(|(phase, ..)| phase.approve.is_some())?;
+    let message = format!(
+        "the agent may cancel the run before the approval in \"{}\"; the rules of the run then no longer hold",
+        shown(&phase.name)
+    );
+    let found = Diagnostic::new(Code::CancelByAgent, Severity::Info, message).with_help(
+        "block or ask for what must not happen without the approval in `.pi/workflow-sidecar.json5`: those rules hold without a run",
+    );
+    Some(located(found, location(workflow, *at, "approve", origins)))
+}
+
+/// The built-in role text, which forbids `edit` and `write`, where a phase allows them and names nobody else for it.
+fn built_in_role(
+    workflow: &Workflow,
+    phases: &[Located<'_>],
+    loaded: &Loaded,
+    origins: &Origins<'_>,
+) -> Option<Diagnostic> {
+    let delegates = phases
+        .iter()
+        .any(|(phase, ..)| phase.available_profiles.is_some());
+    if workflow.templates.role_instruction.is_some() || delegates {
+        return None;
+    }
+    let edits = |(phase, inner, _): &&Located<'_>| {
+        let levels = Level::of_phase(phase, inner, &loaded.settings);
+        !["edit", "write"].iter().any(|tool| {
+            Level::of_workflow(workflow).blocks(tool).is_some()
+                || levels.iter().any(|level| level.blocks(tool).is_some())
+        })
+    };
+    let editing: Vec<&Located<'_>> = phases.iter().filter(edits).collect();
+    editing.first()?;
+    let mut names: Vec<String> = editing
+        .iter()
+        .take(MOST_NAMED)
+        .map(|(phase, ..)| shown(&phase.name))
+        .collect();
+    if editing.len() > MOST_NAMED {
+        names.push(format!("{} more", editing.len() - MOST_NAMED));
+    }
+    let message = format!(
+        "without `roleInstruction` the agent reads that it must not use `edit` and `write` itself, but the tools are allowed: in {}",
+        names.join(", ")
+    );
+    let found = Diagnostic::new(Code::BuiltInRole, Severity::Info, message)
+        .with_help("add `roleInstruction: You do the work yourself, one phase at a time.`");
+    let keys = origins.workflow(&workflow.key);
+    let place = keys.and_then(|origin| origin.keys.of(&["phases"]).cloned());
+    Some(located(found, place))
+}
+
+fn location(workflow: &Workflow, at: usize, key: &str, origins: &Origins<'_>) -> Option<Location> {
+    let origin = origins.workflow(&workflow.key)?;
+    origin.entries.get(at)?.keys.of(&[key]).cloned()
+}
+
+fn located(found: Diagnostic, location: Option<Location>) -> Diagnostic {
+    match location {
+        Some(location) => found.at(location),
+        None => found,
+    }
+}

@@ -1,0 +1,120 @@
+//! The levels of rules around a phase, as far as a check compares them.
+
+use workflow_core::definition::{Phase, Rule, RuleAction, Settings, ToolAccess, Workflow};
+use workflow_core::diagnostic::shown;
+
+/// Tools that change a file with every call.
+const WRITING: [&str; 2] = ["edit", "write"];
+
+/// A level: a list and rules.
+#[derive(Debug, Clone)]
+pub(super) struct Level<'a> {
+    /// Its name in messages.
+    pub(super) name: String,
+    pub(super) list: Option<&'a ToolAccess>,
+    pub(super) rules: &'a [Rule],
+}
+
+impl<'a> Level<'a> {
+    /// Returns the levels of both settings files, outer first.
+    pub(super) fn of_settings(settings: &'a Settings) -> Vec<Self> {
+        [
+            ("your settings", &settings.user),
+            ("the project's settings", &settings.project),
+        ]
+        .map(|(name, guards)| Self {
+            name: name.to_owned(),
+            list: guards.tools.as_ref(),
+            rules: &guards.rules,
+        })
+        .to_vec()
+    }
+
+    /// Returns the level of a workflow.
+    pub(super) fn of_workflow(workflow: &'a Workflow) -> Self {
+        Self {
+            name: format!("the workflow \"{}\"", shown(&workflow.name)),
+            list: workflow.tools.as_ref(),
+            rules: &workflow.rules,
+        }
+    }
+
+    /// Returns the levels of a phase that is run in its own workflow, outer first.
+    pub(super) fn of_phase(
+        phase: &'a Phase,
+        workflow: &'a Workflow,
+        settings: &'a Settings,
+    ) -> Vec<Self> {
+        let mut levels = Self::of_settings(settings);
+        levels.push(Self::of_workflow(workflow));
+        levels.push(Self {
+            name: format!("the phase \"{}\"", shown(&phase.name)),
+            list: phase.tools.as_ref(),
+            rules: &phase.rules,
+        });
+        levels
+    }
+
+    /// Returns true if the list of the level blocks a tool.
+    pub(super) fn lists_out(&self, tool: &str) -> bool {
+        let has = |names: &[String]| names.iter().any(|name| name == tool);
+        match self.list {
+            None => false,
+            Some(ToolAccess::Blacklist(names)) => has(names),
+            Some(ToolAccess::Whitelist(names)) => !has(names),
+        }
+    }
+
+    /// Returns what blocks all calls of a tool at this level, for messages.
+    pub(super) fn blocks(&self, tool: &str) -> Option<String> {
+        let any_call = Rule {
+            action: RuleAction::Allow,
+            tools: vec![tool.to_owned()],
+            path: Vec::new(),
+            command: Vec::new(),
+            writes: None,
+            input: Vec::new(),
+            reason: None,
+            source: String::new(),
+        };
+        self.overrules(tool, &any_call)
+    }
+
+    /// Returns what blocks at this level all calls of a tool that a rule of an inner level matches, for messages.
+    pub(super) fn overrules(&self, tool: &str, inner: &Rule) -> Option<String> {
+        for rule in self.rules.iter().filter(|rule| rule.names(tool)) {
+            match rule.action {
+                // It may allow what the inner rule allows.
+                RuleAction::Allow => return None,
+                RuleAction::Block if covers(rule, tool, inner) => {
+                    return Some(format!("the rule at {} blocks it", shown(&rule.source)));
+                }
+                RuleAction::Ask | RuleAction::Block => {}
+            }
+        }
+        self.lists_out(tool)
+            .then(|| format!("the list in `tools` of {} blocks it", self.name))
+    }
+}
+
+/// Returns true if a rule matches every call of a tool that another one matches, as far as their texts tell.
+fn covers(outer: &Rule, tool: &str, inner: &Rule) -> bool {
+    let path = outer.path.is_empty()
+        || !inner.path.is_empty() && inner.path.iter().all(|path| outer.path.contains(path));
+    let command = outer.command.is_empty()
+        || !inner.command.is_empty()
+            && inner
+                .command
+                .iter()
+                .all(|command| outer.command.contains(command));
+    let writes = match outer.writes {
+        None => true,
+        Some(true) => {
+            // A path of a rule that allows is about what is written.
+            inner.writes == Some(true) || !inner.path.is_empty() || WRITING.contains(&tool)
+        }
+        Some(false) => inner.writes == Some(false),
+    };
+    let input = outer.input.iter().all(|field| inner.input.contains(field));
+    path && command && writes && input
+}

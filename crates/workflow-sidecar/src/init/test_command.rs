@@ -1,0 +1,68 @@
+//! The command that runs a project's tests, from the files at its root.
+
+use std::fs;
+use std::path::Path;
+
+/// The command in the templates, which is replaced.
+pub(super) const PLACEHOLDER: &str = "run: [make, test]";
+
+/// Files at the root of a project, and the command that runs its tests; the first file that exists decides.
+const BY_FILE: &[(&str, &str)] = &[
+    ("Cargo.toml", "cargo, test"),
+    ("go.mod", "go, test, ./..."),
+    ("pnpm-lock.yaml", "pnpm, test"),
+    ("yarn.lock", "yarn, test"),
+    ("bun.lock", "bun, test"),
+    ("deno.json", "deno, test"),
+    ("package.json", "npm, test"),
+    ("uv.lock", "uv, run, pytest"),
+    ("poetry.lock", "poetry, run, pytest"),
+    ("pyproject.toml", "python3, -m, pytest"),
+    ("pytest.ini", "python3, -m, pytest"),
+    ("setup.py", "python3, -m, pytest"),
+    ("mvnw", "./mvnw, test"),
+    ("pom.xml", "mvn, test"),
+    ("gradlew", "./gradlew, test"),
+    ("build.gradle", "gradle, test"),
+    ("build.gradle.kts", "gradle, test"),
+    ("mix.exs", "mix, test"),
+    ("Package.swift", "swift, test"),
+    ("Rakefile", "bundle, exec, rake, test"),
+    ("composer.json", "composer, test"),
+];
+
+/// Returns the words of the command, as a YAML list without its brackets; `None` if no file tells.
+pub(super) fn test_command(project: &Path) -> Option<String> {
+    let named = BY_FILE
+        .iter()
+        .find(|(file, _)| project.join(file).is_file())
+        .map(|(_, command)| *command);
+    let is_dotnet = || {
+        let entries = fs::read_dir(project).ok()?;
+        let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names
+            .any(|name| {
+                [".sln", ".csproj", ".fsproj"]
+                    .iter()
+                    .any(|end| name.ends_with(end))
+            })
+            .then_some("dotnet, test")
+    };
+    named.or_else(is_dotnet).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_known_file_names_the_command() {
+        let project = tempfile::tempdir().unwrap();
+        assert_eq!(test_command(project.path()), None);
+        fs::write(project.path().join("App.csproj"), "").unwrap();
+        assert_eq!(test_command(project.path()).unwrap(), "dotnet, test");
+        fs::write(project.path().join("package.json"), "{}").unwrap();
+        fs::write(project.path().join("pnpm-lock.yaml"), "").unwrap();
+        assert_eq!(test_command(project.path()).unwrap(), "pnpm, test");
+    }
+}
