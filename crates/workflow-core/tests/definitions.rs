@@ -160,7 +160,9 @@ fn a_workflow_with_an_error_is_left_out() {
 fn every_code_is_shown_by_some_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut shown = fs::read_to_string(root.join("../../tests/cli/check.md")).unwrap();
-    shown += &fs::read_to_string(root.join("tests/session/restoring.rs")).unwrap();
+    for session in ["restoring.rs", "in_force.rs"] {
+        shown += &fs::read_to_string(root.join("tests/session").join(session)).unwrap();
+    }
     for entry in fs::read_dir(root.join("tests/snapshots")).unwrap() {
         shown += &fs::read_to_string(entry.unwrap().path()).unwrap();
     }
