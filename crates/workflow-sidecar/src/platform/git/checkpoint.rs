@@ -15,7 +15,9 @@ use tempfile::TempPath;
 use workflow_core::event::{RestoreOutcome, RestoredFiles, SnapshotError};
 use workflow_core::types::Snapshot;
 
-use super::{BOUND, Failure, GitLimits, GitOperation, GitOutput, Monitor, check_allowed, one_line};
+use super::{
+    BOUND, Failure, GRACE, GitLimits, GitOperation, GitOutput, Monitor, check_allowed, one_line,
+};
 
 /// Time for recording: the agent waits for it, and the host for the answer.
 pub(crate) const TIME_TO_RECORD: Duration = Duration::from_millis(2500);
@@ -42,6 +44,8 @@ struct Git<'a> {
     end: Instant,
     /// The index file to use instead of the repository's.
     index: Option<&'a str>,
+    /// Time for git to remove its locks when it is ended.
+    grace: Duration,
 }
 
 impl<'a> Git<'a> {
@@ -50,6 +54,7 @@ impl<'a> Git<'a> {
             cwd,
             end: Instant::now() + time,
             index: None,
+            grace: GRACE,
         }
     }
 
@@ -67,6 +72,7 @@ impl<'a> Git<'a> {
             timeout: self.remaining_time(),
             environment: &environment,
             bound,
+            grace: self.grace,
         };
         limits.run(arguments, self.cwd, monitor)
     }
@@ -97,7 +103,11 @@ impl<'a> Git<'a> {
 
 /// Records the code as a checkpoint. The trust store is in `agent_dir`.
 pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot, SnapshotError> {
-    let git = Git::new(cwd, TIME_TO_RECORD);
+    // Recording locks nothing in the repository, and everybody waits for it.
+    let git = Git {
+        grace: Duration::ZERO,
+        ..Git::new(cwd, TIME_TO_RECORD)
+    };
     let output = git.run(&["rev-parse", "HEAD", "--git-path", "index"]);
     let output = output.map_err(|(_, reason)| SnapshotError::Failed(reason))?;
     let mut lines = output.text.lines();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::config_commands::{Configuration, EXCLUDE, EXCLUDES_FILE};
 use super::{GitLimits, GitOutput, Head, HeadLookup, RepositoryState, git, look_up_head};
-use crate::platform::process::{CheckError, Failure, Monitor, one_line};
+use crate::platform::process::{CheckError, Failure, GRACE, Monitor, one_line};
 
 /// Time limit of comparing all files by content.
 const TIME: Duration = Duration::from_secs(300);
@@ -223,6 +223,7 @@ impl Search<'_, '_> {
             timeout: TIME,
             environment,
             bound: LIST_BOUND,
+            grace: GRACE,
         };
         limits.run(arguments, &self.root, self.monitor)
     }

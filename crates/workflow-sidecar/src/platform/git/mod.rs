@@ -29,7 +29,7 @@ pub use repository_state::RepositoryState;
 pub(crate) use restore_job::{RestoreEvent, start_restore};
 
 use super::process::{
-    CheckError, CommandLine, End, Failure, Finished, Invocation, Monitor, one_line, run,
+    CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, one_line, run,
 };
 
 /// Time limit of a git command in a check.
@@ -179,6 +179,7 @@ pub(super) fn git(
         timeout,
         environment: &[],
         bound: BOUND,
+        grace: GRACE,
     };
     limits.run(arguments, cwd, monitor)
 }
@@ -190,6 +191,8 @@ struct GitLimits<'a> {
     environment: &'a [(&'a str, &'a str)],
     /// Bytes of output that are read.
     bound: usize,
+    /// Time between asking git to end and killing it.
+    grace: Duration,
 }
 
 impl GitLimits<'_> {
@@ -219,7 +222,7 @@ impl GitLimits<'_> {
             stdout_bound: self.bound,
             recorded: OutputStream::Stdout,
             environment: &environment,
-            grace: Duration::ZERO,
+            grace: self.grace,
             is_hidden: |name| {
                 let name = name.to_string_lossy();
                 name.starts_with("GIT_") && !INHERITED.contains(&&*name)
