@@ -122,6 +122,8 @@ fn an_at_sign_is_a_letter_to_the_shell_and_none_to_a_tool() {
             source: RuleSource::Phase,
             tools: Some(&nothing_else),
             rules: std::slice::from_ref(&allow),
+            read_only: None,
+            unknown: None,
         };
         let rules = Rules::new([level]);
         let call = Call::new(tool, Some(&input), &WithoutAt);
@@ -356,6 +358,8 @@ fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
         source: RuleSource::Phase,
         tools: tools.as_ref(),
         rules,
+        read_only: None,
+        unknown: None,
     });
     match Rules::new(levels).decide(call) {
         Decision::Allow => 0,

@@ -85,6 +85,9 @@ fn covers(rule: &Rule, other: &Rule) -> bool {
 
 /// Returns true if `write` is blocked in a phase while no list and no rule mentions the shell.
 fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> bool {
+    if workflow.read_only_in(phase).is_some() {
+        return false;
+    }
     let levels = [
         (&settings.user.tools, &settings.user.rules),
         (&settings.project.tools, &settings.project.rules),
@@ -95,11 +98,11 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
     let blacklists = |tool: &str| {
         lists().any(|list| match list {
             ToolAccess::Blacklist(names) => names.iter().any(|name| name == tool),
-            ToolAccess::Whitelist(_) => false,
+            ToolAccess::Whitelist(_) | ToolAccess::ReadOnly { .. } => false,
         })
     };
     let lacks_shell = |list: &ToolAccess| match list {
-        ToolAccess::Blacklist(_) => false,
+        ToolAccess::Blacklist(_) | ToolAccess::ReadOnly { .. } => false,
         ToolAccess::Whitelist(names) => !names.iter().any(|name| name == SHELL),
     };
     let names_shell = |rule: &Rule| rule.tools.iter().any(|name| name == SHELL || name == "*");

@@ -61,6 +61,7 @@ fn node(step: &GraphNode) -> String {
         NodeMark::Waits => Some(", style=\"rounded,dashed\""),
         NodeMark::Collapsed(_) => Some(", peripheries=2"),
         NodeMark::Only(_)
+        | NodeMark::ReadOnly(_)
         | NodeMark::Without(_)
         | NodeMark::Rules(_)
         | NodeMark::Gate(_)

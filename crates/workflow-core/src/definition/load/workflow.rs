@@ -1,7 +1,7 @@
 //! The reader of a workflow's map: everything but its phase files.
 
 use super::auto_continue::read_continue;
-use super::tools::{read_results, read_tools};
+use super::tools::{read_openings, read_results, read_tools};
 use crate::definition::model::{Limits, Show, Templates, Workflow};
 use crate::definition::schema::keys::{reference, workflow};
 use crate::definition::schema::{Field, MapReader, Section, Text, nearest, wrong_type};
@@ -14,6 +14,8 @@ pub(super) struct ReadWorkflow<'s> {
     pub(super) workflow: Workflow,
     /// The location of its command name.
     pub(super) command_name_span: Option<Span>,
+    /// The keys of what is open where a phase is read-only.
+    pub(super) openings: Vec<(&'static str, Option<Span>)>,
     /// The entries of `phases`.
     pub(super) entries: Vec<ReadEntry<'s>>,
 }
@@ -62,6 +64,7 @@ pub(super) fn read_workflow<'s>(
         check_command_name(keys.reader, command_name.as_ref());
     }
     let tools = read_tools(&mut keys, &workflow::TOOLS);
+    let openings = read_openings(&mut keys, &workflow::WRITABLE, &workflow::RUN, &workflow::UNKNOWN);
     let command_name_span = command_name.as_ref().and_then(|text| text.span);
     let owned = |text: Option<Text>| text.map(|text| text.value);
     let workflow = Workflow {
@@ -85,6 +88,9 @@ pub(super) fn read_workflow<'s>(
         context: keys.get(&workflow::CONTEXT),
         phases: Vec::new(),
         tools: tools.access,
+        writable: openings.writable,
+        run: openings.run,
+        unknown: openings.unknown,
         rules: tools.rules,
         results: read_results(&mut keys, &workflow::RESULTS),
         checkpoint: keys.get(&workflow::CHECKPOINT),
@@ -92,6 +98,7 @@ pub(super) fn read_workflow<'s>(
     ReadWorkflow {
         workflow,
         command_name_span,
+        openings: openings.given,
         entries: read_entries(&mut keys, limits),
     }
 }

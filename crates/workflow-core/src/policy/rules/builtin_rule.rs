@@ -64,6 +64,7 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
     path: Vec::new(),
     command: Vec::new(),
     writes: None,
+    unknown: None,
     input: Vec::new(),
     reason: Some(
         "only a person approves and trusts, so ask the user to run `workflow-sidecar` in a terminal".to_owned(),

@@ -1,0 +1,215 @@
+//! Shell lines in denials: the command that a rule forbids, the reason, and what to do instead.
+
+use workflow_shell::{Analysis, Effect, FileWrite, SimpleCommand, Unknown, UnknownReason, Unreadable};
+
+use super::call::Known;
+use crate::diagnostic::shown;
+
+/// The number of findings that are displayed.
+const MAX_SHOWN: usize = 3;
+/// The characters of a command that are displayed.
+const MAX_COMMAND_CHARS: usize = 80;
+
+/// A part of a line that is not open.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Finding<'a> {
+    /// The line cannot be analyzed.
+    Unreadable(&'a Unreadable),
+    /// A command.
+    Command(&'a SimpleCommand),
+    /// A redirection to a file.
+    Redirection(&'a FileWrite),
+}
+
+impl<'a> Finding<'a> {
+    fn unknown(self) -> Option<&'a Unknown> {
+        match self {
+            Self::Command(SimpleCommand {
+                effect: Effect::Unknown(unknown),
+                ..
+            }) => Some(unknown),
+            Self::Command(_) | Self::Redirection(_) | Self::Unreadable(_) => None,
+        }
+    }
+
+    fn is_unknown(self) -> bool {
+        matches!(self, Self::Unreadable(_)) || self.unknown().is_some()
+    }
+
+    /// Returns whether it writes files.
+    pub(super) fn is_write(&self) -> bool {
+        match self {
+            Self::Redirection(_) => true,
+            Self::Command(command) => matches!(command.effect, Effect::Writes(_)),
+            Self::Unreadable(_) => false,
+        }
+    }
+
+    /// Returns a pattern with which a person could open the command, unless that would open anything.
+    pub(super) fn pattern(&self) -> Option<String> {
+        let Self::Command(command) = self else {
+            return None;
+        };
+        match &command.effect {
+            Effect::Unknown(unknown) => match unknown.reason {
+                UnknownReason::Program
+                | UnknownReason::Option
+                | UnknownReason::Argument
+                | UnknownReason::HiddenCode => pattern_of(command),
+                UnknownReason::Line
+                | UnknownReason::Variable
+                | UnknownReason::Expansion
+                | UnknownReason::Code
+                | UnknownReason::Input
+                | UnknownReason::Descriptor => None,
+            },
+            Effect::RunsProjectCode => pattern_of(command),
+            Effect::Reads | Effect::Writes(_) => None,
+        }
+    }
+}
+
+/// Returns the findings about a line for a rule that forbids to write.
+pub(super) fn of_line(analysis: &Analysis) -> Vec<Finding<'_>> {
+    let unreadable = analysis.unreadable.iter().map(Finding::Unreadable);
+    let commands = analysis.commands.iter().filter(|command| match command.effect {
+        Effect::Writes(_) | Effect::Unknown(_) => true,
+        Effect::Reads | Effect::RunsProjectCode => false,
+    });
+    let redirections = analysis.redirections.iter().map(Finding::Redirection);
+    unreadable
+        .chain(commands.map(Finding::Command))
+        .chain(redirections)
+        .collect()
+}
+
+/// Returns whether these findings forbid a line: what certainly writes counts more than what is unknown.
+pub(super) fn worst(findings: &[Finding<'_>]) -> Known {
+    if findings.is_empty() {
+        Known::No
+    } else if findings.iter().all(|finding| finding.is_unknown()) {
+        Known::Unknown
+    } else {
+        Known::Yes
+    }
+}
+
+/// Describes findings, for display: what certainly writes first.
+pub(super) fn describe(findings: &[Finding<'_>]) -> String {
+    let (unknown, certain): (Vec<Finding<'_>>, Vec<Finding<'_>>) =
+        findings.iter().partition(|finding| finding.is_unknown());
+    let mut texts: Vec<String> = Vec::new();
+    let mut writes: Vec<String> = Vec::new();
+    for finding in &certain {
+        match finding {
+            Finding::Redirection(write) => writes.push(describe_write(write)),
+            Finding::Command(SimpleCommand {
+                effect: Effect::Writes(files),
+                ..
+            }) => writes.extend(files.iter().map(describe_write)),
+            Finding::Command(command) => {
+                texts.push(format!("`{}` runs code of the project.", command_text(command)));
+            }
+            Finding::Unreadable(_) => {}
+        }
+    }
+    writes.dedup();
+    writes.truncate(MAX_SHOWN);
+    if !writes.is_empty() {
+        texts.insert(0, format!("It would write: {}.", writes.join(", ")));
+    }
+    for finding in unknown {
+        texts.push(match finding {
+            Finding::Unreadable(reason) => {
+                format!("Its line cannot be read, and so counts against it: {reason}.")
+            }
+            Finding::Command(command) => describe_unknown(command),
+            Finding::Redirection(_) => continue,
+        });
+    }
+    let hidden = texts.len().saturating_sub(MAX_SHOWN);
+    texts.truncate(MAX_SHOWN);
+    if hidden > 0 {
+        texts.push(format!("And {hidden} more."));
+    }
+    texts.join(" ")
+}
+
+fn describe_write(write: &FileWrite) -> String {
+    match &write.path {
+        Some(path) => format!("{} ({})", write.operation, shown(path)),
+        None => write.operation.clone(),
+    }
+}
+
+fn describe_unknown(command: &SimpleCommand) -> String {
+    let Effect::Unknown(unknown) = &command.effect else {
+        return String::new();
+    };
+    let text = command_text(command);
+    let instead = instead(command, unknown).map_or_else(String::new, |instead| format!(" {instead}"));
+    if unknown.reason == UnknownReason::Program && text == unknown.word {
+        return format!("`{text}` is unknown: it is not a program that is known to only read.{instead}");
+    }
+    format!("`{text}` is unknown: {unknown}.{instead}")
+}
+
+/// Returns the advice for an unknown command, if there is an evident alternative.
+fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
+    let program = command.words.first().and_then(|word| word.program());
+    match unknown.reason {
+        UnknownReason::Option => Some(format!("Leave `{}` out if it is not needed.", unknown.word)),
+        UnknownReason::Variable => Some(format!("Leave the variable `{}` out.", unknown.word)),
+        UnknownReason::Expansion => Some("Write it out instead.".to_owned()),
+        UnknownReason::Code => Some(match program {
+            Some("sed") => "Use `sed -n` with addresses and `p`, or the tool `read`.".to_owned(),
+            Some("awk" | "gawk" | "mawk") => "Use a script that only prints, or `cut` and `grep`.".to_owned(),
+            _ => "Use `cat`, `grep`, `sed -n`, `jq` or the tool `read` to look at files.".to_owned(),
+        }),
+        UnknownReason::Input | UnknownReason::Descriptor => {
+            Some("Write its commands into the line itself.".to_owned())
+        }
+        UnknownReason::Line
+        | UnknownReason::Program
+        | UnknownReason::Argument
+        | UnknownReason::HiddenCode => None,
+    }
+}
+
+/// Returns a command as people read it, shortened.
+pub(super) fn command_text(command: &SimpleCommand) -> String {
+    let words = command.words.iter().map(|word| word.shape().replace('\0', "…"));
+    let text = shown(&words.collect::<Vec<_>>().join(" ")).replace('`', "'");
+    if text.chars().count() <= MAX_COMMAND_CHARS {
+        return text;
+    }
+    let start: String = text.chars().take(MAX_COMMAND_CHARS).collect();
+    format!("{start}…")
+}
+
+/// Returns the pattern that covers a command and others like it: the program, and its subcommand or script.
+fn pattern_of(command: &SimpleCommand) -> Option<String> {
+    let is_plain = |text: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+".contains(&byte);
+        !text.is_empty() && text.bytes().all(is_plain)
+    };
+    let mut words = command.words.iter().map(|word| word.text());
+    let program = words.next()?.filter(|text| is_plain(text))?;
+    let second = words.next();
+    Some(match second {
+        None => program.to_owned(),
+        Some(Some(word)) if is_plain(word) => format!("{program} {word} *"),
+        Some(_) => format!("{program} *"),
+    })
+}
+
+/// Returns the rule with which a person could allow a line that a rule forbids.
+pub(super) fn allowing_rule(tool: &str, findings: &[Finding<'_>]) -> Option<String> {
+    if !findings.iter().all(|finding| finding.is_unknown()) {
+        return None;
+    }
+    let pattern = findings.iter().find_map(Finding::pattern)?;
+    Some(format!(
+        "A person can allow it with `rules: [{{allow: {tool}, command: \"{pattern}\"}}]` before that rule."
+    ))
+}
