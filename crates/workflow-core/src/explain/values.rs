@@ -3,7 +3,9 @@
 //! A new guard of the engine is a new row here: its value from the resolved phase, its origin from
 //! the first level that has it.
 
-use crate::definition::{Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess, UnknownAction};
+use crate::definition::{
+    Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess, UnknownAction,
+};
 use crate::policy::rules::{LevelRules, ReadOnly, RuleSource, builtin_rule, describe_rule};
 use crate::policy::{STEP_TOOL, ToolList};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
@@ -172,7 +174,9 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
                 lookup.key_of(source, &["tools"]),
             )
         }
-        None | Some(ToolAccess::ReadOnly { .. }) => (all("all"), Value::None, Origin::default_value()),
+        None | Some(ToolAccess::ReadOnly { .. }) => {
+            (all("all"), Value::None, Origin::default_value())
+        }
         Some(ToolAccess::Blacklist(names)) => (
             all("all others"),
             Value::Names(names.clone()),

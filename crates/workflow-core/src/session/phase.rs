@@ -9,7 +9,9 @@ use crate::definition::{
     Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, ToolAccess, Workflow,
 };
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, Decision, Denial, LevelRules, ReadOnly, RuleSource, Rules, reason};
+use crate::policy::rules::{
+    Call, Decision, Denial, LevelRules, ReadOnly, RuleSource, Rules, reason,
+};
 use crate::reminders::ContinuePolicy;
 use crate::run::{Position, RunState, Stale, advance};
 use crate::template::Split;

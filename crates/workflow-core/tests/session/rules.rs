@@ -264,6 +264,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
             path: path.into_iter().map(str::to_owned).collect(),
             command: command.into_iter().map(str::to_owned).collect(),
             writes,
+            unknown: None,
             input: input
                 .into_iter()
                 .map(|pattern| ("content".to_owned(), pattern.to_owned()))

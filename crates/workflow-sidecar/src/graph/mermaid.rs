@@ -59,7 +59,10 @@ fn node(step: &GraphNode) -> String {
     let mut label = escaped(&step.title());
     for mark in &step.marks {
         let icon = match mark {
-            NodeMark::Only(_) | NodeMark::ReadOnly(_) | NodeMark::Without(_) | NodeMark::Rules(_) => "🔒 ",
+            NodeMark::Only(_)
+            | NodeMark::ReadOnly(_)
+            | NodeMark::Without(_)
+            | NodeMark::Rules(_) => "🔒 ",
             NodeMark::Gate(_) => "✅ ",
             NodeMark::Approval(_) => "👤 ",
             NodeMark::Waits => "⏸️ ",

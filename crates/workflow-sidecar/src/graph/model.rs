@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use workflow_core::policy::rules::ReadOnly;
 use workflow_core::definition::{
     Catalog, ContinueRule, Gate, Phase, PhaseEntry, Rule, RuleAction, Settings, Show, ToolAccess,
     Workflow,
 };
 use workflow_core::diagnostic::shown;
+use workflow_core::policy::rules::ReadOnly;
 
 /// Maximum number of nodes. A larger diagram is unreadable, and Mermaid draws at most 500 edges.
 pub(crate) const MAX_NODES: usize = 250;
@@ -190,7 +190,9 @@ impl GraphBuilder<'_> {
             .phases
             .iter()
             .filter_map(|entry| match entry {
-                PhaseEntry::Phase(phase) => Some(GraphEntry::Node(self.phase(workflow, phase, &rule))),
+                PhaseEntry::Phase(phase) => {
+                    Some(GraphEntry::Node(self.phase(workflow, phase, &rule)))
+                }
                 PhaseEntry::Subworkflow(key) => {
                     let inner = self.catalog.get(key)?;
                     Some(match depth.checked_sub(1) {

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::files::{FilePath, FileProblem, Files};
-use super::tools::{check_phase_openings, check_workflow_openings};
 use super::phase::{ReadPhase, read_phase};
+use super::tools::{check_phase_openings, check_workflow_openings};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
 use crate::definition::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
 use crate::definition::schema::Text;

@@ -96,9 +96,14 @@ fn read_text(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Option<ReadTools> {
         read.access = Some(ToolAccess::ReadOnly { source });
         return Some(read);
     }
-    let message = format!("`tools` must be `{READ_ONLY}` or a map, not `{}`", shown(&text));
+    let message = format!(
+        "`tools` must be `{READ_ONLY}` or a map, not `{}`",
+        shown(&text)
+    );
     let finding = Finding::error(Code::InvalidValue, span, message);
-    keys.report(finding.help("write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`"));
+    keys.report(
+        finding.help("write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`"),
+    );
     read.fail_closed(keys.reader, span);
     Some(read)
 }
@@ -185,7 +190,8 @@ pub(super) fn check_workflow_openings(
         return;
     }
     for &(key, span) in given {
-        let message = format!("`{key}` opens nothing, because no phase of the workflow is read-only");
+        let message =
+            format!("`{key}` opens nothing, because no phase of the workflow is read-only");
         let finding = Finding::error(Code::IdleRule, span, message);
         reader.report(finding.help("add `tools: read-only` to the workflow or to a phase"));
     }
@@ -230,7 +236,9 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
     let path = keys.field(&rule::PATH);
     let command = keys.field(&rule::COMMAND);
     let writes = keys.field(&rule::WRITES);
-    let forbids = head.as_ref().is_some_and(|(action, _)| *action != RuleAction::Allow);
+    let forbids = head
+        .as_ref()
+        .is_some_and(|(action, _)| *action != RuleAction::Allow);
     let unknown = read_unknown(&mut keys, forbids, &writes);
     let input = keys.field(&rule::INPUT);
     let reason = keys.get(&rule::REASON);
@@ -274,7 +282,12 @@ fn read_unknown(
             key_span, value, ..
         } => (value, key_span),
     };
-    if !forbids || !matches!(writes, Field::Value { value: true, .. } | Field::Wrong { .. }) {
+    if !forbids
+        || !matches!(
+            writes,
+            Field::Value { value: true, .. } | Field::Wrong { .. }
+        )
+    {
         let message = "`unknown` has no effect without `block` or `ask` and `writes: true`";
         let finding = Finding::warning(Code::IdleRule, key_span, message);
         keys.report(finding.help("add `writes: true`, or remove it"));

@@ -64,7 +64,12 @@ pub(super) fn read_workflow<'s>(
         check_command_name(keys.reader, command_name.as_ref());
     }
     let tools = read_tools(&mut keys, &workflow::TOOLS);
-    let openings = read_openings(&mut keys, &workflow::WRITABLE, &workflow::RUN, &workflow::UNKNOWN);
+    let openings = read_openings(
+        &mut keys,
+        &workflow::WRITABLE,
+        &workflow::RUN,
+        &workflow::UNKNOWN,
+    );
     let command_name_span = command_name.as_ref().and_then(|text| text.span);
     let owned = |text: Option<Text>| text.map(|text| text.value);
     let workflow = Workflow {

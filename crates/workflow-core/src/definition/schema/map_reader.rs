@@ -145,7 +145,10 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
     }
 
     /// Returns the location of a value if it is of this kind.
-    #[expect(clippy::option_option, reason = "another kind, or one without a location")]
+    #[expect(
+        clippy::option_option,
+        reason = "another kind, or one without a location"
+    )]
     pub(in crate::definition) fn value_of(
         &self,
         key: &Key,
@@ -179,7 +182,9 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
                     _ => Section::Tools,
                 };
                 let expected = match key.value {
-                    ValueType::ReadOnlyOrTools => "`read-only`, or a map with `blacklist`, `whitelist` or `rules`",
+                    ValueType::ReadOnlyOrTools => {
+                        "`read-only`, or a map with `blacklist`, `whitelist` or `rules`"
+                    }
                     _ => section.expected(),
                 };
                 let finding = wrong_type(key, expected, &kind, span);

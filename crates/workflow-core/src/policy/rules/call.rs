@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::arguments::{self, PathArgument, ToolEffect};
+use super::command_patterns::{CommandsByProgram, Comparisons};
 use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
+use super::line_verdict;
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine, with_nested_json};
-use super::command_patterns::{CommandsByProgram, Comparisons};
-use super::line_verdict;
 use workflow_shell::{Analysis, Effect, FileWrite, Unreadable, analyze_in};
 
 /// The number of shell lines of a call that are analyzed.

@@ -169,7 +169,8 @@ impl CommandPatterns {
     ) -> Result<bool, TooMany> {
         self.covers(command, left, |pattern, command| {
             shell::matches_exactly(pattern, command)
-                || pattern.ends_with('*') && shell::matches_exactly(&format!("{pattern} *"), command)
+                || pattern.ends_with('*')
+                    && shell::matches_exactly(&format!("{pattern} *"), command)
         })
     }
 
@@ -200,7 +201,10 @@ fn is_installed(command: &SimpleCommand) -> bool {
         let rest = name.strip_prefix(*directory);
         rest.is_some_and(|rest| !rest.contains('/'))
     };
-    !name.contains('/') || PROGRAM_DIRECTORIES.iter().any(|directory| in_directory(&directory))
+    !name.contains('/')
+        || PROGRAM_DIRECTORIES
+            .iter()
+            .any(|directory| in_directory(&directory))
 }
 
 #[cfg(test)]
@@ -226,7 +230,10 @@ mod tests {
         let (few, work_of_few) = any(&many(100), &line);
         let (many, work_of_many) = any(&many(20_000), &line);
         assert_eq!((few, many), (Ok(false), Ok(false)));
-        assert!(work_of_many <= work_of_few, "{work_of_many} > {work_of_few}");
+        assert!(
+            work_of_many <= work_of_few,
+            "{work_of_many} > {work_of_few}"
+        );
     }
 
     #[test]
@@ -254,7 +261,12 @@ mod tests {
             let commands = analyze(line).commands;
             patterns.opens(&commands[0], &Comparisons::default())
         };
-        for line in ["cargo test", "cargo test --lib x", "/usr/bin/cargo test", "./run.sh a b"] {
+        for line in [
+            "cargo test",
+            "cargo test --lib x",
+            "/usr/bin/cargo test",
+            "./run.sh a b",
+        ] {
             assert_eq!(opens(line), Ok(true), "{line}");
         }
         for line in ["cargo build", "./cargo test", "docs/cargo test", "x/run.sh"] {

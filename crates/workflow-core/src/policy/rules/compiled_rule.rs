@@ -56,14 +56,12 @@ impl CompiledRule {
         let writes = self.writes_match(call);
         let others = || {
             matches(self.commands_match(call))
-            && matches(self.paths_match(call))
-            && self
-                .input
-                .iter()
-                .zip(&self.rule.input)
-                .all(|((field, compiled), (_, pattern))| {
-                    matches(input_matches(call, field, compiled, pattern))
-                })
+                && matches(self.paths_match(call))
+                && self.input.iter().zip(&self.rule.input).all(
+                    |((field, compiled), (_, pattern))| {
+                        matches(input_matches(call, field, compiled, pattern))
+                    },
+                )
         };
         if !matches(writes) || !others() {
             return Known::No;

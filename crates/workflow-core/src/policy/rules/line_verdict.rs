@@ -1,6 +1,8 @@
 //! Shell lines in denials: the command that a rule forbids, the reason, and what to do instead.
 
-use workflow_shell::{Analysis, Effect, FileWrite, SimpleCommand, Unknown, UnknownReason, Unreadable};
+use workflow_shell::{
+    Analysis, Effect, FileWrite, SimpleCommand, Unknown, UnknownReason, Unreadable,
+};
 
 use super::call::Known;
 use crate::diagnostic::shown;
@@ -72,10 +74,13 @@ impl<'a> Finding<'a> {
 /// Returns the findings about a line for a rule that forbids to write.
 pub(super) fn of_line(analysis: &Analysis) -> Vec<Finding<'_>> {
     let unreadable = analysis.unreadable.iter().map(Finding::Unreadable);
-    let commands = analysis.commands.iter().filter(|command| match command.effect {
-        Effect::Writes(_) | Effect::Unknown(_) => true,
-        Effect::Reads | Effect::RunsProjectCode => false,
-    });
+    let commands = analysis
+        .commands
+        .iter()
+        .filter(|command| match command.effect {
+            Effect::Writes(_) | Effect::Unknown(_) => true,
+            Effect::Reads | Effect::RunsProjectCode => false,
+        });
     let redirections = analysis.redirections.iter().map(Finding::Redirection);
     unreadable
         .chain(commands.map(Finding::Command))
@@ -108,7 +113,10 @@ pub(super) fn describe(findings: &[Finding<'_>]) -> String {
                 ..
             }) => writes.extend(files.iter().map(describe_write)),
             Finding::Command(command) => {
-                texts.push(format!("`{}` runs code of the project.", command_text(command)));
+                texts.push(format!(
+                    "`{}` runs code of the project.",
+                    command_text(command)
+                ));
             }
             Finding::Unreadable(_) => {}
         }
@@ -147,9 +155,12 @@ fn describe_unknown(command: &SimpleCommand) -> String {
         return String::new();
     };
     let text = command_text(command);
-    let instead = instead(command, unknown).map_or_else(String::new, |instead| format!(" {instead}"));
+    let instead =
+        instead(command, unknown).map_or_else(String::new, |instead| format!(" {instead}"));
     if unknown.reason == UnknownReason::Program && text == unknown.word {
-        return format!("`{text}` is unknown: it is not a program that is known to only read.{instead}");
+        return format!(
+            "`{text}` is unknown: it is not a program that is known to only read.{instead}"
+        );
     }
     format!("`{text}` is unknown: {unknown}.{instead}")
 }
@@ -163,8 +174,12 @@ fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
         UnknownReason::Expansion => Some("Write it out instead.".to_owned()),
         UnknownReason::Code => Some(match program {
             Some("sed") => "Use `sed -n` with addresses and `p`, or the tool `read`.".to_owned(),
-            Some("awk" | "gawk" | "mawk") => "Use a script that only prints, or `cut` and `grep`.".to_owned(),
-            _ => "Use `cat`, `grep`, `sed -n`, `jq` or the tool `read` to look at files.".to_owned(),
+            Some("awk" | "gawk" | "mawk") => {
+                "Use a script that only prints, or `cut` and `grep`.".to_owned()
+            }
+            _ => {
+                "Use `cat`, `grep`, `sed -n`, `jq` or the tool `read` to look at files.".to_owned()
+            }
         }),
         UnknownReason::Input | UnknownReason::Descriptor => {
             Some("Write its commands into the line itself.".to_owned())
@@ -178,7 +193,10 @@ fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
 
 /// Returns a command as people read it, shortened.
 pub(super) fn command_text(command: &SimpleCommand) -> String {
-    let words = command.words.iter().map(|word| word.shape().replace('\0', "…"));
+    let words = command
+        .words
+        .iter()
+        .map(|word| word.shape().replace('\0', "…"));
     let text = shown(&words.collect::<Vec<_>>().join(" ")).replace('`', "'");
     if text.chars().count() <= MAX_COMMAND_CHARS {
         return text;

@@ -28,8 +28,8 @@ use crate::definition::{Rule, RuleAction, Tier, ToolAccess, UnknownAction};
 use crate::pattern::names_match;
 use crate::policy::tool_list::{STEP_TOOL, ToolList};
 
-use call::Known;
 pub use call::Call;
+use call::Known;
 use compiled_rule::CompiledRule;
 pub use decision::{Decision, Denial, Override};
 pub use paths::{PathForm, Paths, PlainPaths};

@@ -58,7 +58,10 @@ fn describe<T: AsRef<str>>(writable: &[T], run: &[T]) -> String {
 }
 
 fn quoted<T: AsRef<str>>(items: &[T]) -> String {
-    let items: Vec<String> = items.iter().map(|item| format!("`{}`", item.as_ref())).collect();
+    let items: Vec<String> = items
+        .iter()
+        .map(|item| format!("`{}`", item.as_ref()))
+        .collect();
     items.join(", ")
 }
 
@@ -105,7 +108,8 @@ impl ReadOnlyRule {
             Known::No => Known::No,
             Known::Yes | Known::Unknown => {
                 let targets = call.named_targets();
-                let is_open = !targets.is_empty() && targets.iter().all(|target| self.fits(call, target));
+                let is_open =
+                    !targets.is_empty() && targets.iter().all(|target| self.fits(call, target));
                 Known::from(!is_open)
             }
         };
@@ -125,7 +129,13 @@ impl ReadOnlyRule {
         }
         found.extend(self.closed_commands(call, analysis));
         let closed = |write: &&FileWrite| !self.is_writable(call, write);
-        found.extend(analysis.redirections.iter().filter(closed).map(Finding::Redirection));
+        found.extend(
+            analysis
+                .redirections
+                .iter()
+                .filter(closed)
+                .map(Finding::Redirection),
+        );
         Some(found)
     }
 
@@ -144,7 +154,11 @@ impl ReadOnlyRule {
                 self.run.opens(command, call.comparisons()) == Ok(true)
             }
         };
-        let closed: Vec<_> = analysis.commands.iter().filter(|command| !is_open(command)).collect();
+        let closed: Vec<_> = analysis
+            .commands
+            .iter()
+            .filter(|command| !is_open(command))
+            .collect();
         closed.into_iter().map(Finding::Command)
     }
 
@@ -164,8 +178,11 @@ impl ReadOnlyRule {
         let findings = self.findings(call).unwrap_or_default();
         let mut text = line_verdict::describe(&findings);
         if let Some(pattern) = findings.iter().find_map(Finding::pattern) {
-            text += &format!("\nA person can open it with `run: [\"{pattern}\"]` beside `tools: read-only`.");
-        } else if findings.iter().any(Finding::is_write) || findings.is_empty() && !call.is_shell() {
+            text += &format!(
+                "\nA person can open it with `run: [\"{pattern}\"]` beside `tools: read-only`."
+            );
+        } else if findings.iter().any(Finding::is_write) || findings.is_empty() && !call.is_shell()
+        {
             text += "\nA person can open paths with `writable: [\"docs/**\"]` beside `tools: read-only`.";
         }
         text.trim_start().to_owned()
