@@ -1,11 +1,12 @@
 //! `check`: all diagnostics of the definitions, with location and help.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use workflow_core::diagnostic::{Diagnostic, Severity, render, shown};
 
+use super::explain_command;
 use super::format::{count, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
@@ -18,6 +19,7 @@ Examples:
   workflow-sidecar check .pi/workflows/bugfix      one workflow
   workflow-sidecar check --strict --format github  in CI: annotations, and warnings fail it too
   workflow-sidecar check --format sarif > check.sarif
+  workflow-sidecar check --explain-command 'git log | head'   what a shell line does, and who decides about it
 
 Exits with 1 if something is an error; with --strict also if something is a warning.";
 
@@ -36,6 +38,9 @@ pub(super) struct Arguments {
     /// Take warnings for errors
     #[arg(long)]
     strict: bool,
+    /// Say what this shell line does, command by command, and what each phase decides about it
+    #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
+    explain_command: Option<String>,
 }
 
 /// Output formats.
@@ -53,6 +58,17 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let Some(line) = &arguments.explain_command {
+        let json = match arguments.format {
+            Format::Human => false,
+            Format::Json => true,
+            Format::Github | Format::Sarif => {
+                anyhow::bail!("--explain-command has the formats human and json")
+            }
+        };
+        let project = arguments.paths.first().map_or(Path::new("."), |path| path);
+        return explain_command::run(line, project, &arguments.user, json);
+    }
     let report = check(&arguments.paths, &arguments.user.directory())?;
     for path in &report.passed_over {
         let path = shown(&path.display().to_string());

@@ -38,12 +38,15 @@ impl<'a> Finding<'a> {
         matches!(self, Self::Unreadable(_)) || self.unknown().is_some()
     }
 
-    /// Returns whether it writes files.
-    pub(super) fn is_write(&self) -> bool {
+    /// Returns the files that it writes.
+    pub(super) fn writes(&self) -> &'a [FileWrite] {
         match self {
-            Self::Redirection(_) => true,
-            Self::Command(command) => matches!(command.effect, Effect::Writes(_)),
-            Self::Unreadable(_) => false,
+            Self::Redirection(write) => std::slice::from_ref(write),
+            Self::Command(SimpleCommand {
+                effect: Effect::Writes(writes),
+                ..
+            }) => writes,
+            Self::Command(_) | Self::Unreadable(_) => &[],
         }
     }
 
@@ -230,4 +233,104 @@ pub(super) fn allowing_rule(tool: &str, findings: &[Finding<'_>]) -> Option<Stri
     Some(format!(
         "A person can allow it with `rules: [{{allow: {tool}, command: \"{pattern}\"}}]` before that rule."
     ))
+}
+
+/// What a shell line does, command by command, for display.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineReport {
+    /// The effect of the whole line.
+    pub verdict: Verdict,
+    /// Its commands, and the redirections that write.
+    pub parts: Vec<PartReport>,
+}
+
+/// What a part of a shell line does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartReport {
+    /// The command or the redirection.
+    pub text: String,
+    /// Its effect.
+    pub verdict: Verdict,
+    /// The files that it writes, or why its effect is unknown; may be empty.
+    pub detail: String,
+}
+
+/// The kinds of effects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It only reads.
+    Reads,
+    /// It runs code of the project.
+    RunsProjectCode,
+    /// It writes files.
+    Writes,
+    /// It is not known.
+    Unknown,
+}
+
+impl Verdict {
+    fn of(effect: &Effect) -> Self {
+        match effect {
+            Effect::Reads => Self::Reads,
+            Effect::RunsProjectCode => Self::RunsProjectCode,
+            Effect::Writes(_) => Self::Writes,
+            Effect::Unknown(_) => Self::Unknown,
+        }
+    }
+
+    /// Its name for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::RunsProjectCode => "project",
+            Self::Writes => "writes",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::RunsProjectCode => "runs project code",
+            Self::Reads | Self::Writes | Self::Unknown => self.name(),
+        }
+    }
+}
+
+impl LineReport {
+    /// Analyzes a line.
+    #[must_use]
+    pub fn new(line: &str) -> Self {
+        let analysis = workflow_shell::analyze(line);
+        let detail = |effect: &Effect| match effect {
+            Effect::Reads | Effect::RunsProjectCode => String::new(),
+            Effect::Writes(writes) => writes
+                .iter()
+                .map(describe_write)
+                .collect::<Vec<_>>()
+                .join(", "),
+            Effect::Unknown(unknown) => unknown.to_string(),
+        };
+        let commands = analysis.commands.iter().map(|command| PartReport {
+            text: command_text(command),
+            verdict: Verdict::of(&command.effect),
+            detail: detail(&command.effect),
+        });
+        let redirections = analysis.redirections.iter().map(|write| PartReport {
+            text: format!("> {}", write.path.as_deref().map_or("…".to_owned(), shown)),
+            verdict: Verdict::Writes,
+            detail: describe_write(write),
+        });
+        let unreadable = analysis.unreadable.iter().map(|reason| PartReport {
+            text: "the line".to_owned(),
+            verdict: Verdict::Unknown,
+            detail: reason.to_string(),
+        });
+        Self {
+            verdict: Verdict::of(&analysis.effect()),
+            parts: commands.chain(redirections).chain(unreadable).collect(),
+        }
+    }
 }

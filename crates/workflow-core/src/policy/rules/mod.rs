@@ -32,6 +32,7 @@ pub use call::Call;
 use call::Known;
 use compiled_rule::CompiledRule;
 pub use decision::{Decision, Denial, Override};
+pub use line_verdict::{LineReport, PartReport, Verdict};
 pub use paths::{PathForm, Paths, PlainPaths};
 pub use read_only::ReadOnly;
 use read_only::ReadOnlyRule;

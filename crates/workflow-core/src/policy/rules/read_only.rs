@@ -7,6 +7,7 @@ use super::command_patterns::CommandPatterns;
 use super::globs::Globs;
 use super::line_verdict::{self, Finding};
 use crate::definition::{Rule, RuleAction};
+use crate::diagnostic::shown;
 
 /// What is open although a level is read-only.
 #[derive(Debug, Clone, Default)]
@@ -177,15 +178,33 @@ impl ReadOnlyRule {
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let findings = self.findings(call).unwrap_or_default();
         let mut text = line_verdict::describe(&findings);
-        if let Some(pattern) = findings.iter().find_map(Finding::pattern) {
-            text += &format!(
-                "\nA person can open it with `run: [\"{pattern}\"]` beside `tools: read-only`."
-            );
-        } else if findings.iter().any(Finding::is_write) || findings.is_empty() && !call.is_shell()
-        {
-            text += "\nA person can open paths with `writable: [\"docs/**\"]` beside `tools: read-only`.";
+        let open = if let Some(pattern) = findings.iter().find_map(Finding::pattern) {
+            Some(format!("`run: [\"{pattern}\"]`"))
+        } else {
+            let path = self.closed_path(call, &findings);
+            path.map(|path| format!("`writable: [\"{path}\"]`"))
+        };
+        if let Some(open) = open {
+            text += &format!("\nA person can open it with {open} beside `tools: read-only`.");
         }
         text.trim_start().to_owned()
+    }
+
+    /// Returns the first path that is written and not writable, for display, if it is in the project.
+    fn closed_path(&self, call: &Call<'_>, findings: &[Finding<'_>]) -> Option<String> {
+        let of_line = findings.iter().flat_map(|finding| finding.writes());
+        let of_line = of_line.map(|write| call.target(write));
+        let of_tool = match call.tool_writes() {
+            Known::Yes => call.named_targets(),
+            Known::No | Known::Unknown => Vec::new(),
+        };
+        let mut closed = of_line
+            .chain(of_tool)
+            .filter(|target| !self.fits(call, target));
+        let path =
+            closed.find_map(|target| target?.into_iter().find_map(|form| form.in_project))?;
+        Some(shown(&path))
+            .filter(|path| !path.is_empty() && !path.contains(['"', '*', '?', '[', '{']))
     }
 
     /// Describes, for display, what is allowed for the tool of a call.
