@@ -408,7 +408,7 @@ section! {
         .never_dropped();
         WRITES: Typed<bool> = Typed::flag(
             "writes",
-            "Whether the call must change files, or must not. Read from the parsed shell line; one that cannot be parsed counts as writing.",
+            "Whether the call must change files, or must not. Read from the parsed shell line; what is not known to read counts as writing, as `unknown` says.",
         )
         .default(Default::Described("either"))
         .example("true")
