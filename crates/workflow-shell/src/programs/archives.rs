@@ -1,9 +1,9 @@
 //! Archive and compression programs; `tar` is in [`super::special`].
 
-use super::table::Condition::{AtLeast, With, Without};
-use super::table::WriteRule::{Values, When, Writing};
-use super::table::WriteTarget::{In, Operands, Somewhere};
-use super::table::{ProgramRow, WriteRule, row};
+use super::write_rules::Condition::{AtLeast, With, Without};
+use super::write_rules::WriteRule::{Values, When, Writing};
+use super::write_rules::WriteTarget::{In, Operands, Somewhere};
+use super::write_rules::{ProgramRow, WriteRule, row};
 
 #[rustfmt::skip] // A row a line.
 pub(super) const ARCHIVES: &[ProgramRow] = &[

@@ -1,9 +1,9 @@
 //! Editors. Their changes are key strokes, so a file that is opened counts as written.
 
-use super::table::Condition::{AtLeast, AtMost, With};
-use super::table::WriteRule::When;
-use super::table::WriteTarget::{Operands, Somewhere};
-use super::table::{ProgramRow, row};
+use super::write_rules::Condition::{AtLeast, AtMost, With};
+use super::write_rules::WriteRule::When;
+use super::write_rules::WriteTarget::{Operands, Somewhere};
+use super::write_rules::{ProgramRow, row};
 
 #[rustfmt::skip] // A row a line.
 pub(super) const EDITORS: &[ProgramRow] = &[

@@ -1,9 +1,9 @@
 //! Programs that create, change, move and remove files.
 
-use super::table::Condition::{AtLeast, AtMost, With, Without};
-use super::table::WriteRule::{Values, When};
-use super::table::WriteTarget::{After, Here, In, Last, Operands, Somewhere};
-use super::table::{ProgramRow, row};
+use super::write_rules::Condition::{AtLeast, AtMost, With, Without};
+use super::write_rules::WriteRule::{Values, When};
+use super::write_rules::WriteTarget::{After, Here, In, Last, Operands, Somewhere};
+use super::write_rules::{ProgramRow, row};
 
 #[rustfmt::skip] // A row a line.
 pub(super) const FILES: &[ProgramRow] = &[

@@ -1,10 +1,10 @@
 //! Formatters and linters that can repair files.
 
 use super::arguments::OptionStyle::Words;
-use super::table::Condition::{AtLeast, With, Without};
-use super::table::WriteRule::{Values, When, Writing};
-use super::table::WriteTarget::{Operands, Somewhere};
-use super::table::{ProgramRow, row};
+use super::write_rules::Condition::{AtLeast, With, Without};
+use super::write_rules::WriteRule::{Values, When, Writing};
+use super::write_rules::WriteTarget::{Operands, Somewhere};
+use super::write_rules::{ProgramRow, row};
 
 #[rustfmt::skip] // A row a line.
 pub(super) const FORMATTERS: &[ProgramRow] = &[

@@ -4,8 +4,8 @@
 //! because no file of the project changes.
 
 use super::arguments::OptionStyle;
-use super::table::Condition::{AtMost, Not, With, Without};
-use super::table::{ProgramRow, WriteRule};
+use super::write_rules::Condition::{AtMost, Not, With, Without};
+use super::write_rules::{ProgramRow, WriteRule};
 use crate::analysis::FileWrite;
 use crate::word::Word;
 

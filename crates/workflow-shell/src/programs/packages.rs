@@ -4,9 +4,9 @@
 //! changing dependencies and all other scripts count as writing.
 
 use super::arguments::OptionStyle::{Letters, Words};
-use super::table::Condition::{AtLeast, AtMost, Not, With, Without};
-use super::table::WriteRule::{Reading, Values, When, Writing};
-use super::table::{ProgramRow, WriteTarget};
+use super::write_rules::Condition::{AtLeast, AtMost, Not, With, Without};
+use super::write_rules::WriteRule::{Reading, Values, When, Writing};
+use super::write_rules::{ProgramRow, WriteTarget};
 
 const DRY: &[&str] = &["-n", "--dry-run"];
 

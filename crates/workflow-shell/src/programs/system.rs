@@ -1,9 +1,9 @@
 //! Programs that change the system, run commands later or elsewhere, or build by rules in files.
 
-use super::table::Condition::{AtLeast, With, Without};
-use super::table::WriteRule::{When, Writing};
-use super::table::WriteTarget::Somewhere;
-use super::table::{ProgramRow, Subcommand, WriteRule, row};
+use super::write_rules::Condition::{AtLeast, With, Without};
+use super::write_rules::WriteRule::{When, Writing};
+use super::write_rules::WriteTarget::Somewhere;
+use super::write_rules::{ProgramRow, Subcommand, WriteRule, row};
 
 #[rustfmt::skip] // A row a line.
 pub(super) const SYSTEM: &[ProgramRow] = &[
