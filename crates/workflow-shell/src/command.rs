@@ -1,5 +1,6 @@
 //! Simple commands and their standard input.
 
+use crate::effect::Effect;
 use crate::word::Word;
 
 /// A simple command: the name of a program and its arguments.
@@ -7,6 +8,8 @@ use crate::word::Word;
 pub struct SimpleCommand {
     /// Name and arguments, without quotes.
     pub words: Vec<Word>,
+    /// The effect of the program itself. A command that it runs has an effect of its own.
+    pub effect: Effect,
 }
 
 /// The standard input of a command.

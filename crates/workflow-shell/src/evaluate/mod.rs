@@ -12,6 +12,7 @@ use crate::access::{changes_only_git_directory, named_locations, quoted_texts, w
 use crate::analysis::{Analysis, FileWrite, Unreadable, Writes};
 use crate::command::{SimpleCommand, StandardInput};
 use crate::display::displayed;
+use crate::effect::Effect;
 use crate::file_access::{AccessKind, Location};
 use crate::parse::parse;
 use crate::parse::tree::{
@@ -81,8 +82,18 @@ impl<'a> Evaluator<'a> {
             None if self.recorder.writes.is_empty() => Writes::No,
             None => Writes::Yes(self.recorder.writes),
         };
+        let redirections = match &writes {
+            Writes::Yes(writes) => writes.clone(),
+            _ => Vec::new(),
+        };
+        let unreadable = match &writes {
+            Writes::Unreadable(reason) => Some(reason.clone()),
+            _ => None,
+        };
         Analysis {
             commands: self.commands,
+            redirections,
+            unreadable,
             writes,
             file_accesses: self.recorder.accesses,
         }
@@ -405,6 +416,7 @@ impl<'a> Evaluator<'a> {
         }
         self.commands.push(SimpleCommand {
             words: words.to_vec(),
+            effect: Effect::Reads,
         });
         let Some(program) = first.program() else {
             return self.give_up(Unreadable::UnknownProgram(first.shape().to_owned()));
