@@ -9,8 +9,13 @@ mod variables;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::effect::Unknown;
 use crate::word::Word;
 
+#[expect(
+    unused_imports,
+    reason = "the evaluation of commands does not call them yet"
+)]
 pub(crate) use variables::{is_harmless_variable, is_interpreted_variable};
 
 /// The embedded tables, by file name.
@@ -36,31 +41,7 @@ pub(crate) enum RowEffect {
         operands: Option<Vec<Word>>,
     },
     /// An argument is not known.
-    Unknown(UnknownArgument),
-}
-
-/// The argument that makes a command unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UnknownArgument {
-    /// The argument, for display.
-    pub(crate) word: String,
-    /// What it is.
-    pub(crate) part: ArgumentPart,
-}
-
-/// The part of a command that an argument is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ArgumentPart {
-    /// An option, or the value of one.
-    Option,
-    /// A subcommand.
-    Subcommand,
-    /// An operand that changes what the program does.
-    Operand,
-    /// An expansion that may be an option.
-    Expansion,
-    /// An option that is missing: without it the program may write.
-    Missing,
+    Unknown(Unknown),
 }
 
 /// Returns the effect of a program with these arguments according to its rows; `None` if no row names it.
