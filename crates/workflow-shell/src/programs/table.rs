@@ -20,8 +20,22 @@ pub(crate) use variables::{is_harmless_variable, is_interpreted_variable};
 
 /// The embedded tables, by file name.
 const FILES: &[(&str, &str)] = &[
+    ("cloud.txt", include_str!("../../tables/cloud.txt")),
+    ("containers.txt", include_str!("../../tables/containers.txt")),
+    ("cpp.txt", include_str!("../../tables/cpp.txt")),
+    ("databases.txt", include_str!("../../tables/databases.txt")),
     ("files.txt", include_str!("../../tables/files.txt")),
     ("git.txt", include_str!("../../tables/git.txt")),
+    ("go.txt", include_str!("../../tables/go.txt")),
+    ("javascript.txt", include_str!("../../tables/javascript.txt")),
+    ("jvm.txt", include_str!("../../tables/jvm.txt")),
+    ("network.txt", include_str!("../../tables/network.txt")),
+    ("python.txt", include_str!("../../tables/python.txt")),
+    ("ruby_php_dotnet.txt", include_str!("../../tables/ruby_php_dotnet.txt")),
+    ("rust.txt", include_str!("../../tables/rust.txt")),
+    ("search.txt", include_str!("../../tables/search.txt")),
+    ("system.txt", include_str!("../../tables/system.txt")),
+    ("text.txt", include_str!("../../tables/text.txt")),
 ];
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::parse(FILES).0);
@@ -106,6 +120,8 @@ struct ArgumentSet {
     options: HashMap<&'static str, KnownOption>,
     /// Starts of options: `-W*`.
     starts: Vec<&'static str>,
+    /// The first operand ends the options.
+    leading: bool,
     /// At least one option of each list must be present.
     needs: Vec<Vec<&'static str>>,
     operands: KnownOperands,
@@ -149,6 +165,8 @@ struct KnownOperands {
     max: usize,
     /// The operands that are known (`+*`: all that start so); `None` for all.
     values: Option<Vec<&'static str>>,
+    /// No operand contains one of these.
+    without: Vec<&'static str>,
 }
 
 impl Default for KnownOperands {
@@ -157,6 +175,7 @@ impl Default for KnownOperands {
             min: 0,
             max: usize::MAX,
             values: None,
+            without: Vec::new(),
         }
     }
 }

@@ -182,6 +182,10 @@ impl Sets<'_> {
         let mut found = Found::default();
         let mut words = words;
         while let Some((word, after)) = words.split_first() {
+            if self.row.leading && !found.operands.is_empty() {
+                found.operands.extend(words.iter().cloned());
+                break;
+            }
             if word.shape() == "--" {
                 self.rest(after, &mut found)?;
                 break;
@@ -247,6 +251,13 @@ impl Sets<'_> {
             if let Some(word) = found.operands.iter().find(|word| !is_known(word)) {
                 return Err(unknown(word, UnknownReason::Argument));
             }
+        }
+        let is_excluded = |word: &&Word| {
+            let has = |part: &&str| word.shape().contains(part);
+            !known.without.is_empty() && (is_variable(word) || known.without.iter().any(has))
+        };
+        if let Some(word) = found.operands.iter().find(is_excluded) {
+            return Err(unknown(word, UnknownReason::Argument));
         }
         if known.max < usize::MAX {
             // A glob or an expansion may be several words.

@@ -223,6 +223,14 @@ fn a_toolchain_precedes_the_subcommand() {
 }
 
 #[test]
+fn the_first_operand_ends_options_if_the_row_says_so() {
+    let t = tables("a [leading]: -x");
+    assert_eq!(effect_in(t, "a -x o $ -z --"), READS);
+    assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
+    assert_eq!(effect_in(t, "a -z o"), unknown("-z", UnknownReason::Option));
+}
+
+#[test]
 fn rows_are_tried_in_order() {
     let t =
         tables("a b: needs:(--dry-run|-n) --dry-run -n -x\na b [writes]\nc: -x\nc: -y operands:0");
@@ -238,7 +246,7 @@ fn rows_are_tried_in_order() {
 
 #[test]
 fn operands_are_counted_and_compared() {
-    let t = tables("a: operands:0..1\nb: operands:(now|+*)\nc: operands:1..2");
+    let t = tables("a: operands:0..1\nb: operands:(now|+*)\nc: operands:1..2\nd: operands:without(:|+)");
     assert_eq!(effect_in(t, "a x"), READS);
     assert_eq!(effect_in(t, "a x y"), unknown("y", UnknownReason::Argument));
     assert_eq!(
@@ -249,6 +257,9 @@ fn operands_are_counted_and_compared() {
         effect_in(t, "a s/$"),
         unknown("s/…", UnknownReason::Argument)
     );
+    assert_eq!(effect_in(t, "d x y"), READS);
+    assert_eq!(effect_in(t, "d x:y"), unknown("x:y", UnknownReason::Argument));
+    assert_eq!(effect_in(t, "d x/$"), unknown("x/…", UnknownReason::Argument));
     assert_eq!(effect_in(t, "b +%s now"), READS);
     assert_eq!(
         effect_in(t, "b 1200"),
