@@ -24,7 +24,7 @@ use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::Location;
 use crate::word::Word;
 pub(crate) use names::{is_awk, is_formatter, is_interpreter, is_known_location, known_name};
-use table::{ArgumentPart, RowEffect};
+use table::RowEffect;
 pub(crate) use table::{is_harmless_variable, is_interpreted_variable};
 
 /// A program with its arguments and its input.
@@ -198,15 +198,7 @@ pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Effect> {
         RowEffect::Writes { operation, .. } => {
             Effect::Writes(vec![FileWrite::chosen_by(operation, name)])
         }
-        RowEffect::Unknown(unknown) => {
-            let reason = match unknown.part {
-                ArgumentPart::Option => UnknownReason::Option,
-                ArgumentPart::Subcommand | ArgumentPart::Operand => UnknownReason::Argument,
-                ArgumentPart::Expansion => UnknownReason::Expansion,
-                ArgumentPart::Missing => UnknownReason::Missing,
-            };
-            Effect::unknown(&unknown.word, reason)
-        }
+        RowEffect::Unknown(unknown) => Effect::Unknown(unknown),
     };
     Some(effect)
 }

@@ -9,14 +9,29 @@ mod variables;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::effect::Unknown;
 use crate::word::Word;
 
 pub(crate) use variables::{is_harmless_variable, is_interpreted_variable};
 
 /// The embedded tables, by file name.
 const FILES: &[(&str, &str)] = &[
+    ("cloud.txt", include_str!("../../tables/cloud.txt")),
+    ("containers.txt", include_str!("../../tables/containers.txt")),
+    ("cpp.txt", include_str!("../../tables/cpp.txt")),
+    ("databases.txt", include_str!("../../tables/databases.txt")),
     ("files.txt", include_str!("../../tables/files.txt")),
     ("git.txt", include_str!("../../tables/git.txt")),
+    ("go.txt", include_str!("../../tables/go.txt")),
+    ("javascript.txt", include_str!("../../tables/javascript.txt")),
+    ("jvm.txt", include_str!("../../tables/jvm.txt")),
+    ("network.txt", include_str!("../../tables/network.txt")),
+    ("python.txt", include_str!("../../tables/python.txt")),
+    ("ruby_php_dotnet.txt", include_str!("../../tables/ruby_php_dotnet.txt")),
+    ("rust.txt", include_str!("../../tables/rust.txt")),
+    ("search.txt", include_str!("../../tables/search.txt")),
+    ("system.txt", include_str!("../../tables/system.txt")),
+    ("text.txt", include_str!("../../tables/text.txt")),
 ];
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::parse(FILES).0);
@@ -36,31 +51,7 @@ pub(crate) enum RowEffect {
         operands: Option<Vec<Word>>,
     },
     /// An argument is not known.
-    Unknown(UnknownArgument),
-}
-
-/// The argument that makes a command unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UnknownArgument {
-    /// The argument, for display.
-    pub(crate) word: String,
-    /// What it is.
-    pub(crate) part: ArgumentPart,
-}
-
-/// The part of a command that an argument is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ArgumentPart {
-    /// An option, or the value of one.
-    Option,
-    /// A subcommand.
-    Subcommand,
-    /// An operand that changes what the program does.
-    Operand,
-    /// An expansion that may be an option.
-    Expansion,
-    /// An option that is missing: without it the program may write.
-    Missing,
+    Unknown(Unknown),
 }
 
 /// Returns the effect of a program with these arguments according to its rows; `None` if no row names it.
@@ -125,6 +116,8 @@ struct ArgumentSet {
     options: HashMap<&'static str, KnownOption>,
     /// Starts of options: `-W*`.
     starts: Vec<&'static str>,
+    /// The first operand ends the options.
+    leading: bool,
     /// At least one option of each list must be present.
     needs: Vec<Vec<&'static str>>,
     operands: KnownOperands,
@@ -168,6 +161,8 @@ struct KnownOperands {
     max: usize,
     /// The operands that are known (`+*`: all that start so); `None` for all.
     values: Option<Vec<&'static str>>,
+    /// No operand contains one of these.
+    without: Vec<&'static str>,
 }
 
 impl Default for KnownOperands {
@@ -176,6 +171,7 @@ impl Default for KnownOperands {
             min: 0,
             max: usize::MAX,
             values: None,
+            without: Vec::new(),
         }
     }
 }

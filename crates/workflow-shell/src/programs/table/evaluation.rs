@@ -1,10 +1,10 @@
 //! The evaluation of rows.
 
 use super::{
-    ArgumentPart, ArgumentSet, KnownOption, Node, OptionValue, OptionWrites, Rest, Row, RowEffect,
-    RowKind, Tables, UnknownArgument,
+    ArgumentSet, KnownOption, Node, OptionValue, OptionWrites, Rest, Row, RowEffect, RowKind,
+    Tables,
 };
-use crate::display::displayed;
+use crate::effect::{Unknown, UnknownReason};
 use crate::word::{UNKNOWN, Word};
 
 /// Files that are no files of the project.
@@ -47,11 +47,11 @@ pub(super) fn evaluate(
         if node.rows.is_empty() {
             return RowEffect::Unknown(match (parsed, next) {
                 (Err(unknown), _) => unknown,
-                (Ok(()), Some(word)) if may_be_option(word) => {
-                    unknown(word, ArgumentPart::Expansion)
+                (Ok(()), Some(word)) if word.may_hide_option() => {
+                    unknown(word, UnknownReason::Expansion)
                 }
-                (Ok(()), Some(word)) => unknown(word, ArgumentPart::Subcommand),
-                (Ok(()), None) => missing(&path.join(" ")),
+                (Ok(()), Some(word)) => unknown(word, UnknownReason::Argument),
+                (Ok(()), None) => missing("a subcommand"),
             });
         }
         return first_known(tables, &path, node, words, &shared);
@@ -66,17 +66,17 @@ fn first_known(
     words: &[Word],
     shared: &[&'static Row],
 ) -> RowEffect {
-    let mut unknown: Option<UnknownArgument> = None;
+    let mut unknown: Option<Unknown> = None;
     for index in &node.rows {
         match evaluate_row(&tables.rows[*index], path, words, shared) {
             Ok(effect) => return effect,
             Err(found) => match &unknown {
-                Some(first) if first.part != ArgumentPart::Missing => {}
+                Some(first) if first.reason != UnknownReason::Missing => {}
                 _ => unknown = Some(found),
             },
         }
     }
-    RowEffect::Unknown(unknown.unwrap_or_else(|| missing(&path.join(" "))))
+    RowEffect::Unknown(unknown.unwrap_or_else(|| missing("a subcommand")))
 }
 
 fn evaluate_row(
@@ -84,7 +84,7 @@ fn evaluate_row(
     path: &[&str],
     words: &[Word],
     shared: &[&'static Row],
-) -> Result<RowEffect, UnknownArgument> {
+) -> Result<RowEffect, Unknown> {
     if row.kind == RowKind::Writes {
         return Ok(RowEffect::Writes {
             operation: format!("`{}`", path.join(" ")),
@@ -178,16 +178,20 @@ struct Sets<'a> {
 }
 
 impl Sets<'_> {
-    fn find(&self, words: &[Word]) -> Result<Found, UnknownArgument> {
+    fn find(&self, words: &[Word]) -> Result<Found, Unknown> {
         let mut found = Found::default();
         let mut words = words;
         while let Some((word, after)) = words.split_first() {
+            if self.row.leading && !found.operands.is_empty() {
+                found.operands.extend(words.iter().cloned());
+                break;
+            }
             if word.shape() == "--" {
                 self.rest(after, &mut found)?;
                 break;
             }
-            if may_be_option(word) {
-                return Err(unknown(word, ArgumentPart::Expansion));
+            if word.may_hide_option() {
+                return Err(unknown(word, UnknownReason::Expansion));
             }
             if is_option(word) {
                 self.take_option(&mut words, &mut found)?;
@@ -205,7 +209,7 @@ impl Sets<'_> {
         Ok(found)
     }
 
-    fn rest(&self, words: &[Word], found: &mut Found) -> Result<(), UnknownArgument> {
+    fn rest(&self, words: &[Word], found: &mut Found) -> Result<(), Unknown> {
         match &self.row.rest {
             Rest::Any => {}
             Rest::Operands => found.operands.extend(words.iter().cloned()),
@@ -232,7 +236,7 @@ impl Sets<'_> {
         Ok(())
     }
 
-    fn check_operands(&self, found: &Found) -> Result<(), UnknownArgument> {
+    fn check_operands(&self, found: &Found) -> Result<(), Unknown> {
         let known = &self.row.operands;
         let is_variable = |word: &&Word| word.is_glob || word.shape().contains(UNKNOWN);
         if let Some(values) = &known.values {
@@ -245,8 +249,15 @@ impl Sets<'_> {
                 })
             };
             if let Some(word) = found.operands.iter().find(|word| !is_known(word)) {
-                return Err(unknown(word, ArgumentPart::Operand));
+                return Err(unknown(word, UnknownReason::Argument));
             }
+        }
+        let is_excluded = |word: &&Word| {
+            let has = |part: &&str| word.shape().contains(part);
+            !known.without.is_empty() && (is_variable(word) || known.without.iter().any(has))
+        };
+        if let Some(word) = found.operands.iter().find(is_excluded) {
+            return Err(unknown(word, UnknownReason::Argument));
         }
         if known.max < usize::MAX {
             // A glob or an expansion may be several words.
@@ -256,11 +267,11 @@ impl Sets<'_> {
                 .find(is_variable)
                 .filter(|_| known.max > 0);
             if let Some(word) = found.operands.get(known.max).or(several) {
-                return Err(unknown(word, ArgumentPart::Operand));
+                return Err(unknown(word, UnknownReason::Argument));
             }
         }
         if found.operands.len() < known.min {
-            return Err(missing("operand"));
+            return Err(missing("an operand"));
         }
         // Some programs take `--check false` for `--check=false`.
         if !self.row.needs.is_empty()
@@ -269,12 +280,12 @@ impl Sets<'_> {
                 .iter()
                 .find(|word| matches!(word.shape(), "false" | "no" | "0"))
         {
-            return Err(unknown(word, ArgumentPart::Operand));
+            return Err(unknown(word, UnknownReason::Argument));
         }
         Ok(())
     }
 
-    fn take_option(&self, words: &mut &[Word], found: &mut Found) -> Result<(), UnknownArgument> {
+    fn take_option(&self, words: &mut &[Word], found: &mut Found) -> Result<(), Unknown> {
         let own = OptionSource {
             set: self.row,
             whole_words: self.whole_words,
@@ -298,7 +309,7 @@ fn take_options(
     words: &mut &[Word],
     rows: &[&'static Row],
     found: &mut Found,
-) -> Result<(), UnknownArgument> {
+) -> Result<(), Unknown> {
     let sources: Vec<_> = rows
         .iter()
         .map(|row| OptionSource {
@@ -328,10 +339,13 @@ fn take_option(
     words: &mut &[Word],
     sources: &[OptionSource],
     found: &mut Found,
-) -> Result<(), UnknownArgument> {
+) -> Result<(), Unknown> {
     let Some((word, after)) = words.split_first() else {
         return Ok(());
     };
+    if word.may_hide_option() {
+        return Err(unknown(word, UnknownReason::Expansion));
+    }
     let shape = word.shape();
     let is_start = |source: &OptionSource| {
         let starts = &source.set.starts;
@@ -358,7 +372,7 @@ fn take_option(
         *words = after;
         let joined = (name.len() < shape.len()).then(|| word.suffix(name.len() + 1));
         let value = match (option.value, joined) {
-            (OptionValue::None, Some(_)) => return Err(unknown(word, ArgumentPart::Option)),
+            (OptionValue::None, Some(_)) => return Err(unknown(word, UnknownReason::Option)),
             (OptionValue::Required, None) => Some(take_value(word, words)?),
             (_, joined) => joined,
         };
@@ -371,7 +385,7 @@ fn take_option(
         return Ok(());
     }
     if shape.starts_with("--") || sources.iter().all(|source| source.whole_words) {
-        return Err(unknown(word, ArgumentPart::Option));
+        return Err(unknown(word, UnknownReason::Option));
     }
     *words = after;
     for (index, letter) in shape.char_indices().skip(1) {
@@ -380,7 +394,7 @@ fn take_option(
             .iter()
             .filter(|source| !source.whole_words)
             .find_map(|source| source.set.options.get_key_value(name.as_str()))
-            .ok_or_else(|| unknown(word, ArgumentPart::Option))?;
+            .ok_or_else(|| unknown(word, UnknownReason::Option))?;
         let rest = word.suffix(index + letter.len_utf8());
         let joined = (!rest.shape().is_empty()).then_some(rest);
         let value = match (option.value, joined) {
@@ -401,36 +415,32 @@ fn take_option(
 /// Takes the value of an option from the next word.
 ///
 /// A value that looks like an option is not known: if the table were wrong and the option took no value, it would be one.
-fn take_value(option: &Word, words: &mut &[Word]) -> Result<Word, UnknownArgument> {
+fn take_value(option: &Word, words: &mut &[Word]) -> Result<Word, Unknown> {
     let (value, after) = words
         .split_first()
-        .ok_or_else(|| unknown(option, ArgumentPart::Option))?;
+        .ok_or_else(|| unknown(option, UnknownReason::Option))?;
     let is_number = value
         .shape()
         .trim_start_matches('-')
         .starts_with(|c: char| c.is_ascii_digit());
-    if may_be_option(value) {
-        return Err(unknown(value, ArgumentPart::Expansion));
+    if value.may_hide_option() {
+        return Err(unknown(value, UnknownReason::Expansion));
     }
     if is_option(value) && !is_number || value.shape() == "--" {
-        return Err(unknown(value, ArgumentPart::Option));
+        return Err(unknown(value, UnknownReason::Option));
     }
     *words = after;
     Ok(value.clone())
 }
 
-fn check_value(
-    word: &Word,
-    option: &KnownOption,
-    value: Option<&Word>,
-) -> Result<(), UnknownArgument> {
+fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Result<(), Unknown> {
     let (Some(values), Some(value)) = (&option.values, value) else {
         return Ok(());
     };
     if value.text().is_some_and(|text| values.contains(&text)) {
         return Ok(());
     }
-    Err(unknown(word, ArgumentPart::Option))
+    Err(unknown(word, UnknownReason::Option))
 }
 
 /// Returns whether a word is an option by its first character.
@@ -438,27 +448,10 @@ fn is_option(word: &Word) -> bool {
     word.shape().len() > 1 && word.shape().starts_with('-')
 }
 
-/// Returns whether the result of an expansion may be an option: its start is not known.
-fn may_be_option(word: &Word) -> bool {
-    let shape = word.shape();
-    let may_start = ["{-", ",-", "}-", "{\0", ",\0", "}\0"];
-    let is_process = word.is_process_substitution() && shape.len() == 1;
-    shape.starts_with(UNKNOWN) && !is_process
-        || word.is_glob
-            && shape.starts_with('{')
-            && may_start.iter().any(|start| shape.contains(start))
+fn unknown(word: &Word, reason: UnknownReason) -> Unknown {
+    Unknown::new(word.shape(), reason)
 }
 
-fn unknown(word: &Word, part: ArgumentPart) -> UnknownArgument {
-    UnknownArgument {
-        word: displayed(word.shape()),
-        part,
-    }
-}
-
-fn missing(word: &str) -> UnknownArgument {
-    UnknownArgument {
-        word: displayed(word),
-        part: ArgumentPart::Missing,
-    }
+fn missing(word: &str) -> Unknown {
+    Unknown::new(word, UnknownReason::Missing)
 }

@@ -36,6 +36,7 @@ impl Tables {
         let mut path: Vec<&'static str> = Vec::new();
         let mut kind = RowKind::Reads;
         let (mut whole_words, mut is_prefix, mut is_global) = (false, false, false);
+        let mut leading = false;
         let mut rest = entry.head;
         while let Some((before, flags)) = rest.split_once('[') {
             path.extend(before.split_ascii_whitespace());
@@ -45,6 +46,7 @@ impl Tables {
                 "writes" => kind = RowKind::Writes,
                 "writes operands" => kind = RowKind::WritesOperands,
                 "words" => whole_words = true,
+                "leading" => leading = true,
                 "prefix" => is_prefix = true,
                 "global" => (is_prefix, is_global) = (true, true),
                 _ => return Err(format!("`[{flag}]` is no mark")),
@@ -59,7 +61,8 @@ impl Tables {
             return Err("no colon behind the program".to_owned());
         }
         let items = expand(&entry.items, lists)?;
-        let arguments = ArgumentSet::parse(&items, whole_words)?;
+        let mut arguments = ArgumentSet::parse(&items, whole_words)?;
+        arguments.leading = leading;
         if kind == RowKind::Writes && !items.is_empty() {
             return Err("a row that writes in any case has no items".to_owned());
         }
@@ -315,6 +318,12 @@ impl KnownOperands {
             text.parse::<usize>()
                 .map_err(|_| format!("`{text}` is no number of operands"))
         };
+        if let Some(without) = text.strip_prefix("without") {
+            return Ok(Self {
+                without: alternatives(without)?,
+                ..Self::default()
+            });
+        }
         if text.starts_with('(') {
             return Ok(Self {
                 values: Some(alternatives(text)?),
@@ -329,7 +338,7 @@ impl KnownOperands {
         Ok(Self {
             min,
             max,
-            values: None,
+            ..Self::default()
         })
     }
 }

@@ -1,9 +1,7 @@
 use super::evaluation::evaluate;
 use super::variables::Variables;
-use super::{
-    ArgumentPart, FILES, RowEffect, Tables, UnknownArgument, is_harmless_variable,
-    is_interpreted_variable,
-};
+use super::{FILES, RowEffect, Tables, is_harmless_variable, is_interpreted_variable};
+use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
 /// Evaluates a line of literal words; `$` stands for an expansion.
@@ -23,11 +21,12 @@ fn tables(text: &'static str) -> &'static Tables {
     Box::leak(Box::new(tables))
 }
 
-fn unknown(word: &str, part: ArgumentPart) -> Option<RowEffect> {
-    let word = word.to_owned();
-    Some(RowEffect::Unknown(UnknownArgument { word, part }))
+#[expect(clippy::unnecessary_wraps, reason = "results are compared with it")]
+fn unknown(word: &str, reason: UnknownReason) -> Option<RowEffect> {
+    Some(RowEffect::Unknown(Unknown::new(word, reason)))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "results are compared with it")]
 fn writes(operation: &str, operands: Option<&[&str]>) -> Option<RowEffect> {
     Some(RowEffect::Writes {
         operation: operation.to_owned(),
@@ -55,7 +54,7 @@ fn every_table_is_embedded() {
     let entries = std::fs::read_dir(directory).unwrap();
     let mut found: Vec<_> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(".txt") && name != "variables.txt")
+        .filter(|name| name != "README.md" && name != "variables.txt")
         .collect();
     found.sort();
     let mut listed: Vec<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -104,10 +103,10 @@ fn letters_are_joined_and_take_values() {
     ] {
         assert_eq!(effect_in(t, line), READS, "{line}");
     }
-    assert_eq!(effect_in(t, "a -xz"), unknown("-xz", ArgumentPart::Option));
-    assert_eq!(effect_in(t, "a -xk"), unknown("-xk", ArgumentPart::Option));
-    assert_eq!(effect_in(t, "a -x5"), unknown("-x5", ArgumentPart::Option));
-    assert_eq!(effect_in(t, "a -x$"), unknown("-x…", ArgumentPart::Option));
+    assert_eq!(effect_in(t, "a -xz"), unknown("-xz", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -xk"), unknown("-xk", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -x5"), unknown("-x5", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -x$"), unknown("-x…", UnknownReason::Option));
 }
 
 #[test]
@@ -118,7 +117,7 @@ fn long_options_are_not_abbreviated() {
     }
     for word in ["--fla", "--ke=v", "--flag=v", "--opt=z", "--opt=$"] {
         let shown = word.replace('$', "…");
-        let expected = unknown(&shown, ArgumentPart::Option);
+        let expected = unknown(&shown, UnknownReason::Option);
         assert_eq!(effect_in(t, &format!("a {word}")), expected);
     }
 }
@@ -128,11 +127,11 @@ fn a_value_that_looks_like_an_option_is_unknown() {
     let t = tables("a: --key= -o=>");
     assert_eq!(
         effect_in(t, "a --key -ox"),
-        unknown("-ox", ArgumentPart::Option)
+        unknown("-ox", UnknownReason::Option)
     );
     assert_eq!(
         effect_in(t, "a --key --"),
-        unknown("--", ArgumentPart::Option)
+        unknown("--", UnknownReason::Option)
     );
     assert_eq!(effect_in(t, "a --key -5"), READS);
 }
@@ -140,7 +139,7 @@ fn a_value_that_looks_like_an_option_is_unknown() {
 #[test]
 fn an_expansion_that_may_be_an_option_is_unknown() {
     let t = tables("a: -x --key=\nb: *");
-    assert_eq!(effect_in(t, "a $"), unknown("…", ArgumentPart::Expansion));
+    assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
     assert_eq!(effect_in(t, "a src/$ --key=$"), READS);
     assert_eq!(effect_in(t, "a -- $"), READS);
     assert_eq!(effect_in(t, "b $"), READS);
@@ -149,7 +148,7 @@ fn an_expansion_that_may_be_an_option_is_unknown() {
         ..Word::literal("{-x,-o}")
     };
     let (name, node) = t.programs.get_key_value("a").unwrap();
-    let expected = unknown("{-x,-o}", ArgumentPart::Expansion);
+    let expected = unknown("{-x,-o}", UnknownReason::Expansion);
     assert_eq!(Some(evaluate(t, name, node, &[braces])), expected);
     let glob = Word {
         is_glob: true,
@@ -165,7 +164,7 @@ fn whole_words_have_one_dash_or_two() {
         assert_eq!(effect_in(t, line), READS, "{line}");
     }
     for word in ["-r", "-vv", "-v=false", "-mod=mod"] {
-        let expected = unknown(word, ArgumentPart::Option);
+        let expected = unknown(word, UnknownReason::Option);
         assert_eq!(effect_in(t, &format!("a {word}")), expected);
     }
 }
@@ -178,13 +177,16 @@ fn the_longest_subcommand_wins() {
     }
     assert_eq!(
         effect_in(t, "a b c -x"),
-        unknown("-x", ArgumentPart::Option)
+        unknown("-x", UnknownReason::Option)
     );
-    assert_eq!(effect_in(t, "a q"), unknown("q", ArgumentPart::Operand));
-    assert_eq!(effect_in(t, "a -v e"), unknown("e", ArgumentPart::Operand));
+    assert_eq!(effect_in(t, "a q"), unknown("q", UnknownReason::Argument));
+    assert_eq!(
+        effect_in(t, "a -v e"),
+        unknown("e", UnknownReason::Argument)
+    );
     assert_eq!(
         effect_in(t, "a b -C z"),
-        unknown("-C", ArgumentPart::Option)
+        unknown("-C", UnknownReason::Option)
     );
     assert_eq!(effect_in(t, "a e --any"), writes("`a e`", None));
 }
@@ -192,10 +194,13 @@ fn the_longest_subcommand_wins() {
 #[test]
 fn a_program_without_a_row_of_its_own_needs_a_subcommand() {
     let t = tables("a b: *");
-    assert_eq!(effect_in(t, "a c"), unknown("c", ArgumentPart::Subcommand));
-    assert_eq!(effect_in(t, "a $"), unknown("…", ArgumentPart::Expansion));
-    assert_eq!(effect_in(t, "a"), unknown("a", ArgumentPart::Missing));
-    assert_eq!(effect_in(t, "a -x b"), unknown("-x", ArgumentPart::Option));
+    assert_eq!(effect_in(t, "a c"), unknown("c", UnknownReason::Argument));
+    assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
+    assert_eq!(
+        effect_in(t, "a"),
+        unknown("a subcommand", UnknownReason::Missing)
+    );
+    assert_eq!(effect_in(t, "a -x b"), unknown("-x", UnknownReason::Option));
 }
 
 #[test]
@@ -213,8 +218,16 @@ fn a_toolchain_precedes_the_subcommand() {
     assert_eq!(effect_in(t, "a +nightly c"), writes("`a c`", None));
     assert_eq!(
         effect_in(t, "a +$ b"),
-        unknown("+…", ArgumentPart::Subcommand)
+        unknown("+…", UnknownReason::Argument)
     );
+}
+
+#[test]
+fn the_first_operand_ends_options_if_the_row_says_so() {
+    let t = tables("a [leading]: -x");
+    assert_eq!(effect_in(t, "a -x o $ -z --"), READS);
+    assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
+    assert_eq!(effect_in(t, "a -z o"), unknown("-z", UnknownReason::Option));
 }
 
 #[test]
@@ -228,25 +241,34 @@ fn rows_are_tried_in_order() {
     assert_eq!(effect_in(t, "a b --dry-run false"), writes("`a b`", None));
     assert_eq!(effect_in(t, "c -y"), READS);
     assert_eq!(effect_in(t, "c -x o"), READS);
-    assert_eq!(effect_in(t, "c -y o"), unknown("-y", ArgumentPart::Option));
+    assert_eq!(effect_in(t, "c -y o"), unknown("-y", UnknownReason::Option));
 }
 
 #[test]
 fn operands_are_counted_and_compared() {
-    let t = tables("a: operands:0..1\nb: operands:(now|+*)\nc: operands:1..2");
+    let t = tables("a: operands:0..1\nb: operands:(now|+*)\nc: operands:1..2\nd: operands:without(:|+)");
     assert_eq!(effect_in(t, "a x"), READS);
-    assert_eq!(effect_in(t, "a x y"), unknown("y", ArgumentPart::Operand));
+    assert_eq!(effect_in(t, "a x y"), unknown("y", UnknownReason::Argument));
     assert_eq!(
         effect_in(t, "a x -- y"),
-        unknown("y", ArgumentPart::Operand)
+        unknown("y", UnknownReason::Argument)
     );
-    assert_eq!(effect_in(t, "a s/$"), unknown("s/…", ArgumentPart::Operand));
+    assert_eq!(
+        effect_in(t, "a s/$"),
+        unknown("s/…", UnknownReason::Argument)
+    );
+    assert_eq!(effect_in(t, "d x y"), READS);
+    assert_eq!(effect_in(t, "d x:y"), unknown("x:y", UnknownReason::Argument));
+    assert_eq!(effect_in(t, "d x/$"), unknown("x/…", UnknownReason::Argument));
     assert_eq!(effect_in(t, "b +%s now"), READS);
     assert_eq!(
         effect_in(t, "b 1200"),
-        unknown("1200", ArgumentPart::Operand)
+        unknown("1200", UnknownReason::Argument)
     );
-    assert_eq!(effect_in(t, "c"), unknown("operand", ArgumentPart::Missing));
+    assert_eq!(
+        effect_in(t, "c"),
+        unknown("an operand", UnknownReason::Missing)
+    );
 }
 
 #[test]
@@ -263,7 +285,7 @@ fn written_files_are_named() {
     assert_eq!(effect_in(t, "a -x -o f"), writes("`a -x`", None));
     assert_eq!(
         effect_in(t, "a -o f -z"),
-        unknown("-z", ArgumentPart::Option)
+        unknown("-z", UnknownReason::Option)
     );
     assert_eq!(
         effect_in(t, "b --fix s t"),
@@ -281,17 +303,26 @@ fn words_behind_two_dashes_are_operands_unless_the_row_says_otherwise() {
     assert_eq!(effect_in(t, "a -- -z"), READS);
     assert_eq!(effect_in(t, "b -- -z $"), READS);
     assert_eq!(effect_in(t, "c -- -x o"), READS);
-    assert_eq!(effect_in(t, "c -- -z"), unknown("-z", ArgumentPart::Option));
+    assert_eq!(
+        effect_in(t, "c -- -z"),
+        unknown("-z", UnknownReason::Option)
+    );
     assert_eq!(effect_in(t, "d o -- -D w"), READS);
-    assert_eq!(effect_in(t, "d -- o"), unknown("o", ArgumentPart::Operand));
-    assert_eq!(effect_in(t, "d -- -x"), unknown("-x", ArgumentPart::Option));
+    assert_eq!(
+        effect_in(t, "d -- o"),
+        unknown("o", UnknownReason::Argument)
+    );
+    assert_eq!(
+        effect_in(t, "d -- -x"),
+        unknown("-x", UnknownReason::Option)
+    );
 }
 
 #[test]
 fn starts_of_options_are_known_if_the_whole_word_is() {
     let t = tables("a [words]: -W* -c");
     assert_eq!(effect_in(t, "a -Wall -c"), READS);
-    assert_eq!(effect_in(t, "a -W$"), unknown("-W…", ArgumentPart::Option));
+    assert_eq!(effect_in(t, "a -W$"), unknown("-W…", UnknownReason::Option));
 }
 
 #[test]

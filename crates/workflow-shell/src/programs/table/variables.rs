@@ -91,9 +91,10 @@ impl Variables {
         if name.is_empty() || !name.chars().all(is_name) {
             return Err(format!("`{row}` is no variable"));
         }
-        let is_listed = match is_interpreted {
-            true => self.interpreted.contains(&name),
-            false => self.harmless.iter().any(|known| known.name == name),
+        let is_listed = if is_interpreted {
+            self.interpreted.contains(&name)
+        } else {
+            self.harmless.iter().any(|known| known.name == name)
         };
         if is_listed {
             return Err(format!("`{row}` is listed twice"));
