@@ -57,6 +57,8 @@ struct Evaluator<'a> {
     globs_changed: bool,
     /// The functions that the line has certainly defined.
     functions: HashSet<String>,
+    /// True while commands are evaluated that may be none.
+    is_guessing: bool,
 }
 
 impl<'a> Evaluator<'a> {
@@ -71,6 +73,7 @@ impl<'a> Evaluator<'a> {
             cd_uncertain: false,
             globs_changed: false,
             functions: HashSet::new(),
+            is_guessing: false,
         }
     }
 
@@ -584,7 +587,9 @@ impl<'a> Evaluator<'a> {
             self.source,
         );
         let text = value.text().filter(|_| assignment.is_complete);
-        let is_known = if is_permanent {
+        let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {
+            true
+        } else if is_permanent {
             !programs::is_interpreted_variable(name)
         } else {
             programs::is_harmless_variable(name, text)
@@ -786,6 +791,27 @@ impl<'a> Evaluator<'a> {
                 }
             }
             NestedCommand::Elsewhere(word) => self.remote_script(&word, depth),
+            NestedCommand::Guess(words) => {
+                self.guess(NestedCommand::OtherDirectory(words), scope);
+            }
+            NestedCommand::GuessedScript(word) => self.guess(NestedCommand::Script(word), scope),
+        }
+    }
+
+    /// Evaluates a command that may be none: its syntax errors do not count.
+    fn guess(&mut self, command: NestedCommand, scope: &mut Scope<'_>) {
+        // The guesses for a command include those for its arguments.
+        if std::mem::replace(&mut self.is_guessing, true) {
+            return;
+        }
+        let unreadable = self.unreadable.take();
+        self.nested_command(command, scope);
+        self.is_guessing = false;
+        match self.unreadable.take() {
+            Some(Unreadable::Syntax(_) | Unreadable::Part(_)) | None => {
+                self.unreadable = unreadable;
+            }
+            limit => self.unreadable = unreadable.or(limit),
         }
     }
 

@@ -134,9 +134,14 @@ fn dd(arguments: &[Word]) -> Result {
     Ok(Outcome::writes("`dd`", &files))
 }
 
+/// Programs that `tar` runs to compress.
+const COMPRESSORS: &[&str] = &[
+    "gzip", "pigz", "bzip2", "lbzip2", "pbzip2", "xz", "zstd", "zstdmt", "lz4", "brotli",
+];
+
 /// `tar`: lists, extracts or creates.
 fn tar(arguments: &[Word]) -> Result {
-    const OPTIONS: &str = "-txcruAzjJZvOpPhkma -f= -C= --list --extract --get --create --append --update --catenate --delete --file= --directory= --gzip --bzip2 --xz --zstd --lzma --verbose --exclude= --strip-components= --to-stdout --wildcards --no-wildcards --totals --numeric-owner --no-same-owner --no-same-permissions --no-recursion --full-time --preserve-permissions --absolute-names --dereference --auto-compress --sort= --mtime= --owner= --group= --exclude-vcs --keep-old-files --overwrite";
+    const OPTIONS: &str = "-txcruAzjJZvOpPhkma -f= -C= -I= --use-compress-program= --list --extract --get --create --append --update --catenate --delete --file= --directory= --gzip --bzip2 --xz --zstd --lzma --verbose --exclude= --strip-components= --to-stdout --wildcards --no-wildcards --totals --numeric-owner --no-same-owner --no-same-permissions --no-recursion --full-time --preserve-permissions --absolute-names --dereference --auto-compress --sort= --mtime= --owner= --group= --exclude-vcs --keep-old-files --overwrite";
     // `tar xzf archive`: letters first, followed by their values in the same order.
     let bundled: Vec<Word>;
     let arguments = match arguments {
@@ -148,7 +153,7 @@ fn tar(arguments: &[Word]) -> Result {
                     return Err(argument(first));
                 }
                 options.push(Word::literal(&format!("-{letter}")));
-                if matches!(letter, 'f' | 'C') {
+                if matches!(letter, 'f' | 'C' | 'I') {
                     options.push(rest.next().cloned().ok_or_else(|| argument(first))?);
                 }
             }
@@ -159,6 +164,16 @@ fn tar(arguments: &[Word]) -> Result {
         all => all,
     };
     let known = split(arguments, OPTIONS, Place::Anywhere)?;
+    let compressors = known.values(&["-I", "--use-compress-program"]);
+    let compresses = |word: &&&Word| {
+        let words = word.text().map(|text| text.split(' ').collect::<Vec<_>>());
+        words.is_some_and(|words| {
+            COMPRESSORS.contains(&words[0]) && words[1..].iter().all(|word| word.starts_with('-'))
+        })
+    };
+    if let Some(word) = compressors.iter().find(|word| !compresses(word)) {
+        return Err(argument(word));
+    }
     let archives = known.values(&["-f", "--file"]);
     let archive = archives.last().copied();
     if let Some(archive) = archive.filter(|archive| {

@@ -76,6 +76,10 @@ pub(crate) enum NestedCommand {
     Eval(Word),
     /// A script that a shell on another machine runs.
     Elsewhere(Word),
+    /// A command that may run. What runs it is unknown, so that only rules on commands and paths need it.
+    Guess(Vec<Word>),
+    /// A script that may run.
+    GuessedScript(Word),
 }
 
 impl Outcome {
@@ -156,6 +160,9 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
         return Outcome::unknown(invocation.name, UnknownReason::Input);
     }
     match row(invocation.name, invocation.arguments) {
+        Some(effect @ Effect::Unknown(_)) => {
+            Outcome::of(effect).with(wrappers::guesses(invocation))
+        }
         Some(effect) => Outcome::of(effect),
         None => {
             let word = invocation.words[0].shape();
@@ -214,7 +221,13 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
     let is_bare = first
         .text()
         .is_some_and(|text| !text.contains('/') && !text.contains('='));
-    let has_input = !matches!(invocation.input, StandardInput::Inherited);
+    let has_input = match invocation.input {
+        StandardInput::Inherited => false,
+        StandardInput::Pipe { .. } => {
+            names::executes_input(invocation.name) || names::is_shell(invocation.name)
+        }
+        _ => true,
+    };
     if !is_bare || has_input || names::takes_commands(invocation.name) {
         return false;
     }

@@ -109,7 +109,6 @@ pub(crate) fn executes_input(name: &str) -> bool {
                 | "telnet"
                 | "nc"
                 | "dc"
-                | "bc"
                 | "ed"
                 | "ex"
                 | "vi"
@@ -129,10 +128,29 @@ pub(crate) fn executes_input(name: &str) -> bool {
                 | "screen"
                 | "tmux"
                 | "expect"
-                | "openssl"
                 | "rails"
                 | "terraform"
-        ) && name != "openssl"
+        )
+}
+
+/// Returns whether a program is a shell.
+pub(crate) fn is_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "mksh"
+            | "ash"
+            | "fish"
+            | "rbash"
+            | "csh"
+            | "tcsh"
+            | "nu"
+            | "xonsh"
+            | "elvish"
+    )
 }
 
 /// Returns why a program without a row is unknown.

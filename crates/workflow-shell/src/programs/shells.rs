@@ -34,7 +34,7 @@ pub(super) fn script(text: Word, run: fn(Word) -> NestedCommand) -> Outcome {
 
 /// `sh -c text`, `sh -n file`, `sh` with a script on its standard input.
 fn shell(invocation: &Invocation<'_>) -> Result {
-    const OPTIONS: &str = "-ceuxlvfn -o= --login --norc --noprofile --posix";
+    const OPTIONS: &str = "-ceuxlvfns -o= --login --norc --noprofile --posix";
     let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
     let rest = &invocation.arguments[known.length..];
     let is_setting = |word: &&Word| {
@@ -59,8 +59,10 @@ fn shell(invocation: &Invocation<'_>) -> Result {
     match rest.first() {
         // It checks the syntax.
         Some(word) if known.has(&["-n"]) && !word.is_standard_input() => Ok(Outcome::reads()),
-        Some(word) => Err(Unknown::new(word.shape(), UnknownReason::HiddenCode)),
-        None => standard_input(invocation),
+        Some(word) if !known.has(&["-s"]) => {
+            Err(Unknown::new(word.shape(), UnknownReason::HiddenCode))
+        }
+        _ => standard_input(invocation),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each knows its own options exactly. With any other option it is unknown, because then it is not certain where the command
 //! starts; the commands that rules on `command` see are guesses.
 
+use super::names::is_shell;
 use super::options::{Known, Place, argument, expansion, joined, split};
 use super::shells::script;
 use super::{Invocation, NestedCommand, Outcome, Result, is_harmless_variable};
@@ -58,9 +59,9 @@ const OTHER_WRAPPERS: &[&str] = &[
     "distrobox", "distrobox-enter", "doppler", "dotenv", "dotenvx", "dumb-init", "faketime", "firejail", "flatpak-spawn", "gosu", "guix", "infisical", "logsave", "ltrace", "mise", "nix", "nix-shell",
     "nocache", "nodemon", "nq", "nsenter", "numactl", "opam", "op", "parallel", "perf", "pkexec", "prlimit", "proot", "proxychains", "proxychains4", "rlwrap", "run0", "runuser", "s6-setuidgid",
     "script", "setarch", "setpriv", "setuidgid", "sg", "shx", "start-stop-daemon", "su", "su-exec", "systemd-inhibit", "systemd-run", "tini", "toolbox", "torsocks", "tsp", "unshare", "valgrind",
-    "watchexec", "chokidar", "wsl", "xargo", "xvfb-run", "capsh", "ssh-agent", "newgrp", "tmux", "screen", "git", "cargo", "npm", "npx", "pnpm", "pnpx", "yarn", "bun", "uv", "uvx", "poetry", "pdm",
-    "pipenv", "hatch", "rye", "pixi", "conda", "mamba", "micromamba", "bundle", "rbenv", "pyenv", "nodenv", "stack", "cabal", "volta", "fnm", "rustup", "docker", "podman", "kubectl", "ssh", "rtk",
-    "ld.so", "cmd", "rg", "man", "fish", "rbash",
+    "watchexec", "chokidar", "wsl", "xargo", "xvfb-run", "capsh", "ssh-agent", "newgrp", "tmux", "screen", "cargo", "npm", "npx", "pnpm", "pnpx", "yarn", "bun", "uv", "uvx", "poetry", "pdm",
+    "pipenv", "hatch", "rye", "pixi", "conda", "mamba", "micromamba", "bundle", "rbenv", "pyenv", "nodenv", "stack", "cabal", "volta", "fnm", "rustup", "rtk",
+    "ld.so",
 ];
 
 /// Returns the outcome of a program that runs its arguments.
@@ -214,8 +215,16 @@ fn measured(invocation: &Invocation<'_>) -> Result {
 /// Returns the commands that a program whose arguments are not known may run, for rules on commands.
 pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
     let name = invocation.name;
+    let arguments = invocation.arguments;
+    if name == "git" {
+        let bisects = |words: &[Word]| words[0].shape() == "bisect" && words[1].shape() == "run";
+        let start = arguments.windows(2).position(bisects);
+        let command = start.map(|start| NestedCommand::Guess(arguments[start + 2..].to_vec()));
+        return command.into_iter().collect();
+    }
     let is_wrapper = OTHER_WRAPPERS.contains(&name)
         || WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&name))
+        || is_shell(name)
         || matches!(
             name,
             "env"
@@ -227,16 +236,7 @@ pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
                 | "find"
                 | "fd"
                 | "fdfind"
-                | "sh"
-                | "bash"
-                | "zsh"
-                | "dash"
-                | "ksh"
-                | "mksh"
-                | "ash"
                 | "eval"
-                | "python"
-                | "pypy"
         );
     if !is_wrapper {
         return Vec::new();
@@ -245,22 +245,20 @@ pub(super) fn guesses(invocation: &Invocation<'_>) -> Vec<NestedCommand> {
         !word.shape().starts_with('-') && word.assignment().is_none() && word.program().is_some()
     };
     let mut guesses = Vec::new();
-    for (index, word) in invocation.arguments.iter().enumerate().take(MAX_GUESSES) {
+    for (index, word) in arguments.iter().enumerate().take(MAX_GUESSES) {
         let value = word
             .shape()
             .strip_prefix("--")
             .and_then(|_| word.after_equals());
         let word = value.as_ref().unwrap_or(word);
         if word.shape().contains(char::is_whitespace) {
-            guesses.push(NestedCommand::Script(word.clone()));
+            guesses.push(NestedCommand::GuessedScript(word.clone()));
         } else if starts(word) {
-            let end = invocation.arguments[index..]
+            let end = arguments[index..]
                 .iter()
                 .position(|word| word.shape() == ";");
-            let end = end.map_or(invocation.arguments.len(), |end| index + end);
-            guesses.push(NestedCommand::Command(
-                invocation.arguments[index..end].to_vec(),
-            ));
+            let end = end.map_or(arguments.len(), |end| index + end);
+            guesses.push(NestedCommand::Guess(arguments[index..end].to_vec()));
         }
     }
     guesses

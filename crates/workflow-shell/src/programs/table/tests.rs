@@ -246,7 +246,9 @@ fn rows_are_tried_in_order() {
 
 #[test]
 fn operands_are_counted_and_compared() {
-    let t = tables("a: operands:0..1\nb: operands:(now|+*)\nc: operands:1..2\nd: operands:without(:|+)");
+    let t = tables(
+        "a: operands:0..1\nb: operands:(now|+*)\nc: operands:1..2\nd: operands:without(:|+)",
+    );
     assert_eq!(effect_in(t, "a x"), READS);
     assert_eq!(effect_in(t, "a x y"), unknown("y", UnknownReason::Argument));
     assert_eq!(
@@ -258,8 +260,14 @@ fn operands_are_counted_and_compared() {
         unknown("s/…", UnknownReason::Argument)
     );
     assert_eq!(effect_in(t, "d x y"), READS);
-    assert_eq!(effect_in(t, "d x:y"), unknown("x:y", UnknownReason::Argument));
-    assert_eq!(effect_in(t, "d x/$"), unknown("x/…", UnknownReason::Argument));
+    assert_eq!(
+        effect_in(t, "d x:y"),
+        unknown("x:y", UnknownReason::Argument)
+    );
+    assert_eq!(
+        effect_in(t, "d x/$"),
+        unknown("x/…", UnknownReason::Argument)
+    );
     assert_eq!(effect_in(t, "b +%s now"), READS);
     assert_eq!(
         effect_in(t, "b 1200"),
