@@ -168,7 +168,7 @@ enum OptionWrites {
 struct KnownOperands {
     min: usize,
     max: usize,
-    /// The operands that are known (`+*`: all that start so); `None` for all.
+    /// The operands that are known (`+*`, `*:test`: all that start or end so); `None` for all.
     values: Option<Vec<&'static str>>,
     /// No operand contains one of these.
     without: Vec<&'static str>,

@@ -242,10 +242,7 @@ impl Sets<'_> {
         if let Some(values) = &known.values {
             let is_known = |word: &Word| {
                 word.text().is_some_and(|text| {
-                    values.iter().any(|value| match value.strip_suffix('*') {
-                        Some(start) => text.starts_with(start),
-                        None => text == *value,
-                    })
+                    values.iter().any(|value| is_like(value, text))
                 })
             };
             if let Some(word) = found.operands.iter().find(|word| !is_known(word)) {
@@ -437,10 +434,29 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
     let (Some(values), Some(value)) = (&option.values, value) else {
         return Ok(());
     };
-    if value.text().is_some_and(|text| values.contains(&text)) {
+    let is_known = |text: &str| {
+        values.contains(&text) || values.contains(&"<path>") && is_inner_path(text)
+    };
+    if value.text().is_some_and(is_known) {
         return Ok(());
     }
     Err(unknown(word, UnknownReason::Option))
+}
+
+/// Returns whether an operand is the listed one; `+*` and `*:test` stand for all that start or end so.
+fn is_like(listed: &str, text: &str) -> bool {
+    if let Some(start) = listed.strip_suffix('*') {
+        text.starts_with(start)
+    } else if let Some(end) = listed.strip_prefix('*') {
+        text.ends_with(end)
+    } else {
+        text == listed
+    }
+}
+
+/// Returns whether a value is a path below the working directory.
+fn is_inner_path(text: &str) -> bool {
+    !text.starts_with(['/', '~', '-', '{', '[']) && !text.contains("..") && !text.contains(':')
 }
 
 /// Returns whether a word is an option by its first character.

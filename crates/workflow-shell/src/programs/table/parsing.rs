@@ -93,6 +93,9 @@ impl Tables {
                 }
                 continue;
             }
+            if node.rows.contains(&index) {
+                return Err(format!("`{name}` is named twice"));
+            }
             let is_same = |other: &&usize| {
                 let other = &self.rows[**other];
                 other.kind == row.kind && other.arguments == row.arguments

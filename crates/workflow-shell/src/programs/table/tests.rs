@@ -123,6 +123,16 @@ fn long_options_are_not_abbreviated() {
 }
 
 #[test]
+fn a_value_may_have_to_be_a_path_of_the_project() {
+    let t = tables("a: --config=(<path>)");
+    assert_eq!(effect_in(t, "a --config x/y.js --config=z.js"), READS);
+    for value in ["/tmp/x", "../x", "~/x", "$/x", "http://x"] {
+        let line = format!("a --config={value}");
+        assert!(!matches!(effect_in(t, &line), READS), "{value}");
+    }
+}
+
+#[test]
 fn a_value_that_looks_like_an_option_is_unknown() {
     let t = tables("a: --key= -o=>");
     assert_eq!(
