@@ -38,6 +38,8 @@ pub enum UnknownReason {
     Option,
     /// The program is not known to only read with this subcommand, value or operand.
     Argument,
+    /// Without this, the program is not known to only read.
+    Missing,
     /// The variable may change what programs do.
     Variable,
     /// Only the running shell knows what the word is.
@@ -102,6 +104,9 @@ impl fmt::Display for Unknown {
                 write!(to, "`{word}` is not an option that is known to only read")
             }
             UnknownReason::Argument => write!(to, "with `{word}`, it is not known to only read"),
+            UnknownReason::Missing => {
+                write!(to, "without `{word}`, it is not known to only read")
+            }
             UnknownReason::Variable => {
                 write!(to, "the variable `{word}` may change what programs do")
             }
