@@ -60,6 +60,7 @@ impl<'a> Finding<'a> {
                 UnknownReason::Program
                 | UnknownReason::Option
                 | UnknownReason::Argument
+                | UnknownReason::Missing
                 | UnknownReason::HiddenCode => pattern_of(command),
                 UnknownReason::Line
                 | UnknownReason::Variable
@@ -173,6 +174,7 @@ fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
     let program = command.words.first().and_then(|word| word.program());
     match unknown.reason {
         UnknownReason::Option => Some(format!("Leave `{}` out if it is not needed.", unknown.word)),
+        UnknownReason::Missing => Some(format!("Add `{}` if it fits.", unknown.word)),
         UnknownReason::Variable => Some(format!("Leave the variable `{}` out.", unknown.word)),
         UnknownReason::Expansion => Some("Write it out instead.".to_owned()),
         UnknownReason::Code => Some(match program {

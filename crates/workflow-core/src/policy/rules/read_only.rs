@@ -227,6 +227,7 @@ fn is_of_command(unknown: &Unknown) -> bool {
         UnknownReason::Program
         | UnknownReason::Option
         | UnknownReason::Argument
+        | UnknownReason::Missing
         | UnknownReason::Expansion
         | UnknownReason::Code
         | UnknownReason::HiddenCode => true,
