@@ -263,10 +263,10 @@ impl<'a> Call<'a> {
             })
     }
 
-    /// Returns whether it has a shell line that cannot be analyzed.
-    pub(super) fn is_unreadable(&self) -> bool {
-        let analysis = self.shell_analysis();
-        analysis.is_some_and(|line| line.unreadable.is_some())
+    /// Returns whether its shell lines run commands that are not known at all, so that rules on commands and paths
+    /// cannot see what they are about.
+    pub(super) fn hides_commands(&self) -> bool {
+        self.shell_analysis().is_some_and(line_verdict::hides_commands)
     }
 
     /// Describes, for display, what its shell lines would write, or what of them is unknown.

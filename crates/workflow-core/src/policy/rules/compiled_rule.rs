@@ -9,10 +9,10 @@ use super::call::{Call, Known, Target};
 use super::command_patterns::{CommandPatterns, TooMany};
 use super::file_access::AccessedPath;
 use super::globs::Globs;
-use super::line_verdict;
+use super::line_verdict::{self, is_of_command};
 use crate::definition::{Rule, RuleAction};
 use crate::pattern::{names_match, regex};
-use workflow_shell::SimpleCommand;
+use workflow_shell::{Effect, SimpleCommand};
 
 /// A rule with patterns that are compiled on first use.
 #[derive(Debug, Clone)]
@@ -103,12 +103,20 @@ impl CompiledRule {
                 Known::No
             };
         };
-        if analysis.unreadable.is_some() {
+        let hides_commands = line_verdict::hides_commands(analysis);
+        if hides_commands && self.allows() {
             return Known::Unknown;
         }
         let left = call.comparisons();
         let matched = if self.allows() {
-            let allows = |command: &SimpleCommand| self.command.allows(command, left);
+            // Patterns are about commands, and not about the files and variables that the line gives them.
+            if self.path.is_empty() && !analysis.redirections.is_empty() {
+                return Known::No;
+            }
+            let allows = |command: &SimpleCommand| match &command.effect {
+                Effect::Unknown(unknown) if !is_of_command(unknown) => Ok(false),
+                _ => self.command.allows(command, left),
+            };
             let all = analysis.commands.iter().map(allows);
             let all = all.collect::<Result<Vec<bool>, TooMany>>();
             all.map(|all| !all.is_empty() && all.into_iter().all(|allowed| allowed))
@@ -116,7 +124,11 @@ impl CompiledRule {
             let by_program = call.commands_by_program();
             self.command.match_any(&analysis.commands, by_program, left)
         };
-        matched.map_or(Known::Unknown, Known::from)
+        match matched {
+            Ok(false) if hides_commands => Known::Unknown,
+            Ok(matched) => Known::from(matched),
+            Err(TooMany) => Known::Unknown,
+        }
     }
 
     /// Matches the paths of a call: to forbid, one must match; to allow, it must write, and all written paths must match.
@@ -154,7 +166,7 @@ impl CompiledRule {
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let rule = &self.rule;
         let concerns_line = rule.writes == Some(true)
-            || call.is_unreadable() && !(rule.command.is_empty() && rule.path.is_empty());
+            || call.hides_commands() && !(rule.command.is_empty() && rule.path.is_empty());
         let path = (!rule.path.is_empty())
             .then(|| self.matched_path(call))
             .flatten();

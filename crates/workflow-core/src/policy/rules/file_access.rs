@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::arguments::{PathArgument, ToolEffect};
 use super::glob_intersection::Part;
+use super::line_verdict::hides_commands;
 use super::paths::{PathForm, Paths, of_shell};
 use crate::diagnostic::shown;
 use workflow_shell::{AccessKind, Analysis, FileAccess};
@@ -56,8 +57,7 @@ pub(super) fn accessed_paths(
     tool_effect: ToolEffect,
     paths: &dyn Paths,
 ) -> AccessedPaths {
-    let is_unreadable = line.is_some_and(|line| line.unreadable.is_some());
-    let mut is_complete = !is_unreadable && !named.contains(&PathArgument::Opaque);
+    let mut is_complete = !line.is_some_and(hides_commands) && !named.contains(&PathArgument::Opaque);
     let kind = match tool_effect {
         ToolEffect::Changes(kind) => kind,
         ToolEffect::Reads | ToolEffect::RunsShell | ToolEffect::Unknown => AccessKind::Read,

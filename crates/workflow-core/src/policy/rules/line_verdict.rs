@@ -92,6 +92,38 @@ pub(super) fn of_line(analysis: &Analysis) -> Vec<Finding<'_>> {
         .collect()
 }
 
+/// Returns whether a line runs commands that are not known at all: it cannot be analyzed, only the shell knows a
+/// program, or a program executes its input.
+pub(super) fn hides_commands(analysis: &Analysis) -> bool {
+    let is_hidden = |command: &SimpleCommand| {
+        let program = command.words.first().and_then(|word| word.program());
+        let executes_input = matches!(
+            &command.effect,
+            Effect::Unknown(unknown) if unknown.reason == UnknownReason::Input
+        );
+        program.is_none() || executes_input
+    };
+    analysis.unreadable.is_some() || analysis.commands.iter().any(is_hidden)
+}
+
+/// Returns whether the command itself is unknown, and not what it gets from the line around it: a pattern that allows
+/// a command says nothing about variables, inputs and descriptors.
+pub(super) fn is_of_command(unknown: &Unknown) -> bool {
+    match unknown.reason {
+        UnknownReason::Program
+        | UnknownReason::Option
+        | UnknownReason::Argument
+        | UnknownReason::Missing
+        | UnknownReason::Expansion
+        | UnknownReason::Code
+        | UnknownReason::HiddenCode => true,
+        UnknownReason::Line
+        | UnknownReason::Variable
+        | UnknownReason::Input
+        | UnknownReason::Descriptor => false,
+    }
+}
+
 /// Returns whether these findings forbid a line: what certainly writes counts more than what is unknown.
 pub(super) fn worst(findings: &[Finding<'_>]) -> Known {
     if findings.is_empty() {

@@ -1,11 +1,11 @@
 //! `tools: read-only`: calls that change nothing, and those that `writable` and `run` open.
 
-use workflow_shell::{Analysis, Effect, FileWrite, SimpleCommand, Unknown, UnknownReason};
+use workflow_shell::{Analysis, Effect, FileWrite, SimpleCommand};
 
 use super::call::{Call, Known, Target};
 use super::command_patterns::CommandPatterns;
 use super::globs::Globs;
-use super::line_verdict::{self, Finding};
+use super::line_verdict::{self, Finding, is_of_command};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
 
@@ -217,23 +217,5 @@ impl ReadOnlyRule {
             allowed.push(quoted(self.run.texts()));
         }
         allowed.join("; ")
-    }
-}
-
-/// Returns whether the command itself is unknown, and not what it gets from the line around it: a pattern of `run`
-/// says nothing about variables, inputs and descriptors.
-fn is_of_command(unknown: &Unknown) -> bool {
-    match unknown.reason {
-        UnknownReason::Program
-        | UnknownReason::Option
-        | UnknownReason::Argument
-        | UnknownReason::Missing
-        | UnknownReason::Expansion
-        | UnknownReason::Code
-        | UnknownReason::HiddenCode => true,
-        UnknownReason::Line
-        | UnknownReason::Variable
-        | UnknownReason::Input
-        | UnknownReason::Descriptor => false,
     }
 }
