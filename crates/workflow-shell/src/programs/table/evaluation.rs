@@ -241,9 +241,8 @@ impl Sets<'_> {
         let is_variable = |word: &&Word| word.is_glob || word.shape().contains(UNKNOWN);
         if let Some(values) = &known.values {
             let is_known = |word: &Word| {
-                word.text().is_some_and(|text| {
-                    values.iter().any(|value| is_like(value, text))
-                })
+                word.text()
+                    .is_some_and(|text| values.iter().any(|value| is_like(value, text)))
             };
             if let Some(word) = found.operands.iter().find(|word| !is_known(word)) {
                 return Err(unknown(word, UnknownReason::Argument));
@@ -434,9 +433,8 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
     let (Some(values), Some(value)) = (&option.values, value) else {
         return Ok(());
     };
-    let is_known = |text: &str| {
-        values.contains(&text) || values.contains(&"<path>") && is_inner_path(text)
-    };
+    let is_known =
+        |text: &str| values.contains(&text) || values.contains(&"<path>") && is_inner_path(text);
     if value.text().is_some_and(is_known) {
         return Ok(());
     }
