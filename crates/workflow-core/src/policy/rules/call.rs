@@ -12,7 +12,7 @@ use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
 use super::line_verdict;
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine, with_nested_json};
-use workflow_shell::{Analysis, Effect, FileWrite, Unreadable, analyze_in};
+use workflow_shell::{Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in};
 
 /// The number of shell lines of a call that are analyzed.
 const MAX_SHELL_LINES: usize = 200;
@@ -266,7 +266,19 @@ impl<'a> Call<'a> {
     /// Returns whether its shell lines run commands that are not known at all, so that rules on commands and paths
     /// cannot see what they are about.
     pub(super) fn hides_commands(&self) -> bool {
-        self.shell_analysis().is_some_and(line_verdict::hides_commands)
+        self.shell_analysis()
+            .is_some_and(line_verdict::hides_commands)
+    }
+
+    /// Returns whether an unknown command of its shell lines has an argument that only the shell knows.
+    pub(super) fn may_write_anywhere(&self) -> bool {
+        let mut commands = self
+            .shell_analysis()
+            .into_iter()
+            .flat_map(|line| &line.commands);
+        commands.any(|command| {
+            matches!(&command.effect, Effect::Unknown(unknown) if unknown.reason == UnknownReason::Expansion)
+        })
     }
 
     /// Describes, for display, what its shell lines would write, or what of them is unknown.

@@ -143,6 +143,7 @@ impl CompiledRule {
         }
         match self.matched_path(call) {
             Some(_) => Known::Yes,
+            None if self.rule.writes == Some(true) && call.may_write_anywhere() => Known::Unknown,
             None if call.accessed_paths().is_complete && self.path.is_valid(call.paths) => {
                 Known::No
             }

@@ -57,7 +57,8 @@ pub(super) fn accessed_paths(
     tool_effect: ToolEffect,
     paths: &dyn Paths,
 ) -> AccessedPaths {
-    let mut is_complete = !line.is_some_and(hides_commands) && !named.contains(&PathArgument::Opaque);
+    let mut is_complete =
+        !line.is_some_and(hides_commands) && !named.contains(&PathArgument::Opaque);
     let kind = match tool_effect {
         ToolEffect::Changes(kind) => kind,
         ToolEffect::Reads | ToolEffect::RunsShell | ToolEffect::Unknown => AccessKind::Read,
