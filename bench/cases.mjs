@@ -6,7 +6,7 @@
 
 import { Child, now } from "./child.mjs";
 import { charactersForTheModel } from "./model-context.mjs";
-import { agentEnd, allowed, blocked, branchOf, command, completion, initialize, sessionStart } from "./sidecar.mjs";
+import { agentEnd, allowed, blocked, branchOf, command, commands, completion, initialize, sessionStart } from "./sidecar.mjs";
 import { atLeast, atMost, figure, inTurn, median, ratio } from "./statistics.mjs";
 
 const LONG_LINES = { options: ["--max-line", "268435456"] };
@@ -32,6 +32,14 @@ async function* toolCall(bench) {
 }
 
 async function* constant(bench) {
+  const few = await bench.sidecar(bench.projects.take({ patterns: 100 }));
+  await few.run();
+  const many = await bench.sidecar(bench.projects.take({ patterns: 5000 }));
+  await many.run();
+  const lines = bench.size(500, 10);
+  const [ofMany, ofFew] = await inTurn(bench.rounds, () => many.pingPong(commands(100), lines), () => few.pingPong(commands(100), lines));
+  yield atMost("tool_call with 100 commands, 100 to 5000 patterns of commands", 1.1, ratio(ofMany, ofFew));
+  await bench.stop();
   const [workflows, list, entries] = [bench.size(1000, 30), bench.size(1000, 30), bench.size(100_000, 100)];
   /** @type {[string, import("./project.mjs").Shape, number][]} */
   const cases = [

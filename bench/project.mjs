@@ -28,12 +28,17 @@ export class Projects {
 }
 
 /** @param {string} root @param {Shape} shape @returns {Directories} */
-function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200 }) {
+function write(root, { workflows = 10, phases = 5, depth = 1, list = 2, instructions = 200, patterns = 0 }) {
   const directories = { cwd: join(root, "project"), agentDir: join(root, "agent") };
   // The user's workflows: the package completes only their names.
   const tier = join(directories.agentDir, "workflows");
   mkdirSync(tier, { recursive: true });
   mkdirSync(join(directories.cwd, ".pi"), { recursive: true });
+  if (patterns > 0) {
+    const command = Array.from({ length: patterns }, (_, i) => `tool-${i} run *`);
+    const settings = { tools: { rules: [{ block: "bash", command }] } };
+    writeFileSync(join(directories.agentDir, "workflow-sidecar.json5"), JSON.stringify(settings));
+  }
   const files = Array.from({ length: phases }, (_, i) => `phase-${i}.md`);
   const chain = Array.from({ length: depth }, (_, level) => (level === 0 ? "run" : `inner-${level}`));
   chain.forEach((key, level) => {
@@ -71,5 +76,5 @@ export function prose(length) {
   return sentence.repeat(Math.ceil(length / sentence.length)).slice(0, length).trimEnd();
 }
 
-/** All with defaults. @typedef {{workflows?: number, phases?: number, depth?: number, list?: number, instructions?: number}} Shape */
+/** All with defaults. @typedef {{workflows?: number, phases?: number, depth?: number, list?: number, instructions?: number, patterns?: number}} Shape */
 /** @typedef {{cwd: string, agentDir: string}} Directories */

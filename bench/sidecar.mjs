@@ -51,6 +51,9 @@ export const blocked = () => ({
   check: (result) => result?.block?.kind === "policy" && result.block.reason.includes('"write" is blocked'),
 });
 
+/** A call with a line of this number of commands. @type {(number: number) => Request} */
+export const commands = (number) => ({ ...toolCall("bash", { command: "git status --short; ".repeat(number) }), check: isEmpty });
+
 /** A call of bash that writes a file of this length, as agents do. @type {(length: number) => Request} */
 export const command = (length) => ({
   ...toolCall("bash", { command: `cat > notes.md <<'END'\n${prose(length)}\nEND\n` }),

@@ -182,6 +182,9 @@ fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
             "changed" => json!({"file": "victim.txt"}),
             _ => json!({}),
         },
+        Section::Workflow | Section::Phase if ["writable", "run"].contains(&key) => {
+            json!({"tools": "read-only"})
+        }
         Section::Workflow
         | Section::Phase
         | Section::Reference

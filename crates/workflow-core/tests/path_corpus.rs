@@ -49,6 +49,8 @@ fn fits(entry: &Entry) -> bool {
         source: RuleSource::Phase,
         tools: (entry.verdict == "allow").then_some(&nothing),
         rules: std::slice::from_ref(&rule),
+        read_only: None,
+        unknown: None,
     }]);
     let input = json!({"command": entry.line});
     let input = serde_json::value::to_raw_value(&input).expect("a value is JSON");

@@ -1,6 +1,7 @@
 //! Results of an analysis.
 
 use crate::command::SimpleCommand;
+use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess, Location};
 use crate::word::Word;
 
@@ -10,7 +11,11 @@ pub struct Analysis {
     /// Each simple command that runs or may run, in order of appearance. Commands in substitutions
     /// and behind wrappers are included; a wrapper comes before the command it runs.
     pub commands: Vec<SimpleCommand>,
-    /// The files that are written.
+    /// The files that redirections write.
+    pub redirections: Vec<FileWrite>,
+    /// The reason why the line as a whole cannot be analyzed; its effect is unknown.
+    pub unreadable: Option<Unreadable>,
+    /// The files that are written. To be replaced by [`Analysis::effect`].
     pub writes: Writes,
     /// The paths that are accessed in any way, written ones included.
     pub file_accesses: Vec<FileAccess>,
@@ -48,12 +53,9 @@ pub enum Unreadable {
     /// A syntax error, or syntax that the parser does not know.
     #[error("it cannot be parsed: {0}")]
     Syntax(String),
-    /// The name of the program is the result of an expansion.
-    #[error("which program `{0}` is, only the shell knows")]
-    UnknownProgram(String),
-    /// A shell or an interpreter runs code that is not in the line.
-    #[error("what `{0}` runs is not in the line")]
-    HiddenCode(String),
+    /// A part of the line that belongs to no command is unknown.
+    #[error("{0}")]
+    Part(Unknown),
     /// The analysis takes more steps than a line of its length may.
     #[error("it is too tangled")]
     TooComplex,
@@ -68,15 +70,37 @@ impl Analysis {
     pub fn unreadable(reason: Unreadable) -> Self {
         Self {
             commands: Vec::new(),
+            redirections: Vec::new(),
+            unreadable: Some(reason.clone()),
             writes: Writes::Unreadable(reason),
             file_accesses: Vec::new(),
         }
+    }
+
+    /// Returns the effect of the whole line: the worst of its commands and redirections, with all writes.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        if let Some(Unreadable::Part(unknown)) = &self.unreadable {
+            return Effect::Unknown(unknown.clone());
+        }
+        if let Some(reason) = &self.unreadable {
+            return Effect::Unknown(Unknown::new(&reason.to_string(), UnknownReason::Line));
+        }
+        let redirections = if self.redirections.is_empty() {
+            Effect::Reads
+        } else {
+            Effect::Writes(self.redirections.clone())
+        };
+        let commands = self.commands.iter().map(|command| command.effect.clone());
+        commands.fold(redirections, Effect::and)
     }
 
     /// Combines the analyses of two lines that both run.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.commands.extend(other.commands);
+        self.redirections.extend(other.redirections);
+        self.unreadable = self.unreadable.or(other.unreadable);
         self.file_accesses.extend(other.file_accesses);
         self.writes = match (self.writes, other.writes) {
             (reason @ Writes::Unreadable(_), _) | (_, reason @ Writes::Unreadable(_)) => reason,

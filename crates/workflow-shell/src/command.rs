@@ -1,5 +1,6 @@
 //! Simple commands and their standard input.
 
+use crate::effect::Effect;
 use crate::word::Word;
 
 /// A simple command: the name of a program and its arguments.
@@ -7,6 +8,8 @@ use crate::word::Word;
 pub struct SimpleCommand {
     /// Name and arguments, without quotes.
     pub words: Vec<Word>,
+    /// The effect of the program itself. A command that it runs has an effect of its own.
+    pub effect: Effect,
 }
 
 /// The standard input of a command.
@@ -16,8 +19,8 @@ pub(crate) enum StandardInput {
     Inherited,
     /// A file.
     File,
-    /// The output of another command.
-    Pipe,
+    /// The output of another command. `lists_files` means that it consists of names of files.
+    Pipe { lists_files: bool },
     /// A text in the line: a here-document or a here-string.
     Text(Word),
 }

@@ -94,7 +94,7 @@ codes! {
     /// A glob or a regular expression that is none.
     Pattern = "WF025", "correct the pattern: a rule that cannot match must not be dropped";
     /// A blacklist that the shell goes around.
-    FreeShell = "WF026", "add `rules: [{block: bash, writes: true}]`, or blacklist `bash`; `rules: [{allow: bash}]` says that it is meant";
+    FreeShell = "WF026", "write `tools: read-only`, with `writable` and `run` for what may change, or add `rules: [{block: bash, writes: true}]`; `rules: [{allow: bash}]` says that it is meant";
     /// A text that people read contains control or invisible characters.
     HiddenCharacter = "WF028", "remove it, or write what is meant: it is shown as an escape";
     /// Workflows that contain themselves.

@@ -35,7 +35,7 @@ pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
 pub use row::{Origin, OriginKind, Row, Topic, Value};
 
 use crate::definition::{Loaded, Origins, Workflow};
-use crate::policy::rules::{Call, PlainPaths};
+use crate::policy::rules::{Call, Decision, PlainPaths};
 use crate::reminders::ContinuePolicy;
 use crate::run::{Position, RunState, Stale};
 use crate::session::commands::initial_message;
@@ -71,6 +71,27 @@ impl Explained {
     #[must_use]
     pub fn denies(&self, call: &Call<'_>) -> Option<String> {
         self.resolved.denies(call)
+    }
+
+    /// Returns the decision on a call, with the level and the location of the rule that decides.
+    #[must_use]
+    pub fn decides(&self, call: &Call<'_>) -> Judgement {
+        let (is_asked, denial) = match self.resolved.rules.decide(call) {
+            Decision::Allow => return Judgement::Allowed,
+            Decision::Ask(denial) => (true, denial),
+            Decision::Block(denial) => (false, denial),
+        };
+        let source = denial.rule.map_or("", |rule| &rule.source);
+        let by = if source.is_empty() {
+            denial.level.to_owned()
+        } else {
+            format!("{} ({source})", denial.level)
+        };
+        if is_asked {
+            Judgement::Asked(by)
+        } else {
+            Judgement::Blocked(by)
+        }
     }
 
     /// Returns the reason why a call of this tool without arguments is blocked, if it is.
@@ -133,6 +154,17 @@ impl Explained {
             .iter()
             .find(|row| row.topic == topic && row.key == key)
     }
+}
+
+/// The decision on a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judgement {
+    /// It may run.
+    Allowed,
+    /// A person is asked, because of this level and rule.
+    Asked(String),
+    /// It is blocked by this level and rule.
+    Blocked(String),
 }
 
 /// The values of a workflow that apply in every phase of it.

@@ -133,17 +133,23 @@ impl<'a> OriginLookup<'a> {
 
     /// A level around the phase says which tools may run.
     pub(super) fn list(&self, whose: RuleSource<'_>, tools: Option<&ToolAccess>) -> Origin {
-        let key = match tools {
-            Some(ToolAccess::Whitelist(_)) => ["tools", "whitelist"],
-            Some(ToolAccess::Blacklist(_)) | None => ["tools", "blacklist"],
+        let key: &[&str] = match tools {
+            Some(ToolAccess::Whitelist(_)) => &["tools", "whitelist"],
+            Some(ToolAccess::Blacklist(_)) | None => &["tools", "blacklist"],
+            Some(ToolAccess::ReadOnly { .. }) => &["tools"],
         };
+        self.key_of(whose, key)
+    }
+
+    /// The origin of a key of a level.
+    pub(super) fn key_of(&self, whose: RuleSource<'_>, key: &[&str]) -> Origin {
         match whose {
             RuleSource::Settings(tier) => {
                 let mut files = self.origins.settings().iter();
                 let file = files.find(|file| file.tier == tier);
                 Origin {
                     kind: OriginKind::Settings(tier),
-                    location: location(file.map(|file| &file.keys), &key),
+                    location: location(file.map(|file| &file.keys), key),
                 }
             }
             RuleSource::Workflow(name) => {
@@ -152,10 +158,10 @@ impl<'a> OriginLookup<'a> {
                 let origin = scope.and_then(|(_, origin)| origin.as_deref());
                 Origin {
                     kind: OriginKind::Workflow(name.to_owned()),
-                    location: location(origin.map(|origin| &origin.keys), &key),
+                    location: location(origin.map(|origin| &origin.keys), key),
                 }
             }
-            RuleSource::Phase => self.phase(&key),
+            RuleSource::Phase => self.phase(key),
         }
     }
 

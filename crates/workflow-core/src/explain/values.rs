@@ -3,9 +3,11 @@
 //! A new guard of the engine is a new row here: its value from the resolved phase, its origin from
 //! the first level that has it.
 
-use crate::definition::{Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess};
+use crate::definition::{
+    Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess, UnknownAction,
+};
 use crate::diagnostic::shown;
-use crate::policy::rules::{LevelRules, RuleSource, builtin_rule, describe_rule};
+use crate::policy::rules::{LevelRules, ReadOnly, RuleSource, builtin_rule, describe_rule};
 use crate::policy::{STEP_TOOL, ToolList};
 use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
 use crate::session::announcement;
@@ -159,8 +161,23 @@ fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
 
 fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let all = |text: &str| Value::Label(text.to_owned());
-    let (allowed, blocked, origin) = match &lookup.position.phase.tools {
-        None => (all("all"), Value::None, Origin::default_value()),
+    let (own, phase) = (lookup.position.own_workflow(), lookup.position.phase);
+    let (allowed, blocked, origin) = match &phase.tools {
+        _ if own.read_only_in(phase).is_some() => {
+            let source = if phase.has_tools() {
+                RuleSource::Phase
+            } else {
+                RuleSource::Workflow(&own.key)
+            };
+            (
+                all("read-only: what changes nothing"),
+                all("what changes files"),
+                lookup.key_of(source, &["tools"]),
+            )
+        }
+        None | Some(ToolAccess::ReadOnly { .. }) => {
+            (all("all"), Value::None, Origin::default_value())
+        }
         Some(ToolAccess::Blacklist(names)) => (
             all("all others"),
             Value::Names(names.clone()),
@@ -198,10 +215,45 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
             lookup.root(template, "blockReasonTemplate"),
         ));
     }
+    rows.extend(openings(lookup));
     rows.extend(outer_lists(lookup));
     rows.push(own_rule());
     rows.extend(rules(lookup));
     rows.extend(results(lookup));
+    rows
+}
+
+/// What may be written and run although the phase is read-only, and the decision on unknown commands.
+fn openings(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let (own, phase) = (lookup.position.own_workflow(), lookup.position.phase);
+    let openings = [
+        (RuleSource::Workflow(&own.key), &own.writable, &own.run),
+        (RuleSource::Phase, &phase.writable, &phase.run),
+    ];
+    let mut rows = Vec::new();
+    if own.read_only_in(phase).is_some() {
+        for (source, writable, run) in openings {
+            for (key, values) in [("writable", writable), ("run", run)] {
+                if !values.is_empty() {
+                    let origin = lookup.key_of(source, &[key]);
+                    rows.push(row(Topic::Tools, key, Value::Names(values.clone()), origin));
+                }
+            }
+        }
+    }
+    let names = level_names(lookup.position);
+    rows.extend(
+        levels(lookup.position, lookup.settings, &names).filter_map(|level| {
+            let action = match level.unknown? {
+                UnknownAction::Allow => "allow",
+                UnknownAction::Ask => "ask",
+                UnknownAction::Block => "block",
+            };
+            let origin = lookup.key_of(level.source, &["unknown"]);
+            let value = Value::Label(action.to_owned());
+            Some(row(Topic::Tools, "unknown", value, origin))
+        }),
+    );
     rows
 }
 
@@ -212,7 +264,8 @@ fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .filter(|level| level.source != RuleSource::Phase);
     let listed = outer.filter_map(|level| {
         let list = ToolList::new(level.tools);
-        let value = Value::Label(list.allowed()?.to_owned());
+        let read_only = level.read_only.as_ref().map(ReadOnly::describe);
+        let value = Value::Label(read_only.or_else(|| list.allowed().map(str::to_owned))?);
         Some(row(
             Topic::Tools,
             "allowedAround",

@@ -24,17 +24,19 @@ impl ToolList {
     /// Creates the list of a level.
     #[must_use]
     pub fn new(tools: Option<&ToolAccess>) -> Self {
-        let list = tools.map(|tools| match tools {
-            ToolAccess::Blacklist(names) => List {
+        let list = tools.and_then(|tools| match tools {
+            ToolAccess::Blacklist(names) => Some(List {
                 names: names.iter().cloned().collect(),
                 is_whitelist: false,
                 allowed: format!("all except: {}", names.join(", ")),
-            },
-            ToolAccess::Whitelist(names) => List {
+            }),
+            ToolAccess::Whitelist(names) => Some(List {
                 names: names.iter().cloned().collect(),
                 is_whitelist: true,
                 allowed: names.join(", "),
-            },
+            }),
+            // It is about calls.
+            ToolAccess::ReadOnly { .. } => None,
         });
         Self { list }
     }

@@ -111,6 +111,16 @@ impl<'c> Position<'c> {
         self.levels[self.levels.len() - 1]
     }
 
+    /// The workflow that contains the phase.
+    #[must_use]
+    pub fn own_workflow(&self) -> &'c Workflow {
+        self.drilled
+            .last()
+            .copied()
+            .unwrap_or(self.innermost())
+            .workflow
+    }
+
     /// The workflow names from the root to the innermost scope.
     #[must_use]
     pub fn breadcrumb(&self) -> String {

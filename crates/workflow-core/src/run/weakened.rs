@@ -42,7 +42,14 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
         for phase in phases(workflow) {
             let level = format!("phase {}", shown(&phase.name));
             match phases(changed).find(|changed| changed.id == phase.id) {
-                Some(changed) => compare_phases(&level, phase, changed, &mut lost),
+                Some(after) => {
+                    if workflow.read_only_in(phase).is_some()
+                        && changed.read_only_in(after).is_none()
+                    {
+                        lost.push(format!("{level} is no longer read-only"));
+                    }
+                    compare_phases(&level, phase, after, &mut lost);
+                }
                 None if is_guarded(phase) => {
                     lost.push(format!("{level} is gone, with its {}", guards_of(phase)));
                 }
@@ -280,9 +287,20 @@ fn opened(before: &ToolAccess, after: Option<&ToolAccess>) -> Option<String> {
         (ToolAccess::Whitelist(before), Some(ToolAccess::Whitelist(after))) => {
             listed(after.iter().filter(|name| !before.contains(name)).collect())
         }
+        (ToolAccess::Blacklist(before), Some(ToolAccess::ReadOnly { .. })) => listed(
+            before
+                .iter()
+                .filter(|name| !matches!(name.as_str(), "edit" | "write"))
+                .collect(),
+        ),
+        (ToolAccess::Whitelist(_), Some(ToolAccess::ReadOnly { .. })) => {
+            Some("all tools that change nothing".to_owned())
+        }
         (ToolAccess::Whitelist(_), Some(ToolAccess::Blacklist(_)) | None) => {
             Some("all tools but a few".to_owned())
         }
+        // Compared for each phase, which may have tools of its own instead.
+        (ToolAccess::ReadOnly { .. }, _) => None,
     }
 }
 
@@ -416,7 +434,10 @@ fn is_as_demanding(before: &Gate, after: &Gate) -> bool {
             before.command == after.command
                 && before.shell == after.shell
                 && before.exit == after.exit
-                && (before.stdout.is_none() || before.stdout == after.stdout)
+                && before.cwd == after.cwd
+                && before.env == after.env
+                && (before.stdout.is_none()
+                    || before.stdout == after.stdout && before.stream == after.stream)
         }
         (before, after) => before == after,
     }

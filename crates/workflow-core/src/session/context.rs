@@ -34,9 +34,14 @@ impl<'a> ContextVariables<'a> {
         next: String,
         catalog: &'a Catalog,
     ) -> Self {
-        let blocked_tools = match &position.phase.tools {
+        let (workflow, phase) = (position.own_workflow(), position.phase);
+        let is_closed = workflow.read_only_in(phase).is_some()
+            && workflow.writable.is_empty()
+            && phase.writable.is_empty();
+        let blocked_tools = match &phase.tools {
             Some(ToolAccess::Blacklist(names)) => text::list(names),
-            Some(ToolAccess::Whitelist(_)) | None => text::list(&[]),
+            _ if is_closed => text::list(&["edit", "write"].map(str::to_owned)),
+            Some(ToolAccess::Whitelist(_) | ToolAccess::ReadOnly { .. }) | None => text::list(&[]),
         };
         Self {
             workflow_name: &position.root().name,

@@ -6,10 +6,12 @@ use std::collections::HashSet;
 
 use super::context::{ContextVariables, PhaseContext};
 use crate::definition::{
-    Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow,
+    Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, ToolAccess, Workflow,
 };
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, Decision, Denial, LevelRules, RuleSource, Rules, reason};
+use crate::policy::rules::{
+    Call, Decision, Denial, LevelRules, ReadOnly, RuleSource, Rules, reason,
+};
 use crate::reminders::ContinuePolicy;
 use crate::run::{Position, RunState, Stale, advance};
 use crate::template::Split;
@@ -185,6 +187,8 @@ pub(crate) fn settings_levels(settings: &Settings) -> [LevelRules<'_>; 2] {
         source: RuleSource::Settings(tier),
         tools: guards.tools.as_ref(),
         rules: &guards.rules,
+        read_only: None,
+        unknown: guards.unknown,
     })
 }
 
@@ -205,27 +209,39 @@ pub(crate) fn levels<'a>(
     settings: &'a Settings,
     names: &'a [String],
 ) -> impl Iterator<Item = LevelRules<'a>> {
-    let workflows = position.levels.iter().map(|level| {
-        let Workflow {
-            key, tools, rules, ..
-        } = level.workflow;
-        (RuleSource::Workflow(key), tools, rules)
-    });
-    let phase = (
-        RuleSource::Phase,
-        &position.phase.tools,
-        &position.phase.rules,
-    );
-    let inner: Vec<_> = workflows.chain([phase]).collect();
-    let inner = inner
-        .into_iter()
-        .zip(names)
-        .map(|((whose, tools, rules), name)| LevelRules {
+    let (own, phase) = (position.own_workflow(), position.phase);
+    let workflows = position.levels.iter().zip(names).map(|(level, name)| {
+        let workflow = level.workflow;
+        // The phases of subworkflows cannot replace it.
+        let read_only = match &workflow.tools {
+            Some(ToolAccess::ReadOnly { source }) if workflow.key != own.key => {
+                Some(ReadOnly::new(source, &workflow.writable, &workflow.run))
+            }
+            _ => None,
+        };
+        LevelRules {
             name,
-            source: whose,
-            tools: tools.as_ref(),
-            rules,
-        });
+            source: RuleSource::Workflow(&workflow.key),
+            tools: workflow.tools.as_ref(),
+            rules: &workflow.rules,
+            read_only,
+            unknown: workflow.unknown,
+        }
+    });
+    let read_only = own.read_only_in(phase).map(|source| {
+        let writable = own.writable.iter().chain(&phase.writable);
+        let run = own.run.iter().chain(&phase.run);
+        ReadOnly::new(source, writable, run)
+    });
+    let phase = names.last().map(|name| LevelRules {
+        name,
+        source: RuleSource::Phase,
+        tools: phase.tools.as_ref(),
+        rules: &phase.rules,
+        read_only,
+        unknown: phase.unknown,
+    });
+    let inner: Vec<_> = workflows.chain(phase).collect();
     settings_levels(settings).into_iter().chain(inner)
 }
 

@@ -46,6 +46,8 @@ struct RepeatedDenial {
 #[derive(Debug, Clone)]
 struct PendingCall {
     request: RequestId,
+    /// The call, if it is denied only by an answer.
+    asked: Option<[u8; 32]>,
     /// The reason the agent reads if it may not run.
     reason: String,
 }
@@ -111,38 +113,47 @@ impl CallGuard {
                 .collect(),
             Override::Never => Vec::new(),
         };
-        let times = self.count_denial(call, &reason);
+        self.denials += 1;
+        let hash = hash_of(call, &reason);
+        let times = self.times_denied(hash).saturating_add(1);
         let question = if needs_consent {
             consent(&levels, times, questions)
         } else {
             exception(&levels, times, questions)
         };
+        // An open question is no denial: the same call may wait several times at once.
+        if question.is_err() || !needs_consent {
+            self.count_denial(hash);
+        }
         match question {
             Ok(why) => {
                 let text = call_question(call, &why, &reason);
                 let id = questions.ask(Topic::ToolCall, text, out);
-                self.pending.insert(id, PendingCall { request, reason });
+                let asked = needs_consent.then_some(hash);
+                let pending = PendingCall {
+                    request,
+                    asked,
+                    reason,
+                };
+                self.pending.insert(id, pending);
                 Reply::Later
             }
             Err(addition) => block(format!("{reason}{addition}")),
         }
     }
 
-    /// Counts how often in a row this call is denied for this reason.
-    fn count_denial(&mut self, call: &Call<'_>, reason: &str) -> u32 {
-        self.denials += 1;
-        let mut hash = Sha256::new();
-        for part in [call.tool(), call.input_text(), reason] {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
+    /// Returns how often in a row a call was denied.
+    fn times_denied(&self, hash: [u8; 32]) -> u32 {
+        match &self.repeated {
+            Some(repeated) if repeated.hash == hash => repeated.times,
+            Some(_) | None => 0,
         }
-        let hash: [u8; 32] = hash.finalize().into();
-        let times = match &self.repeated {
-            Some(repeated) if repeated.hash == hash => repeated.times.saturating_add(1),
-            Some(_) | None => 1,
-        };
+    }
+
+    /// Counts a denial.
+    fn count_denial(&mut self, hash: [u8; 32]) {
+        let times = self.times_denied(hash).saturating_add(1);
         self.repeated = Some(RepeatedDenial { hash, times });
-        times
     }
 
     /// Answers a call as a person decided.
@@ -151,6 +162,7 @@ impl CallGuard {
             self.repeated = None;
             return self.finish(question, |_| ToolDecision::Allow, out);
         }
+        self.count_answer(question);
         let declined = |reason: String| ToolDecision::Block {
             reason: format!("{reason}\nThe user was asked and did not allow it."),
             by: Decider::Person,
@@ -158,8 +170,17 @@ impl CallGuard {
         self.finish(question, declined, out);
     }
 
+    /// Counts the denial of a pending call.
+    fn count_answer(&mut self, question: QuestionId) {
+        let pending = self.pending.get(&question);
+        if let Some(hash) = pending.and_then(|pending| pending.asked) {
+            self.count_denial(hash);
+        }
+    }
+
     /// Blocks a pending call, because its question ended without an answer.
     pub(crate) fn end_question(&mut self, question: QuestionId, why: &str, out: &mut Effects) {
+        self.count_answer(question);
         self.finish(question, |reason| undecided(&reason, why), out);
     }
 
@@ -190,7 +211,10 @@ impl CallGuard {
         decision: impl FnOnce(String) -> ToolDecision,
         out: &mut Effects,
     ) {
-        if let Some(PendingCall { request, reason }) = self.pending.remove(&question) {
+        if let Some(PendingCall {
+            request, reason, ..
+        }) = self.pending.remove(&question)
+        {
             let answer = DeferredAnswer::ToolCall(decision(reason));
             out.answer(request, answer, Effects::at(out.now()));
         }
@@ -207,6 +231,16 @@ impl CallGuard {
         let results = phase.map_or(&self.results, |phase| &phase.results);
         results.apply(tool, content?, is_error)
     }
+}
+
+/// A hash of a call and the reason for its denial.
+fn hash_of(call: &Call<'_>, reason: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in [call.tool(), call.input_text(), reason] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
 }
 
 /// The sentence that asks for consent, unless the same call was declined too often. A yes is given to all levels that

@@ -106,6 +106,7 @@ fn rule(action: RuleAction, tool: &str) -> Rule {
         path: Vec::new(),
         command: Vec::new(),
         writes: None,
+        unknown: None,
         input: Vec::new(),
         reason: None,
         source: String::new(),

@@ -102,6 +102,7 @@ fn of_level(tool: &str, list: Option<&ToolAccess>, rules: &[Rule]) -> Access {
     let runs = match list {
         Some(ToolAccess::Blacklist(list)) => !is_in(list),
         Some(ToolAccess::Whitelist(list)) => is_in(list),
+        Some(ToolAccess::ReadOnly { .. }) => panic!("the model does not generate it"),
         None => true,
     };
     if runs { Access::Runs } else { Access::Blocked }

@@ -17,6 +17,7 @@ fn world_that_asks() -> World {
         path: Vec::new(),
         command: Vec::new(),
         writes: None,
+        unknown: None,
         input: Vec::new(),
         reason: None,
         source: String::new(),

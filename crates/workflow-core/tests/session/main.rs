@@ -14,6 +14,7 @@ mod limits;
 mod navigation;
 mod paths;
 mod phase_exit;
+mod read_only;
 mod restoring;
 mod rules;
 mod step_tool;

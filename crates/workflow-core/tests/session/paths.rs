@@ -28,6 +28,8 @@ fn is_allowed(
         source: RuleSource::Phase,
         tools,
         rules,
+        read_only: None,
+        unknown: None,
     }]);
     let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
     let call = Call::new(tool, Some(&input), paths);
@@ -237,6 +239,8 @@ fn a_denial_names_the_part_that_may_be_the_protected_file() {
             source: RuleSource::Phase,
             tools: None,
             rules: std::slice::from_ref(&rule),
+            read_only: None,
+            unknown: None,
         }]);
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
         match rules.decide(&Call::new("bash", Some(&input), &PlainPaths)) {
@@ -248,5 +252,6 @@ fn a_denial_names_the_part_that_may_be_the_protected_file() {
     assert_eq!(line("cat .env"), "");
     assert_eq!(line("cat .e*"), "`.e*` may stand for it.");
     assert_eq!(line("mv . ../x"), "It takes `.` with all that is in it.");
-    assert!(line("$X").starts_with("Its line cannot be read"));
+    assert!(line("$X").contains("is unknown: only the shell knows"));
+    assert!(line("echo \"").starts_with("Its line cannot be read"));
 }

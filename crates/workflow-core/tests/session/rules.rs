@@ -122,6 +122,8 @@ fn an_at_sign_is_a_letter_to_the_shell_and_none_to_a_tool() {
             source: RuleSource::Phase,
             tools: Some(&nothing_else),
             rules: std::slice::from_ref(&allow),
+            read_only: None,
+            unknown: None,
         };
         let rules = Rules::new([level]);
         let call = Call::new(tool, Some(&input), &WithoutAt);
@@ -262,6 +264,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
             path: path.into_iter().map(str::to_owned).collect(),
             command: command.into_iter().map(str::to_owned).collect(),
             writes,
+            unknown: None,
             input: input
                 .into_iter()
                 .map(|pattern| ("content".to_owned(), pattern.to_owned()))
@@ -356,6 +359,8 @@ fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
         source: RuleSource::Phase,
         tools: tools.as_ref(),
         rules,
+        read_only: None,
+        unknown: None,
     });
     match Rules::new(levels).decide(call) {
         Decision::Allow => 0,

@@ -1,181 +1,203 @@
-//! Rows of the program tables, and their evaluation.
+//! Rows of the tables in `tables/`: the programs, subcommands and options that are known, and what they do.
+//!
+//! Whatever no row lists is unknown. `tables/README.md` describes the format.
 
-use super::arguments::{Arguments, OptionStyle, split_arguments};
-use crate::analysis::FileWrite;
+mod evaluation;
+mod parsing;
+mod variables;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::effect::Unknown;
 use crate::word::Word;
 
-/// The writes of a program.
-pub(crate) struct ProgramRow {
-    pub(super) names: &'static [&'static str],
-    pub(super) style: OptionStyle,
-    /// Options that take a value.
-    pub(super) takes: &'static [&'static str],
-    /// Each rule that applies adds its writes.
-    pub(super) rules: &'static [WriteRule],
+pub(crate) use variables::{is_harmless_variable, is_interpreted_variable};
+
+/// The embedded tables, by file name.
+const FILES: &[(&str, &str)] = &[
+    ("cloud.txt", include_str!("../../tables/cloud.txt")),
+    (
+        "containers.txt",
+        include_str!("../../tables/containers.txt"),
+    ),
+    ("cpp.txt", include_str!("../../tables/cpp.txt")),
+    ("databases.txt", include_str!("../../tables/databases.txt")),
+    ("files.txt", include_str!("../../tables/files.txt")),
+    ("git.txt", include_str!("../../tables/git.txt")),
+    ("go.txt", include_str!("../../tables/go.txt")),
+    (
+        "javascript.txt",
+        include_str!("../../tables/javascript.txt"),
+    ),
+    ("jvm.txt", include_str!("../../tables/jvm.txt")),
+    ("network.txt", include_str!("../../tables/network.txt")),
+    ("python.txt", include_str!("../../tables/python.txt")),
+    (
+        "ruby_php_dotnet.txt",
+        include_str!("../../tables/ruby_php_dotnet.txt"),
+    ),
+    ("rust.txt", include_str!("../../tables/rust.txt")),
+    ("search.txt", include_str!("../../tables/search.txt")),
+    ("system.txt", include_str!("../../tables/system.txt")),
+    ("text.txt", include_str!("../../tables/text.txt")),
+];
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::parse(FILES).0);
+
+/// What a row says of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RowEffect {
+    /// It reads.
+    Reads,
+    /// It runs code of the project.
+    RunsProjectCode,
+    /// It writes: to these operands, or where the program decides.
+    Writes {
+        /// The operation, for display.
+        operation: String,
+        /// The written paths, if the arguments name all of them.
+        operands: Option<Vec<Word>>,
+    },
+    /// An argument is not known.
+    Unknown(Unknown),
 }
 
-/// Creates the row of programs whose options are letters.
-pub(super) const fn row(
-    names: &'static [&'static str],
-    takes: &'static [&'static str],
-    rules: &'static [WriteRule],
-) -> ProgramRow {
-    ProgramRow {
-        names,
-        style: OptionStyle::Letters,
-        takes,
-        rules,
-    }
+/// Returns the effect of a program with these arguments according to its rows; `None` if no row names it.
+pub(crate) fn effect(name: &str, arguments: &[Word]) -> Option<RowEffect> {
+    let (name, node) = TABLES.programs.get_key_value(name)?;
+    Some(evaluation::evaluate(&TABLES, name, node, arguments))
 }
 
-/// A condition under which a program writes, and the target.
-pub(super) enum WriteRule {
-    /// It writes to the target if all conditions are true.
-    When(&'static [Condition], WriteTarget),
-    /// It writes to the files that are values of these options, except `-`.
-    Values(&'static [&'static str]),
-    /// These subcommands write; all others read.
-    Writing(&'static [Subcommand]),
-    /// These subcommands read; all others write. Without a subcommand, it reads.
-    Reading(&'static [Subcommand]),
+/// Returns whether a program has rows for subcommands.
+pub(crate) fn has_subcommands(name: &str) -> bool {
+    TABLES
+        .programs
+        .get(name)
+        .is_some_and(|node| !node.subcommands.is_empty())
 }
 
-/// The words of a subcommand, and the conditions under which the entry applies.
-pub(super) type Subcommand = (&'static str, &'static [Condition]);
-
-/// A condition on arguments.
-pub(super) enum Condition {
-    /// One of these options is present.
-    With(&'static [&'static str]),
-    /// None of these options is present.
-    Without(&'static [&'static str]),
-    /// There are at least this many operands (after the subcommand).
-    AtLeast(usize),
-    /// There are at most this many operands (after the subcommand).
-    AtMost(usize),
-    /// The next operand is none of these.
-    Not(&'static [&'static str]),
+/// The rows of all files.
+#[derive(Debug, Default)]
+struct Tables {
+    programs: HashMap<&'static str, Node>,
+    rows: Vec<Row>,
 }
 
-/// The target of a write.
-pub(super) enum WriteTarget {
-    /// Unknown: the line does not say.
+/// A program or a subcommand.
+#[derive(Debug, Default)]
+struct Node {
+    subcommands: HashMap<&'static str, Node>,
+    /// Indexes of the rows that apply to it; the first that knows all arguments counts.
+    rows: Vec<usize>,
+    /// The row of options that may precede a subcommand.
+    prefix: Option<usize>,
+}
+
+/// A row.
+#[derive(Debug)]
+struct Row {
+    kind: RowKind,
+    /// Options are whole words with one dash or two.
+    whole_words: bool,
+    /// The options of this `[prefix]` row are also known after the subcommand.
+    is_global: bool,
+    arguments: ArgumentSet,
+}
+
+/// What a command does if all its arguments are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowKind {
+    Reads,
+    Project,
+    /// It writes with any arguments.
+    Writes,
+    WritesOperands,
+}
+
+/// The arguments that are known.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct ArgumentSet {
+    /// All options and operands are.
+    any: bool,
+    /// `-5` is.
+    number: bool,
+    options: HashMap<&'static str, KnownOption>,
+    /// Starts of options: `-W*`.
+    starts: Vec<&'static str>,
+    /// The first operand ends the options.
+    leading: bool,
+    /// At least one option of each list must be present.
+    needs: Vec<Vec<&'static str>>,
+    operands: KnownOperands,
+    rest: Rest,
+}
+
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+struct KnownOption {
+    value: OptionValue,
+    /// The values that are known; `None` for all.
+    values: Option<Vec<&'static str>>,
+    writes: OptionWrites,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum OptionValue {
+    #[default]
+    None,
+    /// Joined to the option or the next word.
+    Required,
+    /// Only joined.
+    Optional,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum OptionWrites {
+    #[default]
+    Nothing,
+    /// Where the program decides.
     Somewhere,
-    /// The directory in which it runs.
-    Here,
-    /// All operands.
     Operands,
-    /// All operands except the first ones, this many.
-    After(usize),
-    /// The last operand, or the value of one of these options instead.
-    Last(&'static [&'static str]),
-    /// The value of one of these options, or the directory in which it runs.
-    In(&'static [&'static str]),
+    /// The file that is its value.
+    Value,
+    /// The file that is its value, unless that is `-`.
+    ValueUnlessDash,
 }
 
-impl ProgramRow {
-    /// Returns the writes of this program with these arguments. `name` is for display.
-    pub(crate) fn writes(&self, name: &str, words: &[Word]) -> Vec<FileWrite> {
-        let arguments = split_arguments(words, self.style, self.takes);
-        self.rules
-            .iter()
-            .flat_map(|rule| rule.writes(name, &arguments))
-            .collect()
-    }
+#[derive(Debug, PartialEq, Eq)]
+struct KnownOperands {
+    min: usize,
+    max: usize,
+    /// The operands that are known (`+*`, `*:test`: all that start or end so); `None` for all.
+    values: Option<Vec<&'static str>>,
+    /// No operand contains one of these.
+    without: Vec<&'static str>,
 }
 
-impl WriteRule {
-    fn writes(&self, name: &str, arguments: &Arguments) -> Vec<FileWrite> {
-        match self {
-            Self::When(conditions, target) => {
-                if all_true(conditions, arguments, &arguments.operands) {
-                    target.writes(name, arguments)
-                } else {
-                    Vec::new()
-                }
-            }
-            Self::Values(names) => arguments
-                .values(names)
-                .filter(|value| value.is_none_or(|word| word.shape() != "-"))
-                .map(|value| written(format!("`{name}`"), value))
-                .collect(),
-            Self::Writing(rows) => match subcommand(rows, arguments) {
-                Some(found) => vec![FileWrite::chosen_by(format!("`{name} {found}`"), name)],
-                None => Vec::new(),
-            },
-            Self::Reading(rows) => match arguments.operands.first() {
-                Some(first) if subcommand(rows, arguments).is_none() => {
-                    vec![FileWrite::chosen_by(
-                        format!("`{name} {}`", first.text().unwrap_or("…")),
-                        name,
-                    )]
-                }
-                _ => Vec::new(),
-            },
+impl Default for KnownOperands {
+    fn default() -> Self {
+        Self {
+            min: 0,
+            max: usize::MAX,
+            values: None,
+            without: Vec::new(),
         }
     }
 }
 
-fn subcommand(rows: &[Subcommand], arguments: &Arguments) -> Option<&'static str> {
-    rows.iter()
-        .find(|(words, conditions)| {
-            let length = words.split(' ').count();
-            words.split(' ').enumerate().all(|(index, word)| {
-                arguments.operands.get(index).and_then(Word::text) == Some(word)
-            }) && all_true(conditions, arguments, &arguments.operands[length..])
-        })
-        .map(|(words, _)| *words)
+/// The words after `--`.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Rest {
+    /// Operands.
+    #[default]
+    Operands,
+    /// Anything is known.
+    Any,
+    /// Options and operands as before `--`.
+    Options,
+    /// Arguments of another program.
+    Arguments(Box<ArgumentSet>),
 }
 
-fn all_true(conditions: &[Condition], arguments: &Arguments, operands: &[Word]) -> bool {
-    conditions.iter().all(|condition| match condition {
-        Condition::With(names) => arguments.has(names),
-        // `cargo fmt -- --check`: after `--`, an option is an operand.
-        Condition::Without(names) => {
-            !arguments.has(names) && !operands.iter().any(|word| names.contains(&word.shape()))
-        }
-        Condition::AtLeast(count) => operands.len() >= *count,
-        Condition::AtMost(count) => operands.len() <= *count,
-        Condition::Not(words) => operands
-            .first()
-            .and_then(Word::text)
-            .is_none_or(|word| !words.contains(&word)),
-    })
-}
-
-impl WriteTarget {
-    fn writes(&self, name: &str, arguments: &Arguments) -> Vec<FileWrite> {
-        let operands = &arguments.operands;
-        let operation = || format!("`{name}`");
-        let here = || vec![FileWrite::new(operation(), Some(".".to_owned()))];
-        let one = |word: Option<&Word>| vec![written(operation(), word)];
-        let all = |words: &[Word]| {
-            words
-                .iter()
-                .map(|word| FileWrite::to_word(operation(), word))
-                .collect()
-        };
-        match self {
-            Self::Somewhere => vec![FileWrite::chosen_by(operation(), name)],
-            Self::Here => here(),
-            Self::Operands => all(operands),
-            Self::After(count) => all(operands.get(*count..).unwrap_or_default()),
-            Self::Last(names) => match arguments.values(names).last() {
-                Some(value) => one(value),
-                None => one(operands.last()),
-            },
-            Self::In(names) => match arguments.values(names).last() {
-                Some(value) => one(value),
-                None => here(),
-            },
-        }
-    }
-}
-
-/// Creates a write to the path that a word names; without a word, only the running shell knows the path.
-fn written(operation: String, word: Option<&Word>) -> FileWrite {
-    match word {
-        Some(word) => FileWrite::to_word(operation, word),
-        None => FileWrite::new(operation, None),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,12 @@
 //! `check`: all diagnostics of the definitions, with location and help.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, render, shown, visible};
 
+use super::explain_command;
 use super::format::{count, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
@@ -20,6 +21,7 @@ Examples:
   workflow-sidecar check --format sarif > check.sarif
   workflow-sidecar check --explain WF026           what a diagnostic means, with an example
   workflow-sidecar check --fix --dry-run           the corrections that --fix would make
+  workflow-sidecar check --explain-command 'git log | head'   what a shell line does, and who decides about it
 
 Exits with 1 if something is an error; with --strict also if something is a warning.";
 
@@ -47,6 +49,9 @@ pub(super) struct Arguments {
     /// With --fix: show the lines and change no file
     #[arg(long, requires = "fix")]
     dry_run: bool,
+    /// Say what this shell line does, command by command, and what each phase decides about it
+    #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
+    explain_command: Option<String>,
 }
 
 /// Corrections after corrections.
@@ -69,6 +74,17 @@ enum Format {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(code) = &arguments.explain {
         return explain(code);
+    }
+    if let Some(line) = &arguments.explain_command {
+        let json = match arguments.format {
+            Format::Human => false,
+            Format::Json => true,
+            Format::Github | Format::Sarif => {
+                anyhow::bail!("--explain-command has the formats human and json")
+            }
+        };
+        let project = arguments.paths.first().map_or(Path::new("."), |path| path);
+        return explain_command::run(line, project, &arguments.user, json);
     }
     let mut report = check(&arguments.paths, &arguments.user.directory())?;
     if arguments.fix {

@@ -8,6 +8,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod explain;
+mod explain_command;
 mod format;
 mod graph;
 mod init;

@@ -69,6 +69,7 @@ fn node(step: &GraphNode) -> String {
         NodeMark::Waits => Some(", style=\"rounded,dashed\""),
         NodeMark::Collapsed(_) => Some(", peripheries=2"),
         NodeMark::Only(_)
+        | NodeMark::ReadOnly(_)
         | NodeMark::Without(_)
         | NodeMark::Rule(_)
         | NodeMark::Gate(_)

@@ -66,7 +66,10 @@ fn node(step: &GraphNode) -> String {
     let mut label = broken(&step.title());
     for mark in &step.marks {
         let icon = match mark {
-            NodeMark::Only(_) | NodeMark::Without(_) | NodeMark::Rule(_) => "🔒 ",
+            NodeMark::Only(_)
+            | NodeMark::ReadOnly(_)
+            | NodeMark::Without(_)
+            | NodeMark::Rule(_) => "🔒 ",
             NodeMark::Gate(_) => "✅ ",
             NodeMark::Approval(_) => "👤 ",
             NodeMark::Waits => "⏸️ ",

@@ -10,6 +10,7 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::diagnostic::{shown, visible};
+use workflow_core::policy::rules::ReadOnly;
 
 /// Maximum number of nodes. A larger diagram is unreadable, and Mermaid draws at most 500 edges.
 pub(crate) const MAX_NODES: usize = 250;
@@ -65,6 +66,8 @@ pub(crate) struct GraphNode {
 /// A guard of a phase, or the size of a collapsed subworkflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NodeMark {
+    /// It is read-only, with what is open.
+    ReadOnly(String),
     /// Only these tools.
     Only(String),
     /// All tools but these.
@@ -87,6 +90,7 @@ impl NodeMark {
         match self {
             Self::Only(tools) if tools.is_empty() => "no tools".to_owned(),
             Self::Only(tools) => format!("only {tools}"),
+            Self::ReadOnly(text) => text.clone(),
             Self::Without(tools) => format!("no {tools}"),
             Self::Rule(text) | Self::Gate(text) => text.clone(),
             Self::Approval(ask) => format!("asks you: {ask}"),
@@ -185,7 +189,9 @@ impl GraphBuilder<'_> {
             .phases
             .iter()
             .filter_map(|entry| match entry {
-                PhaseEntry::Phase(phase) => Some(GraphEntry::Node(self.phase(phase, &rule))),
+                PhaseEntry::Phase(phase) => {
+                    Some(GraphEntry::Node(self.phase(workflow, phase, &rule)))
+                }
                 PhaseEntry::Subworkflow(key) => {
                     let inner = self.catalog.get(key)?;
                     Some(match depth.checked_sub(1) {
@@ -212,9 +218,15 @@ impl GraphBuilder<'_> {
         }
     }
 
-    fn phase(&mut self, phase: &Phase, outer: &ContinueRule) -> GraphNode {
+    fn phase(&mut self, workflow: &Workflow, phase: &Phase, outer: &ContinueRule) -> GraphNode {
         let list = |names: &[String]| short(&names.join(", "));
+        let read_only = workflow.read_only_in(phase).map(|source| {
+            let writable = workflow.writable.iter().chain(&phase.writable);
+            let run = workflow.run.iter().chain(&phase.run);
+            NodeMark::ReadOnly(short(&ReadOnly::new(source, writable, run).describe()))
+        });
         let tools = phase.tools.as_ref().and_then(|tools| match tools {
+            ToolAccess::ReadOnly { .. } => None,
             ToolAccess::Whitelist(names) => Some(NodeMark::Only(list(names))),
             ToolAccess::Blacklist(names) if names.is_empty() => None,
             ToolAccess::Blacklist(names) => Some(NodeMark::Without(list(names))),
@@ -229,8 +241,9 @@ impl GraphBuilder<'_> {
             id: self.id(),
             emoji: shown(phase.emoji.trim()),
             name: label(&phase.name),
-            marks: tools
+            marks: read_only
                 .into_iter()
+                .chain(tools)
                 .chain(rules(&phase.rules))
                 .chain(waits.then_some(NodeMark::Waits))
                 .chain(gate(&phase.gate))

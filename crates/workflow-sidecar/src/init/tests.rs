@@ -126,7 +126,7 @@ fn only_tools_that_pi_has_are_named_and_a_reading_phase_can_read() {
                     continue;
                 };
                 let (named, reading) = match &phase.tools {
-                    None => continue,
+                    None | Some(ToolAccess::ReadOnly { .. }) => continue,
                     Some(ToolAccess::Blacklist(tools)) => (tools, false),
                     Some(ToolAccess::Whitelist(tools)) => (tools, true),
                 };

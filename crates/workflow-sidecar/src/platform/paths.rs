@@ -412,6 +412,8 @@ mod tests {
                 source: RuleSource::Phase,
                 tools: None,
                 rules: std::slice::from_ref(&rule),
+                read_only: None,
+                unknown: None,
             }]);
             let input = serde_json::json!({ "path": path });
             let input = serde_json::value::to_raw_value(&input).unwrap();

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::hidden_text;
 use super::phase::{ReadPhase, read_phase};
+use super::tools::{check_phase_openings, check_workflow_openings};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
 use crate::definition::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
 use crate::definition::schema::Text;
@@ -235,7 +236,8 @@ impl Directory<'_> {
             command_name: read.command_name_span,
             references: Vec::new(),
         };
-        let phases = &mut contents.workflow.phases;
+        let mut phases = Vec::new();
+        let workflow = &contents.workflow;
         let mut ids = HashSet::new();
         for entry in read.entries {
             let phase = match entry {
@@ -246,10 +248,10 @@ impl Directory<'_> {
                 ReadEntry::Inline(map, span) => {
                     let start = map.first_key().or(span);
                     let phase = read_phase(reader, map, start, None);
-                    unique(reader, &mut ids, phase).map(PhaseEntry::Phase)
+                    unique(reader, workflow, &mut ids, phase).map(PhaseEntry::Phase)
                 }
                 ReadEntry::File(path) => self
-                    .read_phase_file(reader, &mut ids, &path)
+                    .read_phase_file(reader, workflow, &mut ids, &path)
                     .map(PhaseEntry::Phase),
             };
             phases.extend(phase);
@@ -260,12 +262,15 @@ impl Directory<'_> {
                 phase.approve = phase.approve.take().or_else(|| read.approve.clone());
             }
         }
+        contents.workflow.phases = phases;
+        check_workflow_openings(reader, &contents.workflow, &read.openings);
         contents
     }
 
     fn read_phase_file(
         &self,
         reader: &mut Reader<'_>,
+        workflow: &Workflow,
         ids: &mut HashSet<String>,
         entry: &Text,
     ) -> Option<Phase> {
@@ -281,7 +286,7 @@ impl Directory<'_> {
             findings: reader.findings,
         };
         let phase = read_phase_source(reader, self.tree_limits());
-        unique(reader, ids, phase)
+        unique(reader, workflow, ids, phase)
     }
 
     pub(super) fn open_phase_file(&self, entry: &Text) -> Result<Source, Finding> {
@@ -352,13 +357,19 @@ fn code_of(problem: &FileProblem) -> Code {
     }
 }
 
-/// Adds a phase with an id that no earlier phase has.
+/// Adds a phase of a workflow with an id that no earlier phase has.
 fn unique(
     reader: &mut Reader<'_>,
+    workflow: &Workflow,
     ids: &mut HashSet<String>,
     read: Option<ReadPhase>,
 ) -> Option<Phase> {
-    let ReadPhase { phase, id_span } = read?;
+    let ReadPhase {
+        phase,
+        id_span,
+        openings,
+    } = read?;
+    check_phase_openings(reader, workflow, &phase, &openings);
     if !ids.insert(phase.id.clone()) {
         let message = format!("duplicate phase id `{}`", shown(&phase.id));
         reader.report(Finding::error(Code::DuplicatePhaseId, id_span, message));

@@ -15,6 +15,7 @@ pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
         path: path.iter().map(ToString::to_string).collect(),
         command: Vec::new(),
         writes: None,
+        unknown: None,
         input: Vec::new(),
         reason: Some(reason),
         source: source.to_owned(),

@@ -2,7 +2,7 @@
 
 use super::auto_continue::read_continue;
 use super::gate::{read_approval, read_gate};
-use super::tools::{read_results, read_tools};
+use super::tools::{read_openings, read_results, read_tools};
 use crate::definition::model::Phase;
 use crate::definition::schema::keys::phase;
 use crate::definition::schema::{MapReader, Section, Text, check_template};
@@ -14,6 +14,8 @@ use crate::template::TemplateKind;
 pub(super) struct ReadPhase {
     pub(super) phase: Phase,
     pub(super) id_span: Option<Span>,
+    /// The keys of what is open where the phase is read-only.
+    pub(super) openings: Vec<(&'static str, Option<Span>)>,
 }
 
 /// Reads a phase's map. `body` are the instructions of a phase file; without one they are a key.
@@ -30,6 +32,7 @@ pub(super) fn read_phase(
     let emoji = keys.get(&phase::EMOJI);
     let instructions = read_instructions(&mut keys, body);
     let tools = read_tools(&mut keys, &phase::TOOLS);
+    let openings = read_openings(&mut keys, &phase::WRITABLE, &phase::RUN, &phase::UNKNOWN);
     let results = read_results(&mut keys, &phase::RESULTS);
     let gate = read_gate(&mut keys, &phase::GATE);
     let approve = read_approval(&mut keys, &phase::APPROVE);
@@ -40,12 +43,16 @@ pub(super) fn read_phase(
     let id = id?;
     Some(ReadPhase {
         id_span: id.span,
+        openings: openings.given,
         phase: Phase {
             id: id.value,
             name: name?.value,
             emoji: emoji?.value,
             instructions: instructions?.value,
             tools: tools.access,
+            writable: openings.writable,
+            run: openings.run,
+            unknown: openings.unknown,
             available_profiles,
             auto_continue,
             rules: tools.rules,

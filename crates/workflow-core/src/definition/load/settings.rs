@@ -7,9 +7,9 @@ use super::auto_continue::read_continue;
 use super::fail_closed;
 use super::tools::{ReadTools, read_results, read_tools};
 use super::triggers::read_triggers;
-use crate::definition::model::{Guards, Limits, Settings, SettingsStatus, Tier};
+use crate::definition::model::{Guards, Limits, Settings, SettingsStatus, Tier, UnknownAction};
 use crate::definition::schema::keys::{limits, settings};
-use crate::definition::schema::{MapReader, Section, lost_guards};
+use crate::definition::schema::{Field, MapReader, Section, lost_guards};
 use crate::definition::syntax::{Map, Reader};
 use crate::diagnostic::Diagnostic;
 
@@ -78,6 +78,11 @@ pub(super) fn read_settings(reader: &mut Reader<'_>, map: Map<'_>, tier: Tier) -
             tools.fail_closed(keys.reader, span);
         }
     }
+    let unknown = match keys.field(&settings::UNKNOWN) {
+        Field::Absent => None,
+        Field::NoValue | Field::Wrong { .. } => Some(UnknownAction::Block),
+        Field::Value { value, .. } => Some(value),
+    };
     let ReadTools {
         access,
         rules,
@@ -100,6 +105,7 @@ pub(super) fn read_settings(reader: &mut Reader<'_>, map: Map<'_>, tier: Tier) -
             tools: access,
             rules,
             results,
+            unknown,
             status,
         },
     }

@@ -5,11 +5,13 @@
 //! not known what is forbidden, everything is (`fail_closed`).
 
 use super::{fail_closed, lint};
-use crate::definition::model::{ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess};
+use crate::definition::model::{
+    Phase, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess, UnknownAction, Workflow,
+};
 use crate::definition::schema::keys::{result, rule, tools};
-use crate::definition::schema::{Field, Key, List, MapReader, Section, listed};
-use crate::definition::syntax::{Map, Reader, Span};
-use crate::diagnostic::{Code, Finding};
+use crate::definition::schema::{Field, Key, List, MapReader, Section, Typed, ValueType, listed};
+use crate::definition::syntax::{Kind, Map, Reader, Span};
+use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
 
 /// The content of `tools`.
@@ -32,9 +34,20 @@ impl ReadTools {
     }
 }
 
+/// The text by which `tools` allows only what changes nothing.
+pub(super) const READ_ONLY: &str = "read-only";
+
+/// The patterns of commands that one level may have: each is compared with each command of a line.
+const MAX_COMMAND_PATTERNS: usize = 5000;
+
 /// Reads `tools` (B33, B56).
 pub(super) fn read_tools(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> ReadTools {
     let mut read = ReadTools::default();
+    if key.value == ValueType::ReadOnlyOrTools
+        && let Some(result) = read_text(keys, key)
+    {
+        return result;
+    }
     let (key_span, map) = match keys.map(key) {
         Field::Absent | Field::NoValue => return read,
         Field::Wrong { span, .. } => {
@@ -58,10 +71,130 @@ pub(super) fn read_tools(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> ReadToo
     let rules = keys.list(&tools::RULES, read_rule);
     read.rules = rules.all;
     lost.extend(rules.lost);
+    let patterns: usize = read.rules.iter().map(|rule| rule.command.len()).sum();
+    if let Some(finding) = too_many_patterns(patterns, key_span) {
+        keys.report(finding);
+        read.rules.clear();
+        lost.push(key_span);
+    }
     if let Some(&span) = lost.first() {
         read.fail_closed(keys.reader, span);
     }
     read
+}
+
+/// Reads `tools` if it is a text; `None` if it is not.
+fn read_text(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Option<ReadTools> {
+    let span = keys.value_of(key, |kind| matches!(kind, Kind::Text(_)))?;
+    let mut read = ReadTools::default();
+    let entry = keys.entry(key)?;
+    let Kind::Text(text) = entry.value.kind else {
+        return None;
+    };
+    if text == READ_ONLY {
+        let source = keys.reader.file_and_line(entry.key_span);
+        read.access = Some(ToolAccess::ReadOnly { source });
+        return Some(read);
+    }
+    let message = format!(
+        "`tools` must be `{READ_ONLY}` or a map, not `{}`",
+        shown(&text)
+    );
+    let finding = Finding::error(Code::InvalidValue, span, message);
+    keys.report(
+        finding.help("write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`"),
+    );
+    read.fail_closed(keys.reader, span);
+    Some(read)
+}
+
+/// The finding about more patterns of commands than a level may have.
+fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Finding> {
+    (number > MAX_COMMAND_PATTERNS).then(|| {
+        let message = format!(
+            "{number} patterns of commands are more than {MAX_COMMAND_PATTERNS}, the most that one place may have"
+        );
+        Finding::error(Code::OverLimit, span, message)
+            .help("join patterns with `*`, for example `git push *` for all kinds of it")
+    })
+}
+
+/// What a workflow or a phase opens where `tools` is `read-only`.
+#[derive(Debug, Default)]
+pub(super) struct ReadOpenings {
+    pub(super) writable: Vec<String>,
+    pub(super) run: Vec<String>,
+    pub(super) unknown: Option<UnknownAction>,
+    /// The keys that are there, of `writable` and `run`.
+    pub(super) given: Vec<(&'static str, Option<Span>)>,
+}
+
+/// Reads `writable`, `run` and `unknown`.
+pub(super) fn read_openings(
+    keys: &mut MapReader<'_, '_, '_>,
+    writable: &Typed<Vec<String>>,
+    run: &Typed<Vec<String>>,
+    unknown: &Typed<UnknownAction>,
+) -> ReadOpenings {
+    let mut read = ReadOpenings::default();
+    for (key, target) in [(writable, &mut read.writable), (run, &mut read.run)] {
+        if let Field::Value {
+            key_span, value, ..
+        } = keys.field(key)
+        {
+            read.given.push((key.key.name, key_span));
+            *target = value;
+        }
+    }
+    if let Some(finding) = too_many_patterns(read.run.len(), keys.start) {
+        keys.report(finding);
+    }
+    read.unknown = keys.get(unknown);
+    read
+}
+
+/// Reports what a phase opens although it is not read-only: it would open nothing, and the rest is open anyway.
+pub(super) fn check_phase_openings(
+    reader: &mut Reader<'_>,
+    workflow: &Workflow,
+    phase: &Phase,
+    given: &[(&'static str, Option<Span>)],
+) {
+    if workflow.read_only_in(phase).is_some() {
+        return;
+    }
+    for &(key, span) in given {
+        let why = if workflow.is_read_only() {
+            "the `tools` of the phase replace the `read-only` of the workflow"
+        } else {
+            "neither the phase nor its workflow is read-only"
+        };
+        let message = format!("`{key}` opens nothing, because {why}");
+        let help = if workflow.is_read_only() {
+            "remove `tools` from the phase, or write `tools: read-only` there"
+        } else {
+            "add `tools: read-only` to the phase or to its workflow"
+        };
+        reader.report(Finding::error(Code::IdleRule, span, message).help(help));
+    }
+}
+
+/// Reports what a workflow opens although none of its phases is read-only.
+pub(super) fn check_workflow_openings(
+    reader: &mut Reader<'_>,
+    workflow: &Workflow,
+    given: &[(&'static str, Option<Span>)],
+) {
+    let mut phases = workflow.own_phases();
+    if workflow.is_read_only() || phases.any(|phase| workflow.read_only_in(phase).is_some()) {
+        return;
+    }
+    for &(key, span) in given {
+        let message =
+            format!("`{key}` opens nothing, because no phase of the workflow is read-only");
+        let finding = Finding::error(Code::IdleRule, span, message);
+        reader.report(finding.help("add `tools: read-only` to the workflow or to a phase"));
+    }
 }
 
 /// Reads the lists, and notes the locations of those that are lost.
@@ -104,6 +237,10 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
     let path = keys.field(&rule::PATH);
     let command = keys.field(&rule::COMMAND);
     let writes = keys.field(&rule::WRITES);
+    let forbids = head
+        .as_ref()
+        .is_some_and(|(action, _)| *action != RuleAction::Allow);
+    let unknown = read_unknown(&mut keys, forbids, &writes);
     let input = keys.field(&rule::INPUT);
     let reason = keys.get(&rule::REASON);
     // A condition that is misspelt is one that is missing.
@@ -126,10 +263,37 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
         path: path.value().unwrap_or_default(),
         command: command.value().unwrap_or_default(),
         writes: writes.value(),
+        unknown,
         input: input.unwrap_or_default(),
         reason: reason.map(|text| text.value),
         source: keys.reader.file_and_line(keys.start),
     })
+}
+
+/// Reads `unknown` of a rule. One that cannot be read blocks.
+fn read_unknown(
+    keys: &mut MapReader<'_, '_, '_>,
+    forbids: bool,
+    writes: &Field<bool>,
+) -> Option<UnknownAction> {
+    let (unknown, key_span) = match keys.field(&rule::UNKNOWN) {
+        Field::Absent => return None,
+        Field::NoValue | Field::Wrong { .. } => return Some(UnknownAction::Block),
+        Field::Value {
+            key_span, value, ..
+        } => (value, key_span),
+    };
+    if !forbids
+        || !matches!(
+            writes,
+            Field::Value { value: true, .. } | Field::Wrong { .. }
+        )
+    {
+        let message = "`unknown` has no effect without `block` or `ask` and `writes: true`";
+        let finding = Finding::warning(Code::IdleRule, key_span, message);
+        keys.report(finding.help("add `writes: true`, or remove it"));
+    }
+    Some(unknown)
 }
 
 /// Reads `allow`, `ask` or `block`, and the tools it is about; `None` is one that allows and cannot be read.

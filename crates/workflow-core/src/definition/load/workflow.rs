@@ -2,7 +2,7 @@
 
 use super::auto_continue::read_continue;
 use super::gate::{read_approval, read_gate};
-use super::tools::{read_results, read_tools};
+use super::tools::{read_openings, read_results, read_tools};
 use crate::definition::model::{Approval, Gate, Limits, Show, Templates, Workflow};
 use crate::definition::schema::keys::{reference, workflow};
 use crate::definition::schema::{Field, MapReader, Section, Text, nearest, wrong_type};
@@ -19,6 +19,8 @@ pub(super) struct ReadWorkflow<'s> {
     pub(super) gate: Vec<Gate>,
     /// The approval of each of its phases without one.
     pub(super) approve: Option<Approval>,
+    /// The keys of what is open where a phase is read-only.
+    pub(super) openings: Vec<(&'static str, Option<Span>)>,
     /// The entries of `phases`.
     pub(super) entries: Vec<ReadEntry<'s>>,
 }
@@ -69,6 +71,12 @@ pub(super) fn read_workflow<'s>(
     let tools = read_tools(&mut keys, &workflow::TOOLS);
     let gate = read_gate(&mut keys, &workflow::GATE);
     let approve = read_approval(&mut keys, &workflow::APPROVE);
+    let openings = read_openings(
+        &mut keys,
+        &workflow::WRITABLE,
+        &workflow::RUN,
+        &workflow::UNKNOWN,
+    );
     let command_name_span = command_name.as_ref().and_then(|text| text.span);
     let owned = |text: Option<Text>| text.map(|text| text.value);
     let workflow = Workflow {
@@ -92,6 +100,9 @@ pub(super) fn read_workflow<'s>(
         context: keys.get(&workflow::CONTEXT),
         phases: Vec::new(),
         tools: tools.access,
+        writable: openings.writable,
+        run: openings.run,
+        unknown: openings.unknown,
         rules: tools.rules,
         results: read_results(&mut keys, &workflow::RESULTS),
         checkpoint: keys.get(&workflow::CHECKPOINT),
@@ -101,6 +112,7 @@ pub(super) fn read_workflow<'s>(
         gate,
         approve,
         command_name_span,
+        openings: openings.given,
         entries: read_entries(&mut keys, limits),
     }
 }

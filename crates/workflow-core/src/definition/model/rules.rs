@@ -15,6 +15,9 @@ pub struct Guards {
     pub rules: Vec<Rule>,
     /// Rules on results.
     pub results: Vec<ResultRule>,
+    /// The decision on shell commands of which nothing is known, if given; inner levels can only be stricter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownAction>,
     /// The status of the file they come from.
     #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
     pub status: SettingsStatus,
@@ -47,6 +50,13 @@ impl SettingsStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolAccess {
+    /// All calls that change nothing, and those that `writable` and `run` open.
+    #[serde(rename = "readOnly")]
+    ReadOnly {
+        /// Its location, as `file:line`.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        source: String,
+    },
     /// All but these.
     Blacklist(Vec<String>),
     /// Only these.
@@ -71,6 +81,9 @@ pub struct Rule {
     /// If given, the call's shell line must write files, or must not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<bool>,
+    /// The decision on a call that matches only because nothing is known of a shell command, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownAction>,
     /// Regular expressions that fields of the input must match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub input: Vec<(String, String)>,
@@ -108,6 +121,19 @@ pub enum RuleAction {
     /// A person decides.
     Ask,
     /// The call must not run.
+    Block,
+}
+
+/// The decision on a shell command of which nothing is known, where a rule or `read-only` forbids to write. The
+/// stricter one is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownAction {
+    /// It counts as one that writes nothing.
+    Allow,
+    /// A person decides. Where nobody can be asked, it is blocked.
+    Ask,
+    /// It counts as one that writes.
     Block,
 }
 

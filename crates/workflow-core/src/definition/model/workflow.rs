@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::auto_continue::ContinueRule;
 use super::gate::{Approval, Gate};
-use super::rules::{ResultRule, Rule, ToolAccess};
+use super::rules::{ResultRule, Rule, ToolAccess, UnknownAction};
 use super::settings::ContextMode;
 use super::trigger::Checkpoint;
 
@@ -38,6 +38,15 @@ pub struct Workflow {
     /// The tools that may run in all of its phases; `None` is all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolAccess>,
+    /// Globs of the files that may be written where `tools` is `read-only`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<String>,
+    /// Patterns of the commands that may run where `tools` is `read-only`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run: Vec<String>,
+    /// The decision on shell commands of which nothing is known, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownAction>,
     /// Rules on single calls in all of its phases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
@@ -49,6 +58,45 @@ pub struct Workflow {
     pub checkpoint: Option<Checkpoint>,
     /// The phase entries, at least one.
     pub phases: Vec<PhaseEntry>,
+}
+
+impl Workflow {
+    /// Returns whether its phases are read-only unless they say otherwise.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.tools, Some(ToolAccess::ReadOnly { .. }))
+    }
+
+    /// The location of the `read-only` that applies in a phase of its own, if one does: the phase's, or without `tools`
+    /// in the phase the workflow's.
+    #[must_use]
+    pub fn read_only_in<'a>(&'a self, phase: &'a Phase) -> Option<&'a str> {
+        let tools = if phase.has_tools() {
+            &phase.tools
+        } else {
+            &self.tools
+        };
+        match tools {
+            Some(ToolAccess::ReadOnly { source }) => Some(source),
+            Some(ToolAccess::Blacklist(_) | ToolAccess::Whitelist(_)) | None => None,
+        }
+    }
+
+    /// Its phases, without those of subworkflows.
+    pub fn own_phases(&self) -> impl Iterator<Item = &Phase> {
+        self.phases.iter().filter_map(|entry| match entry {
+            PhaseEntry::Phase(phase) => Some(phase),
+            PhaseEntry::Subworkflow(_) => None,
+        })
+    }
+}
+
+impl Phase {
+    /// Returns whether it has a list of tools or rules, which replace the `read-only` of its workflow.
+    #[must_use]
+    pub fn has_tools(&self) -> bool {
+        self.tools.is_some() || !self.rules.is_empty()
+    }
 }
 
 /// The visibility of a workflow.
@@ -108,6 +156,15 @@ pub struct Phase {
     pub instructions: String,
     /// The tools that it may use; `None` is all.
     pub tools: Option<ToolAccess>,
+    /// Globs of the files that may be written where `tools` is `read-only`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<String>,
+    /// Patterns of the commands that may run where `tools` is `read-only`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run: Vec<String>,
+    /// The decision on shell commands of which nothing is known, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownAction>,
     /// Subagent profiles named in the context message.
     pub available_profiles: Option<Vec<String>>,
     /// Its auto-continue, as far as given.

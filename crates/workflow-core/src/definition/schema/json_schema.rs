@@ -231,15 +231,11 @@ fn taken(value: ValueType) -> Value {
             ]},
         }),
         ValueType::Map(section) => Value::Object(entry(section)),
-        ValueType::Tools => {
-            let mut schema = map(Section::Tools.keys());
-            schema.insert("minProperties".to_owned(), json!(1));
-            schema.insert(
-                "not".to_owned(),
-                json!({"required": ["blacklist", "whitelist"]}),
-            );
-            Value::Object(schema)
-        }
+        ValueType::Tools => tools(),
+        ValueType::ReadOnlyOrTools => json!({"anyOf": [
+            {"const": "read-only", "description": "Nothing is changed, except what `writable` and `run` open."},
+            tools(),
+        ]}),
         ValueType::ListOf(section) => {
             json!({"type": "array", "items": Value::Object(entry(section))})
         }
@@ -272,6 +268,17 @@ fn taken(value: ValueType) -> Value {
             reference("continue"),
         ]}),
     }
+}
+
+/// `tools` as a map.
+fn tools() -> Value {
+    let mut schema = map(Section::Tools.keys());
+    schema.insert("minProperties".to_owned(), json!(1));
+    schema.insert(
+        "not".to_owned(),
+        json!({"required": ["blacklist", "whitelist"]}),
+    );
+    Value::Object(schema)
 }
 
 /// A name without white space at its ends.

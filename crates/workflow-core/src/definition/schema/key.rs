@@ -54,6 +54,8 @@ pub enum ValueType {
     Map(Section),
     /// `tools`: one of its lists at most, and rules.
     Tools,
+    /// `tools` of a workflow or a phase: the text `read-only`, or such a map.
+    ReadOnlyOrTools,
     /// A list of maps.
     ListOf(Section),
     /// A name of a tool or a list of them, with `*` for any characters.

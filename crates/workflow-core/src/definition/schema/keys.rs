@@ -6,7 +6,7 @@ use super::typed::Typed;
 use super::values::{NamedValues, Partial, Text};
 use crate::definition::model::{
     Bound, Checkpoint, ContextMode, ExpectedExit, GitCheck, Limits, OnLimit, OnStop, ResultKind,
-    Show,
+    Show, UnknownAction,
 };
 use crate::template::TemplateKind;
 use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
@@ -48,6 +48,11 @@ named_values! {
     ResultKind {
         "error" => Error, "Results of calls that failed.";
         "ok" => Ok, "Results of calls that did what was asked.";
+    }
+    UnknownAction {
+        "allow" => Allow, "It counts as a command that writes nothing.";
+        "ask" => Ask, "A person decides. Where nobody can be asked, it is blocked.";
+        "block" => Block, "It counts as a command that writes.";
     }
     CleanRepository {
         "clean" => It, "Nothing is changed or new that is not committed.";
@@ -150,6 +155,40 @@ const TOOLS_KEY: Key = Key::new(
 .strict()
 .guard();
 
+const SHORT_TOOLS_KEY: Key = Key::new(
+    "tools",
+    ValueType::ReadOnlyOrTools,
+    "Which calls may run. `read-only`: none that changes files, except what `writable` and `run` open. A map: all tools but those of a list, or only those; never both. Rules come before the list. `workflow_step` is always allowed.",
+)
+.default(Default::Described("all tools"))
+.example(r#""read-only""#)
+.strict()
+.guard();
+
+const WRITABLE_KEY: Typed<Vec<String>> = Typed::globs(
+    "writable",
+    "Globs of the files that may be written where `tools` is `read-only`, by tools and by shell lines. Those of a phase and of its workflow add up.",
+)
+.default(Default::Described("no file"))
+.example(r#"["docs/**"]"#)
+.never_dropped();
+
+const RUN_KEY: Typed<Vec<String>> = Typed::commands(
+    "run",
+    "Patterns of the commands that may run where `tools` is `read-only`. `*` as the last word stands for any further words. Those of a phase and of its workflow add up.",
+)
+.default(Default::Described("those that only read"))
+.example(r#"["cargo test *"]"#)
+.never_dropped();
+
+const UNKNOWN_KEY: Typed<UnknownAction> = Typed::one_of(
+    "unknown",
+    "What happens to a shell command that is not known, where a rule with `writes: true` or `read-only` meets it. A stricter one further out wins.",
+)
+.default(Default::Described("as further out, else `ask`"))
+.example(r#""block""#)
+.never_dropped();
+
 const RESULTS_KEY: Key = Key::new(
     "results",
     ValueType::ListOf(Section::Result),
@@ -233,7 +272,10 @@ section! {
                 .example(r#""{phaseEmoji} {phaseName} is not done: {phaseInstructions}""#);
         CONTINUE: Key = CONTINUE_KEY.default(Default::Described("see below"));
         CONTEXT: Typed<ContextMode> = CONTEXT_KEY;
-        TOOLS: Key = TOOLS_KEY;
+        TOOLS: Key = SHORT_TOOLS_KEY;
+        WRITABLE: Typed<Vec<String>> = WRITABLE_KEY;
+        RUN: Typed<Vec<String>> = RUN_KEY;
+        UNKNOWN: Typed<UnknownAction> = UNKNOWN_KEY;
         RESULTS: Key = RESULTS_KEY;
         GATE: Key = Key {
             summary: "Checks of every phase of this workflow, before those of the phase itself; not of its subworkflows.",
@@ -284,7 +326,10 @@ section! {
         )
         .required()
         .example(r#""Write down the steps that show the bug.""#);
-        TOOLS: Key = TOOLS_KEY;
+        TOOLS: Key = SHORT_TOOLS_KEY;
+        WRITABLE: Typed<Vec<String>> = WRITABLE_KEY;
+        RUN: Typed<Vec<String>> = RUN_KEY;
+        UNKNOWN: Typed<UnknownAction> = UNKNOWN_KEY;
         RESULTS: Key = RESULTS_KEY;
         GATE: Key = GATE_KEY;
         APPROVE: Key = APPROVE_KEY;
@@ -379,11 +424,12 @@ section! {
         .never_dropped();
         WRITES: Typed<bool> = Typed::flag(
             "writes",
-            "Whether the call must change files, or must not. Read from the parsed shell line; one that cannot be parsed counts as writing.",
+            "Whether the call must change files, or must not. Read from the parsed shell line; what is not known to read counts as writing, as `unknown` says.",
         )
         .default(Default::Described("either"))
         .example("true")
         .never_dropped();
+        UNKNOWN: Typed<UnknownAction> = UNKNOWN_KEY;
         INPUT: Typed<Partial<(String, String)>> =
             Typed::fields("input", "Regular expressions that fields of the call's arguments must match.")
                 .default(Default::Described("any arguments"))
@@ -624,6 +670,7 @@ section! {
         .guard();
         CONTEXT: Typed<ContextMode> = CONTEXT_KEY;
         TOOLS: Key = TOOLS_KEY;
+        UNKNOWN: Typed<UnknownAction> = UNKNOWN_KEY;
         RESULTS: Key = RESULTS_KEY;
         CHECKPOINT: Typed<Checkpoint> = CHECKPOINT_KEY;
         TRIGGERS: Key = Key::new(

@@ -144,6 +144,21 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
         None
     }
 
+    /// Returns the location of a value if it is of this kind.
+    #[expect(
+        clippy::option_option,
+        reason = "another kind, or one without a location"
+    )]
+    pub(in crate::definition) fn value_of(
+        &self,
+        key: &Key,
+        is_kind: fn(&Kind<'_>) -> bool,
+    ) -> Option<Option<Span>> {
+        let mut entries = self.map.entries.iter();
+        let entry = entries.find(|entry| entry.key == key.name)?;
+        is_kind(&entry.value.kind).then_some(entry.value.span)
+    }
+
     /// Takes the entry of a key that has a map, with that map.
     pub(in crate::definition) fn map(&mut self, key: &Key) -> Field<Map<'s>> {
         let is_there = self.has(key.name);
@@ -166,7 +181,13 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
                     ValueType::Map(section) => section,
                     _ => Section::Tools,
                 };
-                let finding = wrong_type(key, section.expected(), &kind, span);
+                let expected = match key.value {
+                    ValueType::ReadOnlyOrTools => {
+                        "`read-only`, or a map with `blacklist`, `whitelist` or `rules`"
+                    }
+                    _ => section.expected(),
+                };
+                let finding = wrong_type(key, expected, &kind, span);
                 self.reader.report(key.with_hint(finding));
                 Field::Wrong { key_span, span }
             }

@@ -22,5 +22,6 @@ pub(super) use map_reader::{Field, List, MapReader};
 pub(super) use names::listed;
 pub use names::nearest;
 pub use section::Section;
+pub(super) use typed::Typed;
 pub(super) use unknown_keys::lost_guards;
 pub(super) use values::{Text, check_template, texts, wrong_type};

@@ -20,6 +20,7 @@ fn describe_type(value: ValueType) -> String {
         ValueType::Texts | ValueType::ToolNames | ValueType::Choices => "list of texts".to_owned(),
         ValueType::Phases => "list".to_owned(),
         ValueType::Map(_) | ValueType::Tools => "map".to_owned(),
+        ValueType::ReadOnlyOrTools => "`read-only`, or a map".to_owned(),
         ValueType::ListOf(_) => "list of maps".to_owned(),
         ValueType::ToolPatterns => "tool, or list of tools".to_owned(),
         ValueType::Patterns => "text, or list of texts".to_owned(),

@@ -77,6 +77,7 @@ fn rule(reason: &str) -> Rule {
         path: Vec::new(),
         command: Vec::new(),
         writes: None,
+        unknown: None,
         input: Vec::new(),
         reason: Some(reason.to_owned()),
         source: SOURCE.to_owned(),

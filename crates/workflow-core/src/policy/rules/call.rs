@@ -7,14 +7,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::arguments::{self, PathArgument, ToolEffect};
+use super::command_patterns::{CommandsByProgram, Comparisons};
 use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
+use super::line_verdict;
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine, with_nested_json};
-use crate::diagnostic::shown;
-use workflow_shell::{Analysis, FileWrite, Unreadable, Writes, analyze_in};
-
-/// The number of writes of a shell line that are displayed.
-const MAX_SHOWN_WRITES: usize = 3;
+use workflow_shell::{Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in};
 
 /// The number of shell lines of a call that are analyzed.
 const MAX_SHELL_LINES: usize = 200;
@@ -31,6 +29,9 @@ pub struct Call<'a> {
     expanded: OnceCell<Option<Map<String, Value>>>,
     shell_lines: OnceCell<Vec<ShellLine>>,
     shell_analysis: OnceCell<Option<Analysis>>,
+    shell_effect: OnceCell<Option<Effect>>,
+    commands_by_program: OnceCell<CommandsByProgram>,
+    comparisons: Comparisons,
     accessed_paths: OnceCell<AccessedPaths>,
     written_paths: OnceCell<Vec<Target>>,
 }
@@ -65,6 +66,9 @@ impl<'a> Call<'a> {
             expanded: OnceCell::new(),
             shell_lines: OnceCell::new(),
             shell_analysis: OnceCell::new(),
+            shell_effect: OnceCell::new(),
+            commands_by_program: OnceCell::new(),
+            comparisons: Comparisons::default(),
             accessed_paths: OnceCell::new(),
             written_paths: OnceCell::new(),
         }
@@ -114,6 +118,27 @@ impl<'a> Call<'a> {
         self.shell_analysis.get_or_init(read).as_ref()
     }
 
+    /// Returns the effect of its shell lines together, if it has any.
+    pub(super) fn shell_effect(&self) -> Option<&Effect> {
+        let effect = || self.shell_analysis().map(Analysis::effect);
+        self.shell_effect.get_or_init(effect).as_ref()
+    }
+
+    /// Returns the commands of its shell lines by their programs.
+    pub(super) fn commands_by_program(&self) -> &CommandsByProgram {
+        self.commands_by_program.get_or_init(|| {
+            let analysis = self.shell_analysis();
+            analysis.map_or_else(CommandsByProgram::default, |analysis| {
+                CommandsByProgram::new(&analysis.commands)
+            })
+        })
+    }
+
+    /// Returns the comparisons of commands that are left.
+    pub(super) fn comparisons(&self) -> &Comparisons {
+        &self.comparisons
+    }
+
     /// Returns the shell lines as they are written.
     pub(super) fn shell_lines(&self) -> &[ShellLine] {
         let read = || {
@@ -129,16 +154,33 @@ impl<'a> Call<'a> {
         self.expanded_fields().map(arguments::path_arguments)
     }
 
-    /// Returns whether it changes files.
+    /// Returns whether it changes files, for a rule that forbids: code of the project does not.
     pub(super) fn writes(&self) -> Known {
-        let line = self.shell_analysis().map(|line| &line.writes);
-        match line {
-            Some(Writes::Yes(_)) => return Known::Yes,
-            Some(Writes::Unreadable(_)) => return Known::Unknown,
-            Some(Writes::No) | None => {}
+        let line = self.shell_analysis().map(line_verdict::of_line);
+        match (line, self.tool_writes()) {
+            (_, Known::Yes) => Known::Yes,
+            (Some(findings), Known::No) => line_verdict::worst(&findings),
+            (None, Known::No) if self.is_shell() => Known::Unknown,
+            (None, known) => known,
+            (Some(_), Known::Unknown) => Known::Unknown,
         }
+    }
+
+    /// Returns whether it changes files, for a rule that allows: an unknown tool and code of the project may.
+    pub(super) fn certainly_writes(&self) -> Known {
+        let is_known = match self.shell_effect() {
+            Some(effect) => *effect == Effect::Reads,
+            None => arguments::tool_effect(self.tool) == ToolEffect::Reads,
+        };
+        match self.writes() {
+            Known::No if !is_known => Known::Unknown,
+            known => known,
+        }
+    }
+
+    /// Returns whether the tool itself changes files, apart from its shell lines.
+    pub(super) fn tool_writes(&self) -> Known {
         match arguments::tool_effect(self.tool) {
-            ToolEffect::RunsShell if line.is_none() => Known::Unknown,
             ToolEffect::Changes(_) if self.is_editor() => Known::Yes,
             ToolEffect::Changes(_) => {
                 Known::from(self.path_arguments().is_none_or(|named| !named.is_empty()))
@@ -147,14 +189,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns whether it changes files, for a rule that allows: an unknown tool may.
-    pub(super) fn certainly_writes(&self) -> Known {
-        let is_known = self.shell_analysis().is_some()
-            || arguments::tool_effect(self.tool) == ToolEffect::Reads;
-        match self.writes() {
-            Known::No if !is_known => Known::Unknown,
-            known => known,
-        }
+    /// Returns whether the tool runs shell lines.
+    pub(super) fn is_shell(&self) -> bool {
+        arguments::tool_effect(self.tool) == ToolEffect::RunsShell
     }
 
     /// Returns whether it is one of the hosts' tools that write the file they name.
@@ -165,32 +202,41 @@ impl<'a> Call<'a> {
     /// Returns the files that its arguments name and that its shell lines write.
     pub(super) fn written_paths(&self) -> &[Target] {
         self.written_paths.get_or_init(|| {
-            let mut all: Vec<Option<Cow<'_, str>>> = Vec::new();
-            let Some(named) = self.path_arguments() else {
-                return vec![None];
-            };
-            all.extend(named.into_iter().filter_map(|named| match named {
-                PathArgument::Path(path) => Some(Some(path)),
-                PathArgument::Opaque => Some(None),
-                PathArgument::Glob(_) | PathArgument::Directory(_) => None,
-            }));
-            match self.shell_analysis().map(|line| &line.writes) {
-                Some(Writes::Yes(writes)) => {
-                    all.extend(
-                        writes
-                            .iter()
-                            .map(|write| write.path.as_deref().map(of_shell)),
-                    );
+            let mut all = self.named_targets();
+            match self.shell_effect() {
+                Some(Effect::Writes(writes)) if is_too_many(all.len() + writes.len()) => {
+                    return vec![None];
                 }
-                Some(Writes::Unreadable(_)) => all.push(None),
-                Some(Writes::No) | None => {}
+                Some(Effect::Writes(writes)) => {
+                    all.extend(writes.iter().map(|write| self.target(write)));
+                }
+                Some(Effect::Unknown(_)) => all.push(None),
+                Some(Effect::Reads | Effect::RunsProjectCode) | None => {}
             }
-            if is_too_many(all.len()) {
-                return vec![None];
-            }
-            let forms = |path: Option<Cow<'_, str>>| path.map(|path| self.paths.forms(&path));
-            all.into_iter().map(forms).collect()
+            all
         })
+    }
+
+    /// Returns the files that its arguments name.
+    pub(super) fn named_targets(&self) -> Vec<Target> {
+        let Some(named) = self.path_arguments() else {
+            return vec![None];
+        };
+        if is_too_many(named.len()) {
+            return vec![None];
+        }
+        let targets = named.into_iter().filter_map(|named| match named {
+            PathArgument::Path(path) => Some(Some(self.paths.forms(&path))),
+            PathArgument::Opaque => Some(None),
+            PathArgument::Glob(_) | PathArgument::Directory(_) => None,
+        });
+        targets.collect()
+    }
+
+    /// Returns the file that a shell line writes, in all its forms.
+    pub(super) fn target(&self, write: &FileWrite) -> Target {
+        let path = write.path.as_deref().map(of_shell)?;
+        Some(self.paths.forms(&path))
     }
 
     /// Returns all paths that it accesses.
@@ -207,27 +253,27 @@ impl<'a> Call<'a> {
             })
     }
 
-    /// Returns whether it has a shell line that cannot be analyzed.
-    pub(super) fn is_unreadable(&self) -> bool {
-        let writes = self.shell_analysis().map(|line| &line.writes);
-        matches!(writes, Some(Writes::Unreadable(_)))
+    /// Returns whether its shell lines run commands that are not known at all, so that rules on commands and paths
+    /// cannot see what they are about.
+    pub(super) fn hides_commands(&self) -> bool {
+        self.shell_analysis()
+            .is_some_and(line_verdict::hides_commands)
     }
 
-    /// Describes, for display, what its shell lines would write.
+    /// Returns whether an unknown command of its shell lines has an argument that only the shell knows.
+    pub(super) fn may_write_anywhere(&self) -> bool {
+        let mut commands = self
+            .shell_analysis()
+            .into_iter()
+            .flat_map(|line| &line.commands);
+        commands.any(|command| {
+            matches!(&command.effect, Effect::Unknown(unknown) if unknown.reason == UnknownReason::Expansion)
+        })
+    }
+
+    /// Describes, for display, what its shell lines would write, or what of them is unknown.
     pub(super) fn write_summary(&self) -> String {
-        match self.shell_analysis().map(|line| &line.writes) {
-            Some(Writes::Yes(writes)) => {
-                let shown = |write: &FileWrite| match &write.path {
-                    Some(path) => format!("{} ({})", write.operation, shown(path)),
-                    None => write.operation.clone(),
-                };
-                let writes: Vec<String> = writes.iter().take(MAX_SHOWN_WRITES).map(shown).collect();
-                format!("It would write: {}.", writes.join(", "))
-            }
-            Some(Writes::Unreadable(why)) => {
-                format!("Its line cannot be read, and so counts against it: {why}.")
-            }
-            Some(Writes::No) | None => String::new(),
-        }
+        let findings = self.shell_analysis().map(line_verdict::of_line);
+        line_verdict::describe(&findings.unwrap_or_default())
     }
 }

@@ -6,17 +6,20 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::call::{Call, Known, Target};
+use super::command_patterns::{CommandPatterns, TooMany};
 use super::file_access::AccessedPath;
 use super::globs::Globs;
+use super::line_verdict::{self, is_of_command};
 use crate::definition::{Rule, RuleAction};
 use crate::pattern::{names_match, regex};
-use workflow_shell::{self as shell, SimpleCommand};
+use workflow_shell::{Effect, SimpleCommand};
 
 /// A rule with patterns that are compiled on first use.
 #[derive(Debug, Clone)]
 pub(super) struct CompiledRule {
     pub(super) rule: Rule,
     path: Globs,
+    command: CommandPatterns,
     /// `None` is an invalid pattern: its matches are unknown.
     input: Vec<(String, OnceCell<Option<Regex>>)>,
 }
@@ -29,6 +32,7 @@ impl CompiledRule {
         };
         Self {
             path,
+            command: CommandPatterns::new(rule.command.iter().map(String::as_str)),
             input: rule
                 .input
                 .iter()
@@ -38,26 +42,34 @@ impl CompiledRule {
         }
     }
 
-    /// Returns whether all of its conditions match. An unknown condition matches a rule that forbids, but not one that allows.
-    pub(super) fn matches(&self, call: &Call<'_>) -> bool {
+    /// Returns whether all of its conditions match. An unknown condition matches a rule that forbids, but not one that
+    /// allows; of a rule on writing the answer is unknown if only an unknown command makes it match.
+    pub(super) fn matches(&self, call: &Call<'_>) -> Known {
         if !names_match(&self.rule.tools, call.tool) {
-            return false;
+            return Known::No;
         }
         let matches = |known| match known {
             Known::Yes => true,
             Known::No => false,
             Known::Unknown => !self.allows(),
         };
-        matches(self.writes_match(call))
-            && matches(self.commands_match(call))
-            && matches(self.paths_match(call))
-            && self
-                .input
-                .iter()
-                .zip(&self.rule.input)
-                .all(|((field, compiled), (_, pattern))| {
-                    matches(input_matches(call, field, compiled, pattern))
-                })
+        let writes = self.writes_match(call);
+        let others = || {
+            matches(self.commands_match(call))
+                && matches(self.paths_match(call))
+                && self.input.iter().zip(&self.rule.input).all(
+                    |((field, compiled), (_, pattern))| {
+                        matches(input_matches(call, field, compiled, pattern))
+                    },
+                )
+        };
+        if !matches(writes) || !others() {
+            return Known::No;
+        }
+        match writes {
+            Known::Unknown if self.rule.writes == Some(true) => Known::Unknown,
+            Known::Yes | Known::No | Known::Unknown => Known::Yes,
+        }
     }
 
     fn allows(&self) -> bool {
@@ -81,8 +93,7 @@ impl CompiledRule {
 
     /// Matches the commands of a shell line: to forbid, one must match; to allow, all must.
     fn commands_match(&self, call: &Call<'_>) -> Known {
-        let patterns = &self.rule.command;
-        if patterns.is_empty() {
+        if self.command.is_empty() {
             return Known::Yes;
         }
         let Some(analysis) = call.shell_analysis() else {
@@ -92,19 +103,32 @@ impl CompiledRule {
                 Known::No
             };
         };
-        if let shell::Writes::Unreadable(_) = analysis.writes {
+        let hides_commands = line_verdict::hides_commands(analysis);
+        if hides_commands && self.allows() {
             return Known::Unknown;
         }
-        let any = |command: &SimpleCommand, covers: fn(&str, &SimpleCommand) -> bool| {
-            patterns.iter().any(|pattern| covers(pattern, command))
-        };
-        let mut commands = analysis.commands.iter();
-        Known::from(if self.allows() {
-            !analysis.commands.is_empty()
-                && commands.all(|command| any(command, shell::matches_exactly))
+        let left = call.comparisons();
+        let matched = if self.allows() {
+            // Patterns are about commands, and not about the files and variables that the line gives them.
+            if self.path.is_empty() && !analysis.redirections.is_empty() {
+                return Known::No;
+            }
+            let allows = |command: &SimpleCommand| match &command.effect {
+                Effect::Unknown(unknown) if !is_of_command(unknown) => Ok(false),
+                _ => self.command.allows(command, left),
+            };
+            let all = analysis.commands.iter().map(allows);
+            let all = all.collect::<Result<Vec<bool>, TooMany>>();
+            all.map(|all| !all.is_empty() && all.into_iter().all(|allowed| allowed))
         } else {
-            commands.any(|command| any(command, shell::matches))
-        })
+            let by_program = call.commands_by_program();
+            self.command.match_any(&analysis.commands, by_program, left)
+        };
+        match matched {
+            Ok(false) if hides_commands => Known::Unknown,
+            Ok(matched) => Known::from(matched),
+            Err(TooMany) => Known::Unknown,
+        }
     }
 
     /// Matches the paths of a call: to forbid, one must match; to allow, it must write, and all written paths must match.
@@ -119,6 +143,7 @@ impl CompiledRule {
         }
         match self.matched_path(call) {
             Some(_) => Known::Yes,
+            None if self.rule.writes == Some(true) && call.may_write_anywhere() => Known::Unknown,
             None if call.accessed_paths().is_complete && self.path.is_valid(call.paths) => {
                 Known::No
             }
@@ -129,9 +154,11 @@ impl CompiledRule {
     /// Returns the first path of a call that a rule that forbids matches.
     fn matched_path<'c>(&self, call: &'c Call<'_>) -> Option<&'c AccessedPath> {
         let only_written = self.rule.writes == Some(true);
+        // What an unknown command does with a path is not known.
+        let is_unknown = call.writes() == Known::Unknown;
         let mut paths = call.accessed_paths().paths.iter();
         paths.find(|path| {
-            (!only_written || path.kind.writes())
+            (!only_written || path.kind.writes() || is_unknown)
                 && self.path.match_access(path, call.paths) == Some(true)
         })
     }
@@ -140,15 +167,28 @@ impl CompiledRule {
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let rule = &self.rule;
         let concerns_line = rule.writes == Some(true)
-            || call.is_unreadable() && !(rule.command.is_empty() && rule.path.is_empty());
+            || call.hides_commands() && !(rule.command.is_empty() && rule.path.is_empty());
         let path = (!rule.path.is_empty())
             .then(|| self.matched_path(call))
             .flatten();
         match path.map(AccessedPath::explanation) {
             Some(seen) if !seen.is_empty() => seen,
-            _ if concerns_line => call.write_summary(),
+            _ if concerns_line => self.line_seen(call),
             _ => String::new(),
         }
+    }
+
+    /// Describes, for display, what the rule found in a line, and how a person could allow it.
+    fn line_seen(&self, call: &Call<'_>) -> String {
+        let mut seen = call.write_summary();
+        let only_writes = rule_is_on_writes(&self.rule);
+        let findings = call.shell_analysis().map(line_verdict::of_line);
+        let allowing = findings.filter(|_| only_writes && call.is_shell());
+        let allowing = allowing.and_then(|found| line_verdict::allowing_rule(call.tool, &found));
+        if let Some(allowing) = allowing {
+            seen = format!("{seen}\n{allowing}");
+        }
+        seen
     }
 
     /// Returns whether a path is allowed in all of its forms.
@@ -156,6 +196,11 @@ impl CompiledRule {
         let fits = |form| self.path.matches(form, call.paths) == Some(true);
         target.as_ref().is_some_and(|forms| forms.iter().all(fits))
     }
+}
+
+/// Returns whether writing is the only condition of a rule.
+fn rule_is_on_writes(rule: &Rule) -> bool {
+    rule.writes == Some(true) && rule.path.is_empty() && rule.command.is_empty()
 }
 
 /// Returns whether a field of the input matches; a missing one does not, and an invalid pattern is unknown.

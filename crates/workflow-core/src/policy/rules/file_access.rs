@@ -6,9 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::arguments::{PathArgument, ToolEffect};
 use super::glob_intersection::Part;
+use super::line_verdict::hides_commands;
 use super::paths::{PathForm, Paths, of_shell};
 use crate::diagnostic::shown;
-use workflow_shell::{AccessKind, Analysis, FileAccess, Writes};
+use workflow_shell::{AccessKind, Analysis, FileAccess};
 
 /// The number of paths of one call that are examined.
 const MAX_PATHS: usize = 1000;
@@ -56,8 +57,8 @@ pub(super) fn accessed_paths(
     tool_effect: ToolEffect,
     paths: &dyn Paths,
 ) -> AccessedPaths {
-    let is_unreadable = line.is_some_and(|line| matches!(line.writes, Writes::Unreadable(_)));
-    let mut is_complete = !is_unreadable && !named.contains(&PathArgument::Opaque);
+    let mut is_complete =
+        !line.is_some_and(hides_commands) && !named.contains(&PathArgument::Opaque);
     let kind = match tool_effect {
         ToolEffect::Changes(kind) => kind,
         ToolEffect::Reads | ToolEffect::RunsShell | ToolEffect::Unknown => AccessKind::Read,

@@ -45,6 +45,11 @@ impl Globs {
         }
     }
 
+    /// Returns the patterns, for display.
+    pub(super) fn texts(&self) -> &[String] {
+        &self.patterns
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }

@@ -8,32 +8,39 @@
 mod arguments;
 pub(crate) mod builtin_rule;
 mod call;
+mod command_patterns;
 mod compiled_rule;
 mod decision;
 mod file_access;
 mod glob_intersection;
 mod globs;
+mod line_verdict;
 mod path_matcher;
 mod paths;
 mod protected_files;
+mod read_only;
 mod reason;
 mod shell_lines;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::definition::{Rule, RuleAction, Tier, ToolAccess};
+use crate::definition::{Rule, RuleAction, Tier, ToolAccess, UnknownAction};
 use crate::pattern::names_match;
 use crate::policy::tool_list::{STEP_TOOL, ToolList};
 
 pub use call::Call;
+use call::Known;
 use compiled_rule::CompiledRule;
 pub use decision::{Decision, Denial, Override};
+pub use line_verdict::{LineReport, PartReport, Verdict};
 pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
+pub use read_only::ReadOnly;
+use read_only::ReadOnlyRule;
 pub(crate) use reason::{describe_rule, reason};
 
 /// The rules of one level.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct LevelRules<'a> {
     /// The name of the level, for display: `the Plan phase`.
     pub name: &'a str,
@@ -43,6 +50,10 @@ pub struct LevelRules<'a> {
     pub tools: Option<&'a ToolAccess>,
     /// Its rules, in order.
     pub rules: &'a [Rule],
+    /// What is open, if it is read-only.
+    pub read_only: Option<ReadOnly<'a>>,
+    /// The decision on shell commands of which nothing is known, if given.
+    pub unknown: Option<UnknownAction>,
 }
 
 /// The source of rules.
@@ -71,17 +82,28 @@ struct Level {
     in_workflow: bool,
     list: ToolList,
     rules: Vec<CompiledRule>,
+    read_only: Option<ReadOnlyRule>,
+    /// The strictest decision on unknown commands that this level or one around it gives.
+    unknown: Option<UnknownAction>,
 }
 
 impl Rules {
     /// Compiles the rules of the levels, outer first.
     #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = LevelRules<'a>>) -> Self {
-        let levels = levels
-            .into_iter()
-            .filter(|level| level.tools.is_some() || !level.rules.is_empty());
+        let mut unknown = None;
+        let levels = levels.into_iter().map(|level| {
+            // A greater one is stricter, and none is the least.
+            unknown = unknown.max(level.unknown);
+            (level, unknown)
+        });
+        let levels = levels.filter(|(level, _)| {
+            level.tools.is_some() || !level.rules.is_empty() || level.read_only.is_some()
+        });
         Self {
-            levels: levels.map(Level::new).collect(),
+            levels: levels
+                .map(|(level, unknown)| Level::new(&level, unknown))
+                .collect(),
             in_run: false,
         }
     }
@@ -102,11 +124,12 @@ impl Rules {
 
     /// Returns the tools that the lists of all levels allow, for display; `None` without a list.
     pub(crate) fn lists(&self) -> Option<String> {
-        let lists: Vec<&str> = self
-            .levels
-            .iter()
-            .filter_map(|level| level.list.allowed_tools())
-            .collect();
+        let described = |level: &'_ Level| -> Vec<String> {
+            let read_only = level.read_only.iter().map(|rule| rule.description.clone());
+            let list = level.list.allowed_tools().map(str::to_owned);
+            read_only.chain(list).collect()
+        };
+        let lists: Vec<String> = self.levels.iter().flat_map(described).collect();
         (!lists.is_empty()).then(|| lists.join("; of these: "))
     }
 
@@ -114,7 +137,8 @@ impl Rules {
     /// always reads it, does not count.
     #[must_use]
     pub fn depend_on_input(&self) -> bool {
-        self.levels.iter().any(|level| !level.rules.is_empty())
+        let mut levels = self.levels.iter();
+        levels.any(|level| !level.rules.is_empty() || level.read_only.is_some())
     }
 
     /// Decides on a call. `workflow_step` is always allowed.
@@ -162,44 +186,77 @@ impl Rules {
 }
 
 impl Level {
-    fn new(level: LevelRules<'_>) -> Self {
+    fn new(level: &LevelRules<'_>, unknown: Option<UnknownAction>) -> Self {
+        let read_only = level.read_only.as_ref();
         Self {
             name: level.name.into(),
             in_workflow: !matches!(level.source, RuleSource::Settings(_)),
             list: ToolList::new(level.tools),
             rules: level.rules.iter().map(CompiledRule::new).collect(),
+            read_only: read_only.map(|read_only| ReadOnlyRule::new(level.name, read_only)),
+            unknown,
         }
     }
 
+    /// Returns the decision on a call that a rule forbids only because a shell command is unknown.
+    fn on_unknown(&self, of_rule: Option<UnknownAction>) -> UnknownAction {
+        let action = of_rule.or(self.unknown).unwrap_or(UnknownAction::Ask);
+        self.unknown.map_or(action, |outer| outer.max(action))
+    }
+
     fn decide(&self, call: &Call<'_>) -> Decision<'_> {
-        let denial = |rule, allowed| self.denial(call, rule, allowed);
-        if let Some(found) = self.rules.iter().find(|rule| rule.matches(call)) {
-            let rule = Some(found);
-            return match found.rule.action {
+        for found in &self.rules {
+            let action = match found.matches(call) {
+                Known::No => continue,
+                Known::Yes => found.rule.action,
+                Known::Unknown => match self.on_unknown(found.rule.unknown) {
+                    UnknownAction::Allow => continue,
+                    UnknownAction::Ask => RuleAction::Ask,
+                    UnknownAction::Block => RuleAction::Block,
+                },
+            };
+            let denial = || {
+                let (allowed, seen) = (self.allowed(call), found.seen(call));
+                self.denial(Some(&found.rule), allowed.into(), seen)
+            };
+            return match action {
                 RuleAction::Allow => Decision::Allow,
-                RuleAction::Ask => Decision::Ask(denial(rule, self.allowed(call).into())),
-                RuleAction::Block => Decision::Block(denial(rule, self.allowed(call).into())),
+                RuleAction::Ask => Decision::Ask(denial()),
+                RuleAction::Block => Decision::Block(denial()),
             };
         }
+        if let Some(read_only) = &self.read_only {
+            let denial = || {
+                let (allowed, seen) = (read_only.allowed(call), read_only.seen(call));
+                self.denial(Some(&read_only.rule), allowed.into(), seen)
+            };
+            match (read_only.forbids(call), self.on_unknown(None)) {
+                (Known::No, _) | (Known::Unknown, UnknownAction::Allow) => {}
+                (Known::Unknown, UnknownAction::Ask) => return Decision::Ask(denial()),
+                (Known::Yes, _) | (Known::Unknown, UnknownAction::Block) => {
+                    return Decision::Block(denial());
+                }
+            }
+        }
         match self.list.blocks(call.tool) {
-            Some(allowed) => Decision::Block(denial(None, allowed.into())),
+            Some(allowed) => Decision::Block(self.denial(None, allowed.into(), String::new())),
             None => Decision::Allow,
         }
     }
 
     fn denial<'r>(
         &'r self,
-        call: &Call<'_>,
-        rule: Option<&'r CompiledRule>,
+        rule: Option<&'r Rule>,
         allowed: Cow<'r, str>,
+        seen: String,
     ) -> Denial<'r> {
         Denial {
             level: &self.name,
             override_by: Override::Person,
             in_workflow: self.in_workflow,
-            rule: rule.map(|compiled| &compiled.rule),
+            rule,
             allowed,
-            seen: rule.map_or_else(String::new, |compiled| compiled.seen(call)),
+            seen,
         }
     }
 

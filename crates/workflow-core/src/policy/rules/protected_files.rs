@@ -32,6 +32,7 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
     path: Vec::new(),
     command: Vec::new(),
     writes: Some(true),
+    unknown: None,
     input: Vec::new(),
     reason: Some(
         "workflow definitions, their settings and the session's file decide which guards hold, so they change only with the user's \

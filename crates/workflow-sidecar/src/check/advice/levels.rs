@@ -59,7 +59,8 @@ impl<'a> Level<'a> {
     pub(super) fn lists_out(&self, tool: &str) -> bool {
         let has = |names: &[String]| names.iter().any(|name| name == tool);
         match self.list {
-            None => false,
+            // Read-only blocks some calls of a tool, not all.
+            None | Some(ToolAccess::ReadOnly { .. }) => false,
             Some(ToolAccess::Blacklist(names)) => has(names),
             Some(ToolAccess::Whitelist(names)) => !has(names),
         }
@@ -73,6 +74,7 @@ impl<'a> Level<'a> {
             path: Vec::new(),
             command: Vec::new(),
             writes: None,
+            unknown: None,
             input: Vec::new(),
             reason: None,
             source: String::new(),

@@ -88,6 +88,9 @@ fn covers(rule: &Rule, other: &Rule) -> bool {
 
 /// Returns true if `write` is blocked in a phase while no list and no rule keeps the shell from writing.
 fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> bool {
+    if workflow.read_only_in(phase).is_some() {
+        return false;
+    }
     let levels = Level::of_phase(phase, workflow, settings);
     let blocks_tool = |tool: &str| levels.iter().any(|level| level.blocks(tool).is_some());
     // Rules about some paths or all writing are enough, and so is one that allows the shell on purpose.

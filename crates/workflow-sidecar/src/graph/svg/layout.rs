@@ -228,7 +228,10 @@ impl Icon {
     /// Returns the icon of a mark.
     fn of(mark: &NodeMark) -> Self {
         match mark {
-            NodeMark::Only(_) | NodeMark::Without(_) | NodeMark::Rule(_) => Self::Lock,
+            NodeMark::Only(_)
+            | NodeMark::ReadOnly(_)
+            | NodeMark::Without(_)
+            | NodeMark::Rule(_) => Self::Lock,
             NodeMark::Gate(_) => Self::Check,
             NodeMark::Approval(_) => Self::Person,
             NodeMark::Waits => Self::Pause,

@@ -1,0 +1,370 @@
+//! Shell lines in denials: the command that a rule forbids, the reason, and what to do instead.
+
+use workflow_shell::{
+    Analysis, Effect, FileWrite, SimpleCommand, Unknown, UnknownReason, Unreadable,
+};
+
+use super::call::Known;
+use crate::diagnostic::shown;
+
+/// The number of findings that are displayed.
+const MAX_SHOWN: usize = 3;
+/// The characters of a command that are displayed.
+const MAX_COMMAND_CHARS: usize = 80;
+
+/// A part of a line that is not open.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Finding<'a> {
+    /// The line cannot be analyzed.
+    Unreadable(&'a Unreadable),
+    /// A command.
+    Command(&'a SimpleCommand),
+    /// A redirection to a file.
+    Redirection(&'a FileWrite),
+}
+
+impl<'a> Finding<'a> {
+    fn unknown(self) -> Option<&'a Unknown> {
+        match self {
+            Self::Command(SimpleCommand {
+                effect: Effect::Unknown(unknown),
+                ..
+            }) => Some(unknown),
+            Self::Command(_) | Self::Redirection(_) | Self::Unreadable(_) => None,
+        }
+    }
+
+    fn is_unknown(self) -> bool {
+        matches!(self, Self::Unreadable(_)) || self.unknown().is_some()
+    }
+
+    /// Returns the files that it writes.
+    pub(super) fn writes(&self) -> &'a [FileWrite] {
+        match self {
+            Self::Redirection(write) => std::slice::from_ref(write),
+            Self::Command(SimpleCommand {
+                effect: Effect::Writes(writes),
+                ..
+            }) => writes,
+            Self::Command(_) | Self::Unreadable(_) => &[],
+        }
+    }
+
+    /// Returns a pattern with which a person could open the command, unless that would open anything.
+    pub(super) fn pattern(&self) -> Option<String> {
+        let Self::Command(command) = self else {
+            return None;
+        };
+        match &command.effect {
+            Effect::Unknown(unknown) => match unknown.reason {
+                UnknownReason::Program
+                | UnknownReason::Option
+                | UnknownReason::Argument
+                | UnknownReason::Missing
+                | UnknownReason::HiddenCode => pattern_of(command),
+                UnknownReason::Line
+                | UnknownReason::Variable
+                | UnknownReason::Expansion
+                | UnknownReason::Code
+                | UnknownReason::Input
+                | UnknownReason::Descriptor => None,
+            },
+            Effect::RunsProjectCode => pattern_of(command),
+            Effect::Reads | Effect::Writes(_) => None,
+        }
+    }
+}
+
+/// Returns the findings about a line for a rule that forbids to write.
+pub(super) fn of_line(analysis: &Analysis) -> Vec<Finding<'_>> {
+    let unreadable = analysis.unreadable.iter().map(Finding::Unreadable);
+    let commands = analysis
+        .commands
+        .iter()
+        .filter(|command| match command.effect {
+            Effect::Writes(_) | Effect::Unknown(_) => true,
+            Effect::Reads | Effect::RunsProjectCode => false,
+        });
+    let redirections = analysis.redirections.iter().map(Finding::Redirection);
+    unreadable
+        .chain(commands.map(Finding::Command))
+        .chain(redirections)
+        .collect()
+}
+
+/// Returns whether a line runs commands that are not known at all: it cannot be analyzed, only the shell knows a
+/// program, or a program executes its input.
+pub(super) fn hides_commands(analysis: &Analysis) -> bool {
+    let is_hidden = |command: &SimpleCommand| {
+        let program = command.words.first().and_then(|word| word.program());
+        let executes_input = matches!(
+            &command.effect,
+            Effect::Unknown(unknown) if unknown.reason == UnknownReason::Input
+        );
+        program.is_none() || executes_input
+    };
+    analysis.unreadable.is_some() || analysis.commands.iter().any(is_hidden)
+}
+
+/// Returns whether the command itself is unknown, and not what it gets from the line around it: a pattern that allows
+/// a command says nothing about variables, inputs and descriptors.
+pub(super) fn is_of_command(unknown: &Unknown) -> bool {
+    match unknown.reason {
+        UnknownReason::Program
+        | UnknownReason::Option
+        | UnknownReason::Argument
+        | UnknownReason::Missing
+        | UnknownReason::Expansion
+        | UnknownReason::Code
+        | UnknownReason::HiddenCode => true,
+        UnknownReason::Line
+        | UnknownReason::Variable
+        | UnknownReason::Input
+        | UnknownReason::Descriptor => false,
+    }
+}
+
+/// Returns whether these findings forbid a line: what certainly writes counts more than what is unknown.
+pub(super) fn worst(findings: &[Finding<'_>]) -> Known {
+    if findings.is_empty() {
+        Known::No
+    } else if findings.iter().all(|finding| finding.is_unknown()) {
+        Known::Unknown
+    } else {
+        Known::Yes
+    }
+}
+
+/// Describes findings, for display: what certainly writes first.
+pub(super) fn describe(findings: &[Finding<'_>]) -> String {
+    let (unknown, certain): (Vec<Finding<'_>>, Vec<Finding<'_>>) =
+        findings.iter().partition(|finding| finding.is_unknown());
+    let mut texts: Vec<String> = Vec::new();
+    let mut writes: Vec<String> = Vec::new();
+    for finding in &certain {
+        match finding {
+            Finding::Redirection(write) => writes.push(describe_write(write)),
+            Finding::Command(SimpleCommand {
+                effect: Effect::Writes(files),
+                ..
+            }) => writes.extend(files.iter().map(describe_write)),
+            Finding::Command(command) => {
+                texts.push(format!(
+                    "`{}` runs code of the project.",
+                    command_text(command)
+                ));
+            }
+            Finding::Unreadable(_) => {}
+        }
+    }
+    writes.dedup();
+    writes.truncate(MAX_SHOWN);
+    if !writes.is_empty() {
+        texts.insert(0, format!("It would write: {}.", writes.join(", ")));
+    }
+    for finding in unknown {
+        texts.push(match finding {
+            Finding::Unreadable(reason) => {
+                format!("Its line cannot be read, and so counts against it: {reason}.")
+            }
+            Finding::Command(command) => describe_unknown(command),
+            Finding::Redirection(_) => continue,
+        });
+    }
+    let hidden = texts.len().saturating_sub(MAX_SHOWN);
+    texts.truncate(MAX_SHOWN);
+    if hidden > 0 {
+        texts.push(format!("And {hidden} more."));
+    }
+    texts.join(" ")
+}
+
+fn describe_write(write: &FileWrite) -> String {
+    match &write.path {
+        Some(path) => format!("{} ({})", write.operation, shown(path)),
+        None => write.operation.clone(),
+    }
+}
+
+fn describe_unknown(command: &SimpleCommand) -> String {
+    let Effect::Unknown(unknown) = &command.effect else {
+        return String::new();
+    };
+    let text = command_text(command);
+    let instead =
+        instead(command, unknown).map_or_else(String::new, |instead| format!(" {instead}"));
+    if unknown.reason == UnknownReason::Program && text == unknown.word {
+        return format!(
+            "`{text}` is unknown: it is not a program that is known to only read.{instead}"
+        );
+    }
+    format!("`{text}` is unknown: {unknown}.{instead}")
+}
+
+/// Returns the advice for an unknown command, if there is an evident alternative.
+fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
+    let program = command.words.first().and_then(|word| word.program());
+    match unknown.reason {
+        UnknownReason::Option => Some(format!("Leave `{}` out if it is not needed.", unknown.word)),
+        UnknownReason::Missing => Some(format!("Add `{}` if it fits.", unknown.word)),
+        UnknownReason::Variable => Some(format!("Leave the variable `{}` out.", unknown.word)),
+        UnknownReason::Expansion => Some("Write it out instead.".to_owned()),
+        UnknownReason::Code => Some(match program {
+            Some("sed") => "Use `sed -n` with addresses and `p`, or the tool `read`.".to_owned(),
+            Some("awk" | "gawk" | "mawk") => {
+                "Use a script that only prints, or `cut` and `grep`.".to_owned()
+            }
+            _ => {
+                "Use `cat`, `grep`, `sed -n`, `jq` or the tool `read` to look at files.".to_owned()
+            }
+        }),
+        UnknownReason::Input | UnknownReason::Descriptor => {
+            Some("Write its commands into the line itself.".to_owned())
+        }
+        UnknownReason::Line
+        | UnknownReason::Program
+        | UnknownReason::Argument
+        | UnknownReason::HiddenCode => None,
+    }
+}
+
+/// Returns a command as people read it, shortened.
+pub(super) fn command_text(command: &SimpleCommand) -> String {
+    let words = command
+        .words
+        .iter()
+        .map(|word| word.shape().replace('\0', "…"));
+    let text = shown(&words.collect::<Vec<_>>().join(" ")).replace('`', "'");
+    if text.chars().count() <= MAX_COMMAND_CHARS {
+        return text;
+    }
+    let start: String = text.chars().take(MAX_COMMAND_CHARS).collect();
+    format!("{start}…")
+}
+
+/// Returns the pattern that covers a command and others like it: the program, and its subcommand or script.
+fn pattern_of(command: &SimpleCommand) -> Option<String> {
+    let is_plain = |text: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+".contains(&byte);
+        !text.is_empty() && text.bytes().all(is_plain)
+    };
+    let mut words = command.words.iter().map(|word| word.text());
+    let program = words.next()?.filter(|text| is_plain(text))?;
+    let second = words.next();
+    Some(match second {
+        None => program.to_owned(),
+        Some(Some(word)) if is_plain(word) => format!("{program} {word} *"),
+        Some(_) => format!("{program} *"),
+    })
+}
+
+/// Returns the rule with which a person could allow a line that a rule forbids.
+pub(super) fn allowing_rule(tool: &str, findings: &[Finding<'_>]) -> Option<String> {
+    if !findings.iter().all(|finding| finding.is_unknown()) {
+        return None;
+    }
+    let pattern = findings.iter().find_map(Finding::pattern)?;
+    Some(format!(
+        "A person can allow it with `rules: [{{allow: {tool}, command: \"{pattern}\"}}]` before that rule."
+    ))
+}
+
+/// What a shell line does, command by command, for display.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineReport {
+    /// The effect of the whole line.
+    pub verdict: Verdict,
+    /// Its commands, and the redirections that write.
+    pub parts: Vec<PartReport>,
+}
+
+/// What a part of a shell line does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartReport {
+    /// The command or the redirection.
+    pub text: String,
+    /// Its effect.
+    pub verdict: Verdict,
+    /// The files that it writes, or why its effect is unknown; may be empty.
+    pub detail: String,
+}
+
+/// The kinds of effects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It only reads.
+    Reads,
+    /// It runs code of the project.
+    RunsProjectCode,
+    /// It writes files.
+    Writes,
+    /// It is not known.
+    Unknown,
+}
+
+impl Verdict {
+    fn of(effect: &Effect) -> Self {
+        match effect {
+            Effect::Reads => Self::Reads,
+            Effect::RunsProjectCode => Self::RunsProjectCode,
+            Effect::Writes(_) => Self::Writes,
+            Effect::Unknown(_) => Self::Unknown,
+        }
+    }
+
+    /// Its name for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::RunsProjectCode => "project",
+            Self::Writes => "writes",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::RunsProjectCode => "runs project code",
+            Self::Reads | Self::Writes | Self::Unknown => self.name(),
+        }
+    }
+}
+
+impl LineReport {
+    /// Analyzes a line.
+    #[must_use]
+    pub fn new(line: &str) -> Self {
+        let analysis = workflow_shell::analyze(line);
+        let detail = |effect: &Effect| match effect {
+            Effect::Reads | Effect::RunsProjectCode => String::new(),
+            Effect::Writes(writes) => writes
+                .iter()
+                .map(describe_write)
+                .collect::<Vec<_>>()
+                .join(", "),
+            Effect::Unknown(unknown) => unknown.to_string(),
+        };
+        let commands = analysis.commands.iter().map(|command| PartReport {
+            text: command_text(command),
+            verdict: Verdict::of(&command.effect),
+            detail: detail(&command.effect),
+        });
+        let redirections = analysis.redirections.iter().map(|write| PartReport {
+            text: format!("> {}", write.path.as_deref().map_or("…".to_owned(), shown)),
+            verdict: Verdict::Writes,
+            detail: describe_write(write),
+        });
+        let unreadable = analysis.unreadable.iter().map(|reason| PartReport {
+            text: "the line".to_owned(),
+            verdict: Verdict::Unknown,
+            detail: reason.to_string(),
+        });
+        Self {
+            verdict: Verdict::of(&analysis.effect()),
+            parts: commands.chain(redirections).chain(unreadable).collect(),
+        }
+    }
+}

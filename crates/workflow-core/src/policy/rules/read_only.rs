@@ -1,0 +1,221 @@
+//! `tools: read-only`: calls that change nothing, and those that `writable` and `run` open.
+
+use workflow_shell::{Analysis, Effect, FileWrite, SimpleCommand};
+
+use super::call::{Call, Known, Target};
+use super::command_patterns::CommandPatterns;
+use super::globs::Globs;
+use super::line_verdict::{self, Finding, is_of_command};
+use crate::definition::{Rule, RuleAction};
+use crate::diagnostic::shown;
+
+/// What is open although a level is read-only.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOnly<'a> {
+    /// The location of `read-only`, as `file:line`.
+    pub source: &'a str,
+    /// Globs of the files that may be written.
+    pub writable: Vec<&'a str>,
+    /// Patterns of the commands that may run.
+    pub run: Vec<&'a str>,
+}
+
+impl<'a> ReadOnly<'a> {
+    /// Creates it from the keys of a definition.
+    #[must_use]
+    pub fn new(
+        source: &'a str,
+        writable: impl IntoIterator<Item = &'a String>,
+        run: impl IntoIterator<Item = &'a String>,
+    ) -> Self {
+        Self {
+            source,
+            writable: writable.into_iter().map(String::as_str).collect(),
+            run: run.into_iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// Describes it, for display.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        describe(&self.writable, &self.run)
+    }
+}
+
+/// Describes what is open, for people and for the model.
+fn describe<T: AsRef<str>>(writable: &[T], run: &[T]) -> String {
+    let mut open = Vec::new();
+    if !writable.is_empty() {
+        open.push(format!("writing to {}", quoted(writable)));
+    }
+    if !run.is_empty() {
+        open.push(format!("the commands {}", quoted(run)));
+    }
+    if open.is_empty() {
+        "read-only".to_owned()
+    } else {
+        format!("read-only, except {}", open.join(" and "))
+    }
+}
+
+fn quoted<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<String> = items
+        .iter()
+        .map(|item| format!("`{}`", item.as_ref()))
+        .collect();
+    items.join(", ")
+}
+
+/// A read-only level, compiled.
+#[derive(Debug, Clone)]
+pub(super) struct ReadOnlyRule {
+    /// The rule in the form of others, for display and for consent.
+    pub(super) rule: Rule,
+    writable: Globs,
+    run: CommandPatterns,
+    /// Its description.
+    pub(super) description: String,
+}
+
+impl ReadOnlyRule {
+    pub(super) fn new(level: &str, read_only: &ReadOnly<'_>) -> Self {
+        let writable: Vec<String> = read_only.writable.iter().map(ToString::to_string).collect();
+        let mut name = level.to_owned();
+        if let Some(first) = name.get(..1) {
+            let first = first.to_ascii_lowercase();
+            name.replace_range(..1, &first);
+        }
+        Self {
+            rule: Rule {
+                action: RuleAction::Block,
+                tools: vec!["*".to_owned()],
+                path: Vec::new(),
+                command: Vec::new(),
+                writes: Some(true),
+                unknown: None,
+                input: Vec::new(),
+                reason: Some(format!("{name} is read-only")),
+                source: read_only.source.to_owned(),
+            },
+            writable: Globs::in_project(&writable),
+            run: CommandPatterns::new(read_only.run.iter().copied()),
+            description: describe(&read_only.writable, &read_only.run),
+        }
+    }
+
+    /// Returns whether it forbids a call. `Unknown` is a call with a shell command of which nothing is known.
+    pub(super) fn forbids(&self, call: &Call<'_>) -> Known {
+        let by_tool = match call.tool_writes() {
+            Known::No => Known::No,
+            Known::Yes | Known::Unknown => {
+                let targets = call.named_targets();
+                let is_open =
+                    !targets.is_empty() && targets.iter().all(|target| self.fits(call, target));
+                Known::from(!is_open)
+            }
+        };
+        match (by_tool, self.findings(call)) {
+            (Known::No, Some(findings)) => line_verdict::worst(&findings),
+            (Known::No, None) if call.is_shell() => Known::Unknown,
+            (known, _) => known,
+        }
+    }
+
+    /// Returns what is not open of the shell lines of a call; `None` if it has none.
+    fn findings<'c>(&self, call: &'c Call<'_>) -> Option<Vec<Finding<'c>>> {
+        let analysis = call.shell_analysis()?;
+        let mut found: Vec<Finding<'_>> = Vec::new();
+        if let Some(reason) = &analysis.unreadable {
+            found.push(Finding::Unreadable(reason));
+        }
+        found.extend(self.closed_commands(call, analysis));
+        let closed = |write: &&FileWrite| !self.is_writable(call, write);
+        found.extend(
+            analysis
+                .redirections
+                .iter()
+                .filter(closed)
+                .map(Finding::Redirection),
+        );
+        Some(found)
+    }
+
+    fn closed_commands<'c>(
+        &self,
+        call: &'c Call<'_>,
+        analysis: &'c Analysis,
+    ) -> impl Iterator<Item = Finding<'c>> {
+        let is_open = |command: &SimpleCommand| match &command.effect {
+            Effect::Reads => true,
+            Effect::Writes(writes) if writes.iter().all(|write| self.is_writable(call, write)) => {
+                !writes.is_empty()
+            }
+            Effect::Unknown(unknown) if !is_of_command(unknown) => false,
+            Effect::Writes(_) | Effect::RunsProjectCode | Effect::Unknown(_) => {
+                self.run.opens(command, call.comparisons()) == Ok(true)
+            }
+        };
+        let closed: Vec<_> = analysis
+            .commands
+            .iter()
+            .filter(|command| !is_open(command))
+            .collect();
+        closed.into_iter().map(Finding::Command)
+    }
+
+    fn is_writable(&self, call: &Call<'_>, write: &FileWrite) -> bool {
+        !self.writable.is_empty() && self.fits(call, &call.target(write))
+    }
+
+    /// Returns whether a path is writable in all of its forms.
+    fn fits(&self, call: &Call<'_>, target: &Target) -> bool {
+        let fits = |form| self.writable.matches(form, call.paths) == Some(true);
+        let forms = target.as_deref().unwrap_or_default();
+        !forms.is_empty() && forms.iter().all(fits)
+    }
+
+    /// Explains, for display, what of a call is not open, and how a person could open it.
+    pub(super) fn seen(&self, call: &Call<'_>) -> String {
+        let findings = self.findings(call).unwrap_or_default();
+        let mut text = line_verdict::describe(&findings);
+        let open = if let Some(pattern) = findings.iter().find_map(Finding::pattern) {
+            Some(format!("`run: [\"{pattern}\"]`"))
+        } else {
+            let path = self.closed_path(call, &findings);
+            path.map(|path| format!("`writable: [\"{path}\"]`"))
+        };
+        if let Some(open) = open {
+            text += &format!("\nA person can open it with {open} beside `tools: read-only`.");
+        }
+        text.trim_start().to_owned()
+    }
+
+    /// Returns the first path that is written and not writable, for display, if it is in the project.
+    fn closed_path(&self, call: &Call<'_>, findings: &[Finding<'_>]) -> Option<String> {
+        let of_line = findings.iter().flat_map(|finding| finding.writes());
+        let of_line = of_line.map(|write| call.target(write));
+        let of_tool = match call.tool_writes() {
+            Known::Yes => call.named_targets(),
+            Known::No | Known::Unknown => Vec::new(),
+        };
+        let mut closed = of_line
+            .chain(of_tool)
+            .filter(|target| !self.fits(call, target));
+        let path =
+            closed.find_map(|target| target?.into_iter().find_map(|form| form.in_project))?;
+        Some(shown(&path))
+            .filter(|path| !path.is_empty() && !path.contains(['"', '*', '?', '[', '{']))
+    }
+
+    /// Describes, for display, what is allowed for the tool of a call.
+    pub(super) fn allowed(&self, call: &Call<'_>) -> String {
+        let mut allowed = vec!["what only reads".to_owned()];
+        if !self.writable.is_empty() {
+            allowed.push(format!("writing to {}", quoted(self.writable.texts())));
+        }
+        if call.shell_analysis().is_some() && !self.run.is_empty() {
+            allowed.push(quoted(self.run.texts()));
+        }
+        allowed.join("; ")
+    }
+}

@@ -1,0 +1,283 @@
+//! `tools: read-only`, `writable`, `run` and `unknown`.
+
+use serde_json::{Value, json};
+use workflow_core::definition::{
+    Guards, Phase, PhaseEntry, Rule, ToolAccess, UnknownAction, Workflow,
+};
+
+use crate::world::{World, line, phase, workflow};
+
+fn read_only() -> Option<ToolAccess> {
+    let source = "f:1".to_owned();
+    Some(ToolAccess::ReadOnly { source })
+}
+
+/// A read-only phase with these globs and patterns open.
+fn open(writable: &[&str], run: &[&str]) -> Phase {
+    let texts = |all: &[&str]| all.iter().map(ToString::to_string).collect();
+    Phase {
+        tools: read_only(),
+        writable: texts(writable),
+        run: texts(run),
+        ..phase("a")
+    }
+}
+
+fn workflow_of(phases: impl IntoIterator<Item = Phase>) -> Workflow {
+    let mut work = workflow("w", &[]);
+    work.phases = phases.into_iter().map(PhaseEntry::Phase).collect();
+    work
+}
+
+fn started(phase: Phase) -> World {
+    World::started(vec![workflow_of([phase])])
+}
+
+fn bash(world: &mut World, line: &str) -> Vec<String> {
+    world.call("bash", &json!({"command": line}))
+}
+
+fn is_allowed(said: &[String]) -> bool {
+    !said
+        .iter()
+        .any(|line| line.starts_with("block") || line.starts_with("ask"))
+}
+
+fn allows(world: &mut World, tool: &str, input: &Value) -> bool {
+    is_allowed(&world.call(tool, input))
+}
+
+#[test]
+fn a_read_only_phase_allows_what_reads_and_blocks_what_writes() {
+    let mut world = started(open(&[], &[]));
+    for command in ["git status", "cat a | grep b", "ls -l"] {
+        assert!(is_allowed(&bash(&mut world, command)), "{command}");
+    }
+    assert!(allows(&mut world, "read", &json!({"path": "a"})));
+    assert!(allows(&mut world, "lookup", &json!({"query": "a"})));
+    for command in ["rm a", "echo x > a", "sed -i s/a/b/ f", "cat a; touch b"] {
+        let said = bash(&mut world, command);
+        let said = line(&said, "block");
+        assert!(said.contains("the A phase is read-only"), "{said}");
+        assert!(said.contains("It would write: "), "{said}");
+    }
+    for tool in ["write", "edit", "mcp__files__move_file"] {
+        assert!(!allows(&mut world, tool, &json!({"path": "a"})), "{tool}");
+    }
+}
+
+#[test]
+fn code_of_the_project_needs_a_pattern_of_run() {
+    let mut world = started(open(&[], &["cargo test*"]));
+    for command in [
+        "cargo test",
+        "cargo test --lib a && git diff",
+        "timeout 60 cargo test",
+    ] {
+        assert!(is_allowed(&bash(&mut world, command)), "{command}");
+    }
+    let said = bash(&mut world, "cargo build");
+    let said = line(&said, "block");
+    assert!(
+        said.contains("`cargo build` runs code of the project."),
+        "{said}"
+    );
+    assert!(said.contains("`run: [\"cargo build *\"]`"), "{said}");
+    for command in ["cargo test > a", "cargo test; rm a", "./cargo test"] {
+        assert!(!is_allowed(&bash(&mut world, command)), "{command}");
+    }
+}
+
+#[test]
+fn run_opens_no_variable_and_no_input_of_a_command() {
+    let mut world = started(open(&[], &["mytool *"]));
+    assert!(is_allowed(&bash(&mut world, "mytool --check")));
+    for command in [
+        "LD_PRELOAD=./x.so mytool --check",
+        "PATH=. mytool",
+        "env -i PATH=. mytool",
+    ] {
+        assert!(!is_allowed(&bash(&mut world, command)), "{command}");
+    }
+}
+
+#[test]
+fn writable_opens_paths_for_tools_and_for_the_shell_alike() {
+    let mut world = started(open(&["docs/**"], &[]));
+    for command in [
+        "echo x > docs/a",
+        "rm docs/a.md",
+        "cat a > docs/b && git status",
+        "cd docs && touch a",
+    ] {
+        assert!(is_allowed(&bash(&mut world, command)), "{command}");
+    }
+    assert!(allows(&mut world, "write", &json!({"path": "docs/a"})));
+    for command in [
+        "echo x > src/a",
+        "cp a docs/a && mv docs/a src/b",
+        "echo x > docs/../a",
+        "touch $f",
+        "cd src && touch docs/a",
+    ] {
+        assert!(!is_allowed(&bash(&mut world, command)), "{command}");
+    }
+    assert!(!allows(&mut world, "write", &json!({"path": "src/a"})));
+    assert!(!allows(&mut world, "write", &json!({})));
+}
+
+#[test]
+fn a_phase_adds_to_what_its_workflow_opens() {
+    let mut work = workflow_of([Phase {
+        writable: vec!["src/**".to_owned()],
+        ..phase("a")
+    }]);
+    work.tools = read_only();
+    work.writable = vec!["docs/**".to_owned()];
+    let mut world = World::started(vec![work]);
+    for path in ["docs/a", "src/a"] {
+        assert!(
+            allows(&mut world, "write", &json!({"path": path})),
+            "{path}"
+        );
+    }
+    assert!(!allows(&mut world, "write", &json!({"path": "a"})));
+}
+
+#[test]
+fn the_tools_of_a_phase_replace_the_read_only_of_its_workflow() {
+    let mut work = workflow_of([Phase {
+        tools: Some(ToolAccess::Blacklist(vec!["edit".to_owned()])),
+        ..phase("a")
+    }]);
+    work.tools = read_only();
+    let mut world = World::started(vec![work]);
+    assert!(allows(&mut world, "write", &json!({"path": "a"})));
+    assert!(!allows(&mut world, "edit", &json!({"path": "a"})));
+}
+
+#[test]
+fn the_phases_of_a_subworkflow_do_not_replace_the_read_only_around_them() {
+    let mut outer = workflow("w", &[]);
+    outer.tools = read_only();
+    outer.phases = vec![PhaseEntry::Subworkflow("inner".to_owned())];
+    let mut inner = workflow("inner", &[]);
+    inner.phases = vec![PhaseEntry::Phase(Phase {
+        tools: Some(ToolAccess::Blacklist(vec!["edit".to_owned()])),
+        ..phase("a")
+    })];
+    let mut world = World::started(vec![outer, inner]);
+    assert!(!allows(&mut world, "write", &json!({"path": "a"})));
+}
+
+#[test]
+fn an_unknown_command_is_asked_about_where_somebody_can_be_asked() {
+    let mut world = started(open(&[], &[]));
+    let said = bash(&mut world, "git frob --zz");
+    let asked = line(&said, "ask Allow bash?");
+    assert!(asked.contains("`git frob --zz` is unknown: "), "{asked}");
+    let said = world.answer(false);
+    assert!(
+        line(&said, "settled").contains("did not allow it"),
+        "{said:?}"
+    );
+    let said = bash(&mut world, "git frob --zz; rm a");
+    assert!(
+        line(&said, "block").contains("It would write: "),
+        "{said:?}"
+    );
+}
+
+fn with_rule(unknown: &Value, settings: [Option<UnknownAction>; 2]) -> World {
+    let rule = json!({"verdict": "block", "tools": ["bash"], "writes": true, "unknown": unknown, "source": "f:1"});
+    let rule: Rule = serde_json::from_value(rule).expect("it is a rule");
+    let mut work = workflow_of([phase("a")]);
+    work.rules = vec![rule];
+    let mut world = World::new(vec![work]);
+    let [user, project] = settings.map(|unknown| Guards {
+        unknown,
+        ..Guards::default()
+    });
+    world.settings.user = user;
+    world.settings.project = project;
+    world.reload();
+    world.command("w the task");
+    world
+}
+
+#[test]
+fn the_strictest_decision_on_unknown_commands_wins_from_outside_in() {
+    use UnknownAction::{Allow, Ask, Block};
+    for (of_rule, settings, expected) in [
+        (json!(null), [None, None], "ask"),
+        (json!("allow"), [None, None], "allow"),
+        (json!("block"), [None, None], "block"),
+        (json!("allow"), [Some(Ask), None], "ask"),
+        (json!("allow"), [Some(Block), Some(Allow)], "block"),
+        (json!("block"), [Some(Allow), None], "block"),
+        (json!(null), [Some(Allow), None], "allow"),
+        (json!(null), [None, Some(Block)], "block"),
+    ] {
+        let mut world = with_rule(&of_rule, settings);
+        let said = bash(&mut world, "mytool --check");
+        let found = ["ask", "block"]
+            .into_iter()
+            .find(|start| said.iter().any(|line| line.starts_with(start)));
+        assert_eq!(found.unwrap_or("allow"), expected, "{of_rule} {settings:?}");
+    }
+}
+
+#[test]
+fn the_settings_of_a_project_do_not_loosen_the_rules_of_the_user() {
+    let mut world = with_rule(&json!("block"), [None, None]);
+    let rule = json!({"verdict": "block", "tools": ["bash"], "writes": true});
+    world.settings.user.rules = vec![serde_json::from_value(rule).expect("it is a rule")];
+    world.settings.project.unknown = Some(UnknownAction::Allow);
+    world.reload();
+    assert!(!is_allowed(&bash(&mut world, "mytool --check")));
+}
+
+#[test]
+fn a_rule_on_writing_lets_code_of_the_project_run_and_names_the_rule_that_would_allow() {
+    let mut world = with_rule(&json!("block"), [None, None]);
+    assert!(is_allowed(&bash(&mut world, "cargo test")));
+    let said = bash(&mut world, "mytool --check");
+    let said = line(&said, "block");
+    let expected = "`mytool --check` is unknown: `mytool` is not a program that is known to only read.\n\
+         A person can allow it with `rules: [{allow: bash, command: \"mytool --check *\"}]` before that rule.";
+    assert!(said.contains(expected), "{said}");
+    assert!(said.lines().count() <= 4, "{said}");
+}
+
+#[test]
+fn a_rule_that_allows_what_does_not_write_allows_only_what_reads() {
+    let allow = json!({"verdict": "allow", "tools": ["bash"], "writes": false});
+    let mut only = phase("a");
+    only.rules = vec![serde_json::from_value(allow).expect("it is a rule")];
+    only.tools = Some(ToolAccess::Whitelist(Vec::new()));
+    let mut world = started(only);
+    assert!(is_allowed(&bash(&mut world, "git status")));
+    for command in ["cargo test", "mytool", "rm a"] {
+        assert!(!is_allowed(&bash(&mut world, command)), "{command}");
+    }
+}
+
+#[test]
+fn identical_calls_that_wait_for_an_answer_are_no_denials() {
+    let ask = json!({"verdict": "ask", "tools": ["bash"]});
+    let mut only = phase("a");
+    only.rules = vec![serde_json::from_value(ask).expect("it is a rule")];
+    let mut world = started(only);
+    for _ in 0..10 {
+        let said = bash(&mut world, "make x");
+        assert!(said.iter().any(|line| line.starts_with("ask ")), "{said:?}");
+    }
+    for _ in 0..3 {
+        world.answer(false);
+    }
+    let said = bash(&mut world, "make x");
+    assert!(
+        line(&said, "block").contains("refused 4 times in a row"),
+        "{said:?}"
+    );
+}

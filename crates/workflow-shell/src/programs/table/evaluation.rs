@@ -1,0 +1,471 @@
+//! The evaluation of rows.
+
+use super::{
+    ArgumentSet, KnownOption, Node, OptionValue, OptionWrites, Rest, Row, RowEffect, RowKind,
+    Tables,
+};
+use crate::effect::{Unknown, UnknownReason};
+use crate::word::{UNKNOWN, Word};
+
+/// Files that are no files of the project.
+const NO_FILES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
+
+/// Returns the effect of a program.
+pub(super) fn evaluate(
+    tables: &'static Tables,
+    name: &'static str,
+    program: &'static Node,
+    arguments: &[Word],
+) -> RowEffect {
+    let mut path = vec![name];
+    let mut node = program;
+    let mut words = arguments;
+    // The options that are known at this place besides those of the row.
+    let mut shared: Vec<&'static Row> = Vec::new();
+    loop {
+        let prefix = node.prefix.map(|index| &tables.rows[index]);
+        let globals = shared.len();
+        shared.extend(prefix);
+        let mut after_prefix = words;
+        let mut prefix_arguments = Found::default();
+        let parsed = take_options(&mut after_prefix, &shared, &mut prefix_arguments);
+        let next = after_prefix.first();
+        let subcommand = next
+            .and_then(Word::text)
+            .and_then(|word| node.subcommands.get_key_value(word));
+        if let (Some((word, subcommand)), Ok(())) = (subcommand, &parsed) {
+            if let Some(effect) = prefix_arguments.writes(&path, &[]) {
+                return effect;
+            }
+            path.push(word);
+            node = subcommand;
+            words = &after_prefix[1..];
+            shared.truncate(globals);
+            shared.extend(prefix.filter(|row| row.is_global));
+            continue;
+        }
+        if node.rows.is_empty() {
+            return RowEffect::Unknown(match (parsed, next) {
+                (Err(unknown), _) => unknown,
+                (Ok(()), Some(word)) if word.may_hide_option() => {
+                    unknown(word, UnknownReason::Expansion)
+                }
+                (Ok(()), Some(word)) => unknown(word, UnknownReason::Argument),
+                (Ok(()), None) => missing("a subcommand"),
+            });
+        }
+        return first_known(tables, &path, node, words, &shared);
+    }
+}
+
+/// Returns the effect by the first row that knows all arguments.
+fn first_known(
+    tables: &'static Tables,
+    path: &[&str],
+    node: &'static Node,
+    words: &[Word],
+    shared: &[&'static Row],
+) -> RowEffect {
+    let mut unknown: Option<Unknown> = None;
+    for index in &node.rows {
+        match evaluate_row(&tables.rows[*index], path, words, shared) {
+            Ok(effect) => return effect,
+            Err(found) => match &unknown {
+                Some(first) if first.reason != UnknownReason::Missing => {}
+                _ => unknown = Some(found),
+            },
+        }
+    }
+    RowEffect::Unknown(unknown.unwrap_or_else(|| missing("a subcommand")))
+}
+
+fn evaluate_row(
+    row: &'static Row,
+    path: &[&str],
+    words: &[Word],
+    shared: &[&'static Row],
+) -> Result<RowEffect, Unknown> {
+    if row.kind == RowKind::Writes {
+        return Ok(RowEffect::Writes {
+            operation: format!("`{}`", path.join(" ")),
+            operands: None,
+        });
+    }
+    let effect = match row.kind {
+        RowKind::Project => RowEffect::RunsProjectCode,
+        _ => RowEffect::Reads,
+    };
+    if row.arguments.any {
+        return Ok(effect);
+    }
+    let sets = Sets {
+        row: &row.arguments,
+        shared,
+        whole_words: row.whole_words,
+    };
+    let found = sets.find(words)?;
+    if let Some(effect) = found.writes(path, &found.operands) {
+        return Ok(effect);
+    }
+    if row.kind == RowKind::WritesOperands {
+        return Ok(RowEffect::Writes {
+            operation: format!("`{}`", path.join(" ")),
+            operands: (!found.operands.is_empty()).then_some(found.operands),
+        });
+    }
+    Ok(effect)
+}
+
+/// The options and operands that are present.
+#[derive(Debug, Default)]
+struct Found {
+    options: Vec<&'static str>,
+    operands: Vec<Word>,
+    /// Options that write, with the files that are their values.
+    writing: Vec<(&'static str, OptionWrites, Option<Word>)>,
+}
+
+impl Found {
+    /// Returns the writes of options.
+    fn writes(&self, path: &[&str], operands: &[Word]) -> Option<RowEffect> {
+        let (first, _, _) = self.writing.first()?;
+        let mut files = Some(Vec::new());
+        for (_, writes, value) in &self.writing {
+            match (writes, value) {
+                (OptionWrites::Operands, _) if !operands.is_empty() => {
+                    files = files.map(|mut files| {
+                        files.extend(operands.iter().cloned());
+                        files
+                    });
+                }
+                (OptionWrites::Value | OptionWrites::ValueUnlessDash, Some(value)) => {
+                    files = files.map(|mut files| {
+                        files.push(value.clone());
+                        files
+                    });
+                }
+                _ => files = None,
+            }
+        }
+        Some(RowEffect::Writes {
+            operation: format!("`{} {first}`", path.join(" ")),
+            operands: files,
+        })
+    }
+
+    fn note(&mut self, name: &'static str, option: &KnownOption, value: Option<Word>) {
+        self.options.push(name);
+        let text = value.as_ref().and_then(Word::text);
+        let is_file = match option.writes {
+            OptionWrites::Nothing => false,
+            OptionWrites::Somewhere | OptionWrites::Operands => true,
+            OptionWrites::Value => !text.is_some_and(|text| NO_FILES.contains(&text)),
+            OptionWrites::ValueUnlessDash => {
+                !text.is_some_and(|text| text == "-" || NO_FILES.contains(&text))
+            }
+        };
+        if is_file {
+            self.writing.push((name, option.writes, value));
+        }
+    }
+}
+
+/// The sets of arguments that are known at a place.
+struct Sets<'a> {
+    row: &'static ArgumentSet,
+    shared: &'a [&'static Row],
+    whole_words: bool,
+}
+
+impl Sets<'_> {
+    fn find(&self, words: &[Word]) -> Result<Found, Unknown> {
+        let mut found = Found::default();
+        let mut words = words;
+        while let Some((word, after)) = words.split_first() {
+            if self.row.leading && !found.operands.is_empty() {
+                found.operands.extend(words.iter().cloned());
+                break;
+            }
+            if word.shape() == "--" {
+                self.rest(after, &mut found)?;
+                break;
+            }
+            if word.may_hide_option() {
+                return Err(unknown(word, UnknownReason::Expansion));
+            }
+            if is_option(word) {
+                self.take_option(&mut words, &mut found)?;
+            } else {
+                found.operands.push(word.clone());
+                words = after;
+            }
+        }
+        self.check_operands(&found)?;
+        for needed in &self.row.needs {
+            if !needed.iter().any(|name| found.options.contains(name)) {
+                return Err(missing(needed.first().copied().unwrap_or_default()));
+            }
+        }
+        Ok(found)
+    }
+
+    fn rest(&self, words: &[Word], found: &mut Found) -> Result<(), Unknown> {
+        match &self.row.rest {
+            Rest::Any => {}
+            Rest::Operands => found.operands.extend(words.iter().cloned()),
+            Rest::Options => {
+                let more = self.find(words)?;
+                found.operands.extend(more.operands);
+                found.options.extend(more.options);
+                found.writing.extend(more.writing);
+            }
+            Rest::Arguments(set) => {
+                if set.any {
+                    return Ok(());
+                }
+                let sets = Sets {
+                    row: set,
+                    shared: &[],
+                    whole_words: self.whole_words,
+                };
+                let more = sets.find(words)?;
+                found.options.extend(more.options);
+                found.writing.extend(more.writing);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_operands(&self, found: &Found) -> Result<(), Unknown> {
+        let known = &self.row.operands;
+        let is_variable = |word: &&Word| word.is_glob || word.shape().contains(UNKNOWN);
+        if let Some(values) = &known.values {
+            let is_known = |word: &Word| {
+                word.text()
+                    .is_some_and(|text| values.iter().any(|value| is_like(value, text)))
+            };
+            if let Some(word) = found.operands.iter().find(|word| !is_known(word)) {
+                return Err(unknown(word, UnknownReason::Argument));
+            }
+        }
+        let is_excluded = |word: &&Word| {
+            let has = |part: &&str| word.shape().contains(part);
+            !known.without.is_empty() && (is_variable(word) || known.without.iter().any(has))
+        };
+        if let Some(word) = found.operands.iter().find(is_excluded) {
+            return Err(unknown(word, UnknownReason::Argument));
+        }
+        if known.max < usize::MAX {
+            // A glob or an expansion may be several words.
+            let several = found
+                .operands
+                .iter()
+                .find(is_variable)
+                .filter(|_| known.max > 0);
+            if let Some(word) = found.operands.get(known.max).or(several) {
+                return Err(unknown(word, UnknownReason::Argument));
+            }
+        }
+        if found.operands.len() < known.min {
+            return Err(missing("an operand"));
+        }
+        // Some programs take `--check false` for `--check=false`.
+        if !self.row.needs.is_empty()
+            && let Some(word) = found
+                .operands
+                .iter()
+                .find(|word| matches!(word.shape(), "false" | "no" | "0"))
+        {
+            return Err(unknown(word, UnknownReason::Argument));
+        }
+        Ok(())
+    }
+
+    fn take_option(&self, words: &mut &[Word], found: &mut Found) -> Result<(), Unknown> {
+        let own = OptionSource {
+            set: self.row,
+            whole_words: self.whole_words,
+        };
+        let shared = self.shared.iter().map(|row| OptionSource {
+            set: &row.arguments,
+            whole_words: row.whole_words,
+        });
+        let sources: Vec<_> = std::iter::once(own).chain(shared).collect();
+        take_option(words, &sources, found)
+    }
+}
+
+struct OptionSource {
+    set: &'static ArgumentSet,
+    whole_words: bool,
+}
+
+/// Takes the options before a subcommand.
+fn take_options(
+    words: &mut &[Word],
+    rows: &[&'static Row],
+    found: &mut Found,
+) -> Result<(), Unknown> {
+    let sources: Vec<_> = rows
+        .iter()
+        .map(|row| OptionSource {
+            set: &row.arguments,
+            whole_words: row.whole_words,
+        })
+        .collect();
+    while let Some(word) = words.first() {
+        let is_toolchain = word.shape().starts_with('+')
+            && word.text().is_some()
+            && sources
+                .iter()
+                .any(|source| source.set.operands.values.as_deref() == Some(&["+*"]));
+        if is_toolchain {
+            *words = &words[1..];
+        } else if is_option(word) {
+            take_option(words, &sources, found)?;
+        } else {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Takes an option and its value from the words.
+fn take_option(
+    words: &mut &[Word],
+    sources: &[OptionSource],
+    found: &mut Found,
+) -> Result<(), Unknown> {
+    let Some((word, after)) = words.split_first() else {
+        return Ok(());
+    };
+    if word.may_hide_option() {
+        return Err(unknown(word, UnknownReason::Expansion));
+    }
+    let shape = word.shape();
+    let is_start = |source: &OptionSource| {
+        let starts = &source.set.starts;
+        starts.iter().any(|start| shape.starts_with(start))
+    };
+    let is_number = |source: &OptionSource| {
+        source.set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let whole = |source: &OptionSource, name: &str| {
+        let name = match name.strip_prefix("--") {
+            Some(rest) if source.whole_words => format!("-{rest}"),
+            _ => name.to_owned(),
+        };
+        source.set.options.get_key_value(name.as_str())
+    };
+    let name = shape.split('=').next().unwrap_or_default();
+    let is_whole = shape.starts_with("--") || sources.iter().any(|source| source.whole_words);
+    if is_whole
+        && let Some((name_known, option)) = sources
+            .iter()
+            .filter(|source| shape.starts_with("--") || source.whole_words)
+            .find_map(|source| whole(source, name))
+    {
+        *words = after;
+        let joined = (name.len() < shape.len()).then(|| word.suffix(name.len() + 1));
+        let value = match (option.value, joined) {
+            (OptionValue::None, Some(_)) => return Err(unknown(word, UnknownReason::Option)),
+            (OptionValue::Required, None) => Some(take_value(word, words)?),
+            (_, joined) => joined,
+        };
+        check_value(word, option, value.as_ref())?;
+        found.note(name_known, option, value);
+        return Ok(());
+    }
+    if sources.iter().any(is_number) || sources.iter().any(is_start) && word.text().is_some() {
+        *words = after;
+        return Ok(());
+    }
+    if shape.starts_with("--") || sources.iter().all(|source| source.whole_words) {
+        return Err(unknown(word, UnknownReason::Option));
+    }
+    *words = after;
+    for (index, letter) in shape.char_indices().skip(1) {
+        let name = format!("-{letter}");
+        let (name, option) = sources
+            .iter()
+            .filter(|source| !source.whole_words)
+            .find_map(|source| source.set.options.get_key_value(name.as_str()))
+            .ok_or_else(|| unknown(word, UnknownReason::Option))?;
+        let rest = word.suffix(index + letter.len_utf8());
+        let joined = (!rest.shape().is_empty()).then_some(rest);
+        let value = match (option.value, joined) {
+            (OptionValue::None, _) => {
+                found.note(name, option, None);
+                continue;
+            }
+            (OptionValue::Required, None) => Some(take_value(word, words)?),
+            (_, joined) => joined,
+        };
+        check_value(word, option, value.as_ref())?;
+        found.note(name, option, value);
+        break;
+    }
+    Ok(())
+}
+
+/// Takes the value of an option from the next word.
+///
+/// A value that looks like an option is not known: if the table were wrong and the option took no value, it would be one.
+fn take_value(option: &Word, words: &mut &[Word]) -> Result<Word, Unknown> {
+    let (value, after) = words
+        .split_first()
+        .ok_or_else(|| unknown(option, UnknownReason::Option))?;
+    let is_number = value
+        .shape()
+        .trim_start_matches('-')
+        .starts_with(|c: char| c.is_ascii_digit());
+    if value.may_hide_option() {
+        return Err(unknown(value, UnknownReason::Expansion));
+    }
+    if is_option(value) && !is_number || value.shape() == "--" {
+        return Err(unknown(value, UnknownReason::Option));
+    }
+    *words = after;
+    Ok(value.clone())
+}
+
+fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Result<(), Unknown> {
+    let (Some(values), Some(value)) = (&option.values, value) else {
+        return Ok(());
+    };
+    let is_known =
+        |text: &str| values.contains(&text) || values.contains(&"<path>") && is_inner_path(text);
+    if value.text().is_some_and(is_known) {
+        return Ok(());
+    }
+    Err(unknown(word, UnknownReason::Option))
+}
+
+/// Returns whether an operand is the listed one; `+*` and `*:test` stand for all that start or end so.
+fn is_like(listed: &str, text: &str) -> bool {
+    if let Some(start) = listed.strip_suffix('*') {
+        text.starts_with(start)
+    } else if let Some(end) = listed.strip_prefix('*') {
+        text.ends_with(end)
+    } else {
+        text == listed
+    }
+}
+
+/// Returns whether a value is a path below the working directory.
+fn is_inner_path(text: &str) -> bool {
+    !text.starts_with(['/', '~', '-', '{', '[']) && !text.contains("..") && !text.contains(':')
+}
+
+/// Returns whether a word is an option by its first character.
+fn is_option(word: &Word) -> bool {
+    word.shape().len() > 1 && word.shape().starts_with('-')
+}
+
+fn unknown(word: &Word, reason: UnknownReason) -> Unknown {
+    Unknown::new(word.shape(), reason)
+}
+
+fn missing(word: &str) -> Unknown {
+    Unknown::new(word, UnknownReason::Missing)
+}

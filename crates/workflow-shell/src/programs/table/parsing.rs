@@ -1,0 +1,355 @@
+//! The format of the tables.
+
+use std::collections::HashMap;
+
+use super::{
+    ArgumentSet, KnownOperands, KnownOption, OptionValue, OptionWrites, Rest, Row, RowKind, Tables,
+};
+
+/// Names of lists of items, with the items: `@diff = --stat --numstat`.
+type Lists = HashMap<&'static str, Vec<&'static str>>;
+
+impl Tables {
+    /// Parses tables. A row with a mistake is left out, so that its program is unknown.
+    pub(super) fn parse(files: &[(&'static str, &'static str)]) -> (Self, Vec<String>) {
+        let mut tables = Self::default();
+        let mut mistakes = Vec::new();
+        for (file, text) in files {
+            let mut lists = Lists::new();
+            for (number, entry) in entries(text) {
+                if let Err(mistake) = tables.add(&entry, &mut lists) {
+                    mistakes.push(format!("{file}:{number}: {mistake}"));
+                }
+            }
+        }
+        (tables, mistakes)
+    }
+
+    fn add(&mut self, entry: &Entry, lists: &mut Lists) -> Result<(), String> {
+        if let Some(name) = entry.head.strip_prefix('@') {
+            let items = expand(&entry.items, lists)?;
+            return match lists.insert(name, items) {
+                None => Ok(()),
+                Some(_) => Err(format!("`@{name}` is defined twice")),
+            };
+        }
+        let mut path: Vec<&'static str> = Vec::new();
+        let mut kind = RowKind::Reads;
+        let (mut whole_words, mut is_prefix, mut is_global) = (false, false, false);
+        let mut leading = false;
+        let mut rest = entry.head;
+        while let Some((before, flags)) = rest.split_once('[') {
+            path.extend(before.split_ascii_whitespace());
+            let (flag, after) = flags.split_once(']').ok_or("`[` without `]`")?;
+            match flag {
+                "project" => kind = RowKind::Project,
+                "writes" => kind = RowKind::Writes,
+                "writes operands" => kind = RowKind::WritesOperands,
+                "words" => whole_words = true,
+                "leading" => leading = true,
+                "prefix" => is_prefix = true,
+                "global" => (is_prefix, is_global) = (true, true),
+                _ => return Err(format!("`[{flag}]` is no mark")),
+            }
+            rest = after;
+        }
+        path.extend(rest.split_ascii_whitespace());
+        if path.is_empty() {
+            return Err("no program".to_owned());
+        }
+        if kind != RowKind::Writes && !entry.has_colon {
+            return Err("no colon behind the program".to_owned());
+        }
+        let items = expand(&entry.items, lists)?;
+        let mut arguments = ArgumentSet::parse(&items, whole_words)?;
+        arguments.leading = leading;
+        if kind == RowKind::Writes && !items.is_empty() {
+            return Err("a row that writes in any case has no items".to_owned());
+        }
+        let row = Row {
+            kind,
+            whole_words,
+            is_global,
+            arguments,
+        };
+        self.insert(&path, row, is_prefix)
+    }
+
+    fn insert(&mut self, path: &[&'static str], row: Row, is_prefix: bool) -> Result<(), String> {
+        let index = self.rows.len();
+        for combination in combinations(path) {
+            let mut words = combination.iter();
+            let Some(program) = words.next() else {
+                continue;
+            };
+            let mut node = self.programs.entry(program).or_default();
+            for word in words {
+                node = node.subcommands.entry(word).or_default();
+            }
+            let name = combination.join(" ");
+            if is_prefix {
+                if node.prefix.replace(index).is_some() {
+                    return Err(format!("`{name}` has two [prefix] rows"));
+                }
+                continue;
+            }
+            if node.rows.contains(&index) {
+                return Err(format!("`{name}` is named twice"));
+            }
+            let is_same = |other: &&usize| {
+                let other = &self.rows[**other];
+                other.kind == row.kind && other.arguments == row.arguments
+            };
+            if node.rows.iter().any(|other| is_same(&other)) {
+                return Err(format!("`{name}` has this row already"));
+            }
+            if node
+                .rows
+                .iter()
+                .any(|other| self.rows[*other].kind == RowKind::Writes)
+            {
+                return Err(format!("`{name}` writes in any case by an earlier row"));
+            }
+            node.rows.push(index);
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+}
+
+/// A row or a list, with its continuation lines.
+struct Entry {
+    head: &'static str,
+    has_colon: bool,
+    items: Vec<&'static str>,
+}
+
+/// Returns the entries of a file with the numbers of their lines.
+fn entries(text: &'static str) -> Vec<(usize, Entry)> {
+    let mut entries: Vec<(usize, Entry)> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with('#') || line.trim().is_empty() {
+            continue;
+        }
+        if line.starts_with(' ') {
+            if let Some((_, entry)) = entries.last_mut() {
+                entry.items.extend(line.split_ascii_whitespace());
+            }
+            continue;
+        }
+        let separator = if line.starts_with('@') { " = " } else { ": " };
+        let (head, items) = match line.split_once(separator) {
+            Some((head, items)) => (head, Some(items)),
+            None => match line.strip_suffix(separator.trim_end()) {
+                Some(head) => (head, Some("")),
+                None => (line, None),
+            },
+        };
+        let entry = Entry {
+            head: head.trim(),
+            has_colon: items.is_some(),
+            items: items.unwrap_or_default().split_ascii_whitespace().collect(),
+        };
+        entries.push((index + 1, entry));
+    }
+    entries
+}
+
+/// Replaces the names of lists by their items.
+fn expand(items: &[&'static str], lists: &Lists) -> Result<Vec<&'static str>, String> {
+    let mut expanded = Vec::new();
+    for item in items {
+        match item.strip_prefix('@') {
+            Some(name) => {
+                let list = lists
+                    .get(name)
+                    .ok_or_else(|| format!("`@{name}` is not defined above"))?;
+                expanded.extend(list.iter().copied());
+            }
+            None => expanded.push(*item),
+        }
+    }
+    Ok(expanded)
+}
+
+/// Returns all paths that `git log|show` stands for.
+fn combinations(path: &[&'static str]) -> Vec<Vec<&'static str>> {
+    path.iter().fold(vec![Vec::new()], |paths, word| {
+        paths
+            .iter()
+            .flat_map(|path| {
+                word.split('|').map(|alternative| {
+                    let mut path = path.clone();
+                    path.push(alternative);
+                    path
+                })
+            })
+            .collect()
+    })
+}
+
+impl ArgumentSet {
+    fn parse(items: &[&'static str], whole_words: bool) -> Result<Self, String> {
+        let mut set = Self::default();
+        let mut items = items.iter();
+        while let Some(item) = items.next() {
+            if *item == "--" {
+                let rest: Vec<&'static str> = items.by_ref().copied().collect();
+                set.rest = Rest::Arguments(Box::new(Self::parse(&rest, whole_words)?));
+            } else if *item == "*" {
+                set.any = true;
+            } else if *item == "-<n>" {
+                set.number = true;
+            } else if let Some(value) = item.strip_prefix("rest:") {
+                set.rest = match value {
+                    "*" => Rest::Any,
+                    "options" => Rest::Options,
+                    _ => return Err(format!("`{item}` is neither rest:* nor rest:options")),
+                };
+            } else if let Some(value) = item.strip_prefix("operands:") {
+                set.operands = KnownOperands::parse(value)?;
+            } else if let Some(value) = item.strip_prefix("needs:") {
+                set.needs.push(alternatives(value)?);
+            } else if item.starts_with('-') {
+                set.add_option(item, whole_words)?;
+            } else {
+                return Err(format!("`{item}` is no item"));
+            }
+        }
+        for option in set.needs.iter().flatten() {
+            if !set.options.contains_key(option) {
+                return Err(format!("`{option}` is needed, but not listed"));
+            }
+        }
+        if set.any && (!set.options.is_empty() || set.operands != KnownOperands::default()) {
+            return Err("`*` stands alone".to_owned());
+        }
+        Ok(set)
+    }
+
+    fn add_option(&mut self, item: &'static str, whole_words: bool) -> Result<(), String> {
+        let (item, writes) = if let Some(item) = item.strip_suffix("!!") {
+            (item, OptionWrites::Operands)
+        } else if let Some(item) = item.strip_suffix('!') {
+            (item, OptionWrites::Somewhere)
+        } else if let Some(item) = item.strip_suffix(">-") {
+            (item, OptionWrites::ValueUnlessDash)
+        } else if let Some(item) = item.strip_suffix('>') {
+            (item, OptionWrites::Value)
+        } else {
+            (item, OptionWrites::Nothing)
+        };
+        if let Some(start) = item.strip_suffix('*') {
+            if start.len() < 2 {
+                return Err(format!("`{item}` is too short"));
+            }
+            self.starts.push(start);
+            return Ok(());
+        }
+        let (name, value, values) = match item.split_once('=') {
+            None => (item, OptionValue::None, None),
+            Some((name, values)) => {
+                let values = match values {
+                    "" => None,
+                    _ => Some(alternatives(values)?),
+                };
+                match name.strip_suffix('?') {
+                    Some(name) => (name, OptionValue::Optional, values),
+                    None => (name, OptionValue::Required, values),
+                }
+            }
+        };
+        if matches!(writes, OptionWrites::Value | OptionWrites::ValueUnlessDash)
+            && value == OptionValue::None
+        {
+            return Err(format!("`{item}` has no value that could be written"));
+        }
+        let option = KnownOption {
+            value,
+            values,
+            writes,
+        };
+        let is_long = name.starts_with("--");
+        if whole_words && is_long {
+            return Err(format!("`{item}`: options of [words] have one dash here"));
+        }
+        let letters = name.len().saturating_sub(1);
+        if is_long || whole_words || letters == 1 {
+            return self.insert_option(name, option);
+        }
+        if value != OptionValue::None || writes != OptionWrites::Nothing {
+            return Err(format!("`{item}`: more than one letter"));
+        }
+        for index in 1..name.len() {
+            let letter = name
+                .get(index..=index)
+                .ok_or_else(|| format!("`{item}` is not ASCII"))?;
+            self.insert_option(letter_name(letter)?, option.clone())?;
+        }
+        Ok(())
+    }
+
+    fn insert_option(&mut self, name: &'static str, option: KnownOption) -> Result<(), String> {
+        let known = |c: char| c.is_ascii_alphanumeric() || "-_.#:@%+?,".contains(c);
+        if name.len() < 2 || !name.chars().all(known) {
+            return Err(format!("`{name}` is no option"));
+        }
+        match self.options.insert(name, option) {
+            None => Ok(()),
+            Some(_) => Err(format!("`{name}` is listed twice")),
+        }
+    }
+}
+
+/// Returns the name of the option that a letter is, with its dash.
+fn letter_name(letter: &str) -> Result<&'static str, String> {
+    const NAMES: &str = concat!(
+        "-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z",
+        "-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z",
+        "-0-1-2-3-4-5-6-7-8-9-#-@-%-+-?-,-:-."
+    );
+    (0..NAMES.len())
+        .step_by(2)
+        .map(|index| &NAMES[index..index + 2])
+        .find(|name| &name[1..] == letter)
+        .ok_or_else(|| format!("`{letter}` is no letter of an option"))
+}
+
+impl KnownOperands {
+    fn parse(text: &'static str) -> Result<Self, String> {
+        let number = |text: &str| {
+            text.parse::<usize>()
+                .map_err(|_| format!("`{text}` is no number of operands"))
+        };
+        if let Some(without) = text.strip_prefix("without") {
+            return Ok(Self {
+                without: alternatives(without)?,
+                ..Self::default()
+            });
+        }
+        if text.starts_with('(') {
+            return Ok(Self {
+                values: Some(alternatives(text)?),
+                ..Self::default()
+            });
+        }
+        let (min, max) = match text.split_once("..") {
+            Some((min, "")) => (number(min)?, usize::MAX),
+            Some((min, max)) => (number(min)?, number(max)?),
+            None => (number(text)?, number(text)?),
+        };
+        Ok(Self {
+            min,
+            max,
+            ..Self::default()
+        })
+    }
+}
+
+/// Parses `(a|b)`.
+fn alternatives(text: &'static str) -> Result<Vec<&'static str>, String> {
+    text.strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'))
+        .map(|text| text.split('|').collect())
+        .ok_or_else(|| format!("`{text}` is no list in parentheses"))
+}

@@ -1,0 +1,375 @@
+use super::evaluation::evaluate;
+use super::variables::Variables;
+use super::{FILES, RowEffect, Tables, is_harmless_variable, is_interpreted_variable};
+use crate::effect::{Unknown, UnknownReason};
+use crate::word::Word;
+
+/// Evaluates a line of literal words; `$` stands for an expansion.
+fn effect_in(tables: &'static Tables, line: &str) -> Option<RowEffect> {
+    let mut words = line
+        .split_ascii_whitespace()
+        .map(|word| Word::literal(&word.replace('$', "\0")));
+    let name = words.next()?;
+    let arguments: Vec<_> = words.collect();
+    let (name, node) = tables.programs.get_key_value(name.shape())?;
+    Some(evaluate(tables, name, node, &arguments))
+}
+
+fn tables(text: &'static str) -> &'static Tables {
+    let (tables, mistakes) = Tables::parse(&[("test.txt", text)]);
+    assert_eq!(mistakes, Vec::<String>::new());
+    Box::leak(Box::new(tables))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "results are compared with it")]
+fn unknown(word: &str, reason: UnknownReason) -> Option<RowEffect> {
+    Some(RowEffect::Unknown(Unknown::new(word, reason)))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "results are compared with it")]
+fn writes(operation: &str, operands: Option<&[&str]>) -> Option<RowEffect> {
+    Some(RowEffect::Writes {
+        operation: operation.to_owned(),
+        operands: operands.map(|words| words.iter().map(|word| Word::literal(word)).collect()),
+    })
+}
+
+const READS: Option<RowEffect> = Some(RowEffect::Reads);
+const PROJECT: Option<RowEffect> = Some(RowEffect::RunsProjectCode);
+
+#[test]
+fn every_row_is_well_formed() {
+    let (_, mut mistakes) = Tables::parse(FILES);
+    mistakes.extend(Variables::parse(include_str!("../../../tables/variables.txt")).1);
+    assert!(mistakes.is_empty(), "\n{}", mistakes.join("\n"));
+}
+
+#[test]
+fn every_table_is_embedded() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tables");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test compares the list with the directory"
+    )]
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut found: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "README.md" && name != "variables.txt")
+        .collect();
+    found.sort();
+    let mut listed: Vec<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    listed.sort();
+    assert_eq!(found, listed);
+}
+
+#[test]
+fn mistakes_name_file_and_line() {
+    let mistakes = |text| Tables::parse(&[("x.txt", text)]).1;
+    assert_eq!(
+        mistakes("# x\na: -x what\n"),
+        ["x.txt:2: `what` is no item"]
+    );
+    assert_eq!(mistakes("a: -x -x"), ["x.txt:1: `-x` is listed twice"]);
+    assert_eq!(
+        mistakes("a: *\n\na: *"),
+        ["x.txt:3: `a` has this row already"]
+    );
+    assert_eq!(mistakes("a *"), ["x.txt:1: no colon behind the program"]);
+    assert_eq!(mistakes("a [odd]: *"), ["x.txt:1: `[odd]` is no mark"]);
+    assert_eq!(mistakes("a: @b"), ["x.txt:1: `@b` is not defined above"]);
+    assert_eq!(
+        mistakes("a [writes]\na: -x"),
+        ["x.txt:2: `a` writes in any case by an earlier row"]
+    );
+}
+
+#[test]
+fn a_program_without_a_row_has_no_effect() {
+    assert_eq!(effect_in(tables("a: *"), "b"), None);
+}
+
+#[test]
+fn a_row_with_a_star_reads_with_any_arguments() {
+    let t = tables("a|b: *");
+    assert_eq!(effect_in(t, "a -x --y=z w $ -- -q"), READS);
+    assert_eq!(effect_in(t, "b"), READS);
+}
+
+#[test]
+fn letters_are_joined_and_take_values() {
+    let t = tables("a: -xy -k= -i?= -<n>");
+    for line in [
+        "a -xy", "a -yx", "a -xk v", "a -kv -x", "a -ifoo", "a -i v", "a -12",
+    ] {
+        assert_eq!(effect_in(t, line), READS, "{line}");
+    }
+    assert_eq!(effect_in(t, "a -xz"), unknown("-xz", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -xk"), unknown("-xk", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -x5"), unknown("-x5", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -x$"), unknown("-x…", UnknownReason::Option));
+}
+
+#[test]
+fn long_options_are_not_abbreviated() {
+    let t = tables("a: --flag --key= --opt?=(x|y)");
+    for line in ["a --flag --key=v", "a --key v", "a --opt", "a --opt=x z"] {
+        assert_eq!(effect_in(t, line), READS, "{line}");
+    }
+    for word in ["--fla", "--ke=v", "--flag=v", "--opt=z", "--opt=$"] {
+        let shown = word.replace('$', "…");
+        let expected = unknown(&shown, UnknownReason::Option);
+        assert_eq!(effect_in(t, &format!("a {word}")), expected);
+    }
+}
+
+#[test]
+fn a_value_may_have_to_be_a_path_of_the_project() {
+    let t = tables("a: --config=(<path>)");
+    assert_eq!(effect_in(t, "a --config x/y.js --config=z.js"), READS);
+    for value in ["/tmp/x", "../x", "~/x", "$/x", "http://x"] {
+        let line = format!("a --config={value}");
+        assert!(!matches!(effect_in(t, &line), READS), "{value}");
+    }
+}
+
+#[test]
+fn a_value_that_looks_like_an_option_is_unknown() {
+    let t = tables("a: --key= -o=>");
+    assert_eq!(
+        effect_in(t, "a --key -ox"),
+        unknown("-ox", UnknownReason::Option)
+    );
+    assert_eq!(
+        effect_in(t, "a --key --"),
+        unknown("--", UnknownReason::Option)
+    );
+    assert_eq!(effect_in(t, "a --key -5"), READS);
+}
+
+#[test]
+fn an_expansion_that_may_be_an_option_is_unknown() {
+    let t = tables("a: -x --key=\nb: *");
+    assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
+    assert_eq!(effect_in(t, "a src/$ --key=$"), READS);
+    assert_eq!(effect_in(t, "a -- $"), READS);
+    assert_eq!(effect_in(t, "b $"), READS);
+    let braces = Word {
+        is_glob: true,
+        ..Word::literal("{-x,-o}")
+    };
+    let (name, node) = t.programs.get_key_value("a").unwrap();
+    let expected = unknown("{-x,-o}", UnknownReason::Expansion);
+    assert_eq!(Some(evaluate(t, name, node, &[braces])), expected);
+    let glob = Word {
+        is_glob: true,
+        ..Word::literal("*.rs")
+    };
+    assert_eq!(Some(evaluate(t, name, node, &[glob])), READS);
+}
+
+#[test]
+fn whole_words_have_one_dash_or_two() {
+    let t = tables("a [words]: -run= -v -mod=(vendor)");
+    for line in ["a -run x", "a --run=x -v", "a -mod=vendor"] {
+        assert_eq!(effect_in(t, line), READS, "{line}");
+    }
+    for word in ["-r", "-vv", "-v=false", "-mod=mod"] {
+        let expected = unknown(word, UnknownReason::Option);
+        assert_eq!(effect_in(t, &format!("a {word}")), expected);
+    }
+}
+
+#[test]
+fn the_longest_subcommand_wins() {
+    let t = tables("a: operands:0 -v\na b: -x\na b c|d: -y\na [prefix]: -C=\na e [writes]");
+    for line in ["a", "a -v", "a b -x o", "a -C z b d -y", "a b -x c"] {
+        assert_eq!(effect_in(t, line), READS, "{line}");
+    }
+    assert_eq!(
+        effect_in(t, "a b c -x"),
+        unknown("-x", UnknownReason::Option)
+    );
+    assert_eq!(effect_in(t, "a q"), unknown("q", UnknownReason::Argument));
+    assert_eq!(
+        effect_in(t, "a -v e"),
+        unknown("e", UnknownReason::Argument)
+    );
+    assert_eq!(
+        effect_in(t, "a b -C z"),
+        unknown("-C", UnknownReason::Option)
+    );
+    assert_eq!(effect_in(t, "a e --any"), writes("`a e`", None));
+}
+
+#[test]
+fn a_program_without_a_row_of_its_own_needs_a_subcommand() {
+    let t = tables("a b: *");
+    assert_eq!(effect_in(t, "a c"), unknown("c", UnknownReason::Argument));
+    assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
+    assert_eq!(
+        effect_in(t, "a"),
+        unknown("a subcommand", UnknownReason::Missing)
+    );
+    assert_eq!(effect_in(t, "a -x b"), unknown("-x", UnknownReason::Option));
+}
+
+#[test]
+fn global_options_are_known_behind_the_subcommand() {
+    let t = tables("a [global]: -n=\na b: -x");
+    for line in ["a -n v b", "a b -n v -x", "a b -xn v"] {
+        assert_eq!(effect_in(t, line), READS, "{line}");
+    }
+}
+
+#[test]
+fn a_toolchain_precedes_the_subcommand() {
+    let t = tables("a [prefix]: operands:(+*)\na b: -x\na c [writes]");
+    assert_eq!(effect_in(t, "a +nightly b -x"), READS);
+    assert_eq!(effect_in(t, "a +nightly c"), writes("`a c`", None));
+    assert_eq!(
+        effect_in(t, "a +$ b"),
+        unknown("+…", UnknownReason::Argument)
+    );
+}
+
+#[test]
+fn the_first_operand_ends_options_if_the_row_says_so() {
+    let t = tables("a [leading]: -x");
+    assert_eq!(effect_in(t, "a -x o $ -z --"), READS);
+    assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
+    assert_eq!(effect_in(t, "a -z o"), unknown("-z", UnknownReason::Option));
+}
+
+#[test]
+fn rows_are_tried_in_order() {
+    let t =
+        tables("a b: needs:(--dry-run|-n) --dry-run -n -x\na b [writes]\nc: -x\nc: -y operands:0");
+    assert_eq!(effect_in(t, "a b -xn o"), READS);
+    assert_eq!(effect_in(t, "a b -x"), writes("`a b`", None));
+    assert_eq!(effect_in(t, "a b -n --no-dry-run"), writes("`a b`", None));
+    assert_eq!(effect_in(t, "a b --dry-run=false"), writes("`a b`", None));
+    assert_eq!(effect_in(t, "a b --dry-run false"), writes("`a b`", None));
+    assert_eq!(effect_in(t, "c -y"), READS);
+    assert_eq!(effect_in(t, "c -x o"), READS);
+    assert_eq!(effect_in(t, "c -y o"), unknown("-y", UnknownReason::Option));
+}
+
+#[test]
+fn operands_are_counted_and_compared() {
+    let t = tables(
+        "a: operands:0..1\nb: operands:(now|+*)\nc: operands:1..2\nd: operands:without(:|+)",
+    );
+    assert_eq!(effect_in(t, "a x"), READS);
+    assert_eq!(effect_in(t, "a x y"), unknown("y", UnknownReason::Argument));
+    assert_eq!(
+        effect_in(t, "a x -- y"),
+        unknown("y", UnknownReason::Argument)
+    );
+    assert_eq!(
+        effect_in(t, "a s/$"),
+        unknown("s/…", UnknownReason::Argument)
+    );
+    assert_eq!(effect_in(t, "d x y"), READS);
+    assert_eq!(
+        effect_in(t, "d x:y"),
+        unknown("x:y", UnknownReason::Argument)
+    );
+    assert_eq!(
+        effect_in(t, "d x/$"),
+        unknown("x/…", UnknownReason::Argument)
+    );
+    assert_eq!(effect_in(t, "b +%s now"), READS);
+    assert_eq!(
+        effect_in(t, "b 1200"),
+        unknown("1200", UnknownReason::Argument)
+    );
+    assert_eq!(
+        effect_in(t, "c"),
+        unknown("an operand", UnknownReason::Missing)
+    );
+}
+
+#[test]
+fn written_files_are_named() {
+    let t =
+        tables("a: -o=> --out=>- -x!\nb: --fix!! -q\nc [project]: -o=>\nd [writes operands]: -q");
+    assert_eq!(
+        effect_in(t, "a in -o out"),
+        writes("`a -o`", Some(&["out"]))
+    );
+    assert_eq!(effect_in(t, "a -oout"), writes("`a -o`", Some(&["out"])));
+    assert_eq!(effect_in(t, "a -o - in"), writes("`a -o`", Some(&["-"])));
+    assert_eq!(effect_in(t, "a --out=- -o /dev/null"), READS);
+    assert_eq!(effect_in(t, "a -x -o f"), writes("`a -x`", None));
+    assert_eq!(
+        effect_in(t, "a -o f -z"),
+        unknown("-z", UnknownReason::Option)
+    );
+    assert_eq!(
+        effect_in(t, "b --fix s t"),
+        writes("`b --fix`", Some(&["s", "t"]))
+    );
+    assert_eq!(effect_in(t, "b --fix"), writes("`b --fix`", None));
+    assert_eq!(effect_in(t, "c"), PROJECT);
+    assert_eq!(effect_in(t, "c -o f"), writes("`c -o`", Some(&["f"])));
+    assert_eq!(effect_in(t, "d -q s"), writes("`d`", Some(&["s"])));
+}
+
+#[test]
+fn words_behind_two_dashes_are_operands_unless_the_row_says_otherwise() {
+    let t = tables("a: -x\nb: -x rest:*\nc: -x rest:options\nd: -x -- -D= operands:0");
+    assert_eq!(effect_in(t, "a -- -z"), READS);
+    assert_eq!(effect_in(t, "b -- -z $"), READS);
+    assert_eq!(effect_in(t, "c -- -x o"), READS);
+    assert_eq!(
+        effect_in(t, "c -- -z"),
+        unknown("-z", UnknownReason::Option)
+    );
+    assert_eq!(effect_in(t, "d o -- -D w"), READS);
+    assert_eq!(
+        effect_in(t, "d -- o"),
+        unknown("o", UnknownReason::Argument)
+    );
+    assert_eq!(
+        effect_in(t, "d -- -x"),
+        unknown("-x", UnknownReason::Option)
+    );
+}
+
+#[test]
+fn starts_of_options_are_known_if_the_whole_word_is() {
+    let t = tables("a [words]: -W* -c");
+    assert_eq!(effect_in(t, "a -Wall -c"), READS);
+    assert_eq!(effect_in(t, "a -W$"), unknown("-W…", UnknownReason::Option));
+}
+
+#[test]
+fn variables_are_harmless_by_name_or_value() {
+    assert!(is_harmless_variable("CI", None));
+    assert!(is_harmless_variable("LC_ALL", Some("C")));
+    assert!(is_harmless_variable("GIT_PAGER", Some("cat")));
+    assert!(!is_harmless_variable("GIT_PAGER", None));
+    assert!(!is_harmless_variable("GIT_PAGER", Some("sh")));
+    assert!(!is_harmless_variable("GIT_TRACE", Some("1")));
+    assert!(!is_harmless_variable("FOO", Some("1")));
+}
+
+#[test]
+fn variables_that_programs_interpret_are_known() {
+    for name in [
+        "PATH",
+        "IFS",
+        "BASH_ENV",
+        "LD_PRELOAD",
+        "GIT_TRACE",
+        "TAR_OPTIONS",
+        "GIT_PAGER",
+        "PYTHONPATH",
+        "HOME",
+    ] {
+        assert!(is_interpreted_variable(name), "{name}");
+    }
+    for name in ["x", "BIN", "files", "CI", "RUST_LOG"] {
+        assert!(!is_interpreted_variable(name), "{name}");
+    }
+}
