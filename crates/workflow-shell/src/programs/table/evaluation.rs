@@ -432,7 +432,9 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
         return Ok(());
     };
     let is_known = |text: &str| {
-        values.contains(&text) || values.contains(&"<path>") && is_inner_path(text)
+        // A blank is `~` in the tables.
+        values.contains(&text.replace(' ', "~").as_str())
+            || values.contains(&"<path>") && is_inner_path(text)
     };
     if value.text().is_some_and(is_known) {
         return Ok(());
