@@ -21,17 +21,26 @@ pub(crate) use variables::{is_harmless_variable, is_interpreted_variable};
 /// The embedded tables, by file name.
 const FILES: &[(&str, &str)] = &[
     ("cloud.txt", include_str!("../../tables/cloud.txt")),
-    ("containers.txt", include_str!("../../tables/containers.txt")),
+    (
+        "containers.txt",
+        include_str!("../../tables/containers.txt"),
+    ),
     ("cpp.txt", include_str!("../../tables/cpp.txt")),
     ("databases.txt", include_str!("../../tables/databases.txt")),
     ("files.txt", include_str!("../../tables/files.txt")),
     ("git.txt", include_str!("../../tables/git.txt")),
     ("go.txt", include_str!("../../tables/go.txt")),
-    ("javascript.txt", include_str!("../../tables/javascript.txt")),
+    (
+        "javascript.txt",
+        include_str!("../../tables/javascript.txt"),
+    ),
     ("jvm.txt", include_str!("../../tables/jvm.txt")),
     ("network.txt", include_str!("../../tables/network.txt")),
     ("python.txt", include_str!("../../tables/python.txt")),
-    ("ruby_php_dotnet.txt", include_str!("../../tables/ruby_php_dotnet.txt")),
+    (
+        "ruby_php_dotnet.txt",
+        include_str!("../../tables/ruby_php_dotnet.txt"),
+    ),
     ("rust.txt", include_str!("../../tables/rust.txt")),
     ("search.txt", include_str!("../../tables/search.txt")),
     ("system.txt", include_str!("../../tables/system.txt")),
@@ -83,6 +92,8 @@ struct Tables {
 #[derive(Debug, Default)]
 struct Node {
     subcommands: HashMap<&'static str, Node>,
+    /// Subcommands by their start, for those that are not listed by name: `describe-*`.
+    families: Vec<(&'static str, Node)>,
     /// Indexes of the rows that apply to it; the first that knows all arguments counts.
     rows: Vec<usize>,
     /// The row of options that may precede a subcommand.
