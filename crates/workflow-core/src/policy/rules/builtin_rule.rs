@@ -105,6 +105,9 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 
 /// Returns whether a text of a call, or a path of its shell lines, is below the directory of the answers.
 fn names_store(call: &Call<'_>) -> bool {
+    if !plain(&unescaped(call.input_text())).contains(NAME) {
+        return false;
+    }
     let is_store = |path: &str| {
         let forms = call
             .paths
@@ -364,8 +367,8 @@ mod tests {
                 );
             }
         }
-        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+{{}}\n*** End Patch");
-        assert!(is_denied("apply_patch", &json!({ "input": patch })));
+        let diff = format!("*** Begin Patch\n*** Add File: {path}\n+{{}}\n*** End Patch");
+        assert!(is_denied("apply_patch", &json!({ "input": diff })));
     }
 
     #[test]
