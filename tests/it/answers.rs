@@ -20,8 +20,9 @@ const AT_ONCE: usize = 27;
 /// A host that runs each file whose name it reads, as a tool of an agent is run.
 const HOST: &str = r#"
 "$BINARY" serve <&0 2>/dev/null &
-exec <tools >/dev/null
+exec <>tools >/dev/null
 while read -r tool; do
+  [ "$tool" = end ] && exit
   (timeout -k 1 4 bash "$tool" </dev/null >"$tool.out" 2>&1; : >"$tool.done") &
 done
 "#;
@@ -37,7 +38,7 @@ const IN_A_TERMINAL: &[&str] = &[
     "printf '%s\\ny\\n' \"$A\" | script -q /dev/null",
     "cp \"$(command -v workflow-sidecar)\" w$$; script -qec \"./w$$ ${A#* }\" /dev/null",
     "ln -s \"$(command -v workflow-sidecar)\" l$$; script -qec \"./l$$ ${A#* }\" /dev/null",
-    "script -qec \"/proc/$(pgrep -n workflow-side)/exe ${A#* }\" /dev/null",
+    "script -qec \"/proc/$(pgrep -n -s 0 workflow-side)/exe ${A#* }\" /dev/null",
     "script -qec \"env - HOME=$HOME PI_CODING_AGENT_DIR=$PI_CODING_AGENT_DIR $BINARY ${A#* }\" /dev/null",
     "script -qec \"nice --adj 5 $A\" /dev/null",
     "timeout 5 script -qec \"$A\" /dev/null",
@@ -159,6 +160,16 @@ fn run(project: &Path, number: &mut usize, lines: &[(&str, &str)]) -> Vec<(Strin
     outputs.collect()
 }
 
+/// Ends a host and its sidecar.
+fn end(project: &Path, host: TestHost) {
+    let mut tools = fs::OpenOptions::new()
+        .write(true)
+        .open(project.join("tools"))
+        .unwrap();
+    std::io::Write::write_all(&mut tools, b"end\n").unwrap();
+    drop(host);
+}
+
 fn next(host: &mut TestHost) -> Value {
     let params =
         json!({"name": "workflow_step", "toolCallId": "t1", "arguments": {"action": "next"}});
@@ -270,12 +281,13 @@ fn no_process_of_the_agent_approves_or_trusts() {
     // What was forged does not count for a later process either.
     for forgery in forgeries {
         let outputs = run(project, &mut number, &[forgery]);
-        drop(host);
+        end(project, host);
         host = start();
         let context = json!({"context": {"branch": branch}});
         host.result("hook/session_start", &context);
         still_waits(&next(&mut host), &outputs);
     }
+    end(project, host);
     assert!(!project.join("PWNED").exists());
     drop(tmux);
 }

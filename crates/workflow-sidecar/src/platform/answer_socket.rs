@@ -169,7 +169,10 @@ mod unix {
     use tokio::time::timeout;
     use tokio_util::sync::CancellationToken;
 
-    use super::*;
+    use super::{
+        DIRECTORY, Judgement, Origin, Path, PathBuf, Registration, Reply, Request, SystemProcesses,
+        create_private_dir, fs, io, judge, remove, replace, sidecars,
+    };
 
     /// Bytes of a request or a reply.
     const MAX_BYTES: u64 = 256 * 1024;

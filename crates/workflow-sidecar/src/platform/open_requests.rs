@@ -77,7 +77,7 @@ impl Code {
     }
 
     /// Returns the code if it is known and was not shown just now.
-    fn to_show(&mut self) -> Option<String> {
+    fn take_to_show(&mut self) -> Option<String> {
         let is_recent = self.shown.is_some_and(|at| at.elapsed() < SHOW_AGAIN);
         let text = self.text.clone().filter(|_| !is_recent)?;
         self.shown = Some(Instant::now());
@@ -198,7 +198,7 @@ impl OpenRequests {
                 }
             }
             (Judgement::Unclear(why), None) => {
-                let shown = open.code.to_show().map(|code| ShownCode {
+                let shown = open.code.take_to_show().map(|code| ShownCode {
                     session: Some(open.session.clone()),
                     code,
                     purpose: "answer what this run waits for".to_owned(),
@@ -232,7 +232,7 @@ impl OpenRequests {
             .filter(|(of, code)| of == project && code.wrong < MAX_WRONG);
         let code = known.map_or_else(|| Code::new(project), |(_, code)| Ok(code))?;
         let (_, code) = self.trust.insert((project.to_owned(), code));
-        Ok(code.to_show().map(|code| ShownCode {
+        Ok(code.take_to_show().map(|code| ShownCode {
             session: None,
             code,
             purpose: format!("trust the commands of {project}"),
@@ -243,13 +243,13 @@ impl OpenRequests {
     pub(crate) fn check_trust(&mut self, project: &str, typed: &str) -> Reply {
         match self.trust.as_mut().filter(|(of, _)| of == project) {
             None => Reply::Gone,
-            Some((_, code)) => match code.check(project, typed) {
-                Err(reply) => reply,
-                Ok(()) => {
-                    self.trust = None;
-                    Reply::Noted
+            Some((_, code)) => {
+                if let Err(reply) = code.check(project, typed) {
+                    return reply;
                 }
-            },
+                self.trust = None;
+                Reply::Noted
+            }
         }
     }
 }

@@ -99,6 +99,11 @@ impl Timer {
         is_due
     }
 
+    /// Returns true if the clock is a virtual one, with which nothing is random.
+    pub(super) fn is_virtual(&self) -> bool {
+        matches!(self.clock, Clock::Virtual { .. })
+    }
+
     /// Advances a virtual clock. Returns false if the clock is the system's.
     pub(super) fn advance(&mut self, ms: Millis) -> bool {
         let Clock::Virtual { now } = &mut self.clock else {

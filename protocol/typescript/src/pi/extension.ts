@@ -333,7 +333,11 @@ class Shim {
       apply: (actions, { timed }) => this.#apply(actions, timed),
       handlers: this.#handlers(),
       onLost: (error) => this.#onLost(error),
-      onStderr: (text) => (this.#stderr = (this.#stderr + text).slice(-400)),
+      onStderr: (text) => {
+        this.#stderr = (this.#stderr + text).slice(-400);
+        // Where nothing can be shown, the log is: it has the code with which the user answers once pi has ended.
+        if (this.#ctx && !this.#ctx.hasUI) process.stderr.write(text);
+      },
     });
   }
 

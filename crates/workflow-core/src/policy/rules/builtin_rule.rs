@@ -106,6 +106,15 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 
 /// Returns whether a text of a call, or a path of its shell lines, is below the directory of the answers.
 fn names_store(call: &Call<'_>) -> bool {
+    let Some(fields) = call.expanded_fields() else {
+        return false;
+    };
+    // An ANSI-C quote may stand for any letters.
+    let may_name = |text: &str| plain(text).contains(NAME) || text.contains("$'");
+    let mut members = fields.iter();
+    if !members.any(|(name, value)| may_name(name) || any_string(value, &may_name)) {
+        return false;
+    }
     let is_store = |path: &str| {
         let forms = call
             .paths
@@ -365,8 +374,8 @@ mod tests {
                 );
             }
         }
-        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+{{}}\n*** End Patch");
-        assert!(is_denied("apply_patch", &json!({ "input": patch })));
+        let diff = format!("*** Begin Patch\n*** Add File: {path}\n+{{}}\n*** End Patch");
+        assert!(is_denied("apply_patch", &json!({ "input": diff })));
     }
 
     #[test]

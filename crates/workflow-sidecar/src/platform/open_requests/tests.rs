@@ -82,15 +82,15 @@ fn unclear() -> Judgement {
     Judgement::Unclear("why".to_owned())
 }
 
-fn approved() -> Option<ApprovalDecision> {
-    Some(ApprovalDecision::Chosen("approve".to_owned()))
+fn approved() -> ApprovalDecision {
+    ApprovalDecision::Chosen("approve".to_owned())
 }
 
 #[test]
 fn a_person_answers_without_a_code() {
     let mut fixture = opened();
     assert_eq!(fixture.answer(&Judgement::Person, None).0, Reply::Noted);
-    assert_eq!(fixture.decision(), approved());
+    assert_eq!(fixture.decision(), Some(approved()));
     let listed = fixture.approvals.all().unwrap();
     assert_eq!(listed[0].choice.as_deref(), Some("approve"));
 }
@@ -119,7 +119,7 @@ fn an_unclear_answer_needs_the_code_which_is_shown_to_the_session_that_asks() {
         fixture.answer(&unclear(), Some(&shown.code)).0,
         Reply::Noted
     );
-    assert_eq!(fixture.decision(), approved());
+    assert_eq!(fixture.decision(), Some(approved()));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_later_process_takes_a_stored_decision_only_with_the_code_of_the_sessions_se
     // The file of the request may be forged as well, so its seal does not count.
     assert_eq!(reopen("2222-2222-2222"), None);
     assert_eq!(reopen(""), None);
-    assert_eq!(reopen(&code.to_lowercase()), approved());
+    assert_eq!(reopen(&code.to_lowercase()), Some(approved()));
 }
 
 #[test]
