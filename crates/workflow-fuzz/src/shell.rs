@@ -1,6 +1,6 @@
 //! Analysis of shell lines; the input is `line` or `pattern NUL line`.
 
-use workflow_shell::{Analysis, MAX_LINE_BYTES, Writes, analyze, matches, matches_exactly};
+use workflow_shell::{Analysis, Effect, MAX_LINE_BYTES, analyze, matches, matches_exactly};
 
 /// The target of the redirections that are added.
 const TARGET: &str = "zz9";
@@ -29,32 +29,34 @@ pub fn play(data: &[u8]) {
 }
 
 fn check_display(analysis: &Analysis) {
-    match &analysis.writes {
-        Writes::No => {}
-        Writes::Yes(writes) => {
+    let is_visible = |text: &str| !text.contains(char::is_control);
+    match analysis.effect() {
+        Effect::Reads | Effect::RunsProjectCode => {}
+        Effect::Writes(writes) => {
             assert!(!writes.is_empty());
-            let is_visible = |text: &str| !text.contains(char::is_control);
             assert!(writes.iter().all(|write| is_visible(&write.operation)));
         }
-        Writes::Unreadable(reason) => assert!(!reason.to_string().contains(char::is_control)),
+        Effect::Unknown(unknown) => assert!(is_visible(&unknown.to_string())),
     }
 }
 
 fn check_added_redirections(line: &str, analysis: &Analysis) {
-    let before = analyze(&format!("> {TARGET}\n{line}"));
-    assert!(before.writes.any(), "a redirection before {line:?}");
-    let after_true = analyze(&format!("true\n{line}")).writes.any();
+    let is_harmless = |line: &str| analyze(line).effect().is_harmless();
     assert!(
-        !analysis.writes.any() || after_true,
+        !is_harmless(&format!("> {TARGET}\n{line}")),
+        "a redirection before {line:?}"
+    );
+    assert!(
+        analysis.effect().is_harmless() || !is_harmless(&format!("true\n{line}")),
         "{line:?} after another"
     );
     // The text after it may belong to a here-document.
     if line.contains("<<") {
         return;
     }
-    let after = analyze(&format!("{line}\n> {TARGET}"));
-    assert!(after.writes.any(), "a redirection after {line:?}");
-    if let (Writes::No, Writes::Yes(writes)) = (&analysis.writes, &after.writes) {
+    let after = analyze(&format!("{line}\n> {TARGET}")).effect();
+    assert!(!after.is_harmless(), "a redirection after {line:?}");
+    if let (true, Effect::Writes(writes)) = (analysis.effect().is_harmless(), &after) {
         let is_target = |path: &Option<String>| {
             let path = path.as_ref();
             path.is_none_or(|path| path.ends_with(TARGET))

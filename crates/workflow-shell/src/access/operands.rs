@@ -1,7 +1,7 @@
 //! Arguments that may be paths.
 
 use crate::file_access::{AccessKind, Location};
-use crate::programs::is_interpreter;
+use crate::programs::{is_awk, is_interpreter};
 use crate::word::Word;
 
 /// Returns the locations that the words of a command name. `output_is_used` says whether another command may
@@ -22,16 +22,30 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
         for mut candidate in candidates(word) {
             if glob && candidate.shape.contains(['*', '?', '[']) {
                 candidate.is_glob = true;
-                candidate.shape = format!("\0/{}", candidate.shape.trim_start_matches('/'));
+                let shape = candidate.shape.trim_start_matches('/');
+                let shape = if name == "find" {
+                    find_glob(shape)
+                } else {
+                    shape.to_owned()
+                };
+                candidate.shape = format!("\0/{shape}");
             }
             locations.push(candidate);
         }
     }
-    if is_interpreter(name) || matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
+    if is_interpreter(name) || is_awk(name) {
         let texts = arguments.iter().flat_map(|word| quoted_texts(word.shape()));
         locations.extend(texts.map(|text| Location::at(text, AccessKind::Read)));
     }
     locations
+}
+
+/// Returns a glob of `find` as the shell would have it: for `find`, a star at the start also stands for a dot.
+pub(super) fn find_glob(glob: &str) -> String {
+    match glob.strip_prefix(['*', '?']) {
+        Some(rest) => format!("\0{rest}"),
+        None => glob.replace("/*", "/\0").replace("/?", "/\0"),
+    }
 }
 
 /// Returns the quoted texts in a program that may be paths.
@@ -91,7 +105,7 @@ fn candidates(word: &Word) -> Vec<Location> {
 #[rustfmt::skip] // A row a line.
 const SCRIPT_OPERANDS: &[(&[&str], &[&str])] = &[
     (&["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"], &["-e", "--regexp", "-f", "--file"]),
-    (&["sed", "gsed"], &["-e", "--expression", "-f", "--file"]),
+    (&["sed"], &["-e", "--expression", "-f", "--file"]),
     (&["awk", "gawk", "mawk", "nawk"], &["-f", "--file"]),
     (&["jq", "yq"], &["-f", "--from-file"]),
 ];
@@ -167,7 +181,7 @@ fn is_glob_argument(name: &str, arguments: &[Word], index: usize, acts: bool) ->
     let before = index.checked_sub(1).map_or("", |at| arguments[at].shape());
     let shape = arguments[index].shape();
     match name {
-        "find" | "gfind" => {
+        "find" => {
             let is_test = matches!(
                 before,
                 "-name" | "-iname" | "-path" | "-ipath" | "-wholename"

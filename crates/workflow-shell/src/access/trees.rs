@@ -1,6 +1,7 @@
 //! Directories that a command accesses as a whole.
 
 use super::arguments::{Arguments, OptionStyle, split_arguments};
+use super::operands::find_glob;
 use crate::file_access::{AccessKind, Location};
 use crate::word::Word;
 
@@ -33,11 +34,11 @@ pub(crate) fn whole_trees(name: &str, arguments: &[Word]) -> Vec<Location> {
                 Vec::new()
             }
         }
-        "tar" | "gtar" | "bsdtar" | "zip" | "7z" | "7za" => archived(name, arguments),
+        "tar" | "bsdtar" | "zip" | "7z" | "7za" => archived(name, arguments),
         "unzip" | "patch" | "cpio" | "pax" | "unrar" | "unar" => {
             vec![Location::at(".", AccessKind::WriteWithin)]
         }
-        "find" | "gfind" => removed_by_find(arguments),
+        "find" => removed_by_find(arguments),
         "git" => changed_by_git(arguments),
         _ => Vec::new(),
     }
@@ -188,7 +189,7 @@ fn removed_by_find(arguments: &[Word]) -> Vec<Location> {
             shape: format!(
                 "{}/**/{}",
                 start.location().trim_end_matches('/'),
-                name.shape()
+                find_glob(name.shape())
             ),
             is_glob: true,
             kind: AccessKind::Write,

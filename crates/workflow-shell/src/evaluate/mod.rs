@@ -652,6 +652,9 @@ impl<'a> Evaluator<'a> {
             effect: Effect::Reads,
         });
         let effect = self.effect(words, is_direct, scope);
+        if runs_hidden_code(words, &effect) {
+            self.recorder.access_anywhere();
+        }
         let effect = unknown.map_or(effect, Effect::Unknown);
         let effect = self.recorder.effect(effect, scope);
         self.recorder.commands[index].effect = effect;
@@ -842,6 +845,26 @@ impl<'a> Evaluator<'a> {
                 _ => command,
             });
         self.recorder.commands.extend(commands);
+    }
+}
+
+/// Returns whether a command runs code of which the line says nothing, so that it may access any path. A file with code
+/// belongs to the project.
+fn runs_hidden_code(words: &[Word], effect: &Effect) -> bool {
+    let Some(program) = words[0].program() else {
+        return true;
+    };
+    let Effect::Unknown(unknown) = effect else {
+        return false;
+    };
+    let is_hidden = |word: &Word| word.is_process_substitution() || word.is_standard_input();
+    match unknown.reason {
+        UnknownReason::Input => true,
+        UnknownReason::HiddenCode | UnknownReason::Code => words[1..].iter().any(is_hidden),
+        UnknownReason::Expansion => {
+            programs::is_shell(programs::known_name(program)) || matches!(program, "eval" | "ssh")
+        }
+        _ => false,
     }
 }
 

@@ -101,7 +101,8 @@ impl Recorder {
         }));
     }
 
-    fn access_anywhere(&mut self) {
+    /// Records an access to any path.
+    pub(super) fn access_anywhere(&mut self) {
         self.accesses.push(FileAccess {
             path: Location::anywhere().shape,
             is_glob: false,

@@ -23,7 +23,9 @@ use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::Location;
 use crate::word::Word;
-pub(crate) use names::{is_awk, is_formatter, is_interpreter, is_known_location, known_name};
+pub(crate) use names::{
+    is_awk, is_formatter, is_interpreter, is_known_location, is_shell, known_name,
+};
 use table::RowEffect;
 pub(crate) use table::{is_harmless_variable, is_interpreted_variable};
 
@@ -180,7 +182,7 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         .or_else(|| search::outcome(invocation))
         .or_else(|| files::outcome(invocation))
         .or_else(|| match invocation.name {
-            "sed" | "gsed" => Some(sed::outcome(invocation)),
+            "sed" => Some(sed::outcome(invocation)),
             name if is_awk(name) => Some(awk::outcome(invocation)),
             "sqlite3" => Some(sqlite::outcome(invocation)),
             _ => None,

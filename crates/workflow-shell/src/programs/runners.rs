@@ -128,6 +128,10 @@ fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
     let name = invocation.name;
     let known = split(invocation.arguments, OPTIONS, Place::Leading).ok()?;
     let rest = &invocation.arguments[known.length..];
+    if rest.is_empty() && name == "yarn" {
+        // It installs.
+        return Some(Ok(Outcome::writes_somewhere("`yarn`")));
+    }
     let (first, rest) = rest.split_first()?;
     let first = first.text()?;
     let (script_name, rest) = match first {

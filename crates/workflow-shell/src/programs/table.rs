@@ -88,6 +88,8 @@ struct Tables {
 #[derive(Debug, Default)]
 struct Node {
     subcommands: HashMap<&'static str, Node>,
+    /// Subcommands by their start, for those that are not listed by name: `describe-*`.
+    families: Vec<(&'static str, Node)>,
     /// Indexes of the rows that apply to it; the first that knows all arguments counts.
     rows: Vec<usize>,
     /// The row of options that may precede a subcommand.

@@ -17,7 +17,7 @@ pub(super) fn evaluate(
     program: &'static Node,
     arguments: &[Word],
 ) -> RowEffect {
-    let mut path = vec![name];
+    let mut path: Vec<&str> = vec![name];
     let mut node = program;
     let mut words = arguments;
     // The options that are known at this place besides those of the row.
@@ -32,7 +32,7 @@ pub(super) fn evaluate(
         let next = after_prefix.first();
         let subcommand = next
             .and_then(Word::text)
-            .and_then(|word| node.subcommands.get_key_value(word));
+            .and_then(|word| Some((word, subcommand(node, word)?)));
         if let (Some((word, subcommand)), Ok(())) = (subcommand, &parsed) {
             if let Some(effect) = prefix_arguments.writes(&path, &[]) {
                 return effect;
@@ -56,6 +56,21 @@ pub(super) fn evaluate(
         }
         return first_known(tables, &path, node, words, &shared);
     }
+}
+
+/// Returns the subcommand of this name, or the family that its name starts with.
+fn subcommand(node: &'static Node, word: &str) -> Option<&'static Node> {
+    let is_name = || {
+        word.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+            && !word.starts_with('-')
+    };
+    node.subcommands.get(word).or_else(|| {
+        node.families
+            .iter()
+            .find(|(start, _)| word.starts_with(start) && is_name())
+            .map(|(_, family)| family)
+    })
 }
 
 /// Returns the effect by the first row that knows all arguments.
@@ -433,8 +448,11 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
     let (Some(values), Some(value)) = (&option.values, value) else {
         return Ok(());
     };
-    let is_known =
-        |text: &str| values.contains(&text) || values.contains(&"<path>") && is_inner_path(text);
+    let is_known = |text: &str| {
+        // A blank is `~` in the tables.
+        values.contains(&text.replace(' ', "~").as_str())
+            || values.contains(&"<path>") && is_inner_path(text)
+    };
     if value.text().is_some_and(is_known) {
         return Ok(());
     }

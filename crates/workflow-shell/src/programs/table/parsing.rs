@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::{
-    ArgumentSet, KnownOperands, KnownOption, OptionValue, OptionWrites, Rest, Row, RowKind, Tables,
+    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Rest, Row, RowKind,
+    Tables,
 };
 
 /// Names of lists of items, with the items: `@diff = --stat --numstat`.
@@ -84,7 +85,7 @@ impl Tables {
             };
             let mut node = self.programs.entry(program).or_default();
             for word in words {
-                node = node.subcommands.entry(word).or_default();
+                node = node.subcommand_mut(word);
             }
             let name = combination.join(" ");
             if is_prefix {
@@ -114,6 +115,20 @@ impl Tables {
         }
         self.rows.push(row);
         Ok(())
+    }
+}
+
+impl Node {
+    fn subcommand_mut(&mut self, word: &'static str) -> &mut Self {
+        let Some(start) = word.strip_suffix('*') else {
+            return self.subcommands.entry(word).or_default();
+        };
+        let known = self.families.iter().position(|(known, _)| *known == start);
+        let index = known.unwrap_or_else(|| {
+            self.families.push((start, Self::default()));
+            self.families.len() - 1
+        });
+        &mut self.families[index].1
     }
 }
 

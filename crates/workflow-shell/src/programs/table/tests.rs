@@ -180,6 +180,26 @@ fn whole_words_have_one_dash_or_two() {
 }
 
 #[test]
+fn subcommands_may_be_listed_by_their_start() {
+    let t = tables("a describe-*|list: -x\na describe-y [writes]\nb * list: -x");
+    assert_eq!(effect_in(t, "a describe-x -x"), READS);
+    assert_eq!(effect_in(t, "a describe-y"), writes("`a describe-y`", None));
+    assert_eq!(
+        effect_in(t, "a describe-$"),
+        unknown("describe-…", UnknownReason::Argument)
+    );
+    assert_eq!(effect_in(t, "b c list"), READS);
+    assert_eq!(
+        effect_in(t, "b c drop"),
+        unknown("drop", UnknownReason::Argument)
+    );
+    assert_eq!(
+        effect_in(t, "b C list"),
+        unknown("C", UnknownReason::Argument)
+    );
+}
+
+#[test]
 fn the_longest_subcommand_wins() {
     let t = tables("a: operands:0 -v\na b: -x\na b c|d: -y\na [prefix]: -C=\na e [writes]");
     for line in ["a", "a -v", "a b -x o", "a -C z b d -y", "a b -x c"] {
