@@ -7,16 +7,16 @@ use workflow_core::definition::{
 
 use crate::world::{World, line, phase, workflow};
 
-fn read_only() -> Option<ToolAccess> {
+fn read_only() -> ToolAccess {
     let source = "f:1".to_owned();
-    Some(ToolAccess::ReadOnly { source })
+    ToolAccess::ReadOnly { source }
 }
 
 /// A read-only phase with these globs and patterns open.
 fn open(writable: &[&str], run: &[&str]) -> Phase {
     let texts = |all: &[&str]| all.iter().map(ToString::to_string).collect();
     Phase {
-        tools: read_only(),
+        tools: Some(read_only()),
         writable: texts(writable),
         run: texts(run),
         ..phase("a")
@@ -132,7 +132,7 @@ fn a_phase_adds_to_what_its_workflow_opens() {
         writable: vec!["src/**".to_owned()],
         ..phase("a")
     }]);
-    work.tools = read_only();
+    work.tools = Some(read_only());
     work.writable = vec!["docs/**".to_owned()];
     let mut world = World::started(vec![work]);
     for path in ["docs/a", "src/a"] {
@@ -150,7 +150,7 @@ fn the_tools_of_a_phase_replace_the_read_only_of_its_workflow() {
         tools: Some(ToolAccess::Blacklist(vec!["edit".to_owned()])),
         ..phase("a")
     }]);
-    work.tools = read_only();
+    work.tools = Some(read_only());
     let mut world = World::started(vec![work]);
     assert!(allows(&mut world, "write", &json!({"path": "a"})));
     assert!(!allows(&mut world, "edit", &json!({"path": "a"})));
@@ -159,7 +159,7 @@ fn the_tools_of_a_phase_replace_the_read_only_of_its_workflow() {
 #[test]
 fn the_phases_of_a_subworkflow_do_not_replace_the_read_only_around_them() {
     let mut outer = workflow("w", &[]);
-    outer.tools = read_only();
+    outer.tools = Some(read_only());
     outer.phases = vec![PhaseEntry::Subworkflow("inner".to_owned())];
     let mut inner = workflow("inner", &[]);
     inner.phases = vec![PhaseEntry::Phase(Phase {

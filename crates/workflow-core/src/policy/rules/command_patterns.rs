@@ -72,6 +72,9 @@ fn program(command: &SimpleCommand) -> Option<&str> {
     command.words.first()?.program()
 }
 
+/// The indexes of the patterns and of the commands of one program.
+type SameProgram<'a> = (&'a [usize], &'a [usize]);
+
 /// The patterns of a rule.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CommandPatterns {
@@ -133,7 +136,7 @@ impl CommandPatterns {
         &'a self,
         commands: &'a CommandsByProgram,
         left: &Comparisons,
-    ) -> Result<Vec<(&'a [usize], &'a [usize])>, TooMany> {
+    ) -> Result<Vec<SameProgram<'a>>, TooMany> {
         let (few, many, is_swapped) = if self.by_program.len() <= commands.by_program.len() {
             (&self.by_program, &commands.by_program, false)
         } else {
@@ -201,10 +204,7 @@ fn is_installed(command: &SimpleCommand) -> bool {
         let rest = name.strip_prefix(*directory);
         rest.is_some_and(|rest| !rest.contains('/'))
     };
-    !name.contains('/')
-        || PROGRAM_DIRECTORIES
-            .iter()
-            .any(|directory| in_directory(&directory))
+    !name.contains('/') || PROGRAM_DIRECTORIES.iter().any(in_directory)
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ impl CompiledRule {
             .then(|| self.matched_path(call))
             .flatten();
         match path.map(AccessedPath::explanation) {
-            Some(seen) if !seen.is_empty() => seen,
+            Some(seen) if !seen.is_empty() && !call.hides_commands() => seen,
             _ if concerns_line => self.line_seen(call),
             _ => String::new(),
         }

@@ -185,14 +185,16 @@ impl ReadOnlyRule {
             path.map(|path| format!("`writable: [\"{path}\"]`"))
         };
         if let Some(open) = open {
-            text += &format!("\nA person can open it with {open} beside `tools: read-only`.");
+            text.push_str("\nA person can open it with ");
+            text.push_str(&open);
+            text.push_str(" beside `tools: read-only`.");
         }
         text.trim_start().to_owned()
     }
 
     /// Returns the first path that is written and not writable, for display, if it is in the project.
     fn closed_path(&self, call: &Call<'_>, findings: &[Finding<'_>]) -> Option<String> {
-        let of_line = findings.iter().flat_map(|finding| finding.writes());
+        let of_line = findings.iter().flat_map(Finding::writes);
         let of_line = of_line.map(|write| call.target(write));
         let of_tool = match call.tool_writes() {
             Known::Yes => call.named_targets(),
