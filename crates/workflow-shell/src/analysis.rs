@@ -53,12 +53,9 @@ pub enum Unreadable {
     /// A syntax error, or syntax that the parser does not know.
     #[error("it cannot be parsed: {0}")]
     Syntax(String),
-    /// The name of the program is the result of an expansion.
-    #[error("which program `{0}` is, only the shell knows")]
-    UnknownProgram(String),
-    /// A shell or an interpreter runs code that is not in the line.
-    #[error("what `{0}` runs is not in the line")]
-    HiddenCode(String),
+    /// A part of the line that belongs to no command is unknown.
+    #[error("{0}")]
+    Part(Unknown),
     /// The analysis takes more steps than a line of its length may.
     #[error("it is too tangled")]
     TooComplex,
@@ -83,6 +80,9 @@ impl Analysis {
     /// Returns the effect of the whole line: the worst of its commands and redirections, with all writes.
     #[must_use]
     pub fn effect(&self) -> Effect {
+        if let Some(Unreadable::Part(unknown)) = &self.unreadable {
+            return Effect::Unknown(unknown.clone());
+        }
         if let Some(reason) = &self.unreadable {
             return Effect::Unknown(Unknown::new(&reason.to_string(), UnknownReason::Line));
         }

@@ -19,8 +19,8 @@ pub(crate) enum StandardInput {
     Inherited,
     /// A file.
     File,
-    /// The output of another command.
-    Pipe,
+    /// The output of another command. `lists_files` means that it consists of names of files.
+    Pipe { lists_files: bool },
     /// A text in the line: a here-document or a here-string.
     Text(Word),
 }

@@ -38,7 +38,7 @@ pub enum UnknownReason {
     Option,
     /// The program is not known to only read with this subcommand, value or operand.
     Argument,
-    /// Without this option or operand, the program is not known to only read.
+    /// Without this, the program is not known to only read.
     Missing,
     /// The variable may change what programs do.
     Variable,

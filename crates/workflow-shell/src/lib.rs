@@ -12,7 +12,6 @@ mod parse;
 mod pattern;
 mod programs;
 mod word;
-mod wrappers;
 
 pub use analysis::{Analysis, FileWrite, Unreadable, Writes};
 pub use braces::expand_braces;

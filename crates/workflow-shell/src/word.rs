@@ -14,6 +14,10 @@ pub struct Word {
     pub(crate) is_process: bool,
     /// True if the expansion at its start is the home directory.
     pub(crate) starts_at_home: bool,
+    /// True if the unknown part at its start is known not to start with a dash.
+    pub(crate) is_no_option: bool,
+    /// True if an unquoted unknown part may add words, and so options.
+    pub(crate) may_add_words: bool,
 }
 
 impl Word {
@@ -58,17 +62,54 @@ impl Word {
             .map(str::to_owned)
     }
 
-    /// Returns whether a brace expansion in it may produce an option.
-    pub(crate) fn may_hide_option(&self) -> bool {
-        self.is_glob
-            && self.shape.starts_with('{')
-            && (self.shape.contains("{-") || self.shape.contains(",-"))
+    /// Returns whether it may be an option, or add one, although its text does not start with a dash.
+    #[must_use]
+    pub fn may_hide_option(&self) -> bool {
+        let starts_unknown = self.shape.starts_with(UNKNOWN)
+            && !self.is_no_option
+            && !self.starts_at_home
+            && !self.is_process;
+        let has_alternative = self.is_glob
+            && (self.shape.starts_with('{')
+                || self.shape.contains("}-")
+                || self.shape.starts_with("-{"))
+            && (self.shape.starts_with("-{")
+                || self.shape.contains("{-")
+                || self.shape.contains(",-")
+                || self.shape.contains("{{")
+                || self.shape.contains("{\0")
+                || self.shape.contains(",\0")
+                || self.shape.contains(",{"));
+        starts_unknown || self.may_add_words || has_alternative
+    }
+
+    /// Creates a word of which only is known that it is no option.
+    pub(crate) fn unknown_operand() -> Self {
+        Self {
+            is_no_option: true,
+            ..Self::unknown()
+        }
+    }
+
+    /// Returns the glob-free text, if its first part is no option and no expansion: a name of the shell.
+    pub(crate) fn is_plain_name(&self) -> bool {
+        !self.is_glob
+            && self
+                .shape
+                .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && self
+                .shape
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     }
 
     /// Returns the word with every occurrence of `placeholder` unknown.
-    pub(crate) fn with_unknown(&self, placeholder: &str) -> Self {
+    pub(crate) fn with_unknown(&self, placeholder: &str, by: &Self) -> Self {
+        let starts_known = !self.shape.starts_with(placeholder);
         Self {
             shape: self.shape.replace(placeholder, "\0"),
+            is_no_option: by.is_no_option && !self.shape.starts_with(UNKNOWN)
+                || starts_known && self.is_no_option,
             ..self.clone()
         }
     }
@@ -78,11 +119,14 @@ impl Word {
         self.is_process
     }
 
-    /// Returns whether it names the standard input.
+    /// Returns whether it names the standard input or another descriptor.
     pub(crate) fn is_standard_input(&self) -> bool {
-        let names = ["/dev/fd/", "/proc/self/fd/"];
-        matches!(self.shape.as_str(), "-" | "/dev/stdin")
-            || names.iter().any(|name| self.shape.starts_with(name))
+        self.shape == "-" || self.is_descriptor()
+    }
+
+    /// Returns whether it names a descriptor: a file that is open already.
+    pub(crate) fn is_descriptor(&self) -> bool {
+        is_descriptor(&self.shape)
     }
 
     /// Returns variable and value if it has the form `NAME=value`.
@@ -100,15 +144,6 @@ impl Word {
         Some(self.suffix(self.shape.find('=')? + 1))
     }
 
-    /// Returns whether it is an array element whose index runs a command.
-    pub(crate) fn has_substitution_in_index(&self) -> bool {
-        self.shape.split_once('[').is_some_and(|(name, index)| {
-            name.bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                && (index.contains("$(") || index.contains('`'))
-        })
-    }
-
     /// Returns the path it names, with `~` for the home directory and NUL for unknown parts.
     pub(crate) fn location(&self) -> String {
         if self.starts_at_home && (self.shape.len() == 1 || self.shape[1..].starts_with('/')) {
@@ -122,7 +157,17 @@ impl Word {
         Self {
             shape: self.shape.get(length..).unwrap_or_default().to_owned(),
             starts_at_home: self.starts_at_home && length == 0,
+            is_no_option: self.is_no_option && length == 0,
             ..self.clone()
         }
     }
+}
+
+/// Returns whether a path names a descriptor of a process: a file that is open already.
+pub(crate) fn is_descriptor(path: &str) -> bool {
+    let is_in = |directory: &str| path.starts_with(directory);
+    path == "/dev/stdin"
+        || is_in("/dev/fd")
+        || is_in("/proc/") && (path.contains("/fd/") || path.contains("/fd\0"))
+        || path.starts_with("/dev/") && path.contains("..")
 }

@@ -1,7 +1,7 @@
 //! Arguments that may be paths.
 
 use crate::file_access::{AccessKind, Location};
-use crate::programs::interpreters::is_interpreter;
+use crate::programs::is_interpreter;
 use crate::word::Word;
 
 /// Returns the locations that the words of a command name. `output_is_used` says whether another command may

@@ -1,8 +1,7 @@
 //! Directories that a command accesses as a whole.
 
+use super::arguments::{Arguments, OptionStyle, split_arguments};
 use crate::file_access::{AccessKind, Location};
-use crate::programs::arguments::{Arguments, OptionStyle, split_arguments};
-use crate::programs::git;
 use crate::word::Word;
 
 /// Returns the locations that a command accesses with everything below them, and the targets of its copies.
@@ -227,13 +226,13 @@ const GIT_DIRECTORY_SUBCOMMANDS: &[&str] = &[
 
 /// Returns whether a git command changes files in git's own directory only.
 pub(crate) fn changes_only_git_directory(arguments: &[Word]) -> bool {
-    let given = split_arguments(arguments, OptionStyle::Letters, git::TAKES);
+    let given = split_arguments(arguments, OptionStyle::Letters, GIT_TAKES);
     let command = given.operands.first().and_then(Word::text);
     command.is_some_and(|command| GIT_DIRECTORY_SUBCOMMANDS.contains(&command))
 }
 
 fn changed_by_git(arguments: &[Word]) -> Vec<Location> {
-    let given = split_arguments(arguments, OptionStyle::Letters, git::TAKES);
+    let given = split_arguments(arguments, OptionStyle::Letters, GIT_TAKES);
     let Some((command, operands)) = given.operands.split_first() else {
         return Vec::new();
     };
@@ -288,3 +287,26 @@ fn arguments_after(arguments: &[Word], command: &str) -> Vec<Word> {
     let rest = arguments.iter().skip_while(|word| word.shape() != command);
     rest.skip(1).cloned().collect()
 }
+
+/// Options of git and its subcommands that take a value.
+const GIT_TAKES: &[&str] = &[
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--super-prefix",
+    "--config-env",
+    "--message",
+    "--format",
+    "--output",
+    "--sort",
+    "--contains",
+    "--points-at",
+    "-S",
+    "-G",
+    "--author",
+    "--since",
+    "--until",
+    "--grep",
+];

@@ -1,7 +1,8 @@
 //! Expansion of words, as far as the line itself determines the result.
 
+use super::outputs::prints_numbers;
 use super::variables::Variables;
-use crate::parse::tree::{RawWord, WordPart};
+use crate::parse::tree::{Expansion as Expanded, ExpansionKind, RawWord, WordPart};
 use crate::word::{UNKNOWN, Word};
 
 /// Expands a word. The result is usually one word; an unquoted variable yields none or several.
@@ -42,28 +43,41 @@ impl Expansion<'_> {
         for (index, part) in parts.iter().enumerate() {
             match part {
                 WordPart::Text { text, quoted } => self.text(text, *quoted, index == 0),
-                WordPart::Expansion {
-                    name: Some(name),
-                    quoted,
-                    ..
-                } => match self.variables.get(name) {
-                    Some(value) if *quoted => self.text(value, true, false),
-                    Some(value) => self.split(value),
-                    None => {
-                        let is_start = self.current().shape.is_empty();
-                        self.current().starts_at_home |= is_start && name == "HOME";
-                        self.unknown();
-                    }
-                },
+                WordPart::Expansion(expansion) => self.expansion(expansion),
                 WordPart::Process(_) => {
-                    self.unknown();
+                    self.unknown(true);
                     self.current().is_process = true;
                 }
-                WordPart::Expansion { .. } | WordPart::Substitution(_) | WordPart::Array(_) => {
-                    self.unknown();
+                WordPart::Substitution { list, quoted } => {
+                    let is_number = prints_numbers(list);
+                    self.unknown(is_number);
+                    self.current().may_add_words |= !quoted && !is_number;
                 }
+                WordPart::Array(_) => self.unknown(false),
             }
         }
+    }
+
+    fn expansion(&mut self, expansion: &Expanded) {
+        let is_value = expansion.kind == ExpansionKind::Value;
+        let variable = expansion.variable.as_deref();
+        if let Some(name) = variable.filter(|_| is_value) {
+            if let Some(value) = self.variables.get(name) {
+                return if expansion.quoted {
+                    self.text(value, true, false);
+                } else {
+                    self.split(value);
+                };
+            }
+            let is_start = self.current().shape.is_empty();
+            self.current().starts_at_home |= is_start && name == "HOME";
+        }
+        let is_safe = expansion.kind == ExpansionKind::Number
+            || is_value && variable.is_some_and(|name| self.variables.is_no_option(name));
+        self.unknown(is_safe);
+        let is_assigned = variable.is_none_or(|name| self.variables.is_mentioned(name));
+        let several = expansion.kind == ExpansionKind::Several;
+        self.current().may_add_words |= several || !expansion.quoted && is_assigned && !is_safe;
     }
 
     fn current(&mut self) -> &mut Word {
@@ -80,8 +94,11 @@ impl Expansion<'_> {
         word.is_glob |= !quoted && text.contains(['*', '?', '[', '{']);
     }
 
-    fn unknown(&mut self) {
-        self.current().shape.push(UNKNOWN);
+    /// Appends an unknown part. `is_safe` means that it does not start with a dash.
+    fn unknown(&mut self, is_safe: bool) {
+        let word = self.current();
+        word.is_no_option |= is_safe && word.shape.is_empty();
+        word.shape.push(UNKNOWN);
     }
 
     /// Appends an unquoted value: white space ends words.

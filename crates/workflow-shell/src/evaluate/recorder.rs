@@ -1,10 +1,13 @@
-//! Records of writes and file accesses.
+//! Records of commands, writes and file accesses.
 
 use super::scope::{Scope, is_device};
 use crate::analysis::FileWrite;
 use crate::braces::expand_braces;
+use crate::command::SimpleCommand;
 use crate::display::displayed;
+use crate::effect::{Effect, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess, Location};
+use crate::word::is_descriptor;
 
 /// The number of file accesses after which a line counts as accessing any path.
 const MAX_FILE_ACCESSES: usize = 4000;
@@ -12,32 +15,57 @@ const MAX_FILE_ACCESSES: usize = 4000;
 /// The longest path, in bytes; no system opens longer ones.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// The writes and file accesses found so far.
+/// The commands, writes and file accesses found so far.
 #[derive(Default)]
 pub(super) struct Recorder {
-    pub(super) writes: Vec<FileWrite>,
+    pub(super) commands: Vec<SimpleCommand>,
+    pub(super) redirections: Vec<FileWrite>,
     pub(super) accesses: Vec<FileAccess>,
 }
 
 /// The number of records at some time.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
-    writes: usize,
+    commands: usize,
+    redirections: usize,
     accesses: usize,
 }
 
 impl Recorder {
-    /// Records a write, unless it changes no file.
-    pub(super) fn write(&mut self, write: FileWrite, scope: &Scope<'_>) {
-        if write.path.as_deref().is_some_and(is_device) {
-            return;
+    /// Records the file that a redirection writes.
+    pub(super) fn redirection(&mut self, write: FileWrite, scope: &Scope<'_>) {
+        if !write.path.as_deref().is_some_and(is_device) {
+            let write = self.resolved(write, scope);
+            self.redirections.push(write);
         }
+    }
+
+    /// Resolves the paths that a command writes.
+    pub(super) fn effect(&mut self, effect: Effect, scope: &Scope<'_>) -> Effect {
+        let Effect::Writes(mut writes) = effect else {
+            return effect;
+        };
+        writes.retain(|write| !write.path.as_deref().is_some_and(is_device));
+        if writes.is_empty() {
+            return Effect::Reads;
+        }
+        let descriptor = writes
+            .iter()
+            .find(|write| is_descriptor(&write.location.shape));
+        if let Some(write) = descriptor {
+            return Effect::unknown(&write.location.shape, UnknownReason::Descriptor);
+        }
+        let writes = writes.into_iter().map(|write| self.resolved(write, scope));
+        Effect::Writes(writes.collect())
+    }
+
+    fn resolved(&mut self, write: FileWrite, scope: &Scope<'_>) -> FileWrite {
         self.access(&write.location, scope);
-        self.writes.push(FileWrite {
+        FileWrite {
             operation: displayed(&write.operation),
             path: write.path.and_then(|path| scope.path(&path)),
             location: write.location,
-        });
+        }
     }
 
     /// Records an access to a location, once for each alternative of its braces.
@@ -84,14 +112,26 @@ impl Recorder {
     /// Returns the current position, for [`Self::forget_directory_since`].
     pub(super) fn mark(&self) -> Mark {
         Mark {
-            writes: self.writes.len(),
+            commands: self.commands.len(),
+            redirections: self.redirections.len(),
             accesses: self.accesses.len(),
         }
     }
 
+    /// Returns the writes since `mark`.
+    fn writes_since(&mut self, mark: Mark) -> impl Iterator<Item = &mut FileWrite> {
+        let commands = self.commands[mark.commands..].iter_mut();
+        let writes = commands.filter_map(|command| match &mut command.effect {
+            Effect::Writes(writes) => Some(writes),
+            _ => None,
+        });
+        let redirections = self.redirections[mark.redirections..].iter_mut();
+        writes.flatten().chain(redirections)
+    }
+
     /// Makes relative paths that were recorded since `mark` unknown, because the directory may differ.
     pub(super) fn forget_directory_since(&mut self, mark: Mark) {
-        for write in &mut self.writes[mark.writes..] {
+        for write in self.writes_since(mark) {
             write.path.take_if(|path| !path.starts_with(['/', '~']));
         }
         for access in &mut self.accesses[mark.accesses..] {
@@ -101,7 +141,12 @@ impl Recorder {
 
     /// Makes paths unknown that depend on a home directory or a `cd` that may differ.
     pub(super) fn forget_uncertain_paths(&mut self, home_changed: bool, cd_uncertain: bool) {
-        for write in &mut self.writes {
+        let start = Mark {
+            commands: 0,
+            redirections: 0,
+            accesses: 0,
+        };
+        for write in self.writes_since(start) {
             write.path.take_if(|path| {
                 home_changed && path.starts_with('~')
                     || cd_uncertain && !path.starts_with(['/', '~'])
@@ -113,6 +158,13 @@ impl Recorder {
             } else if cd_uncertain {
                 access.forget_directory();
             }
+        }
+    }
+
+    /// Makes all paths with globs unknown, because the shell may match more files than usual.
+    pub(super) fn forget_globs(&mut self) {
+        for access in self.accesses.iter_mut().filter(|access| access.is_glob) {
+            "\0".clone_into(&mut access.path);
         }
     }
 }

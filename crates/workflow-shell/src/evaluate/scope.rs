@@ -96,18 +96,19 @@ impl Scope<'_> {
     }
 }
 
-/// Returns whether a path is a device or a descriptor: writing to it changes no file.
+/// Returns whether a path is a device or an output that is open already: writing to it changes no file.
 pub(super) fn is_device(path: &str) -> bool {
     matches!(
         path,
         "/dev/null"
             | "/dev/stdout"
             | "/dev/stderr"
-            | "/dev/stdin"
+            | "/dev/fd/1"
+            | "/dev/fd/2"
             | "/dev/tty"
             | "/dev/zero"
             | "/dev/full"
-    ) || ["/dev/fd/", "/proc/self/fd/", "/dev/tcp/", "/dev/udp/"]
+    ) || ["/dev/tcp/", "/dev/udp/"]
         .iter()
         .any(|directory| path.starts_with(directory) && !path.contains(".."))
 }

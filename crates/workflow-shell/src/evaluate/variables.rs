@@ -1,6 +1,9 @@
-//! Variables whose value is evident from the line.
+//! Variables of the shell, as far as the line determines them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use super::outputs::is_arithmetic_text;
+use crate::word::Word;
 
 /// The longest value that is kept, in bytes.
 const MAX_VALUE_BYTES: usize = 256;
@@ -11,20 +14,99 @@ const MAX_VARIABLES: usize = 50;
 /// The number of expansions that are replaced by values.
 const MAX_VARIABLE_USES: usize = 1000;
 
+/// Variables of the environment or the shell whose value never starts with a dash.
+#[rustfmt::skip] // Names in order.
+const NO_OPTIONS: &[&str] = &[
+    "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
+];
+
 /// The known variables.
 #[derive(Default)]
 pub(super) struct Variables {
     values: HashMap<String, String>,
+    /// Variables whose value is known not to start with a dash, such as those of a loop over files.
+    no_options: HashSet<String>,
     /// Variables whose assignment follows `&&`: they are set only if the previous commands succeeded.
     tentative: Vec<String>,
+    /// The names in the text, expansions left out: the line may assign only these.
+    mentioned: HashSet<String>,
+    /// Variables that may have a value that is no number.
+    texts: HashSet<String>,
+    /// Variables that arithmetic expressions evaluate.
+    evaluated: Vec<String>,
     assignments: usize,
     uses: usize,
 }
 
+/// The values that only one shell has.
+pub(super) type ShellValues = (HashMap<String, String>, HashSet<String>);
+
 impl Variables {
+    /// Collects the names that a text mentions.
+    pub(super) fn mention(&mut self, text: &str) {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut rest = text;
+        let mut is_first = true;
+        while let Some(start) = rest.find(is_name) {
+            let before = rest[..start].chars().next_back();
+            let word = &rest[start..];
+            let end = word.find(|c| !is_name(c)).unwrap_or(word.len());
+            let is_expansion = matches!(before, Some('$' | '{')) && (!is_first || start > 0);
+            if !is_expansion && !self.mentioned.contains(&word[..end]) {
+                self.mentioned.insert(word[..end].to_owned());
+            }
+            is_first = false;
+            rest = &word[end..];
+        }
+    }
+
     /// Returns the value of a variable.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)
+    }
+
+    /// Returns whether the line may assign the variable.
+    pub(super) fn is_mentioned(&self, name: &str) -> bool {
+        self.mentioned.contains(name)
+    }
+
+    /// Returns whether the value of a variable is known not to start with a dash.
+    pub(super) fn is_no_option(&self, name: &str) -> bool {
+        self.no_options.contains(name) || NO_OPTIONS.contains(&name) && !self.is_mentioned(name)
+    }
+
+    /// Notes that the values of a variable, which has no other assignment, do not start with a dash.
+    pub(super) fn set_no_option(&mut self, name: &str, source: &str) {
+        if self.assignments < MAX_VARIABLES && has_one_assignment(source, name) {
+            self.no_options.insert(name.to_owned());
+        }
+        self.assignments += 1;
+    }
+
+    /// Notes a value that a variable may have.
+    pub(super) fn may_have(&mut self, name: &str, value: Option<&Word>) {
+        let is_number = value.is_some_and(|word| {
+            is_arithmetic_text(&word.shape) || word.is_no_option && word.shape == "\0"
+        });
+        if !is_number {
+            self.texts.insert(name.to_owned());
+        }
+    }
+
+    /// Notes that an arithmetic expression evaluates a variable.
+    pub(super) fn evaluate(&mut self, name: &str) {
+        if self.evaluated.len() < MAX_VARIABLE_USES {
+            self.evaluated.push(name.to_owned());
+        }
+    }
+
+    /// Returns a variable that an arithmetic expression evaluates although its value may be a text.
+    pub(super) fn evaluated_text(&self) -> Option<&str> {
+        let too_many = self.evaluated.len() == MAX_VARIABLE_USES && !self.texts.is_empty();
+        let mut evaluated = self.evaluated.iter();
+        evaluated
+            .find(|name| too_many || self.texts.contains(*name))
+            .map(String::as_str)
     }
 
     /// Counts an expansion. Beyond the limit, all values are forgotten.
@@ -70,6 +152,7 @@ impl Variables {
     /// Forgets all values.
     pub(super) fn forget_all(&mut self) {
         self.values.clear();
+        self.no_options.clear();
     }
 
     /// Forgets all values, and keeps no further ones.
@@ -79,13 +162,16 @@ impl Variables {
     }
 
     /// Takes the values out, for a new shell that does not have them.
-    pub(super) fn take_values(&mut self) -> HashMap<String, String> {
-        std::mem::take(&mut self.values)
+    pub(super) fn take_values(&mut self) -> ShellValues {
+        (
+            std::mem::take(&mut self.values),
+            std::mem::take(&mut self.no_options),
+        )
     }
 
     /// Restores values that were taken out.
-    pub(super) fn restore_values(&mut self, values: HashMap<String, String>) {
-        self.values = values;
+    pub(super) fn restore_values(&mut self, values: ShellValues) {
+        (self.values, self.no_options) = values;
     }
 }
 

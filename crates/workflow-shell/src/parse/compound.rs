@@ -1,7 +1,7 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
-use super::tree::{CommandKind, Connector, List, ListItem, RawWord};
-use super::{ParseError, Parser, Result, is_name};
+use super::tree::{CommandKind, Connector, List, ListItem, RawWord, WordPart};
+use super::{ParseError, Parser, Result, arithmetic_word, is_name};
 
 impl Parser<'_> {
     /// Parses `if`.
@@ -43,7 +43,7 @@ impl Parser<'_> {
         self.skip_blanks();
         let mut words = Vec::new();
         if self.take("((") {
-            words.push(RawWord(self.arithmetic("))")?));
+            words.push(arithmetic_word(self.arithmetic("))")?));
             self.skip_blanks();
             self.take(";");
         } else {
@@ -139,6 +139,21 @@ impl Parser<'_> {
                 Some(_) => words.push(self.word()?),
             }
         }
+        // The operands of these are arithmetic expressions, or names of variables with an index.
+        let evaluates = |word: &RawWord| {
+            let [WordPart::Text { text, .. }] = word.0.as_slice() else {
+                return false;
+            };
+            matches!(
+                text.as_str(),
+                "-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-R"
+            )
+        };
+        if words.iter().any(evaluates) {
+            for word in &mut words {
+                *word = arithmetic_word(std::mem::take(&mut word.0));
+            }
+        }
         Ok(CommandKind::Conditional {
             words,
             bodies: Vec::new(),
@@ -147,14 +162,14 @@ impl Parser<'_> {
     }
 
     /// Parses the part after the name of a function.
-    pub(super) fn function(&mut self) -> Result<CommandKind> {
+    pub(super) fn function(&mut self, name: Option<String>) -> Result<CommandKind> {
         self.skip_blanks();
         if self.take("(") {
             self.skip_blanks();
             self.expect(")")?;
         }
         self.skip_lines()?;
-        Ok(CommandKind::Function(self.nested_command()?))
+        Ok(CommandKind::Function(name, self.nested_command()?))
     }
 
     pub(super) fn coprocess(&mut self) -> Result<CommandKind> {

@@ -1,6 +1,6 @@
 //! Expansions: variables, substitutions, arithmetic.
 
-use super::tree::WordPart;
+use super::tree::{Expansion, ExpansionKind, WordPart};
 use super::words::{Quoted, WordBuilder};
 use super::{ParseError, Parser, Result, is_name};
 
@@ -19,11 +19,7 @@ impl Parser<'_> {
             Some(b'[') => {
                 self.position += 2;
                 let inside = self.arithmetic("]")?;
-                parts.0.push(WordPart::Expansion {
-                    name: None,
-                    quoted: is_quoted,
-                    inside,
-                });
+                parts.0.push(arithmetic_expansion(is_quoted, inside));
             }
             Some(b'\'') if !is_quoted => {
                 self.position += 2;
@@ -38,12 +34,20 @@ impl Parser<'_> {
                 if is_name(byte)
                     || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') =>
             {
-                let name = self.simple_expansion();
-                parts.0.push(WordPart::Expansion {
-                    name,
+                let kind = match byte {
+                    b'@' | b'*' => ExpansionKind::Several,
+                    b'#' | b'?' | b'$' | b'!' => ExpansionKind::Number,
+                    byte if is_name(byte) && !byte.is_ascii_digit() => ExpansionKind::Value,
+                    _ => ExpansionKind::Text,
+                };
+                let variable = self.simple_expansion();
+                parts.0.push(WordPart::Expansion(Expansion {
+                    variable,
+                    kind,
+                    is_arithmetic: false,
                     quoted: is_quoted,
                     inside: Vec::new(),
-                });
+                }));
             }
             _ => {
                 self.position += 1;
@@ -72,16 +76,13 @@ impl Parser<'_> {
             let start = self.position;
             self.position += 3;
             if let Some(inside) = self.try_arithmetic()? {
-                return Ok(WordPart::Expansion {
-                    name: None,
-                    quoted,
-                    inside,
-                });
+                return Ok(arithmetic_expansion(quoted, inside));
             }
             self.position = start;
         }
         self.position += 2;
-        Ok(WordPart::Substitution(self.delimited_list(")")?))
+        let list = self.delimited_list(")")?;
+        Ok(WordPart::Substitution { list, quoted })
     }
 
     /// Parses a list with its own here-documents, up to a closing token.
@@ -102,18 +103,18 @@ impl Parser<'_> {
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
             self.take("|");
             let list = self.delimited_list("}")?;
-            return Ok(WordPart::Substitution(list));
+            let quoted = quoted == Quoted::Double;
+            return Ok(WordPart::Substitution { list, quoted });
         }
         let start = self.position;
         while self.byte(0).is_some_and(is_name) {
             self.position += 1;
         }
         let name = self.line[start..self.position].to_owned();
-        let name = (self.byte(0) == Some(b'}') && !name.is_empty()).then_some(name);
+        let is_value = self.byte(0) == Some(b'}') && !name.is_empty();
         let mut inside = WordBuilder::default();
         // `${#}`, `${!name}` and similar: the first character is not an operator.
-        if name.is_none()
-            && self.position == start
+        if self.position == start
             && matches!(
                 self.byte(0),
                 Some(b'#' | b'!' | b'?' | b'$' | b'@' | b'*' | b'-')
@@ -138,12 +139,24 @@ impl Parser<'_> {
                 _ => self.part(&mut inside, inner)?,
             }
         }
+        let text = &self.line[start..self.position];
+        let (kind, is_arithmetic) = if is_value && !name.starts_with(|c: char| c.is_ascii_digit()) {
+            (ExpansionKind::Value, false)
+        } else {
+            kind_of(text)
+        };
+        let variable = text.trim_start_matches(['#', '!']);
+        let end = variable.bytes().take_while(|byte| is_name(*byte)).count();
+        let variable = variable[..end].to_owned();
+        let is_variable = variable.starts_with(|c: char| !c.is_ascii_digit());
         self.position += 1;
-        Ok(WordPart::Expansion {
-            name,
+        Ok(WordPart::Expansion(Expansion {
+            variable: is_variable.then_some(variable),
+            kind,
+            is_arithmetic,
             quoted: quoted == Quoted::Double,
             inside: inside.0,
-        })
+        }))
     }
 
     /// Parses an expression after `((`. If it is not one, the state is as before, except for the position.
@@ -196,4 +209,58 @@ impl Parser<'_> {
         }
         Ok(inside.0)
     }
+}
+
+fn arithmetic_expansion(quoted: bool, inside: Vec<WordPart>) -> WordPart {
+    WordPart::Expansion(Expansion {
+        variable: None,
+        kind: ExpansionKind::Number,
+        is_arithmetic: true,
+        quoted,
+        inside,
+    })
+}
+
+/// Returns the kind of `${text}`, and whether an index or an offset in it is arithmetic.
+fn kind_of(text: &str) -> (ExpansionKind, bool) {
+    let counts = text.len() > 1 && text.starts_with('#');
+    let is_indirect = text.len() > 1 && text.starts_with('!');
+    let rest = text.trim_start_matches(['#', '!']);
+    let name = rest.bytes().take_while(|byte| is_name(*byte)).count();
+    let rest = &rest[name..];
+    let is_all = ["@", "*", "[@]", "[*]"]
+        .iter()
+        .find_map(|all| rest.strip_prefix(all));
+    let has_index = rest.starts_with('[') && is_all.is_none();
+    // `@` directly after a name is an operator.
+    let operator = match is_all {
+        Some(rest) if name == 0 || text.contains('[') => rest,
+        _ if has_index => rest.find(']').map_or("", |at| &rest[at + 1..]),
+        _ => rest,
+    };
+    let has_offset = operator
+        .strip_prefix(':')
+        .is_some_and(|rest| !rest.starts_with(['-', '=', '+', '?']));
+    let is_list = is_all.is_some() && (name == 0 || text.contains('['));
+    let kind = if operator.starts_with('@') && !(is_indirect && operator == "@") {
+        if matches!(
+            operator,
+            "@Q" | "@U" | "@u" | "@L" | "@A" | "@a" | "@K" | "@k"
+        ) {
+            ExpansionKind::Text
+        } else {
+            ExpansionKind::Indirect
+        }
+    } else if is_indirect && !is_list && !matches!(operator, "*" | "@") {
+        ExpansionKind::Indirect
+    } else if counts {
+        ExpansionKind::Number
+    } else if operator.starts_with(":=") || operator.starts_with('=') {
+        ExpansionKind::Assigning
+    } else if is_list || is_indirect {
+        ExpansionKind::Several
+    } else {
+        ExpansionKind::Text
+    };
+    (kind, has_index || has_offset)
 }

@@ -18,8 +18,8 @@ use std::collections::HashSet;
 use cursor::{is_meta, is_name};
 
 use tree::{
-    Assignment, Command, CommandKind, Connector, List, ListItem, RawWord, UnexpandedCommand,
-    WordPart,
+    Assignment, Command, CommandKind, Connector, Expansion, ExpansionKind, List, ListItem, RawWord,
+    UnexpandedCommand, WordPart,
 };
 
 /// The number of levels to which commands may nest.
@@ -252,8 +252,8 @@ impl Parser<'_> {
                 Some("function") => {
                     self.skip_name();
                     self.skip_blanks();
-                    self.word()?;
-                    self.function()?
+                    let name = literal(&self.word()?);
+                    self.function(name)?
                 }
                 Some("coproc") => self.coprocess()?,
                 Some("in" | "time") | None => return self.simple_command(),
@@ -299,7 +299,8 @@ impl Parser<'_> {
                         && command.assignments.is_empty()
                         && redirections.is_empty() =>
                 {
-                    let kind = self.function()?;
+                    let name = literal(&command.words[0]);
+                    let kind = self.function(name)?;
                     return Ok(Command { kind, redirections });
                 }
                 Some(_) => {
@@ -330,10 +331,30 @@ impl Parser<'_> {
 /// Creates an arithmetic command: only the expansions in its expression run.
 fn arithmetic_command(inside: Vec<WordPart>) -> CommandKind {
     CommandKind::Conditional {
-        words: vec![RawWord(inside)],
+        words: vec![arithmetic_word(inside)],
         bodies: Vec::new(),
         is_loop: false,
     }
+}
+
+/// Creates a word that is the result of an arithmetic expression.
+fn arithmetic_word(inside: Vec<WordPart>) -> RawWord {
+    RawWord(vec![WordPart::Expansion(Expansion {
+        variable: None,
+        kind: ExpansionKind::Number,
+        is_arithmetic: true,
+        quoted: true,
+        inside,
+    })])
+}
+
+/// Returns the text of a word that consists of text only.
+fn literal(word: &RawWord) -> Option<String> {
+    let texts = word.0.iter().map(|part| match part {
+        WordPart::Text { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// Splits a word at `NAME=` if it starts with that.
@@ -372,5 +393,6 @@ fn assignment(word: RawWord) -> std::result::Result<Assignment, RawWord> {
         name,
         value: RawWord(parts),
         is_complete,
+        has_index: operator == "[",
     })
 }

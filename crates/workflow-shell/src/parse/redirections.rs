@@ -1,6 +1,6 @@
 //! Redirections and here-documents.
 
-use super::tree::{RawWord, Redirection, WordPart};
+use super::tree::{Descriptor, RawWord, Redirection, RedirectionKind, WordPart};
 use super::{ParseError, Parser, PendingHereDocument, Result, is_name};
 
 impl Parser<'_> {
@@ -21,48 +21,63 @@ impl Parser<'_> {
         if self.looking_at("&>") {
             self.position += 2;
             self.take(">");
-            return Ok(Some(Redirection::Write(self.target()?)));
+            return Ok(Some(Redirection {
+                descriptor: Descriptor::Default,
+                kind: RedirectionKind::Write(self.target()?),
+            }));
         }
-        self.descriptor();
-        let redirection = if !matches!(self.byte(0), Some(b'<' | b'>'))
+        let descriptor = self.descriptor();
+        let kind = if !matches!(self.byte(0), Some(b'<' | b'>'))
             || (self.position == start && self.byte(1) == Some(b'('))
         {
             self.position = start;
             return Ok(None);
         } else if self.take("<<<") {
-            Redirection::HereString(self.target()?)
+            RedirectionKind::HereString(self.target()?)
         } else if self.take("<<") {
             self.here_document()?
         } else if self.take("<>") || self.take(">>") || self.take(">|") {
-            Redirection::Write(self.target()?)
+            RedirectionKind::Write(self.target()?)
         } else if self.take(">&") {
-            Redirection::Duplicate(self.target()?)
-        } else if self.take("<&") || self.take("<") {
-            Redirection::Read(self.target()?)
+            RedirectionKind::DuplicateOutput(self.target()?)
+        } else if self.take("<&") {
+            RedirectionKind::DuplicateInput(self.target()?)
+        } else if self.take("<") {
+            RedirectionKind::Read(self.target()?)
         } else {
             self.position += 1;
-            Redirection::Write(self.target()?)
+            RedirectionKind::Write(self.target()?)
         };
-        Ok(Some(redirection))
+        Ok(Some(Redirection { descriptor, kind }))
     }
 
     /// Consumes `3` or `{name}` directly before an operator.
-    pub(super) fn descriptor(&mut self) {
+    pub(super) fn descriptor(&mut self) -> Descriptor {
         let start = self.position;
+        let mut descriptor = Descriptor::Default;
         if self.take("{") {
             while self.byte(0).is_some_and(is_name) {
                 self.position += 1;
             }
             if self.position == start + 1 || !self.take("}") {
                 self.position = start;
+            } else {
+                descriptor = Descriptor::Named;
             }
         } else {
             while self.byte(0).is_some_and(|byte| byte.is_ascii_digit()) {
                 self.position += 1;
             }
+            if self.position > start {
+                let number = self.line[start..self.position].parse();
+                descriptor = Descriptor::Number(number.unwrap_or(u32::MAX));
+            }
         }
-        if !matches!(self.byte(0), Some(b'<' | b'>')) {
+        if matches!(self.byte(0), Some(b'<' | b'>')) {
+            descriptor
+        } else {
             self.position = start;
+            Descriptor::Default
         }
     }
 
@@ -71,7 +86,7 @@ impl Parser<'_> {
         self.word()
     }
 
-    pub(super) fn here_document(&mut self) -> Result<Redirection> {
+    pub(super) fn here_document(&mut self) -> Result<RedirectionKind> {
         let strips_tabs = self.take("-");
         let word = self.target()?;
         let mut delimiter = String::new();
@@ -91,7 +106,7 @@ impl Parser<'_> {
             quoted: quoted_anywhere,
             strips_tabs,
         });
-        Ok(Redirection::HereDocument(index))
+        Ok(RedirectionKind::HereDocument(index))
     }
 
     /// Parses the texts of the here-documents of the line that just ended.

@@ -40,8 +40,8 @@ pub(crate) enum CommandKind {
     Group(List),
     /// `( … )`: runs in a subshell.
     Subshell(List),
-    /// The body of a function: runs where the function is called, if at all.
-    Function(List),
+    /// A function with its name: the body runs where the function is called, if at all.
+    Function(Option<String>, List),
     /// Loops and conditions: may run once, often or never. `words` are the words that they
     /// expand: the items of a `for`, the patterns of a `case`, the terms of a test.
     Conditional {
@@ -66,16 +66,38 @@ pub(crate) struct Assignment {
     pub(crate) value: RawWord,
     /// True if the variable has exactly this value afterwards: no `+=`, no array, no index.
     pub(crate) is_complete: bool,
+    /// True if an element is assigned: its index is an arithmetic expression.
+    pub(crate) has_index: bool,
+}
+
+/// A redirection of a descriptor.
+#[derive(Debug, Clone)]
+pub(crate) struct Redirection {
+    pub(crate) descriptor: Descriptor,
+    pub(crate) kind: RedirectionKind,
+}
+
+/// The descriptor before the operator of a redirection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Descriptor {
+    /// None: the standard input or output, as the operator has it.
+    Default,
+    /// `2>`
+    Number(u32),
+    /// `{name}>`: a free one.
+    Named,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Redirection {
-    /// `< file`, `<& 3`, `>& 1`: opens nothing for writing.
+pub(crate) enum RedirectionKind {
+    /// `< file`: opens nothing for writing.
     Read(RawWord),
+    /// `<& 3`
+    DuplicateInput(RawWord),
     /// `> file` and its variants.
     Write(RawWord),
     /// `>& word`: a descriptor or a file.
-    Duplicate(RawWord),
+    DuplicateOutput(RawWord),
     /// `<<< word`
     HereString(RawWord),
     /// `<< WORD`, by its index among the line's here-documents.
@@ -94,16 +116,43 @@ pub(crate) enum WordPart {
         quoted: bool,
     },
     /// `$(…)`, backquotes.
-    Substitution(List),
+    Substitution {
+        list: List,
+        quoted: bool,
+    },
     /// `<(…)`, `>(…)`
     Process(List),
-    /// `$name`, `${…}`, `$((…))`. `name` is set if the result is exactly the variable's value;
-    /// `inside` is expanded on the way.
-    Expansion {
-        name: Option<String>,
-        quoted: bool,
-        inside: Vec<WordPart>,
-    },
+    Expansion(Expansion),
     /// `(a b c)` as the value of an assignment.
     Array(Vec<RawWord>),
+}
+
+/// `$name`, `${…}`, `$((…))`.
+#[derive(Debug, Clone)]
+pub(crate) struct Expansion {
+    /// The variable that is read, unless it is a positional or special parameter.
+    pub(crate) variable: Option<String>,
+    pub(crate) kind: ExpansionKind,
+    /// True if `inside` is evaluated as an arithmetic expression.
+    pub(crate) is_arithmetic: bool,
+    pub(crate) quoted: bool,
+    /// The parts that are expanded on the way.
+    pub(crate) inside: Vec<WordPart>,
+}
+
+/// The result of an expansion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExpansionKind {
+    /// Exactly the value of the variable.
+    Value,
+    /// A text that depends on a variable or parameter.
+    Text,
+    /// A number: `$?`, `${#x}`, `$((…))`.
+    Number,
+    /// Any number of words, also in quotes: `$@`, `${a[@]}`.
+    Several,
+    /// The result of a second expansion, which may run commands: `${!x}`, `${x@P}`.
+    Indirect,
+    /// The variable may be set: `${x:=value}`.
+    Assigning,
 }

@@ -82,7 +82,8 @@ impl Parser<'_> {
             Some(b'$') => self.dollar(parts, quoted)?,
             Some(b'`') => {
                 let list = self.backquoted(quoted)?;
-                parts.0.push(WordPart::Substitution(list));
+                let quoted = quoted == Quoted::Double;
+                parts.0.push(WordPart::Substitution { list, quoted });
             }
             Some(_) => self.literal(parts, quoted)?,
             None => return Err(ParseError::UnclosedQuote),

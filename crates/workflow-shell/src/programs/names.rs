@@ -1,52 +1,37 @@
-//! Names of programs as the tables list them.
+//! Names of programs, and what they say.
+
+use super::table;
+use crate::effect::UnknownReason;
+use crate::word::Word;
+
+/// Directories whose programs are those of the system or of installed packages.
+#[rustfmt::skip] // Names in order.
+const DIRECTORIES: &[&str] = &[
+    "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin", "~/.cargo/bin", "~/.local/bin",
+    "~/go/bin", "node_modules/.bin", "./node_modules/.bin", "vendor/bin", "./vendor/bin", ".venv/bin", "./.venv/bin", "venv/bin", "./venv/bin", "/nix/var/nix/profiles/default/bin",
+];
+
+/// Returns whether a program is certainly the one of that name.
+pub(crate) fn is_known_location(word: &Word) -> bool {
+    let location = word.location();
+    match location.rsplit_once('/') {
+        None => true,
+        Some((".", "gradlew" | "mvnw")) => true,
+        Some((directory, _)) => DIRECTORIES.contains(&directory),
+    }
+}
 
 /// Returns the name under which the tables list a program: `python3.12` is `python`, `grm` is `rm`,
 /// `prettier@3` is `prettier`.
 pub(crate) fn known_name(name: &str) -> &str {
+    #[rustfmt::skip] // Names in order.
     const VERSIONED: &[&str] = &[
-        "python",
-        "pypy",
-        "pip",
-        "node",
-        "ruby",
-        "perl",
-        "php",
-        "lua",
-        "gcc",
-        "g++",
-        "clang",
-        "clang++",
-        "clang-format",
-        "gunzip",
-        "awk",
-        "bash",
-        "go",
-        "ipython",
+        "python", "pypy", "pip", "node", "ruby", "perl", "php", "lua", "gcc", "g++", "clang", "clang++", "clang-format", "clang-tidy", "awk", "bash", "go", "ipython", "pydoc",
     ];
+    #[rustfmt::skip] // Names in order.
     const GNU: &[&str] = &[
-        "gchmod",
-        "gchown",
-        "gcp",
-        "gdd",
-        "genv",
-        "ginstall",
-        "gln",
-        "gmkdir",
-        "gmktemp",
-        "gmv",
-        "gnice",
-        "gnohup",
-        "grm",
-        "grmdir",
-        "gshred",
-        "gsort",
-        "gsplit",
-        "gstdbuf",
-        "gtee",
-        "gtimeout",
-        "gtouch",
-        "gtruncate",
-        "guniq",
+        "gcat", "gchmod", "gchown", "gcp", "gcut", "gdate", "gdd", "gdu", "genv", "gfind", "ggrep", "ghead", "ginstall", "gln", "gls", "gmake", "gmkdir", "gmktemp", "gmv", "gnice", "gnohup",
+        "greadlink", "grealpath", "grm", "grmdir", "gsed", "gshred", "gsort", "gsplit", "gstat", "gstdbuf", "gtail", "gtar", "gtee", "gtime", "gtimeout", "gtouch", "gtruncate", "guniq", "gwc", "gxargs",
     ];
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let name = match name.split_once('@') {
@@ -54,15 +39,216 @@ pub(crate) fn known_name(name: &str) -> &str {
         _ => name,
     };
     let short = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    if name.len() > short.len() && VERSIONED.contains(&short) {
-        short
-    } else if GNU.contains(&name) {
-        &name[1..]
-    } else if name.starts_with("create-") {
-        "create"
-    } else if name.starts_with("ld-linux") || name.starts_with("ld-musl") {
-        "ld.so"
-    } else {
-        name
+    match name {
+        "gradlew" => "gradle",
+        "mvnw" => "mvn",
+        _ if name.len() > short.len() && VERSIONED.contains(&short) => short,
+        _ if GNU.contains(&name) => &name[1..],
+        _ => name,
     }
+}
+
+/// Returns whether a program is an `awk`.
+pub(crate) fn is_awk(name: &str) -> bool {
+    matches!(name, "awk" | "gawk" | "mawk" | "nawk")
+}
+
+/// Returns whether a program runs code in its arguments or its input. Shells are not among them.
+pub(crate) fn is_interpreter(name: &str) -> bool {
+    matches!(
+        name,
+        "python"
+            | "pypy"
+            | "ipython"
+            | "node"
+            | "nodejs"
+            | "deno"
+            | "bun"
+            | "tsx"
+            | "ts-node"
+            | "ruby"
+            | "perl"
+            | "php"
+            | "lua"
+            | "luajit"
+            | "tclsh"
+            | "Rscript"
+            | "R"
+            | "julia"
+            | "osascript"
+            | "pwsh"
+            | "elixir"
+            | "groovy"
+            | "scala"
+            | "jshell"
+            | "irb"
+    )
+}
+
+/// Returns whether a program executes the commands on its standard input.
+pub(crate) fn executes_input(name: &str) -> bool {
+    is_interpreter(name)
+        || matches!(
+            name,
+            "psql"
+                | "mysql"
+                | "mariadb"
+                | "redis-cli"
+                | "valkey-cli"
+                | "mongosh"
+                | "mongo"
+                | "cqlsh"
+                | "sqlcmd"
+                | "clickhouse-client"
+                | "clickhouse"
+                | "duckdb"
+                | "gdb"
+                | "lldb"
+                | "ftp"
+                | "sftp"
+                | "telnet"
+                | "nc"
+                | "dc"
+                | "ed"
+                | "ex"
+                | "vi"
+                | "vim"
+                | "nvim"
+                | "emacs"
+                | "at"
+                | "batch"
+                | "crontab"
+                | "parted"
+                | "fdisk"
+                | "iex"
+                | "gnuplot"
+                | "octave"
+                | "maxima"
+                | "ghci"
+                | "screen"
+                | "tmux"
+                | "expect"
+                | "rails"
+                | "terraform"
+        )
+}
+
+/// Returns whether a program is a shell.
+pub(crate) fn is_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "mksh"
+            | "ash"
+            | "fish"
+            | "rbash"
+            | "csh"
+            | "tcsh"
+            | "nu"
+            | "xonsh"
+            | "elvish"
+    )
+}
+
+/// Returns why a program without a row is unknown.
+pub(crate) fn unknown_reason(name: &str) -> UnknownReason {
+    if is_interpreter(name) {
+        UnknownReason::Code
+    } else {
+        UnknownReason::Program
+    }
+}
+
+/// Returns whether a request for help may be the operand of such a program: it runs or reads its operands in any case.
+pub(crate) fn takes_commands(name: &str) -> bool {
+    matches!(
+        name,
+        "eval"
+            | "source"
+            | "."
+            | "exec"
+            | "command"
+            | "builtin"
+            | "trap"
+            | "alias"
+            | "coproc"
+            | "xargs"
+            | "parallel"
+            | "env"
+            | "nohup"
+            | "time"
+            | "nice"
+            | "setsid"
+            | "busybox"
+            | "toybox"
+    )
+}
+
+/// Returns whether a program takes `--help` behind its subcommands.
+pub(crate) fn has_subcommands(name: &str) -> bool {
+    !matches!(
+        name,
+        "yarn" | "pnpm" | "bun" | "npx" | "bunx" | "pnpx" | "deno" | "make" | "just" | "task"
+    ) && table::has_subcommands(name)
+}
+
+/// Returns whether an interpreter prints its version for a short option.
+pub(crate) fn prints_version(name: &str, option: &str) -> bool {
+    matches!(
+        (name, option),
+        ("python" | "pypy", "-V" | "-VV")
+            | ("node" | "nodejs" | "ruby" | "perl" | "php", "-v")
+            | ("java" | "scala", "-version")
+    )
+}
+
+/// Returns whether a program formats or repairs all files of the directories that are its operands.
+pub(crate) fn is_formatter(name: &str) -> bool {
+    matches!(
+        name,
+        "prettier"
+            | "eslint"
+            | "black"
+            | "ruff"
+            | "isort"
+            | "autopep8"
+            | "yapf"
+            | "gofmt"
+            | "goimports"
+            | "gofumpt"
+            | "rustfmt"
+            | "clang-format"
+            | "shfmt"
+            | "stylua"
+            | "biome"
+            | "stylelint"
+            | "standard"
+            | "xo"
+            | "rubocop"
+            | "standardrb"
+            | "php-cs-fixer"
+            | "phpcbf"
+            | "ktlint"
+            | "swiftformat"
+            | "swiftlint"
+            | "terraform"
+            | "nixfmt"
+            | "alejandra"
+            | "taplo"
+            | "dprint"
+            | "djlint"
+            | "markdownlint"
+            | "autoflake"
+            | "pyupgrade"
+            | "docformatter"
+            | "codespell"
+            | "typos"
+            | "tsfmt"
+            | "rome"
+            | "oxlint"
+            | "buf"
+    )
 }

@@ -12,10 +12,6 @@ use std::sync::LazyLock;
 use crate::effect::Unknown;
 use crate::word::Word;
 
-#[expect(
-    unused_imports,
-    reason = "the evaluation of commands does not call them yet"
-)]
 pub(crate) use variables::{is_harmless_variable, is_interpreted_variable};
 
 /// The embedded tables, by file name.

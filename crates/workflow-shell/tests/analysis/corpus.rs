@@ -1,17 +1,35 @@
-//! Verdicts on the lines of the corpus.
+//! Verdicts on the lines of the corpora.
 
 use serde::Deserialize;
-use workflow_shell::{Writes, analyze};
+use workflow_shell::{Analysis, Effect, analyze};
 
-/// A line with its expected verdict.
+/// A line with its expected effect.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) line: String,
-    /// `true`, `false` or `"unreadable"`.
-    pub(crate) writes: serde_json::Value,
+    /// `reads`, `project`, `writes` or `unknown`.
+    pub(crate) effect: String,
+    /// The files that it writes.
     #[serde(default)]
     paths: Vec<Option<String>>,
     pub(crate) why: String,
+}
+
+/// A line that an attacker or a developer may use.
+#[derive(Debug, Deserialize)]
+struct Attack {
+    line: String,
+    /// True if the line writes.
+    writes: bool,
+    /// Why a line that does not write is not known to read.
+    #[serde(default)]
+    unknown: Option<String>,
+}
+
+impl Entry {
+    pub(crate) fn is_harmless(&self) -> bool {
+        matches!(self.effect.as_str(), "reads" | "project")
+    }
 }
 
 pub(crate) fn entries() -> Vec<Entry> {
@@ -21,40 +39,64 @@ pub(crate) fn entries() -> Vec<Entry> {
         .collect()
 }
 
+fn attacks() -> Vec<Attack> {
+    include_str!("../corpus/attacks.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect(line))
+        .collect()
+}
+
+/// Returns the name of an effect in the corpus, and the files.
+fn named(effect: &Effect) -> (&'static str, Vec<Option<String>>) {
+    match effect {
+        Effect::Reads => ("reads", Vec::new()),
+        Effect::RunsProjectCode => ("project", Vec::new()),
+        Effect::Writes(writes) => (
+            "writes",
+            writes.iter().map(|write| write.path.clone()).collect(),
+        ),
+        Effect::Unknown(_) => ("unknown", Vec::new()),
+    }
+}
+
 #[test]
-fn each_line_has_the_expected_verdict() {
-    let entries = entries();
-    let (mut false_alarms, mut misses, mut wrong) = (0, 0, Vec::new());
-    for entry in &entries {
-        let found = analyze(&entry.line).writes;
-        let expected = entry.writes != false;
-        match (expected, found.any()) {
-            (false, true) => false_alarms += 1,
-            (true, false) => misses += 1,
-            _ => {}
-        }
-        let is_right = match &found {
-            Writes::No => !expected,
-            Writes::Yes(writes) => {
-                let paths: Vec<_> = writes.iter().map(|write| write.path.clone()).collect();
-                entry.writes == true && paths == entry.paths
-            }
-            Writes::Unreadable(_) => entry.writes == "unreadable",
-        };
-        if !is_right {
+fn each_line_has_the_expected_effect() {
+    let mut wrong = Vec::new();
+    for entry in entries() {
+        let found = analyze(&entry.line).effect();
+        let (name, paths) = named(&found);
+        if name != entry.effect || paths != entry.paths {
             wrong.push(format!("{:?} ({}): {found:?}", entry.line, entry.why));
         }
     }
-    println!(
-        "{} lines, {false_alarms} false alarms, {misses} misses",
-        entries.len()
-    );
     assert!(
         wrong.is_empty(),
-        "{} wrong, {false_alarms} false alarms, {misses} misses:\n{}",
+        "{} wrong:\n{}",
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+#[test]
+fn no_line_of_an_attacker_counts_as_reading() {
+    for attack in attacks().iter().filter(|attack| attack.writes) {
+        let effect = analyze(&attack.line).effect();
+        assert!(!effect.is_harmless(), "{:?}: {effect:?}", attack.line);
+    }
+}
+
+#[test]
+fn everyday_lines_are_harmless_unless_they_are_unknown_by_design() {
+    for line in attacks().iter().filter(|line| !line.writes) {
+        let effect = analyze(&line.line).effect();
+        let is_harmless = effect.is_harmless();
+        assert_eq!(
+            is_harmless,
+            line.unknown.is_none(),
+            "{:?}: {effect:?}",
+            line.line
+        );
+    }
 }
 
 #[test]
@@ -66,21 +108,66 @@ fn each_line_is_in_the_corpus_once() {
     }
 }
 
+/// Returns the programs of a line with their effects.
+fn programs(analysis: &Analysis) -> Vec<(&str, &Effect)> {
+    let commands = analysis.commands.iter();
+    commands
+        .filter_map(|command| Some((command.words.first()?.text()?, &command.effect)))
+        .collect()
+}
+
 #[test]
 fn commands_behind_wrappers_and_in_substitutions_are_listed() {
-    let analysis = analyze("sudo env A=1 rm x; echo $(git push) | xargs -n1 sh -c 'npm publish'");
-    let programs: Vec<_> = analysis
-        .commands
-        .iter()
-        .filter_map(|command| command.words.first()?.text())
+    let analysis = analyze("sudo env CI=1 rm x; echo $(git push) | xargs -n1 sh -c 'npm publish'");
+    let programs: Vec<_> = programs(&analysis)
+        .into_iter()
+        .map(|(name, _)| name)
         .collect();
     let expected = ["sudo", "env", "rm", "git", "echo", "xargs", "sh", "npm"];
     assert_eq!(programs, expected);
 }
 
 #[test]
+fn a_wrapper_and_the_command_behind_it_have_effects_of_their_own() {
+    let analysis = analyze("timeout 5 rm x");
+    let programs = programs(&analysis);
+    assert_eq!(programs[0], ("timeout", &Effect::Reads));
+    assert!(matches!(programs[1], ("rm", Effect::Writes(_))));
+}
+
+#[test]
+fn a_command_behind_an_unknown_wrapper_is_listed() {
+    let analysis = analyze("strace --frobnicate 5 rm -rf x");
+    assert!(matches!(analysis.effect(), Effect::Unknown(_)));
+    assert!(programs(&analysis).iter().any(|(name, _)| *name == "rm"));
+}
+
+#[test]
+fn files_of_redirections_are_apart() {
+    let analysis = analyze("ls > a");
+    assert_eq!(analysis.commands[0].effect, Effect::Reads);
+    assert_eq!(analysis.redirections[0].path.as_deref(), Some("a"));
+    assert!(matches!(analysis.effect(), Effect::Writes(writes) if writes.len() == 1));
+}
+
+#[test]
+fn an_unknown_part_is_named() {
+    let reason = |line: &str| match analyze(line).effect() {
+        Effect::Unknown(unknown) => (unknown.word.clone(), unknown.to_string()),
+        effect => panic!("{line:?}: {effect:?}"),
+    };
+    assert_eq!(reason("ls; mytool x").0, "mytool");
+    assert_eq!(reason("sort --frobnicate x").0, "--frobnicate");
+    assert_eq!(reason("GIT_TRACE=x git status").0, "GIT_TRACE");
+    assert_eq!(
+        reason("sort --zz x").1,
+        "`--zz` is not an option that is known to only read"
+    );
+}
+
+#[test]
 fn a_path_keeps_its_control_characters() {
-    let Writes::Yes(writes) = analyze("rm $'a\\eb'").writes else {
+    let Effect::Writes(writes) = analyze("rm $'a\\eb'").effect() else {
         panic!("it writes");
     };
     assert_eq!(writes[0].path.as_deref(), Some("a\u{1b}b"));

@@ -1,13 +1,13 @@
 //! Texts that are shown to people.
 
-use workflow_shell::{Writes, analyze};
+use workflow_shell::{Effect, analyze};
 
 /// Returns the operation of each write, or the reason why the line is unreadable.
 fn displayed(line: &str) -> Vec<String> {
-    match analyze(line).writes {
-        Writes::No => Vec::new(),
-        Writes::Yes(writes) => writes.into_iter().map(|write| write.operation).collect(),
-        Writes::Unreadable(reason) => vec![reason.to_string()],
+    match analyze(line).effect() {
+        Effect::Reads | Effect::RunsProjectCode => Vec::new(),
+        Effect::Writes(writes) => writes.into_iter().map(|write| write.operation).collect(),
+        Effect::Unknown(unknown) => vec![unknown.to_string()],
     }
 }
 

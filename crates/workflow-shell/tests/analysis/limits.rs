@@ -1,14 +1,13 @@
 //! The longest line.
 
-use workflow_shell::{MAX_LINE_BYTES, Unreadable, Writes, analyze};
+use workflow_shell::{Effect, MAX_LINE_BYTES, Unreadable, analyze};
 
 #[test]
 fn a_line_is_analyzed_up_to_the_maximum_length() {
-    let line = |length: usize| analyze(&format!("ls {}", "a".repeat(length - 3))).writes;
-    assert_eq!(line(MAX_LINE_BYTES - 1), Writes::No);
-    assert_eq!(line(MAX_LINE_BYTES), Writes::No);
-    assert_eq!(
-        line(MAX_LINE_BYTES + 1),
-        Writes::Unreadable(Unreadable::TooLong)
-    );
+    let line = |length: usize| analyze(&format!("ls {}", "a".repeat(length - 3)));
+    assert_eq!(line(MAX_LINE_BYTES - 1).effect(), Effect::Reads);
+    assert_eq!(line(MAX_LINE_BYTES).effect(), Effect::Reads);
+    let too_long = line(MAX_LINE_BYTES + 1);
+    assert_eq!(too_long.unreadable, Some(Unreadable::TooLong));
+    assert!(matches!(too_long.effect(), Effect::Unknown(_)));
 }

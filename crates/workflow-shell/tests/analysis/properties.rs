@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use workflow_shell::{Writes, analyze};
+use workflow_shell::{Effect, analyze};
 
 use super::corpus::{Entry, entries};
 
@@ -14,12 +14,12 @@ static CORPUS: LazyLock<Vec<Entry>> = LazyLock::new(entries);
 /// The time for any of these lines, on a slow machine and without optimization.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
-/// Analyzes a line in limited time. Returns whether it writes.
-fn writes_in_time(line: &str) -> bool {
+/// Analyzes a line in limited time. Returns whether it is not known to be harmless.
+fn is_not_harmless(line: &str) -> bool {
     let start = Instant::now();
-    let writes = analyze(line).writes.any();
+    let effect = analyze(line).effect();
     assert!(start.elapsed() < MAX_TIME, "{line:?} takes too long");
-    writes
+    !effect.is_harmless()
 }
 
 fn any_entry() -> impl Strategy<Value = &'static Entry> {
@@ -70,24 +70,24 @@ proptest! {
 
     #[test]
     fn any_text_is_analyzed_in_time(line in any::<String>()) {
-        writes_in_time(&line);
+        is_not_harmless(&line);
     }
 
     #[test]
     fn any_punctuation_is_analyzed_in_time(line in "[-a-c $`'\"(){}\\[\\]<>|&;=#!*?~\\\\\n\t0-9]{0,200}") {
-        writes_in_time(&line);
+        is_not_harmless(&line);
     }
 
     #[test]
     fn any_mutated_line_is_analyzed_in_time(line in mutated_line()) {
-        writes_in_time(&line);
+        is_not_harmless(&line);
     }
 
     #[test]
-    fn a_writing_line_still_writes_inside_other_constructs(entry in any_entry()) {
+    fn a_line_that_is_not_harmless_is_not_inside_other_constructs(entry in any_entry()) {
         let line = &entry.line;
         // A line with a syntax error may close the construct around it.
-        if entry.writes != false && is_self_contained(line) && entry.why != "cannot be parsed" {
+        if !entry.is_harmless() && is_self_contained(line) && entry.why != "cannot be parsed" {
             for wrapped in [
                 format!("true; {line}"), format!("true && {line}"), format!("( {line} )"), format!("{{ {line}; }}"),
                 format!("{line} | cat"), format!("if true; then {line}; fi"), format!("while {line}; do :; done"),
@@ -95,21 +95,21 @@ proptest! {
                 format!("sh -c {}", quoted(line)), format!("eval {}", quoted(line)), format!("bash <<'E_N_D'\n{line}\nE_N_D"),
                 format!("sudo sh -c {}", quoted(line)), format!("cat <<E_N_D\n$( {line} )\nE_N_D"),
             ] {
-                prop_assert!(writes_in_time(&wrapped), "{wrapped:?} counts as reading");
+                prop_assert!(is_not_harmless(&wrapped), "{wrapped:?} counts as harmless");
             }
         }
     }
 
     #[test]
-    fn a_reading_line_still_reads_inside_other_constructs(entry in any_entry()) {
+    fn a_harmless_line_is_harmless_inside_other_constructs(entry in any_entry()) {
         let line = &entry.line;
         // Variables are known only in the line's own shell.
-        if entry.writes == false && is_self_contained(line) && !line.contains('$') {
+        if entry.is_harmless() && is_self_contained(line) && !line.contains('$') {
             for wrapped in [
                 format!("true; {line}"), format!("( {line} )"), format!("{{ {line}; }}"), format!("{line} | cat"),
                 format!("if true; then {line}; fi"), format!("echo \"$( {line} )\""),
             ] {
-                prop_assert!(!writes_in_time(&wrapped), "{wrapped:?} counts as writing");
+                prop_assert!(!is_not_harmless(&wrapped), "{wrapped:?} does not count as harmless");
             }
         }
     }
@@ -134,13 +134,78 @@ proptest! {
 
     #[test]
     fn displayed_texts_have_no_control_characters(line in mutated_line()) {
-        match analyze(&line).writes {
-            Writes::No => {}
-            Writes::Yes(writes) => prop_assert!(writes.iter().all(|write| !write.operation.contains(char::is_control))),
-            Writes::Unreadable(reason) => prop_assert!(!reason.to_string().contains(char::is_control)),
+        match analyze(&line).effect() {
+            Effect::Reads | Effect::RunsProjectCode => {}
+            Effect::Writes(writes) => prop_assert!(writes.iter().all(|write| !write.operation.contains(char::is_control))),
+            Effect::Unknown(unknown) => prop_assert!(!unknown.to_string().contains(char::is_control)),
+        }
+    }
+
+    #[test]
+    fn an_unknown_variable_makes_any_command_unknown(entry in any_entry(), value in "[a-z/]{0,5}") {
+        if is_self_contained(&entry.line) && starts_with_command(&entry.line) {
+            let line = format!("ZZ_UNKNOWN={value} {}", entry.line);
+            prop_assert!(is_not_harmless(&line), "{line:?} counts as harmless");
+        }
+    }
+
+    #[test]
+    fn an_unknown_option_makes_a_command_with_known_options_unknown(
+        entry in any_entry(), option in prop::sample::select(vec!["--zz-unknown", "--zz-unknown=x", "-%"]),
+    ) {
+        let words: Vec<&str> = entry.line.split(' ').collect();
+        let is_plain = words.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./=".contains(&byte)));
+        if entry.is_harmless() && is_plain && !reads_with_any_option(words[0]) {
+            let line = format!("{} {option} {}", words[0], words[1..].join(" "));
+            prop_assert!(is_not_harmless(&line), "{line:?} counts as harmless");
         }
     }
 }
+
+/// Returns whether a variable may precede the first command.
+fn starts_with_command(line: &str) -> bool {
+    let reserved = [
+        "if ",
+        "while ",
+        "until ",
+        "for ",
+        "case ",
+        "function ",
+        "select ",
+        "coproc ",
+        "time ",
+        "in ",
+        "! ",
+        "do ",
+    ];
+    line.starts_with(|c: char| c.is_ascii_lowercase())
+        && !reserved.iter().any(|word| line.starts_with(word))
+        && !line.contains("()")
+}
+
+/// Returns whether a row says that a program reads with any option, or the shell takes options for operands.
+fn reads_with_any_option(program: &str) -> bool {
+    const BUILTINS: &[&str] = &[
+        ":", "[", "break", "caller", "dirs", "echo", "exit", "false", "help", "printf", "pwd",
+        "return", "test", "times", "true", "type", "ulimit", "umask", "wait", "xargs",
+    ];
+    let rows = TABLES.iter().flat_map(|table| table.lines());
+    let mut names = rows
+        .filter_map(|row| row.strip_suffix(": *"))
+        .flat_map(|names| names.split('|'));
+    BUILTINS.contains(&program) || names.any(|name| name == program)
+}
+
+static TABLES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tables");
+    let files = std::fs::read_dir(directory).expect("the tables are there");
+    let read = |file: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(file.expect("the directory is readable").path())
+    };
+    files
+        .map(|file| read(file).expect("a table is readable"))
+        .collect()
+});
 
 #[test]
 fn deeply_nested_and_repeated_constructs_take_little_stack_and_time() {
@@ -152,8 +217,8 @@ fn deeply_nested_and_repeated_constructs_take_little_stack_and_time() {
         "cd a&&", "cd a&&rm b&&", "<<A\n", ">x ", "a ", "\\\n", "@(a|", "{a,b}", "alias a=", "python -c ",
     ];
     for shape in SHAPES {
-        writes_in_time(&shape.repeat(8000 / shape.len()));
+        is_not_harmless(&shape.repeat(8000 / shape.len()));
     }
     let value = format!("A='{}'; {}", "a b ".repeat(60), "$A ".repeat(3000));
-    writes_in_time(&value);
+    is_not_harmless(&value);
 }

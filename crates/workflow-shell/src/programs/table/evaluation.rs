@@ -47,7 +47,7 @@ pub(super) fn evaluate(
         if node.rows.is_empty() {
             return RowEffect::Unknown(match (parsed, next) {
                 (Err(unknown), _) => unknown,
-                (Ok(()), Some(word)) if may_be_option(word) => {
+                (Ok(()), Some(word)) if word.may_hide_option() => {
                     unknown(word, UnknownReason::Expansion)
                 }
                 (Ok(()), Some(word)) => unknown(word, UnknownReason::Argument),
@@ -205,7 +205,7 @@ impl Sets<'_> {
                 self.rest(after, &mut found)?;
                 break;
             }
-            if may_be_option(word) {
+            if word.may_hide_option() {
                 return Err(unknown(word, UnknownReason::Expansion));
             }
             if is_option(word) {
@@ -354,6 +354,9 @@ fn take_option(
     let Some((word, after)) = words.split_first() else {
         return Ok(());
     };
+    if word.may_hide_option() {
+        return Err(unknown(word, UnknownReason::Expansion));
+    }
     let shape = word.shape();
     let is_start = |source: &OptionSource| {
         let starts = &source.set.starts;
@@ -431,7 +434,7 @@ fn take_value(option: &Word, words: &mut &[Word]) -> Result<Word, Unknown> {
         .shape()
         .trim_start_matches('-')
         .starts_with(|c: char| c.is_ascii_digit());
-    if may_be_option(value) {
+    if value.may_hide_option() {
         return Err(unknown(value, UnknownReason::Expansion));
     }
     if is_option(value) && !is_number || value.shape() == "--" {
@@ -475,17 +478,6 @@ fn is_inner_path(text: &str) -> bool {
 /// Returns whether a word is an option by its first character.
 fn is_option(word: &Word) -> bool {
     word.shape().len() > 1 && word.shape().starts_with('-')
-}
-
-/// Returns whether the result of an expansion may be an option: its start is not known.
-fn may_be_option(word: &Word) -> bool {
-    let shape = word.shape();
-    let may_start = ["{-", ",-", "}-", "{\0", ",\0", "}\0"];
-    let is_process = word.is_process_substitution() && shape.len() == 1;
-    shape.starts_with(UNKNOWN) && !is_process
-        || word.is_glob
-            && shape.starts_with('{')
-            && may_start.iter().any(|start| shape.contains(start))
 }
 
 fn unknown(word: &Word, reason: UnknownReason) -> Unknown {

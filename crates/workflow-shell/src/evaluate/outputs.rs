@@ -1,0 +1,161 @@
+//! Outputs of commands that are known in part: numbers, names of files, texts.
+//!
+//! An arithmetic expression evaluates the text of its variables again, and an index in that text may run commands.
+//! So only values that are known to be numbers are harmless in one.
+
+use crate::parse::tree::{Command, CommandKind, List, RawWord, WordPart};
+
+/// Returns whether a substitution prints numbers only.
+pub(super) fn prints_numbers(list: &List) -> bool {
+    let [item] = list.as_slice() else {
+        return false;
+    };
+    let Some(CommandKind::Simple(command)) = item.pipeline.last().map(|command| &command.kind)
+    else {
+        return false;
+    };
+    let texts: Vec<Option<&str>> = command.words.iter().map(text).collect();
+    match texts.as_slice() {
+        [Some("nproc" | "seq"), rest @ ..] => rest.iter().all(|word| {
+            word.is_none_or(|word| {
+                !word.starts_with("-f") && !word.starts_with("--f") && !word.starts_with("-s")
+            })
+        }),
+        [Some("wc"), rest @ ..] => rest
+            .iter()
+            .all(|word| word.is_some_and(|word| word.starts_with('-'))),
+        [Some("date"), Some(format)] => format.strip_prefix('+').is_some_and(|format| {
+            let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
+            parts.is_some_and(|mut parts| {
+                parts.all(|part| {
+                    matches!(
+                        part,
+                        "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j" | "s3N" | "3N"
+                    )
+                })
+            })
+        }),
+        [
+            Some("grep"),
+            Some("-c" | "-ic" | "-cE" | "-cv" | "-vc" | "-ci"),
+            _,
+        ] => item.pipeline.len() > 1,
+        [Some("git"), Some("rev-list"), Some("--count"), ..] => true,
+        _ => false,
+    }
+}
+
+/// Returns the text of a word without expansions.
+pub(super) fn text(word: &RawWord) -> Option<&str> {
+    match word.0.as_slice() {
+        [WordPart::Text { text, .. }] => Some(text),
+        [
+            WordPart::Text { text, .. },
+            WordPart::Text { text: more, .. },
+        ] if text.is_empty() => Some(more),
+        _ => None,
+    }
+}
+
+/// Returns whether the text of a value is harmless in an arithmetic expression.
+pub(super) fn is_arithmetic_text(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit() || b" +-*/%(){}.,".contains(&byte))
+}
+
+/// Returns the words of a simple command; `None` where one is not a text.
+fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
+    match &command.kind {
+        CommandKind::Simple(command) => Some(command.words.iter().map(text).collect()),
+        _ => None,
+    }
+}
+
+/// Returns whether a command prints names of files. Names that start with a dash are not expected.
+pub(super) fn prints_files(pipeline: &[Command]) -> bool {
+    let mut commands = pipeline.iter();
+    let lists = commands
+        .next()
+        .and_then(texts)
+        .is_some_and(|words| lists_files(&words));
+    lists && commands.all(|command| texts(command).is_some_and(|words| filters_lines(&words)))
+}
+
+fn lists_files(words: &[Option<&str>]) -> bool {
+    let Some((Some(program), arguments)) = words.split_first() else {
+        return false;
+    };
+    if arguments.iter().any(Option::is_none) {
+        return false;
+    }
+    let arguments: Vec<&str> = arguments.iter().flatten().copied().collect();
+    let has = |texts: &[&str]| arguments.iter().any(|word| texts.contains(word));
+    let starts = |prefix: &str| arguments.iter().any(|word| word.starts_with(prefix));
+    match *program {
+        "find" => {
+            !starts("-printf")
+                && !starts("-exec")
+                && !starts("-ok")
+                && !starts("-fprint")
+                && !starts("-files0")
+        }
+        "fd" | "fdfind" => {
+            !starts("-x") && !starts("-X") && !starts("--exec") && !starts("--format")
+        }
+        "ls" => true,
+        "git" => match arguments.first() {
+            Some(&"ls-files") => !starts("--format"),
+            Some(&"diff") => {
+                has(&["--name-only"]) && !starts("--line-prefix") && !starts("--output")
+            }
+            _ => false,
+        },
+        "grep" | "rg" | "egrep" => {
+            let lists = |word: &&str| {
+                word.starts_with('-')
+                    && !word.starts_with("--")
+                    && word[1..].contains('l')
+                    && word[1..]
+                        .bytes()
+                        .all(|byte| b"lrRinEFwsIHzZ".contains(&byte))
+            };
+            arguments.iter().any(lists) || has(&["--files-with-matches", "--files"])
+        }
+        _ => false,
+    }
+}
+
+fn filters_lines(words: &[Option<&str>]) -> bool {
+    let Some((Some(program), arguments)) = words.split_first() else {
+        return false;
+    };
+    let arguments: Vec<&str> = arguments.iter().flatten().copied().collect();
+    match *program {
+        "sort" | "uniq" | "head" => arguments
+            .iter()
+            .all(|word| word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit())),
+        "grep" => {
+            arguments
+                .iter()
+                .filter(|word| !word.starts_with('-'))
+                .count()
+                == 1
+                && !arguments.iter().any(|word| {
+                    word.starts_with("--")
+                        || word.starts_with('-') && word.contains(['o', 'b', 'f', 'c'])
+                })
+        }
+        _ => false,
+    }
+}
+
+/// Returns the text that a command prints.
+pub(super) fn printed_text(command: &Command) -> Option<String> {
+    let words = texts(command).filter(|_| command.redirections.is_empty())?;
+    match words.as_slice() {
+        [Some("echo"), Some(text)] if !text.starts_with('-') && !text.contains('\\') => {
+            Some(format!("{text}\n"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,278 @@
+//! Commands of the shell itself.
+
+use super::options::{Place, argument, expansion, split};
+use super::{
+    Invocation, Outcome, Result, VariableKind, is_harmless_variable, is_interpreted_variable,
+};
+use crate::effect::{Unknown, UnknownReason};
+use crate::word::Word;
+
+/// Returns the outcome of a builtin that is not a program with a row as well.
+pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
+    let arguments = invocation.arguments;
+    Some(match invocation.name {
+        "echo" | ":" | "true" | "false" | "pwd" | "dirs" | "type" | "times" | "help" | "exit"
+        | "return" | "break" | "continue" | "shift" | "umask" | "wait" | "suspend" | "logout"
+        | "fg" | "bg" | "disown" | "caller" | "ulimit" => Ok(Outcome::reads()),
+        "cd" | "pushd" | "popd" | "chdir" => split(arguments, "-LPen -<n>", Place::Leading)
+            .map(|_| Outcome::reads())
+            .or_else(|unknown| {
+                // `cd -` and `cd $DIR` change the directory, whatever the option.
+                if unknown.reason == UnknownReason::Expansion {
+                    Ok(Outcome::reads())
+                } else {
+                    Err(unknown)
+                }
+            }),
+        "printf" => printed(arguments),
+        "test" | "[" => tested(arguments),
+        "jobs" => only(arguments, "-lpnrs"),
+        "kill" => killed(arguments),
+        "hash" => only(arguments, "-rlt"),
+        "history" => match arguments {
+            [] => Ok(Outcome::reads()),
+            [word] if word.shape().bytes().all(|byte| byte.is_ascii_digit()) => {
+                Ok(Outcome::reads())
+            }
+            [word, ..] => Err(argument(word)),
+        },
+        "fc" => match arguments {
+            [first, ..] if first.shape() == "-l" => Ok(Outcome::reads()),
+            _ => Err(Unknown::new("fc", UnknownReason::HiddenCode)),
+        },
+        "compgen" => only(arguments, "-abcdefgjksuv -A="),
+        "complete" => only(arguments, "-p"),
+        "enable" => match arguments {
+            [] => Ok(Outcome::reads()),
+            [word] if matches!(word.shape(), "-a" | "-p" | "-n" | "-s") => Ok(Outcome::reads()),
+            [word, ..] => Err(argument(word)),
+        },
+        "bind" => only(arguments, "-lpPsSvV"),
+        "set" => settings(arguments),
+        "shopt" => shell_options(arguments),
+        "read" => read(arguments, "-rse -p= -n= -N= -t= -d= -i= -a="),
+        "mapfile" | "readarray" => read(arguments, "-t -d= -n= -O= -s="),
+        "getopts" => match arguments {
+            [text, name] if text.text().is_some() => names([name].into_iter()),
+            [word, ..] => Err(argument(word)),
+            [] => Ok(Outcome::reads()),
+        },
+        "unset" => {
+            let known = split(arguments, "-fv", Place::Leading);
+            known.and_then(|known| {
+                let mut outcome = names(arguments[known.length..].iter())?;
+                outcome
+                    .variables
+                    .push((VariableKind::ForgottenFunctions, String::new(), None));
+                Ok(outcome)
+            })
+        }
+        "export" => declared(arguments, "-pf", true),
+        "declare" | "typeset" => declared(arguments, "-xraAgpfFi", false),
+        "readonly" => declared(arguments, "-aApf", false),
+        "local" => declared(arguments, "-xraAi", false),
+        "let" => calculated(arguments),
+        _ => return None,
+    })
+}
+
+fn only(arguments: &[Word], options: &str) -> Result {
+    split(arguments, options, Place::Anywhere).map(|_| Outcome::reads())
+}
+
+/// Notes that variables get a value that is not in the line.
+fn names<'a>(words: impl Iterator<Item = &'a Word>) -> Result {
+    let mut outcome = Outcome::reads();
+    for word in words {
+        if !word.is_plain_name() {
+            return Err(argument(word));
+        }
+        if is_interpreted_variable(word.shape()) {
+            return Err(Unknown::new(word.shape(), UnknownReason::Variable));
+        }
+        let name = word.shape().to_owned();
+        outcome.variables.push((VariableKind::Assigned, name, None));
+    }
+    Ok(outcome)
+}
+
+fn read(arguments: &[Word], options: &str) -> Result {
+    let known = split(arguments, options, Place::Leading)?;
+    let array = known.values(&["-a"]);
+    names(array.into_iter().chain(&arguments[known.length..]))
+}
+
+/// `printf -v name`
+fn printed(arguments: &[Word]) -> Result {
+    match arguments {
+        [option, name, ..] if option.shape() == "-v" => names([name].into_iter()),
+        // A format that may be `-vname`, which sets a variable.
+        [first, ..] if first.shape().starts_with("-v") => Err(argument(first)),
+        [first, _, ..] if first.may_hide_option() => Err(expansion(first)),
+        _ => Ok(Outcome::reads()),
+    }
+}
+
+/// `test`: the name behind `-v` may have an index, which is evaluated.
+fn tested(arguments: &[Word]) -> Result {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if matches!(word.shape(), "-v" | "-R") || word.may_add_words && arguments.len() == 1 {
+            match words.next() {
+                Some(name) if !name.is_plain_name() => return Err(argument(name)),
+                _ => {}
+            }
+        }
+    }
+    let may_be_operator =
+        |word: &Word| word.may_add_words || word.shape() == "\0" && arguments.len() <= 3;
+    let has_index = |word: &Word| word.shape().contains('[') && word.shape() != "[";
+    if arguments.iter().any(may_be_operator) && arguments.iter().any(has_index) {
+        return Err(Unknown::new("test", UnknownReason::Code));
+    }
+    Ok(Outcome::reads())
+}
+
+/// `kill %1` ends a job of the line; other processes are not known.
+fn killed(arguments: &[Word]) -> Result {
+    let is_known = |word: &&Word| {
+        let shape = word.shape();
+        shape == "-l" || shape.starts_with('%') || shape.starts_with('-') && word.text().is_some()
+    };
+    match arguments.iter().find(|word| !is_known(word)) {
+        Some(word) => Err(argument(word)),
+        None => Ok(Outcome::reads()),
+    }
+}
+
+fn settings(arguments: &[Word]) -> Result {
+    let mut words = arguments.iter();
+    let mut outcome = Outcome::reads();
+    while let Some(word) = words.next() {
+        let shape = word.shape();
+        if shape == "--" || shape == "-" {
+            break;
+        }
+        if !shape.starts_with(['-', '+']) {
+            if word.may_hide_option() {
+                return Err(expansion(word));
+            }
+            break;
+        }
+        let letters = &shape[1..];
+        if letters == "o" {
+            match words.next().map(Word::text) {
+                None
+                | Some(Some(
+                    "errexit" | "nounset" | "pipefail" | "xtrace" | "noglob" | "noclobber"
+                    | "errtrace" | "functrace" | "posix" | "verbose" | "vi" | "emacs" | "noexec"
+                    | "monitor",
+                )) => {}
+                Some(_) => return Err(Unknown::new("set -o", UnknownReason::Argument)),
+            }
+        } else if letters.ends_with('o')
+            && letters[..letters.len() - 1]
+                .bytes()
+                .all(|byte| b"eux".contains(&byte))
+        {
+            match words.next().map(Word::text) {
+                Some(Some("pipefail")) => {}
+                _ => return Err(argument(word)),
+            }
+        } else if !letters.bytes().all(|byte| b"euxfvCETnmbh".contains(&byte)) {
+            return Err(argument(word));
+        }
+    }
+    outcome.changes_globs = false;
+    Ok(outcome)
+}
+
+fn shell_options(arguments: &[Word]) -> Result {
+    let known = split(arguments, "-supqo", Place::Leading)?;
+    let mut outcome = Outcome::reads();
+    for word in &arguments[known.length..] {
+        match word.text() {
+            Some(
+                "nullglob" | "globstar" | "failglob" | "extglob" | "inherit_errexit" | "lastpipe"
+                | "checkwinsize" | "huponexit" | "pipefail" | "errexit" | "nounset",
+            ) => {}
+            Some("nocaseglob" | "dotglob") => outcome.changes_globs = true,
+            _ => {
+                outcome = Outcome::from(argument(word));
+                outcome.changes_globs = true;
+                return Ok(outcome);
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// `export NAME=value`, `declare NAME=value`
+fn declared(arguments: &[Word], options: &str, exports: bool) -> Result {
+    let known = split(arguments, options, Place::Leading)?;
+    let exports = exports || known.has(&["-x"]);
+    let is_number = known.has(&["-i"]);
+    let mut outcome = Outcome::reads();
+    if known.has(&["-f", "-F", "-p"]) && !exports {
+        return Ok(outcome);
+    }
+    for word in &arguments[known.length..] {
+        let Some((name, value)) = word.assignment() else {
+            // Without a value, `export NAME` exports what the variable has.
+            if !word.is_plain_name() {
+                return Err(argument(word));
+            }
+            let is_known = if exports {
+                is_harmless_variable(word.shape(), None)
+            } else {
+                !is_interpreted_variable(word.shape())
+            };
+            if !is_known {
+                return Err(Unknown::new(word.shape(), UnknownReason::Variable));
+            }
+            continue;
+        };
+        if name.is_empty() || !Word::literal(name).is_plain_name() {
+            return Err(argument(word));
+        }
+        let is_known = if exports {
+            is_harmless_variable(name, value.text())
+        } else {
+            !is_interpreted_variable(name)
+        };
+        if !is_known {
+            return Err(Unknown::new(name, UnknownReason::Variable));
+        }
+        if is_number {
+            match value.text() {
+                Some(text) => {
+                    outcome
+                        .variables
+                        .push((VariableKind::Evaluated, text.to_owned(), None))
+                }
+                None => return Err(expansion(&value)),
+            }
+        }
+        outcome
+            .variables
+            .push((VariableKind::Assigned, name.to_owned(), Some(value)));
+    }
+    Ok(outcome)
+}
+
+/// `let i=i+1`
+fn calculated(arguments: &[Word]) -> Result {
+    let mut outcome = Outcome::reads();
+    for word in arguments {
+        let Some(text) = word
+            .text()
+            .or_else(|| (!word.shape().contains('\0')).then_some(word.shape()))
+        else {
+            return Err(expansion(word));
+        };
+        outcome
+            .variables
+            .push((VariableKind::Evaluated, text.to_owned(), None));
+    }
+    Ok(outcome)
+}

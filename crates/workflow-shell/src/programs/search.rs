@@ -1,0 +1,255 @@
+//! Programs that search for files and run commands for them: `find`, `fd`, `xargs`, `parallel`.
+
+use super::options::{Place, argument, expansion, joined, split};
+use super::{Invocation, NestedCommand, Outcome, Result, row};
+use crate::analysis::FileWrite;
+use crate::command::StandardInput;
+use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::word::Word;
+
+/// Returns the outcome of such a program.
+pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
+    Some(match invocation.name {
+        "find" => find(invocation.arguments),
+        "fd" | "fdfind" => fd(invocation),
+        "xargs" => xargs(invocation),
+        "parallel" => parallel(invocation),
+        _ => return None,
+    })
+}
+
+/// Tests and actions of `find` by the number of their arguments.
+#[rustfmt::skip] // Names in order.
+const TESTS: &[(usize, &[&str])] = &[
+    (0, &["-H", "-L", "-P", "-O0", "-O1", "-O2", "-O3", "-E", "-X", "-s", "-x", "(", ")", "!", ",", "-a", "-and", "-o", "-or", "-not", "-daystart", "-depth", "-d", "-empty", "-executable", "-false", "-follow",
+          "-ignore_readdir_race", "-ls", "-mount", "-nogroup", "-noleaf", "-nouser", "-noignore_readdir_race", "-nowarn", "-print", "-print0", "-prune", "-quit", "-readable", "-true", "-warn", "-writable", "-xdev"]),
+    (1, &["-amin", "-anewer", "-atime", "-cmin", "-cnewer", "-context", "-ctime", "-fstype", "-gid", "-group", "-ilname", "-iname", "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-maxdepth",
+          "-mindepth", "-mmin", "-mtime", "-name", "-newer", "-newermt", "-newerat", "-newerct", "-path", "-perm", "-printf", "-regex", "-regextype", "-samefile", "-size", "-type", "-uid", "-used", "-user",
+          "-wholename", "-xtype", "-D"]),
+];
+
+fn find(arguments: &[Word]) -> Result {
+    let mut nested = Vec::new();
+    let mut writes = Vec::new();
+    let mut starts: Vec<&Word> = Vec::new();
+    let mut in_expression = false;
+    let mut words = arguments.iter();
+    let write = |word: &Word| FileWrite::to_word("`find`".to_owned(), word);
+    while let Some(word) = words.next() {
+        let shape = word.shape();
+        if word.may_hide_option() {
+            return Err(expansion(word));
+        }
+        let is_expression =
+            shape.starts_with('-') && shape.len() > 1 || matches!(shape, "(" | ")" | "!" | ",");
+        if !is_expression {
+            if in_expression || shape.starts_with(['(', '!', ')', ',']) {
+                return Err(argument(word));
+            }
+            starts.push(word);
+            continue;
+        }
+        in_expression |=
+            !matches!(shape, "-H" | "-L" | "-P") && !shape.starts_with("-O") && shape != "-D";
+        let missing = || Unknown::new(shape, UnknownReason::Option);
+        match shape {
+            "-delete" => {
+                let here = Word::literal(".");
+                let starts = if starts.is_empty() {
+                    vec![&here]
+                } else {
+                    starts.clone()
+                };
+                writes.extend(
+                    starts
+                        .into_iter()
+                        .map(|word| FileWrite::to_word("`find -delete`".to_owned(), word)),
+                );
+            }
+            "-fprint" | "-fprint0" | "-fls" => {
+                writes.push(write(words.next().ok_or_else(missing)?))
+            }
+            "-fprintf" => {
+                writes.push(write(words.next().ok_or_else(missing)?));
+                words.next();
+            }
+            "-exec" | "-ok" | "-execdir" | "-okdir" => {
+                let command = executed(&mut words).ok_or_else(missing)?;
+                nested.push(if shape.ends_with("dir") {
+                    NestedCommand::OtherDirectory(command)
+                } else {
+                    NestedCommand::Command(command)
+                });
+            }
+            _ => {
+                let tests = TESTS.iter().find(|(_, names)| names.contains(&shape));
+                let Some((count, _)) = tests else {
+                    return Err(Unknown::new(shape, UnknownReason::Option));
+                };
+                for _ in 0..*count {
+                    let value = words.next().ok_or_else(missing)?;
+                    if value.may_add_words || value.is_glob && value.may_hide_option() {
+                        return Err(expansion(value));
+                    }
+                }
+            }
+        }
+    }
+    let effect = if writes.is_empty() {
+        Effect::Reads
+    } else {
+        Effect::Writes(writes)
+    };
+    Ok(Outcome::of(effect).with(nested))
+}
+
+/// Takes the command of `-exec` up to `;`, or to `+` behind `{}`.
+fn executed<'a>(words: &mut impl Iterator<Item = &'a Word>) -> Option<Vec<Word>> {
+    let by = Word::unknown_operand();
+    let mut command: Vec<Word> = Vec::new();
+    let mut is_placeholder = false;
+    loop {
+        let word = words.next()?;
+        if word.may_add_words {
+            return None;
+        }
+        if word.shape() == ";" || word.shape() == "+" && is_placeholder {
+            return (!command.is_empty()).then_some(command);
+        }
+        is_placeholder = word.shape() == "{}";
+        command.push(word.with_unknown("{}", &by));
+    }
+}
+
+/// `fd -x command`: everything behind the option is the command.
+fn fd(invocation: &Invocation<'_>) -> Result {
+    let arguments = invocation.arguments;
+    let index = arguments
+        .iter()
+        .position(|word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch"));
+    let before = &arguments[..index.unwrap_or(arguments.len())];
+    let effect = row("fd", before)
+        .unwrap_or_else(|| Effect::unknown(invocation.name, UnknownReason::Program));
+    let Some(index) = index else {
+        return Ok(Outcome::of(effect));
+    };
+    let by = Word::unknown_operand();
+    let words = arguments[index + 1..].iter();
+    let mut command: Vec<Word> = Vec::new();
+    let mut has_placeholder = false;
+    for word in words {
+        if word.shape() == ";" {
+            // More options of `fd` would follow.
+            return Err(argument(word));
+        }
+        let placed = ["{}", "{.}", "{/}", "{//}", "{/.}"]
+            .iter()
+            .fold(word.clone(), |word, placeholder| {
+                word.with_unknown(placeholder, &by)
+            });
+        has_placeholder |= placed.shape() != word.shape();
+        command.push(placed);
+    }
+    if !has_placeholder {
+        command.push(by);
+    }
+    Ok(Outcome::of(effect).with([NestedCommand::Command(command)]))
+}
+
+fn xargs(invocation: &Invocation<'_>) -> Result {
+    const OPTIONS: &str = "-0rtxpo -n= -P= -I= -L= -d= -E= -s= -a= -J= -R= -i?= -l?= -e?= --null --no-run-if-empty --verbose --interactive --exit --show-limits --open-tty --max-args= --max-procs= --delimiter= --arg-file= --max-chars= --max-lines?= --replace?= --eof?=";
+    let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
+    let rest = &invocation.arguments[known.length..];
+    let lists_files = matches!(invocation.input, StandardInput::Pipe { lists_files: true })
+        && known.values(&["-a", "--arg-file"]).is_empty()
+        && !known.has(&["-d", "--delimiter"]);
+    let by = if lists_files {
+        Word::unknown_operand()
+    } else {
+        Word::unknown()
+    };
+    if rest.is_empty() {
+        // It echoes its input.
+        return Ok(Outcome::reads());
+    }
+    let places = known
+        .options
+        .iter()
+        .rev()
+        .find(|(name, _)| matches!(name.as_str(), "-I" | "-i" | "-J" | "--replace"));
+    let mut command = rest.to_vec();
+    match places {
+        Some((_, placeholder)) => {
+            let placeholder = placeholder.as_ref().map_or("{}", Word::shape);
+            if placeholder.is_empty() || placeholder.contains('\0') {
+                return Err(Unknown::new("-I", UnknownReason::Expansion));
+            }
+            for word in &mut command {
+                if word.shape().contains(placeholder) {
+                    *word = word.with_unknown(placeholder, &by);
+                }
+            }
+        }
+        None => command.push(by),
+    }
+    Ok(Outcome::runs([NestedCommand::Command(command)]))
+}
+
+/// `parallel command {} ::: values`: it runs a line that a shell reads; the values in it are quoted.
+fn parallel(invocation: &Invocation<'_>) -> Result {
+    const OPTIONS: &str = "-kmXu0 -j= -n= -N= -L= -I= -C= -a= --keep-order --xargs --null --ungroup --group --tag --bar --eta --progress --will-cite --no-notice --line-buffer --lb --dry-run --dryrun --verbose --jobs= --max-args= --colsep= --arg-file= --delay= --timeout= --retries= --halt= --load= --memfree= --no-run-if-empty -r";
+    let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
+    let rest = &invocation.arguments[known.length..];
+    let separator = rest
+        .iter()
+        .position(|word| matches!(word.shape(), ":::" | "::::" | ":::+" | "::::+"));
+    let (command, values) = rest.split_at(separator.unwrap_or(rest.len()));
+    let values = values.get(1..).unwrap_or_default();
+    if known.has(&["--dry-run", "--dryrun"]) {
+        return Ok(Outcome::reads());
+    }
+    if command.is_empty() {
+        if values.is_empty() || values.iter().any(|word| word.shape().contains('\0')) {
+            return Err(Unknown::new("parallel", UnknownReason::Input));
+        }
+        return Ok(Outcome::runs(
+            values.iter().cloned().map(NestedCommand::Script),
+        ));
+    }
+    let from_line = separator.is_some_and(|at| rest[at].shape() == ":::")
+        && values
+            .iter()
+            .all(|word| !word.shape().starts_with('-') && !word.may_hide_option());
+    let from_files = separator.is_none()
+        && matches!(invocation.input, StandardInput::Pipe { lists_files: true });
+    let placeholder = known
+        .values(&["-I"])
+        .last()
+        .map_or("{}", |word| word.shape());
+    let text = joined(command).ok_or_else(|| Unknown::new("parallel", UnknownReason::Missing))?;
+    if text.shape().contains('\0') || placeholder.is_empty() {
+        return Err(expansion(&text));
+    }
+    // A value that is no option stands for all of them.
+    let value = if from_line || from_files { "./x" } else { "\0" };
+    let mut line = text.shape().to_owned();
+    let mut is_placed = false;
+    for placeholder in [
+        placeholder,
+        "{.}",
+        "{/}",
+        "{//}",
+        "{/.}",
+        "{1}",
+        "{2}",
+        "{3}",
+        "{#}",
+    ] {
+        is_placed |= line.contains(placeholder);
+        line = line.replace(placeholder, value);
+    }
+    if !is_placed {
+        line = format!("{line} {value}");
+    }
+    Ok(Outcome::runs([NestedCommand::Script(Word::literal(&line))]))
+}

@@ -1,0 +1,146 @@
+//! Shells, and commands that run a text in the same shell.
+
+use super::options::{Place, expansion, joined, split};
+use super::{Invocation, NestedCommand, Outcome, Result};
+use crate::command::StandardInput;
+use crate::effect::{Unknown, UnknownReason};
+use crate::word::Word;
+
+/// Returns the outcome of a shell, of `eval`, `source`, `trap` or `alias`.
+pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
+    let arguments = invocation.arguments;
+    Some(match invocation.name {
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" => shell(invocation),
+        "fish" | "rbash" | "csh" | "tcsh" | "nu" | "xonsh" | "elvish" => {
+            Ok(Outcome::unknown(invocation.name, UnknownReason::Code))
+        }
+        "source" | "." => sourced(invocation),
+        "eval" => evaluated(arguments),
+        "trap" => trapped(arguments),
+        "alias" => aliased(arguments),
+        _ => return None,
+    })
+}
+
+/// Returns the outcome of a script in the line. A script that only the running shell knows is unknown.
+pub(super) fn script(text: Word, run: fn(Word) -> NestedCommand) -> Outcome {
+    let outcome = if text.shape().contains('\0') {
+        Outcome::from(expansion(&text))
+    } else {
+        Outcome::reads()
+    };
+    outcome.with([run(text)])
+}
+
+/// `sh -c text`, `sh -n file`, `sh` with a script on its standard input.
+fn shell(invocation: &Invocation<'_>) -> Result {
+    const OPTIONS: &str = "-ceuxlvfns -o= --login --norc --noprofile --posix";
+    let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
+    let rest = &invocation.arguments[known.length..];
+    let is_setting = |word: &&Word| {
+        matches!(
+            word.text(),
+            Some("pipefail" | "errexit" | "nounset" | "xtrace" | "posix" | "noglob" | "verbose")
+        )
+    };
+    if let Some(word) = known
+        .values(&["-o"])
+        .into_iter()
+        .find(|word| !is_setting(word))
+    {
+        return Err(super::options::argument(word));
+    }
+    if known.has(&["-c"]) {
+        return match rest.first() {
+            Some(text) => Ok(script(text.clone(), NestedCommand::Script)),
+            None => Err(Unknown::new("-c", UnknownReason::Code)),
+        };
+    }
+    match rest.first() {
+        // It checks the syntax.
+        Some(word) if known.has(&["-n"]) && !word.is_standard_input() => Ok(Outcome::reads()),
+        Some(word) if !known.has(&["-s"]) => {
+            Err(Unknown::new(word.shape(), UnknownReason::HiddenCode))
+        }
+        _ => standard_input(invocation),
+    }
+}
+
+/// A script on the standard input.
+fn standard_input(invocation: &Invocation<'_>) -> Result {
+    match invocation.input {
+        StandardInput::Text(word) => Ok(script(word.clone(), NestedCommand::Script)),
+        _ => Err(Unknown::new(invocation.name, UnknownReason::Input)),
+    }
+}
+
+/// `source file`: code of the project, unless it is a well-known file that sets up an environment.
+fn sourced(invocation: &Invocation<'_>) -> Result {
+    const SETUP: &[&str] = &[
+        "~/.cargo/env",
+        "~/.nvm/nvm.sh",
+        "~/.bashrc",
+        "~/.profile",
+        "~/.bash_profile",
+        "~/.zshrc",
+        "~/.sdkman/bin/sdkman-init.sh",
+    ];
+    let arguments = match invocation.arguments {
+        [first, rest @ ..] if first.shape() == "--" => rest,
+        all => all,
+    };
+    let Some(file) = arguments.first() else {
+        return Err(Unknown::new(invocation.name, UnknownReason::HiddenCode));
+    };
+    if file.shape() == "/dev/stdin" {
+        return Ok(standard_input(invocation)?);
+    }
+    let location = file.location();
+    let activates = location
+        .strip_suffix("/bin/activate")
+        .is_some_and(|directory| {
+            !directory.starts_with('/')
+                && !directory.contains(['\0', '*', '?', '['])
+                && !directory.contains("..")
+        });
+    if (activates || SETUP.contains(&location.as_str())) && arguments.len() == 1 {
+        return Ok(Outcome::of(crate::effect::Effect::RunsProjectCode));
+    }
+    Err(Unknown::new(file.shape(), UnknownReason::HiddenCode))
+}
+
+fn evaluated(arguments: &[Word]) -> Result {
+    let arguments = match arguments {
+        [first, rest @ ..] if first.shape() == "--" => rest,
+        all => all,
+    };
+    Ok(joined(arguments).map_or_else(Outcome::reads, |text| script(text, NestedCommand::Eval)))
+}
+
+fn trapped(arguments: &[Word]) -> Result {
+    let known = split(arguments, "-lp", Place::Leading)?;
+    match &arguments[known.length..] {
+        [text, _signal, ..] if text.shape() != "-" => {
+            Ok(script(text.clone(), NestedCommand::Script))
+        }
+        _ => Ok(Outcome::reads()),
+    }
+}
+
+/// Aliases, with unknown arguments.
+fn aliased(arguments: &[Word]) -> Result {
+    let known = split(arguments, "-p", Place::Leading)?;
+    let mut outcome = Outcome::reads();
+    for word in &arguments[known.length..] {
+        if let Some(value) = word.after_equals() {
+            if value.shape().contains('\0') {
+                return Err(expansion(word));
+            }
+            let text = joined(&[value, Word::unknown()]);
+            outcome.nested.extend(text.map(NestedCommand::Script));
+        } else if word.text().is_none() {
+            return Err(expansion(word));
+        }
+    }
+    Ok(outcome)
+}
