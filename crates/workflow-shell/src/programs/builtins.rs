@@ -253,7 +253,7 @@ fn declared(arguments: &[Word], options: &str, exports: bool) -> Result {
                 Some(text) => {
                     outcome
                         .variables
-                        .push((VariableKind::Evaluated, text.to_owned(), None))
+                        .push((VariableKind::Evaluated, text.to_owned(), None));
                 }
                 None => return Err(expansion(&value)),
             }

@@ -40,9 +40,9 @@ fn find(arguments: &[Word]) -> Result {
         if word.may_hide_option() {
             return Err(expansion(word));
         }
-        let is_expression =
+        let is_predicate =
             shape.starts_with('-') && shape.len() > 1 || matches!(shape, "(" | ")" | "!" | ",");
-        if !is_expression {
+        if !is_predicate {
             if in_expression || shape.starts_with(['(', '!', ')', ',']) {
                 return Err(argument(word));
             }
@@ -67,7 +67,7 @@ fn find(arguments: &[Word]) -> Result {
                 );
             }
             "-fprint" | "-fprint0" | "-fls" => {
-                writes.push(write(words.next().ok_or_else(missing)?))
+                writes.push(write(words.next().ok_or_else(missing)?));
             }
             "-fprintf" => {
                 writes.push(write(words.next().ok_or_else(missing)?));
