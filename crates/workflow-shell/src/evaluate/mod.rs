@@ -703,7 +703,7 @@ impl<'a> Evaluator<'a> {
         self.accesses_of_program(name, &words[1..], scope);
         let mut effect = outcome.effect;
         if let Effect::Writes(writes) = &mut effect {
-            self.locate_writes(name, &words[1..], writes);
+            Self::locate_writes(name, &words[1..], writes);
         }
         for location in outcome.reads {
             self.recorder.access(&location, scope);
@@ -715,7 +715,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Sets the locations of writes for programs that write more, or less, than the files that they name.
-    fn locate_writes(&self, name: &str, arguments: &[Word], writes: &mut [FileWrite]) {
+    fn locate_writes(name: &str, arguments: &[Word], writes: &mut [FileWrite]) {
         // A git command that names what it changes, or changes no file of the project, writes
         // nothing else outside of `.git`.
         let chooses_git_directory = name == "git"

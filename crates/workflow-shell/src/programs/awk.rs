@@ -38,6 +38,7 @@ enum Last {
 /// Returns whether a program certainly writes no file and runs no command.
 ///
 /// `>` is a comparison in parentheses, unless a `for` has a statement there, and in a pattern. Anywhere else it may write.
+#[expect(clippy::too_many_lines, reason = "one match over the tokens")]
 pub(super) fn only_reads(program: &str) -> bool {
     let mut rest = program;
     let mut last = Last::Operator;
@@ -50,8 +51,8 @@ pub(super) fn only_reads(program: &str) -> bool {
         rest = after;
         match next {
             ' ' | '\t' | '\r' => {}
-            '\n' | ';' | ',' | '?' | ':' | '~' | '!' | '%' | '*' | '^' | '=' | '<' | '&' => {
-                last = Last::Operator
+            '\n' | ';' | ',' | '?' | ':' | '~' | '!' | '%' | '*' | '^' | '=' | '<' | '&' | '$' => {
+                last = Last::Operator;
             }
             '+' | '-' => {
                 if let Some(more) = rest.strip_prefix(next) {
@@ -61,7 +62,6 @@ pub(super) fn only_reads(program: &str) -> bool {
                     last = Last::Operator;
                 }
             }
-            '$' => last = Last::Operator,
             '\\' => match rest.strip_prefix('\n') {
                 Some(more) => rest = more,
                 None => return false,

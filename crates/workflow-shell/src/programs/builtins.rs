@@ -12,8 +12,8 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     let arguments = invocation.arguments;
     Some(match invocation.name {
         "echo" | ":" | "true" | "false" | "pwd" | "dirs" | "type" | "times" | "help" | "exit"
-        | "return" | "break" | "continue" | "shift" | "umask" | "wait" | "suspend" | "logout"
-        | "fg" | "bg" | "disown" | "caller" | "ulimit" => Ok(Outcome::reads()),
+        | "return" | "break" | "continue" | "shift" | "umask" | "suspend" | "logout" | "fg"
+        | "bg" | "disown" | "caller" | "ulimit" => Ok(Outcome::reads()),
         "cd" | "pushd" | "popd" | "chdir" => split(arguments, "-LPen -<n>", Place::Leading)
             .map(|_| Outcome::reads())
             .or_else(|unknown| {
@@ -26,6 +26,11 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
             }),
         "printf" => printed(arguments),
         "test" | "[" => tested(arguments),
+        "wait" => match arguments.first() {
+            // The name behind `-p` may have an index, which is evaluated.
+            Some(word) if word.shape().starts_with("-p") => Err(argument(word)),
+            _ => Ok(Outcome::reads()),
+        },
         "jobs" => only(arguments, "-lpnrs"),
         "kill" => killed(arguments),
         "hash" => only(arguments, "-rlt"),
@@ -248,7 +253,7 @@ fn declared(arguments: &[Word], options: &str, exports: bool) -> Result {
                 Some(text) => {
                     outcome
                         .variables
-                        .push((VariableKind::Evaluated, text.to_owned(), None))
+                        .push((VariableKind::Evaluated, text.to_owned(), None));
                 }
                 None => return Err(expansion(&value)),
             }

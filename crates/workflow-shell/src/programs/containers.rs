@@ -16,9 +16,10 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     let (start, runs) = match (invocation.name, words.as_slice()) {
         ("docker" | "podman", [Some("run"), ..]) => (1, true),
         ("docker" | "podman", [Some("container"), Some("run"), ..]) => (2, true),
-        ("docker" | "podman", [Some("exec"), ..]) => (1, false),
         ("docker" | "podman", [Some("container" | "compose"), Some("exec"), ..]) => (2, false),
-        ("docker-compose" | "podman-compose", [Some("exec"), ..]) => (1, false),
+        ("docker" | "podman" | "docker-compose" | "podman-compose", [Some("exec"), ..]) => {
+            (1, false)
+        }
         ("kubectl" | "oc", [Some("exec"), ..]) => return Some(in_pod(&invocation.arguments[1..])),
         _ => return None,
     };

@@ -15,8 +15,7 @@ const DIRECTORIES: &[&str] = &[
 pub(crate) fn is_known_location(word: &Word) -> bool {
     let location = word.location();
     match location.rsplit_once('/') {
-        None => true,
-        Some((".", "gradlew" | "mvnw")) => true,
+        None | Some((".", "gradlew" | "mvnw")) => true,
         Some((directory, _)) => DIRECTORIES.contains(&directory),
     }
 }

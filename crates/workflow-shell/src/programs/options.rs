@@ -162,8 +162,8 @@ impl Known<'_> {
     /// Returns the values of these options.
     pub(super) fn values(&self, names: &[&str]) -> Vec<&Word> {
         let options = self.options.iter();
-        let named = options.filter(|(name, _)| names.contains(&name.as_str()));
-        named.filter_map(|(_, value)| value.as_ref()).collect()
+        let given = options.filter(|(name, _)| names.contains(&name.as_str()));
+        given.filter_map(|(_, value)| value.as_ref()).collect()
     }
 }
 

@@ -291,7 +291,8 @@ fn make(arguments: &[Word]) -> Result {
                 "V" | "VERBOSE" | "DEBUG" | "CI" | "RELEASE" | "PROFILE" | "BUILD_TYPE" | "Q"
             ) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
         });
-        let is_goal = !text.contains('=') && (dry || is_check(text) || text.ends_with(".o"));
+        let is_goal =
+            !text.contains('=') && (dry || is_check(text) || text.strip_suffix(".o").is_some());
         if !is_number && !is_setting && !is_goal {
             return Err(argument(word));
         }
@@ -401,7 +402,7 @@ fn interpreter(arguments: &[Word], checks: &str, tests: &str, test: &str) -> Res
     let [first, ..] = arguments else {
         return Err(Unknown::new("…", UnknownReason::Input));
     };
-    let code = |_| Unknown::new(first.shape(), UnknownReason::Code);
+    let code = |()| Unknown::new(first.shape(), UnknownReason::Code);
     let is_file = |word: &&Word| !word.is_standard_input();
     if let Ok(known) = split(arguments, checks, Place::Leading) {
         let files = &arguments[known.length..];
@@ -441,16 +442,19 @@ fn git(arguments: &[Word]) -> Option<Result> {
         let is_known = matches!(
             (name.as_str(), value),
             ("core.pager", "cat" | "")
-                | (
-                    "core.quotepath" | "core.quotepath ",
-                    "true" | "false" | "off" | "on"
-                )
+                | ("core.quotepath", "true" | "false" | "off" | "on")
                 | ("log.showsignature", "false")
-                | ("diff.renames", _)
-                | ("diff.mnemonicprefix" | "diff.noprefix", _)
-                | ("merge.conflictstyle", _)
                 | ("gc.auto", "0")
-                | ("core.abbrev" | "diff.algorithm" | "diff.context", _)
+                | (
+                    "diff.renames"
+                        | "diff.mnemonicprefix"
+                        | "diff.noprefix"
+                        | "diff.algorithm"
+                        | "diff.context"
+                        | "merge.conflictstyle"
+                        | "core.abbrev",
+                    _
+                )
         );
         (is_known || is_color && value.bytes().all(|byte| byte.is_ascii_alphanumeric()))
             .then_some(())

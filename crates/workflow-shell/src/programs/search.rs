@@ -1,7 +1,7 @@
 //! Programs that search for files and run commands for them: `find`, `fd`, `xargs`, `parallel`.
 
 use super::options::{Place, argument, expansion, joined, split};
-use super::{Invocation, NestedCommand, Outcome, Result, row};
+use super::{Invocation, NestedCommand, Outcome, Result};
 use crate::analysis::FileWrite;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
@@ -40,9 +40,9 @@ fn find(arguments: &[Word]) -> Result {
         if word.may_hide_option() {
             return Err(expansion(word));
         }
-        let is_expression =
+        let is_predicate =
             shape.starts_with('-') && shape.len() > 1 || matches!(shape, "(" | ")" | "!" | ",");
-        if !is_expression {
+        if !is_predicate {
             if in_expression || shape.starts_with(['(', '!', ')', ',']) {
                 return Err(argument(word));
             }
@@ -67,7 +67,7 @@ fn find(arguments: &[Word]) -> Result {
                 );
             }
             "-fprint" | "-fprint0" | "-fls" => {
-                writes.push(write(words.next().ok_or_else(missing)?))
+                writes.push(write(words.next().ok_or_else(missing)?));
             }
             "-fprintf" => {
                 writes.push(write(words.next().ok_or_else(missing)?));
@@ -121,6 +121,8 @@ fn executed<'a>(words: &mut impl Iterator<Item = &'a Word>) -> Option<Vec<Word>>
     }
 }
 
+const FD_OPTIONS: &str = "-HIusigFaLp01q -d= -t= -e= -E= -S= -j= -c= --hidden --no-ignore --no-ignore-vcs --no-ignore-parent --unrestricted --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --follow --full-path --print0 --quiet --max-depth= --min-depth= --exact-depth= --type= --extension= --exclude= --size= --changed-within= --changed-before= --owner= --max-results= --color= --threads= --strip-cwd-prefix --one-file-system --base-directory= --search-path= --prune";
+
 /// `fd -x command`: everything behind the option is the command.
 fn fd(invocation: &Invocation<'_>) -> Result {
     let arguments = invocation.arguments;
@@ -128,10 +130,9 @@ fn fd(invocation: &Invocation<'_>) -> Result {
         .iter()
         .position(|word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch"));
     let before = &arguments[..index.unwrap_or(arguments.len())];
-    let effect = row("fd", before)
-        .unwrap_or_else(|| Effect::unknown(invocation.name, UnknownReason::Program));
+    split(before, FD_OPTIONS, Place::Anywhere)?;
     let Some(index) = index else {
-        return Ok(Outcome::of(effect));
+        return Ok(Outcome::reads());
     };
     let by = Word::unknown_operand();
     let words = arguments[index + 1..].iter();
@@ -153,7 +154,7 @@ fn fd(invocation: &Invocation<'_>) -> Result {
     if !has_placeholder {
         command.push(by);
     }
-    Ok(Outcome::of(effect).with([NestedCommand::Command(command)]))
+    Ok(Outcome::runs([NestedCommand::Command(command)]))
 }
 
 fn xargs(invocation: &Invocation<'_>) -> Result {

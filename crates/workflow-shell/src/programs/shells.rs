@@ -15,7 +15,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
             Ok(Outcome::unknown(invocation.name, UnknownReason::Code))
         }
         "source" | "." => sourced(invocation),
-        "eval" => evaluated(arguments),
+        "eval" => Ok(evaluated(arguments)),
         "trap" => trapped(arguments),
         "alias" => aliased(arguments),
         _ => return None,
@@ -93,7 +93,7 @@ fn sourced(invocation: &Invocation<'_>) -> Result {
         return Err(Unknown::new(invocation.name, UnknownReason::HiddenCode));
     };
     if file.shape() == "/dev/stdin" {
-        return Ok(standard_input(invocation)?);
+        return standard_input(invocation);
     }
     let location = file.location();
     let activates = location
@@ -109,12 +109,12 @@ fn sourced(invocation: &Invocation<'_>) -> Result {
     Err(Unknown::new(file.shape(), UnknownReason::HiddenCode))
 }
 
-fn evaluated(arguments: &[Word]) -> Result {
+fn evaluated(arguments: &[Word]) -> Outcome {
     let arguments = match arguments {
         [first, rest @ ..] if first.shape() == "--" => rest,
         all => all,
     };
-    Ok(joined(arguments).map_or_else(Outcome::reads, |text| script(text, NestedCommand::Eval)))
+    joined(arguments).map_or_else(Outcome::reads, |text| script(text, NestedCommand::Eval))
 }
 
 fn trapped(arguments: &[Word]) -> Result {
