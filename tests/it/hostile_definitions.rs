@@ -128,10 +128,12 @@ fn hostile(level: Section, key: &Key) -> Value {
     match (level, key.name) {
         (Section::Workflow, "phases") => json!([phase(json!({}))]),
         (Section::Workflow, "name" | "commandName") => json!("w"),
-        (Section::Phase, "gate") => {
+        (Section::Workflow | Section::Phase, "gate") => {
             json!([{"run": ["./evil"]}, {"run": "./evil", "shell": true}, {"git": "clean"}])
         }
-        (Section::Phase, "approve") => json!({"ask": "May it?", "show": "../home/secret"}),
+        (Section::Workflow | Section::Phase, "approve") => {
+            json!({"ask": "May it?", "show": "../home/secret"})
+        }
         (Section::Reference, "subworkflow") => json!("part"),
         (Section::Gate, "run") => json!(["./evil"]),
         (Section::Gate, "shell") => json!(true),
@@ -194,6 +196,7 @@ fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
     match (level, key) {
         (Section::Rule, "allow" | "ask") => drop(map.as_object_mut().unwrap().remove("block")),
         (Section::Http, "token") => drop(map.as_object_mut().unwrap().remove("tokenEnv")),
+        (Section::Gate, "cwd" | "env") => merge(&mut map, json!({"run": ["./evil"]})),
         (Section::Trigger, "prompt") => merge(&mut map, json!({"file": "victim.txt"})),
         _ => {}
     }
