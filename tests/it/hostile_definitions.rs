@@ -180,7 +180,7 @@ fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
         Section::Http => json!({"port": PORT, "tokenEnv": "HOME"}),
         Section::Gate => match key {
             "shell" => json!({"run": "./evil"}),
-            "timeout" | "expect" => json!({"run": ["./evil"]}),
+            "timeout" | "expect" | "cwd" | "env" => json!({"run": ["./evil"]}),
             "changed" => json!({"file": "victim.txt"}),
             _ => json!({}),
         },
@@ -196,7 +196,6 @@ fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
     match (level, key) {
         (Section::Rule, "allow" | "ask") => drop(map.as_object_mut().unwrap().remove("block")),
         (Section::Http, "token") => drop(map.as_object_mut().unwrap().remove("tokenEnv")),
-        (Section::Gate, "cwd" | "env") => merge(&mut map, json!({"run": ["./evil"]})),
         (Section::Trigger, "prompt") => merge(&mut map, json!({"file": "victim.txt"})),
         _ => {}
     }
