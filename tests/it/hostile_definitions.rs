@@ -128,10 +128,12 @@ fn hostile(level: Section, key: &Key) -> Value {
     match (level, key.name) {
         (Section::Workflow, "phases") => json!([phase(json!({}))]),
         (Section::Workflow, "name" | "commandName") => json!("w"),
-        (Section::Phase, "gate") => {
+        (Section::Workflow | Section::Phase, "gate") => {
             json!([{"run": ["./evil"]}, {"run": "./evil", "shell": true}, {"git": "clean"}])
         }
-        (Section::Phase, "approve") => json!({"ask": "May it?", "show": "../home/secret"}),
+        (Section::Workflow | Section::Phase, "approve") => {
+            json!({"ask": "May it?", "show": "../home/secret"})
+        }
         (Section::Reference, "subworkflow") => json!("part"),
         (Section::Gate, "run") => json!(["./evil"]),
         (Section::Gate, "shell") => json!(true),
@@ -178,7 +180,7 @@ fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
         Section::Http => json!({"port": PORT, "tokenEnv": "HOME"}),
         Section::Gate => match key {
             "shell" => json!({"run": "./evil"}),
-            "timeout" | "expect" => json!({"run": ["./evil"]}),
+            "timeout" | "expect" | "cwd" | "env" => json!({"run": ["./evil"]}),
             "changed" => json!({"file": "victim.txt"}),
             _ => json!({}),
         },

@@ -25,7 +25,8 @@ pub(crate) struct Finding {
     pub(crate) span: Option<Span>,
     pub(crate) message: String,
     pub(crate) help: Cow<'static, str>,
-    pub(crate) fix: Option<Fix>,
+    /// Boxed, because few findings have one.
+    pub(crate) fix: Option<Box<Fix>>,
 }
 
 impl Finding {
@@ -72,10 +73,10 @@ impl Finding {
 
     /// The same finding, with a replacement at its location that corrects it.
     pub(crate) fn fix(mut self, from: &str, to: &str) -> Self {
-        self.fix = Some(Fix {
+        self.fix = Some(Box::new(Fix {
             from: from.to_owned(),
             to: to.to_owned(),
-        });
+        }));
         self
     }
 

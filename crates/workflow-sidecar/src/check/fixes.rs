@@ -40,12 +40,12 @@ pub(crate) fn apply(diagnostics: &[Diagnostic], write: bool) -> anyhow::Result<V
         // From the end, so that columns before a replacement stay as they are.
         fixes.sort_by_key(|(region, _)| std::cmp::Reverse((region.line, region.column)));
         fixes.dedup_by_key(|(region, _)| (region.line, region.column));
-        let (fixed, mut changed) = fixed(&file, &text, &fixes);
-        if write && fixed != text {
-            replace(&file, &fixed)?;
+        let (corrected, mut lines) = fixed(&file, &text, &fixes);
+        if write && corrected != text {
+            replace(&file, &corrected)?;
         }
-        changed.reverse();
-        changes.extend(changed);
+        lines.reverse();
+        changes.extend(lines);
     }
     Ok(changes)
 }

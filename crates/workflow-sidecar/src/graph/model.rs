@@ -294,13 +294,13 @@ fn rule_text(rule: &Rule) -> String {
         None => {}
     }
     if !rule.path.is_empty() {
-        text += &format!(" in {}", rule.path.join(", "));
+        text = format!("{text} in {}", rule.path.join(", "));
     }
     if !rule.command.is_empty() {
-        text += &format!(": {}", rule.command.join(", "));
+        text = format!("{text}: {}", rule.command.join(", "));
     }
     for (field, pattern) in &rule.input {
-        text += &format!(" with {field} {pattern}");
+        text = format!("{text} with {field} {pattern}");
     }
     short(&text)
 }

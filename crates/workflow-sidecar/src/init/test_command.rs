@@ -39,8 +39,8 @@ pub(super) fn test_command(project: &Path) -> Option<String> {
         .map(|(_, command)| *command);
     let is_dotnet = || {
         let entries = fs::read_dir(project).ok()?;
-        let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names
+        let mut files = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        files
             .any(|name| {
                 [".sln", ".csproj", ".fsproj"]
                     .iter()

@@ -70,7 +70,7 @@ pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]
 pub(super) fn decisions(asked: Option<&str>, expected: &[String], heard: &[String]) -> Vec<Change> {
     let [expected, heard] = [expected, heard].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(asked, line));
-        facts.filter_map(decision).collect::<Vec<_>>()
+        facts.filter_map(|fact| decision(&fact)).collect::<Vec<_>>()
     });
     let differing = |about: &&'static str| {
         let [one, other] = [&expected, &heard].map(|facts| of(about, facts));
@@ -86,12 +86,13 @@ const DECISIONS: [&str; 6] = [CALL, ANSWER, ERROR, QUESTION, TO_AGENT, POSITION]
 const POSITION_MEMBERS: [&str; 4] = ["active", "cancelled", "currentPath", "globalStepCount"];
 
 /// The part of a fact that is a decision; `None` if there is none.
-fn decision(fact: Fact) -> Option<Fact> {
+fn decision(fact: &Fact) -> Option<Fact> {
     if fact.about != STORED {
         let is_decision = DECISIONS.contains(&fact.about);
         return is_decision.then(|| Fact {
+            about: fact.about,
+            verdict: fact.verdict,
             text: String::new(),
-            ..fact
         });
     }
     let state: Value = serde_json::from_str(&fact.text).ok()?;

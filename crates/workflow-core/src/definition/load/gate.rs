@@ -89,19 +89,19 @@ fn read_run(keys: &mut MapReader<'_, '_, '_>, is_run: bool) -> Option<RunCheck> 
             .map(|(stream, _)| *stream)
             .unwrap_or_default(),
         stdout: output.map(|(_, pattern)| pattern),
-        cwd: cwd?,
+        cwd: cwd.ok()?,
         env,
     })
 }
 
-/// Returns the directory of a command; `None` if it cannot be one.
+/// Returns the directory of a command; an error if it cannot be one, which is reported.
 fn read_directory(
     reader: &mut Reader<'_>,
     field: Field<crate::definition::schema::Text>,
-) -> Option<Option<String>> {
+) -> Result<Option<String>, ()> {
     let text = match field {
-        Field::Absent | Field::NoValue => return Some(None),
-        Field::Wrong { .. } => return None,
+        Field::Absent | Field::NoValue => return Ok(None),
+        Field::Wrong { .. } => return Err(()),
         Field::Value { value, .. } => value,
     };
     let leaves = text.value.starts_with(['/', '~', '\\'])
@@ -114,9 +114,9 @@ fn read_directory(
         );
         let finding = Finding::error(Code::PathRefused, text.span, message);
         reader.report(finding.help("write it from the project's root: `cwd: packages/api`"));
-        return None;
+        return Err(());
     }
-    Some(Some(text.value))
+    Ok(Some(text.value))
 }
 
 /// Reports names that no environment variable can have.

@@ -78,6 +78,10 @@ impl OutputStream {
         }
     }
 
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde passes a reference"
+    )]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -60,7 +60,7 @@ impl Findings {
             location: Some(location),
             workflow: self.workflow.clone(),
             help: Some(finding.help.into_owned()),
-            fix: finding.fix,
+            fix: finding.fix.map(|fix| *fix),
         });
     }
 

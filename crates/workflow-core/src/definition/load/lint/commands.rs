@@ -11,11 +11,6 @@ pub(super) fn finding((pattern, span): Item<'_>, severity: Severity) -> Option<F
     };
     if let Some(sign) = regex_sign(pattern) {
         let why = format!("it is no regular expression, and `{sign}` is only itself");
-        let severity = if matches!(sign, ".*" | ".+") {
-            Severity::Warning
-        } else {
-            severity
-        };
         let finding = report(severity, &why);
         return Some(match without_regex(pattern) {
             Some(plain) => corrected(finding, pattern, &plain),

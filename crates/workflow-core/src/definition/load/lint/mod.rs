@@ -1,7 +1,6 @@
 //! Checks of single rules: names, patterns and conditions by which a rule can never act.
 //!
-//! A rule that forbids and cannot act is an error, since a guard must not be dropped; one that allows is a warning. The rule
-//! itself is read as it is written.
+//! All of them are warnings: the rule is read as it is written, so that a workflow that could be started still can.
 
 mod commands;
 mod paths;
@@ -16,15 +15,13 @@ type Item<'m> = (&'m str, Option<Span>);
 
 /// Checks a rule before it is read.
 pub(super) fn check_rule(reader: &mut Reader<'_>, map: &Map<'_>) {
+    let severity = Severity::Warning;
     let heads = [
-        (rule::BLOCK.key.name, Severity::Error),
-        (rule::ASK.key.name, Severity::Error),
-        (rule::ALLOW.key.name, Severity::Warning),
+        rule::BLOCK.key.name,
+        rule::ASK.key.name,
+        rule::ALLOW.key.name,
     ];
-    let mut heads = heads.iter();
-    let Some((tools, severity)) =
-        heads.find_map(|(name, severity)| Some((items(value(map, name)?), *severity)))
-    else {
+    let Some(tools) = heads.iter().find_map(|name| Some(items(value(map, name)?))) else {
         return;
     };
     for &tool in &tools {
@@ -91,7 +88,7 @@ fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>], severity: Severity) -> Vec
         let (severity, span) = if all_dead {
             (severity, key_span.and_then(|entry| entry.key_span))
         } else {
-            (Severity::Warning, *tool_span)
+            (severity, *tool_span)
         };
         let message = format!("the rule never acts on `{tool}` with `{key}`: `{tool}` {why}");
         let finding = Finding::new(severity, Code::DeadCondition, span, message);
