@@ -73,7 +73,7 @@ impl Report {
     }
 
     /// Describes the report as a line of a list, with the output below.
-    fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let Self {
             what,
             reason,

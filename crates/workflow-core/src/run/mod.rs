@@ -11,6 +11,6 @@ pub use resolve::{Level, Position, Stale, entry_name, first_phase};
 pub use restore::{RestoredRun, restore};
 pub use state::{Path, PathSegment, RunState};
 pub(crate) use stored::reachable;
-pub use stored::{StoredDefinition, StoredGate, StoredRun, entry_type};
+pub use stored::{PersonMove, StoredDefinition, StoredGate, StoredRun, entry_type};
 pub(crate) use stored_state::MAX_TIME;
-pub use transition::{TransitionError, advance, cancel, repeat, start};
+pub use transition::{TransitionError, advance, cancel, jump, repeat, start};

@@ -11,7 +11,7 @@ use crate::reminders::ContinueCounters;
 
 use super::stored::{VERSION, entry_type};
 use super::stored_state::{Damage, state_from};
-use super::{RunState, StoredDefinition, StoredGate, StoredRun};
+use super::{PersonMove, RunState, StoredDefinition, StoredGate, StoredRun};
 
 /// The content of the entries.
 #[derive(Debug, Default)]
@@ -24,6 +24,8 @@ pub struct RestoredRun {
     pub counters: ContinueCounters,
     /// Its approval request, if it is paused for it.
     pub approval_request: Option<String>,
+    /// The last move, if a person made it.
+    pub moved_by: Option<PersonMove>,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// Reports on entries that could not be used.
@@ -53,8 +55,11 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             &task_id,
             &mut restored.diagnostics,
         );
-        (restored.counters, restored.approval_request) =
-            run.map_or_else(Default::default, |run| (run.counters, run.approval_request));
+        if let Some(run) = run {
+            restored.counters = run.counters;
+            restored.approval_request = run.approval_request;
+            restored.moved_by = run.moved_by;
+        }
         let step = restored
             .state
             .as_ref()

@@ -41,6 +41,7 @@ impl StoredRun {
             task_id: task_id.to_owned(),
             counters,
             approval_request: None,
+            moved_by: None,
         }
     }
 }
@@ -87,6 +88,24 @@ pub struct StoredRun {
     /// The approval request, if the run is paused for it.
     #[serde(default, rename = "awaits", skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<String>,
+    /// The last move, if a person made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_by: Option<PersonMove>,
+}
+
+/// A move of the run that a person made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonMove {
+    /// The author: always `person`.
+    pub by: String,
+    /// The command: `next`, `skip`, `goto` or `approve`.
+    pub command: String,
+    /// The number of moves of the run, this one included.
+    pub step: u64,
+    /// The gates and approvals that the person passed over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrode: Vec<String>,
 }
 
 /// The result of a gate, or its baseline: the state of files when its phase was entered.

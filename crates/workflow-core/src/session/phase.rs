@@ -168,6 +168,21 @@ impl ResolvedPhase {
         names.join(" > ")
     }
 
+    /// The phase, as people read it.
+    pub(crate) fn label(&self) -> String {
+        format!("{} {}", self.phase.emoji, self.phase.name)
+    }
+
+    /// The place of the phase, as people read it.
+    pub(crate) fn place(&self) -> String {
+        let (current, total) = self.progress;
+        format!(
+            "Workflow {}, phase {} ({current} of {total})",
+            self.breadcrumb_names(),
+            self.label()
+        )
+    }
+
     /// The name of the innermost scope.
     pub(crate) fn scope_name(&self) -> &str {
         self.breadcrumb.last().map_or("", |crumb| &crumb.name)

@@ -11,7 +11,7 @@ use super::ids::Ids;
 use super::questions::{QuestionTable, QuestionText, TIMED_OUT, Topic};
 use super::run::ActiveRun;
 use crate::definition::{Check, Gate, RunCheck};
-use crate::effect::{AnswerKind, DeferredAnswer, Effect, Effects, GateRun, ToolAnswer};
+use crate::effect::{AnswerKind, Effect, Effects, GateRun, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
 use crate::reminders::PauseReason;
@@ -86,6 +86,11 @@ pub(crate) enum ExitOutcome {
     Wait,
     /// The run stays in the phase.
     Stay(ToolAnswer),
+    /// The run stays in the phase, because its gate did not pass. The answer is for the agent.
+    NotPassed(ToolAnswer, Vec<Report>),
+    /// The run stays in the phase, because a person chose another answer than the one that approves. The answer is for
+    /// the agent.
+    Declined(ToolAnswer),
     /// The run leaves the phase. Its gate passed with these reports.
     Advance(Vec<Report>),
 }
@@ -105,6 +110,17 @@ pub(crate) struct ExitContext<'a> {
     pub(crate) questions: &'a mut QuestionTable,
     pub(crate) ids: &'a mut Ids,
     pub(crate) project_trusted: bool,
+}
+
+/// The activity of an exit from a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitActivity {
+    /// A person is asked for trust in the commands of the gate.
+    AwaitingTrust,
+    /// The gate runs.
+    RunningGate,
+    /// A person is asked for approval.
+    AwaitingApproval,
 }
 
 impl ExitContext<'_> {
@@ -138,6 +154,44 @@ impl PhaseExit {
             self.need_approval(pending, context, out)
         } else {
             ExitOutcome::Advance(Vec::new())
+        }
+    }
+
+    /// Starts to leave a phase that a person has approved: only its gate is missing.
+    pub(crate) fn begin_approved(
+        &mut self,
+        request: RequestId,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let phase = context.active_run().and_then(|run| run.phase());
+        if phase.is_none_or(|phase| phase.phase.gate.is_empty()) {
+            ExitOutcome::Advance(Vec::new())
+        } else {
+            self.start_gate(request, true, context, out)
+        }
+    }
+
+    /// What leaving the phase waits for; `None` if no exit is in progress.
+    pub(crate) fn activity(&self) -> Option<ExitActivity> {
+        match self {
+            Self::Idle => None,
+            Self::AwaitingTrust { .. } => Some(ExitActivity::AwaitingTrust),
+            Self::RunningGate { .. } => Some(ExitActivity::RunningGate),
+            Self::ReadingApproval { .. } | Self::AwaitingApproval { .. } => {
+                Some(ExitActivity::AwaitingApproval)
+            }
+        }
+    }
+
+    /// The open question for approval.
+    pub(crate) fn approval_question(&self) -> Option<QuestionId> {
+        match self {
+            Self::AwaitingApproval { question, .. } => Some(*question),
+            Self::Idle
+            | Self::AwaitingTrust { .. }
+            | Self::RunningGate { .. }
+            | Self::ReadingApproval { .. } => None,
         }
     }
 
@@ -322,18 +376,15 @@ impl PhaseExit {
         self.request() == Some(request)
     }
 
-    /// Stops the gate, withdraws the question, and answers the pending request.
+    /// Stops the gate and withdraws the question. Returns the pending request, and its answer.
     pub(crate) fn cancel(
         &mut self,
         why: &str,
         run: Option<&mut ActiveRun>,
         questions: &mut QuestionTable,
         out: &mut Effects,
-    ) {
-        if let Some(request) = self.request() {
-            let answer = DeferredAnswer::Step(cancelled(why));
-            out.answer(request, answer, Effects::at(out.now()));
-        }
+    ) -> Option<(RequestId, ToolAnswer)> {
+        let answer = self.request().map(|request| (request, cancelled(why)));
         match std::mem::take(self) {
             Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } => {
                 questions.close(question);
@@ -351,6 +402,7 @@ impl PhaseExit {
         if let Some(run) = run {
             run.clear_dialog_approval(out);
         }
+        answer
     }
 
     /// The pending request.
@@ -498,11 +550,12 @@ impl PhaseExit {
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         if !has_passed {
             run.drop_open_approval(out);
-            return ExitOutcome::Stay(ToolAnswer {
+            let answer = ToolAnswer {
                 text: not_passed(&name, &reports),
                 details: json!({ "active": true, "advanced": false, "gate": reports }),
                 kind: Some(AnswerKind::Error),
-            });
+            };
+            return ExitOutcome::NotPassed(answer, reports);
         }
         if run.approval().is_none() || approved {
             return ExitOutcome::Advance(reports);
@@ -619,7 +672,7 @@ impl PhaseExit {
             Some(choice) => {
                 run.drop_approval(out);
                 let choice = &approval.choices[choice];
-                ExitOutcome::Stay(ToolAnswer {
+                ExitOutcome::Declined(ToolAnswer {
                     text: format!(
                         "The user was asked \"{}\" and chose \"{choice}\": the phase goes on. Ask what to change if it is not clear, and call \
                          workflow_step with action='next' again when it is done.",

@@ -46,6 +46,8 @@ pub(crate) enum Topic {
     Trust,
     /// Approval to leave a phase.
     Approval,
+    /// A move of the run that passes gates or approvals over.
+    Move,
     /// A restore of the code.
     Restore,
     /// Trust in the triggers of the project.
@@ -60,6 +62,7 @@ impl Topic {
             Self::ToolCall => "The call was not allowed.",
             Self::Trust => "Nothing was trusted, and no command was run.",
             Self::Approval => "It approved nothing.",
+            Self::Move => "The workflow was not moved.",
             Self::Restore => "The code stays as it is.",
             Self::Triggers => "The triggers of the project are not watched.",
         }

@@ -298,6 +298,7 @@ fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
     assert_eq!(
         lines,
         [
+            "status N-w > 🔹 A [1/2] · ⏳ gate running",
             r#"gate #2 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
         ]
     );
@@ -394,6 +395,7 @@ fn a_gate_of_the_user_needs_no_trust_in_the_project() {
         world.tool("next"),
         [
             "later #2",
+            "status N-w > 🔹 A [1/2] · ⏳ gate running",
             r#"gate #1 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust []"#
         ]
     );
@@ -402,6 +404,7 @@ fn a_gate_of_the_user_needs_no_trust_in_the_project() {
         world.tool("next"),
         [
             "later #3",
+            "status N-w > N-s [2/2] > 🔹 X [1/1] · ⏳ gate running",
             r#"gate #2 checks [{"check":{"run":{"command":["make"],"shell":false,"timeout":600,"exit":{"code":0}}}}], baseline null, to trust [{"command":["make"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
         ]
     );
