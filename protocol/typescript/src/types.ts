@@ -329,6 +329,8 @@ export type CommandDeclaration = {
   description: string;
   /** Whether `command/complete` has something to say about its arguments. */
   completes: boolean;
+  /** Whether it runs at once while the agent works; any other waits until the agent has finished. */
+  immediate?: boolean;
 };
 
 /** The command that the user gave. */

@@ -427,6 +427,10 @@ impl Session {
     pub fn handle_user_input(&mut self, author: Option<Author>, out: &mut Effects) {
         match author {
             Some(Author::Extension) => {}
+            Some(Author::Typist) => {
+                self.auto_continue.cancel_countdown(out);
+                self.auto_continue.forget_reminder();
+            }
             Some(Author::Person) => {
                 self.on_user_message(out);
                 self.refresh_status(out);

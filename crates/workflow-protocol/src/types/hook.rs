@@ -175,7 +175,8 @@ events! {
     /// What the host says of a submitted message.
     #[derive(Default)]
     pub struct InputEvent<'a> {
-        /// Where it comes from: `interactive`, `rpc`, or `extension` if a program said it.
+        /// Where it comes from: `interactive`, `rpc`, `extension` if a program said it, or `editor` while a
+        /// person types and has not submitted anything yet.
         #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub source: Option<Text<'a>>,
     }
