@@ -586,7 +586,7 @@ impl Session {
                     out.answer(request, DeferredAnswer::Command, collected);
                 }
             }
-            Topic::ToolCall => self.calls.on_answer(question, confirmed, out),
+            Topic::ToolCall => self.calls.on_answer(question, answer, out),
             Topic::Trust | Topic::Approval => {
                 let (exit, mut context) = self.exit_parts();
                 let step = exit.on_answer(answer, &mut context, out.now());
@@ -773,6 +773,7 @@ impl Session {
 
     fn adopt_settings(&mut self, settings: &Settings) {
         self.calls.adopt_settings(settings);
+        self.questions.adopt_timeout(settings.question_timeout);
         self.settings = settings.clone();
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::context::{ContextVariables, PhaseContext};
 use crate::definition::{
-    Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, Workflow,
+    Catalog, Checkpoint, ContextMode, OnRepeat, Phase, PhaseEntry, Settings, Tier, Workflow,
 };
 use crate::policy::results::Results;
 use crate::policy::rules::{Call, Decision, Denial, LevelRules, RuleSource, Rules, reason};
@@ -34,6 +34,8 @@ pub(crate) struct ResolvedPhase {
     pub(crate) rules: Rules,
     /// The rules on results of all levels.
     pub(crate) results: Results,
+    /// The reaction to a call that is denied again and again.
+    pub(crate) on_repeat: OnRepeat,
     /// The template of the reason for a call that a list blocks.
     block_reason: Split,
     /// The context message.
@@ -122,6 +124,7 @@ impl ResolvedPhase {
             status: status(&position, catalog),
             rules,
             results: results(&position, settings),
+            on_repeat: on_repeat(&position, settings),
             block_reason: block_reason(&position),
             context,
             context_mode,
@@ -391,6 +394,22 @@ fn auto_continue(position: &Position<'_>, settings: &Settings) -> ContinuePolicy
         .chain(scopes)
         .chain([&settings.auto_continue]);
     ContinuePolicy::of(levels)
+}
+
+/// The strictest reaction of all levels.
+fn on_repeat(position: &Position<'_>, settings: &Settings) -> OnRepeat {
+    let levels = position.levels.iter();
+    let levels = levels.map(|level| level.workflow.on_repeat);
+    strictest(levels.chain([settings.on_repeat]))
+}
+
+/// The strictest of several reactions; asks if none is given.
+pub(crate) fn strictest(all: impl Iterator<Item = Option<OnRepeat>>) -> OnRepeat {
+    if all.into_iter().any(|one| one == Some(OnRepeat::Block)) {
+        OnRepeat::Block
+    } else {
+        OnRepeat::Ask
+    }
 }
 
 /// The value of the innermost level that sets one.

@@ -107,6 +107,7 @@ fn rule(action: RuleAction, tool: &str) -> Rule {
         command: Vec::new(),
         writes: None,
         input: Vec::new(),
+        on_repeat: None,
         reason: None,
         source: String::new(),
     }

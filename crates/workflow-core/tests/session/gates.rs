@@ -207,7 +207,7 @@ fn a_person_approves_or_has_it_revised() {
         [
             "later #2",
             "status N-w > 🔹 A [1/2] · ⏸ waiting for approval: Plan OK?",
-            "ask Plan OK?: \n= #1 [\"approve\", \"revise\"], shows plan.md",
+            "ask Plan OK?: Workflow N-w, phase 🔹 A (1 of 2)\nFile: plan.md\n\n\"approve\" leaves A for B. Any other answer stays in A, and the agent is told it.\n= #1 [\"approve\", \"revise\"], shows plan.md",
             r#"await oxydwpxpbpc2 {"ask":"Plan OK?","choices":["approve","revise"],"show":"plan.md"}"#
         ]
     );

@@ -18,6 +18,7 @@ fn world_that_asks() -> World {
         command: Vec::new(),
         writes: None,
         input: Vec::new(),
+        on_repeat: None,
         reason: None,
         source: String::new(),
     };

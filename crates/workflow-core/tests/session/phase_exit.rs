@@ -122,8 +122,8 @@ fn every_question_times_out_with_the_safe_answer_and_a_notification() {
     let mut start = World::started(vec![workflow("w", &["a"])]);
     start.command("w another");
     for (mut world, start, expected) in [
-        (approval, "settled tool", "Nobody answered in half an hour"),
-        (trust, "settled tool", "nobody answered in half an hour"),
+        (approval, "settled tool", "Nobody answered in time"),
+        (trust, "settled tool", "nobody answered in time"),
         (start, "notify Warning", "No workflow was started"),
         (
             asks_about_triggers("t"),

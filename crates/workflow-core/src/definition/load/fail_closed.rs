@@ -16,6 +16,7 @@ pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
         command: Vec::new(),
         writes: None,
         input: Vec::new(),
+        on_repeat: None,
         reason: Some(reason),
         source: source.to_owned(),
     };

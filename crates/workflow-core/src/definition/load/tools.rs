@@ -104,6 +104,7 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
     let command = keys.field(&rule::COMMAND);
     let writes = keys.field(&rule::WRITES);
     let input = keys.field(&rule::INPUT);
+    let on_repeat = keys.get(&rule::ON_REPEAT);
     let reason = keys.get(&rule::REASON);
     // A condition that is misspelt is one that is missing.
     let mut is_sound = keys.all_known
@@ -127,6 +128,7 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
         writes: writes.value(),
         input: input.unwrap_or_default(),
         reason: reason.map(|text| text.value),
+        on_repeat,
         source: keys.reader.file_and_line(keys.start),
     })
 }

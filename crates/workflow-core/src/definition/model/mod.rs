@@ -16,7 +16,9 @@ mod workflow;
 pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
 pub use catalog::Catalog;
 pub use gate::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, RunCheck};
-pub use rules::{Guards, ResultKind, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess};
+pub use rules::{
+    Guards, OnRepeat, ResultKind, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess,
+};
 pub use settings::{ContextMode, Limits, SETTINGS_FILE, Settings};
 pub use tier::Tier;
 pub use trigger::{Checkpoint, Token, Trigger, TriggerOn};

@@ -65,6 +65,7 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
     command: Vec::new(),
     writes: None,
     input: Vec::new(),
+    on_repeat: None,
     reason: Some(
         "only a person approves and trusts, so ask the user to run `workflow-sidecar` in a terminal".to_owned(),
     ),
