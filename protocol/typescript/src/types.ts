@@ -552,7 +552,10 @@ export type InputDialogParams = {
 
 /** What the host says of a submitted message. */
 export type InputEvent = {
-  /** Where it comes from: `interactive`, `rpc`, or `extension` if a program said it. */
+  /**
+   * Where it comes from: `interactive`, `rpc`, `extension` if a program said it, or `editor` while a
+   * person types and has not submitted anything yet.
+   */
   source?: string | null;
 };
 
