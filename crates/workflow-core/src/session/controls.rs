@@ -287,9 +287,10 @@ impl PlannedMove {
 
     /// The message to the agent; `run` has moved, `from` is the phase before.
     pub(crate) fn message_to_agent(&self, from: &str, run: &ActiveRun) -> String {
-        let verb = match self.control {
-            Control::Approve => format!("The user approved {from}. The workflow moved"),
-            _ => "The user moved the workflow".to_owned(),
+        let verb = if self.control == Control::Approve {
+            format!("The user approved {from}. The workflow moved")
+        } else {
+            "The user moved the workflow".to_owned()
         };
         let mut message = match run.phase() {
             Some(phase) => format!("[workflow] {verb}: {from} → {}", entered_text(phase)),
