@@ -428,7 +428,9 @@ for (const generation of generations) {
 
   on("an aborted call of the workflow tool is cancelled, and the actions of its answer are applied", async (t) => {
     const answer = `{"id":3,"result":{"content":[],"actions":[{"type":"setStatus","key":"s","text":"late"}]}}\n`;
-    const { pi, at } = await started(t, generation, { raw: { "tool/execute": "", "tool/cancel": `${answer}{"id":<id>,"result":{}}\n` } });
+    // Without commands no completions are asked for, so that the call has the id 3.
+    const initialize = { ...manifest, commands: [] };
+    const { pi, at } = await started(t, generation, { answers: { initialize }, raw: { "tool/execute": "", "tool/cancel": `${answer}{"id":<id>,"result":{}}\n` } });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
     await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("c9", { action: "next" }, abort.signal, undefined, pi.ctx), /given up/);

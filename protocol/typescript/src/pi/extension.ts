@@ -533,7 +533,7 @@ class Shim {
 const hasText = (ctx: PiContext): boolean => (ctx.ui.getEditorText?.() ?? "").trim() !== "";
 
 /** Escape, and any key in the form of kitty's protocol, except when it is released. */
-const ESCAPE_OR_KEY = /^\u001b(\[\d[\d:]*(;\d*(:[12])?)?(;[\d:]*)?u)?$/;
+const ESCAPE_OR_KEY = /^\u001b(\[\d[\d:]*(;\d*(:[12])?(;[\d:]*)?)?u)?$/;
 
 /** True for Escape and for text, and false for cursor keys and for what a terminal sends by itself. */
 const isTyped = (data: string): boolean => ESCAPE_OR_KEY.test(data) || !data.startsWith("\u001b");
