@@ -937,6 +937,8 @@ impl Session {
             ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
         };
         let answer = step_tool::with_comment(answer, comment);
+        // With the answer, so that a host that waits for it hears nothing else before.
+        self.refresh_status(&mut collected);
         out.answer(request, DeferredAnswer::Step(answer), collected);
     }
 
@@ -1231,6 +1233,7 @@ impl Session {
                 collected.notify(Severity::Info, message);
             }
         }
+        self.refresh_status(&mut collected);
         out.answer(request, DeferredAnswer::Command, collected);
     }
 
