@@ -215,12 +215,14 @@ fn a_gate_that_is_replayed_runs_nothing() {
         ),
         json!({"out": "*"}),
         call(4, "tool/execute", step),
+        // The status line: the gate is running.
+        json!({"out": "*"}),
         json!({"event": {"gateFinished": {"gate": 1, "reports": [{"what": "touch", "verdict": "passed", "durationMs": 5}]}}}),
         json!({"out": "*"}),
     ];
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
     let file = directory.path().join("t.jsonl");
-    for (cut, expected) in [(10, "no differences"), (8, "no differences")] {
+    for (cut, expected) in [(11, "no differences"), (9, "no differences")] {
         fs::write(&file, lines[..cut].join("\n")).unwrap();
         let name = file.display().to_string();
         assert!(replay(&[&name]).unwrap().contains(expected));

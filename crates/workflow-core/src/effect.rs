@@ -392,8 +392,8 @@ pub enum Action {
     SendUserMessage {
         /// Its text.
         content: String,
-        /// True if it is delivered even if the agent has become busy: then it follows.
-        must_arrive: bool,
+        /// The moment at which an agent that has become busy gets it.
+        delivery: Delivery,
     },
     /// Name the session.
     SetSessionName {
@@ -417,6 +417,17 @@ pub enum Action {
         /// Its severity.
         severity: Severity,
     },
+}
+
+/// The moment at which a message reaches an agent that is busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Not at all: it is for an idle agent.
+    IfIdle,
+    /// Between two of its responses.
+    Steer,
+    /// After its work.
+    FollowUp,
 }
 
 /// A question to the person, shown by the host.

@@ -183,6 +183,8 @@ pub enum Author {
     Person,
     /// An extension, as for the reminders of auto-continue.
     Extension,
+    /// A person who is typing: nothing is submitted yet.
+    Typist,
 }
 
 /// An entry of the session with one of the workflow's custom types.

@@ -27,7 +27,7 @@
 //! session.handle_session(&[], &loaded, &mut out);
 //!
 //! let mut out = Effects::at(1_000);
-//! let Reply::Now(answer) = session.handle_workflow_step(RequestId(1), Some("status"), &mut out) else {
+//! let Reply::Now(answer) = session.handle_workflow_step(RequestId(1), Some("status"), None, &mut out) else {
 //!     panic!("the status needs nobody");
 //! };
 //! assert!(answer.text.starts_with("No active workflow."));

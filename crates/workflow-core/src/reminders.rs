@@ -63,6 +63,9 @@ pub struct ContinueCounters {
     /// Why the run is paused, if it is.
     #[serde(default, rename = "parked")]
     pub paused: Option<PauseReason>,
+    /// True if its owner paused it: messages do not resume it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused_by_owner: bool,
 }
 
 /// Why a run is paused.
@@ -107,7 +110,8 @@ impl ContinueCounters {
         used_tools: Option<bool>,
     ) -> (Self, StopDecision) {
         let last = last.unwrap_or_default();
-        if rule.wait || self.paused.is_some() || last.stop_reason == Some("aborted") {
+        let is_paused = self.paused.is_some() || self.paused_by_owner;
+        if rule.wait || is_paused || last.stop_reason == Some("aborted") {
             return (self, StopDecision::Nothing);
         }
         let stale = match used_tools {
@@ -318,7 +322,7 @@ mod tests {
         let counters = ContinueCounters {
             reminders: 2,
             stale: 2,
-            paused: None,
+            ..ContinueCounters::default()
         };
         assert_eq!(
             counters

@@ -137,7 +137,7 @@ impl Host {
         let mut out = Effects::at(NOW);
         let request = RequestId(self.steps);
         self.session
-            .handle_workflow_step(request, Some("next"), &mut out);
+            .handle_workflow_step(request, Some("next"), None, &mut out);
         self.keep(out);
     }
 

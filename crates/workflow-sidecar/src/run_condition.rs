@@ -51,6 +51,7 @@ pub(crate) fn run_condition(view: &View<'_>) -> RunCondition {
         Some(PauseReason::Error | PauseReason::Question | PauseReason::Approval) => {
             RunCondition::Waits
         }
+        None if view.counters.paused_by_owner => RunCondition::Waits,
         None if view.phase.as_ref().is_some_and(|phase| phase.waits) => RunCondition::Waits,
         None => RunCondition::Fine,
     }

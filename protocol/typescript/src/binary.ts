@@ -1,34 +1,49 @@
 /**
- * The location of the sidecar's binary: the environment variable, or the package for this platform.
+ * The location of the sidecar's binary: the package for this platform, the environment variable, or the PATH, in this order.
  */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { SidecarError } from "./error.ts";
 
-/** The environment variable that names another binary than the installed one. */
+/** The environment variable that names a binary where the package for this platform is not installed. */
 export const BINARY_VARIABLE = "WORKFLOW_SIDECAR_BINARY";
 
 /** Returns the path of the binary, to be spawned with the argument `serve`. Throws a `SidecarError` that says what to install. */
 export function sidecarBinary(env: NodeJS.ProcessEnv = process.env): string {
+  const platform = `${process.platform}-${process.arch}`;
+  const name = `workflow-sidecar-${platform}`;
+  const packaged = packagedBinary(name);
+  if (packaged) return packaged;
   const named = env[BINARY_VARIABLE];
   if (named) {
     if (existsSync(named)) return named;
     throw new SidecarError("missing", `${BINARY_VARIABLE} is ${named}, and there is no such file`);
   }
-  const platform = `${process.platform}-${process.arch}`;
-  const name = `workflow-sidecar-${platform}`;
-  const file = process.platform === "win32" ? "workflow-sidecar.exe" : "workflow-sidecar";
-  try {
-    // import.meta.resolve is not available under jiti, which loads this file in pi.
-    const binary = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "bin", file);
-    if (existsSync(binary)) return binary;
-  } catch {
-    // not installed
-  }
+  const found = onPath(env.PATH ?? "");
+  if (found) return found;
   throw new SidecarError(
     "missing",
     `there is no sidecar for ${platform}: install the package ${name} beside workflow-sidecar (npm leaves it out with --omit=optional), ` +
-      `or build one with "cargo build --release" and set ${BINARY_VARIABLE} to its path`,
+      `or run "cargo install --locked --path crates/workflow-sidecar" in a checkout, which puts it on the PATH, or set ${BINARY_VARIABLE} to its path`,
   );
+}
+
+const FILE = process.platform === "win32" ? "workflow-sidecar.exe" : "workflow-sidecar";
+
+/** Returns the binary of the package for this platform, if that is installed. */
+function packagedBinary(name: string): string | undefined {
+  try {
+    // import.meta.resolve is not available under jiti, which loads this file in pi.
+    const binary = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "bin", FILE);
+    return existsSync(binary) ? binary : undefined;
+  } catch {
+    return undefined; // not installed
+  }
+}
+
+/** Returns the binary of the first directory of the PATH that has one. */
+function onPath(path: string): string | undefined {
+  const candidates = path.split(delimiter).filter((directory) => directory !== "").map((directory) => join(directory, FILE));
+  return candidates.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { manifestOf, moduleOf } from "../scripts/manifest.ts";
 import { sidecarBinary } from "../src/binary.ts";
@@ -9,6 +11,15 @@ import { binary, kindOf } from "./support.ts";
 test("the variable names the binary, and a missing file is an error", () => {
   assert.equal(sidecarBinary({ WORKFLOW_SIDECAR_BINARY: process.execPath }), process.execPath);
   assert.throws(() => sidecarBinary({ WORKFLOW_SIDECAR_BINARY: "/nonexistent" }), kindOf("missing"));
+});
+
+test("without the variable the binary is looked for on the PATH", (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "sidecar-path-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, process.platform === "win32" ? "workflow-sidecar.exe" : "workflow-sidecar");
+  writeFileSync(file, "");
+  assert.equal(sidecarBinary({ PATH: `/nonexistent${delimiter}${directory}` }), file);
+  assert.equal(sidecarBinary({ PATH: directory, WORKFLOW_SIDECAR_BINARY: process.execPath }), process.execPath);
 });
 
 test("without the variable and the platform's package the error says what to install", () => {

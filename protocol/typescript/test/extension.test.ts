@@ -36,7 +36,8 @@ async function started(t: TestContext, generation: Generation, fake?: Fake, opti
   return loaded;
 }
 
-const methods = ({ calls }: Fixture) => calls().map(({ method }) => method);
+/** The calls, but for completions, which are asked for in advance. */
+const methods = ({ calls }: Fixture) => calls().map(({ method }) => method).filter((method) => method !== "command/complete");
 const last = ({ calls }: Fixture, method: string) => calls().findLast((call) => call.method === method)?.params;
 
 for (const generation of generations) {
@@ -47,7 +48,7 @@ for (const generation of generations) {
     await sleep(50);
     assert.deepEqual([...pi.tools.keys()], ["workflow_step"]);
     assert.equal(pi.tools.get("workflow_step")?.executionMode, "sequential");
-    assert.deepEqual([...pi.commands.keys()], ["workflow", "cancel-workflow"]);
+    assert.deepEqual([...pi.commands.keys()], manifest.commands.map(({ name }) => name));
     assert.deepEqual([...pi.renderers.keys()], manifest.messageTypes.map(({ customType }) => customType));
     assert.deepEqual(methods(at), []);
   });
@@ -196,7 +197,10 @@ for (const generation of generations) {
     const shown = (resultType?: string) => tool?.renderResult?.({ content: [{ type: "text", text: "one\ntwo" }], resultType }, {}, theme).render(80);
     assert.deepEqual(shown(), ["<toolOutput>one</>"]);
     assert.deepEqual(shown("normal"), ["<toolOutput>one</>"]);
-    for (const type of ["error", "cancel", "complete"]) assert.equal(shown(type)?.join("|"), "<toolOutput>one|two</>");
+    assert.deepEqual(shown("error"), ["<toolOutput>one</>"]);
+    for (const type of ["cancel", "complete"]) assert.equal(shown(type)?.join("|"), "<toolOutput>one|two</>");
+    const expanded = tool?.renderResult?.({ content: [{ type: "text", text: "one\ntwo" }], resultType: "error" }, { expanded: true }, theme);
+    assert.equal(expanded?.render(80).join("|"), "<toolOutput>one|two</>");
     assert.deepEqual(tool?.renderResult?.({}, {}, theme).render(80), ["<toolOutput></>"]);
     assert.deepEqual(tool?.renderCall?.({ action: "next", summary: "long" }, theme).render(80), ["<toolTitle>*workflow_step *</><accent>next</>"]);
   });
@@ -212,9 +216,12 @@ for (const generation of generations) {
   on("commands run and complete through the sidecar", async (t) => {
     const items = [{ value: "demo", label: "demo" }];
     const { pi, at } = await started(t, generation, { answers: { "command/complete": { items } } });
+    await sleep(50);
     await pi.run("workflow", "demo the bug");
     assert.deepEqual(last(at, "command/run"), { name: "workflow", arguments: "demo the bug" });
-    assert.deepEqual(await pi.commands.get("workflow")?.getArgumentCompletions?.("de"), items);
+    // At once: an editor applies a list that comes late to what has been typed since.
+    assert.deepEqual(pi.commands.get("workflow")?.getArgumentCompletions?.("de"), items);
+    assert.equal(pi.commands.get("workflow")?.getArgumentCompletions?.("demo "), null);
     assert.equal(pi.commands.get("cancel-workflow")?.getArgumentCompletions, undefined);
   });
 
@@ -227,6 +234,43 @@ for (const generation of generations) {
     pi.becomeIdle();
     await start;
     assert.deepEqual(last(at, "command/run").name, "workflow");
+  });
+
+  on("a command that controls the run does not wait for the agent", async (t) => {
+    const { pi, at } = await started(t, generation);
+    pi.idle = false;
+    await pi.run("workflow-pause");
+    assert.deepEqual(last(at, "command/run"), { name: "workflow-pause", arguments: "" });
+  });
+
+  on("a reminder is not sent while the person types, and the sidecar learns of it", async (t) => {
+    const reminder = { type: "sendUserMessage", content: "Go on" };
+    const before = { "hook/turn_end": [{ method: "host/apply", params: { actions: [reminder] } }] };
+    const { pi, at } = await started(t, generation, { before });
+    pi.editorText = "Wait, I";
+    await pi.emit("turn_end");
+    await sleep(50);
+    assert.deepEqual(pi.done, []);
+    assert.deepEqual(last(at, "hook/input"), { event: { source: "editor" } });
+    pi.editorText = " ";
+    await pi.emit("turn_end");
+    assert.deepEqual(pi.done, ["say now Go on"]);
+  });
+
+  on("Escape and text stop a countdown, cursor keys do not", async (t) => {
+    for (const [data, stops] of [["\u001b", true], ["\u001b[27u", true], ["x", true], ["\u001b[120u", true], ["\u001b[120;1:3u", false], ["\u001b[A", false], ["\u001b[6;20;10t", false]] as const) {
+      const widget = { type: "setWidget", key: "w", lines: ["3s"], placement: "aboveEditor" };
+      const { pi, at } = await started(t, generation, { answers: { "hook/turn_end": { actions: [widget] } } });
+      pi.press(data);
+      await sleep(20);
+      assert.equal(last(at, "hook/input"), undefined, "there is no countdown yet");
+      await pi.emit("turn_end");
+      pi.press(data);
+      pi.press(data);
+      await sleep(50);
+      const told = methods(at).filter((method) => method === "hook/input").length;
+      assert.equal(told, stops ? 1 : 0, JSON.stringify(data));
+    }
   });
 
   on("the sidecar's questions reach the user, and the answers the sidecar", async (t) => {
@@ -252,6 +296,18 @@ for (const generation of generations) {
 
   const missing = { command: "/nonexistent/sidecar" };
   const edit = { toolName: "edit", toolCallId: "1", input: {} };
+
+  on("a command without a sidecar is answered with an error, each time", async (t) => {
+    const { pi } = load(t, generation, {}, missing);
+    await pi.run("workflow", "demo x");
+    assert.match(pi.done.splice(0).join("\n"), /^notify error \/workflow did nothing: there is no workflow sidecar/);
+    await pi.emit("session_start", { reason: "startup" });
+    pi.done.length = 0;
+    for (let i = 0; i < 2; i++) {
+      await pi.run("workflow", "demo x");
+      assert.match(pi.done.splice(0).join("\n"), /^notify error \/workflow did nothing: /);
+    }
+  });
 
   on("without a sidecar and an active workflow tools run, and the user is notified once", async (t) => {
     const { pi } = load(t, generation, {}, missing);
@@ -372,7 +428,9 @@ for (const generation of generations) {
 
   on("an aborted call of the workflow tool is cancelled, and the actions of its answer are applied", async (t) => {
     const answer = `{"id":3,"result":{"content":[],"actions":[{"type":"setStatus","key":"s","text":"late"}]}}\n`;
-    const { pi, at } = await started(t, generation, { raw: { "tool/execute": "", "tool/cancel": `${answer}{"id":<id>,"result":{}}\n` } });
+    // Without commands no completions are asked for, so that the call has the id 3.
+    const initialize = { ...manifest, commands: [] };
+    const { pi, at } = await started(t, generation, { answers: { initialize }, raw: { "tool/execute": "", "tool/cancel": `${answer}{"id":<id>,"result":{}}\n` } });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
     await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("c9", { action: "next" }, abort.signal, undefined, pi.ctx), /given up/);

@@ -44,6 +44,9 @@ export class MockPi {
   trusted = true;
   stale = false;
   abort: AbortController | undefined;
+  /** The text in the editor. */
+  editorText = "";
+  readonly keyHandlers = new Set<(data: string) => undefined>();
   /** The answers to dialogs. */
   answers: unknown[] = [];
 
@@ -104,6 +107,11 @@ export class MockPi {
       select: async (title, options, more) => (await dialog(`select ${title}: ${options.join("|")}`, more)) as string | undefined,
       input: async (title, placeholder, more) => (await dialog(`input ${title}: ${placeholder ?? ""}`, more)) as string | undefined,
       notify: (message, type = "info") => mock.done.push(`notify ${type} ${message}`),
+      getEditorText: () => mock.editorText,
+      onTerminalInput: (handler) => {
+        mock.keyHandlers.add(handler);
+        return () => void mock.keyHandlers.delete(handler);
+      },
       setStatus: (key, text) => mock.done.push(`status ${key}=${text ?? ""}`),
       setWidget: (key, lines) => mock.done.push(`widget ${key}=${lines?.join("/") ?? ""}`),
     };
@@ -165,6 +173,11 @@ export class MockPi {
     await this.emit("agent_end", { messages });
     this.becomeIdle();
     if (this.#generation === "new") await this.emit("agent_settled", { aborted: stopReason === "aborted" });
+  }
+
+  /** The person presses a key. */
+  press(data: string): void {
+    for (const handler of this.keyHandlers) handler(data);
   }
 
   run(command: string, args = ""): Promise<void> {

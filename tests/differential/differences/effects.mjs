@@ -49,6 +49,9 @@ function statesAround(step) {
   return { before: step.session.state, after: entry ? entry.data : step.session.state };
 }
 
+/** The end of a status line that says why the run does not go on. */
+const PAUSE_NOTE = / · [⏸⏳] .*$/su;
+
 /** @type {EffectDifference[]} */
 export const EXPECTED = [
   {
@@ -410,6 +413,19 @@ export const ON_TOP = [
     id: "workflow:definition",
     says: "the definition in force is stored with the run",
     rule: (step) => drop(step, (e) => isOurEntry(step, e, "workflow:definition") && e.data.workflows[0]?.key === runOf(step).workflowKey),
+  },
+  {
+    id: "D14",
+    says: "the status line ends in what the run waits for, and changes with it",
+    rule: ({ actual, expected }) => {
+      const statuses = actual.filter((effect) => effect.kind === "status");
+      const ofPause = statuses.filter((effect) => PAUSE_NOTE.test(effect.text ?? ""));
+      for (const effect of ofPause) effect.text = effect.text.replace(PAUSE_NOTE, "");
+      // The package sets no status when a run is paused or resumed.
+      const extra = statuses.length - expected.filter((effect) => effect.kind === "status").length;
+      if (extra === 1) actual.splice(actual.indexOf(statuses.at(-1)), 1);
+      return ofPause.length > 0 || extra === 1;
+    },
   },
   {
     id: "workflow:run",

@@ -15,7 +15,7 @@ export default {
   replies: [stubborn, stubborn, stubborn, stubborn, call('bash', { command: 'cat a.txt 2>&1; ls' }), call('workflow_step', { action: 'next' }), say('Done.')],
   async play(stage) {
     const pi = stage.start();
-    pi.answer(false);
+    pi.answer('No, keep it blocked');
     await pi.prompt('/workflow look around');
     await pi.settled();
   },
@@ -26,7 +26,7 @@ export default {
     assert.match(results[2], /asked and did not allow/);
     assert.match(results[3], /Stop trying/);
     assert.match(results[4], /^result of bash\n.*No such file/s);
-    const asked = texts(recording, 'dialogs', /^confirm /);
+    const asked = texts(recording, 'dialogs', /^select /);
     assert.equal(asked.length, 1);
     assert.match(asked[0], /third time/);
   },

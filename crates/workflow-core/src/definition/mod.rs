@@ -31,9 +31,10 @@ pub use load::{
 };
 pub use model::{
     Approval, Bound, Catalog, Check, Checkpoint, ContextMode, ContinueRule, ExpectedExit,
-    FileCheck, Gate, GitCheck, Guards, Limits, OnLimit, OnStop, OutputStream, Phase, PhaseEntry,
-    ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings, SettingsStatus,
-    Show, Templates, Tier, Token, ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,
+    FileCheck, Gate, GitCheck, Guards, Limits, OnLimit, OnRepeat, OnStop, OutputStream, Phase,
+    PhaseEntry, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings,
+    SettingsStatus, Show, Templates, Tier, Token, ToolAccess, Trigger, TriggerOn, UnknownAction,
+    Workflow,
 };
 pub use schema::json_schema::SchemaFile;
 pub use schema::tables::table;

@@ -73,7 +73,7 @@ impl Report {
     }
 
     /// Describes the report as a line of a list, with the output below.
-    fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let Self {
             what,
             reason,
@@ -114,20 +114,22 @@ pub(crate) fn not_passed(phase: &str, reports: &[Report]) -> String {
     let has_no_baseline = reports
         .iter()
         .any(|report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NoBaseline));
+    let failed = reports.iter().find(|report| !report.has_passed());
+    let named = failed.map_or("no check reported", |report| &report.what);
     let (head, hint) = if has_no_baseline {
         (
-            format!("⚠️ The gate of {phase} could not be checked: the phase goes on."),
+            format!("⚠️ Gate not checked: {named}. You are still in {phase}."),
             "How things stand is noted when a phase is entered. Tell the user: entering it again (workflow_step with action='loop', or a \
              new start) has it noted, or the check is taken out of the gate.",
         )
     } else if could_not_run {
         (
-            format!("⚠️ The gate of {phase} could not be checked: the phase goes on."),
+            format!("⚠️ Gate not checked: {named}. You are still in {phase}."),
             "This says nothing about your work. See whether you can make the check run; if not, tell the user.",
         )
     } else {
         (
-            format!("✗ The gate of {phase} did not pass: the phase goes on."),
+            format!("✗ Gate failed: {named}. You are still in {phase}."),
             "Fix what it found, then call workflow_step with action='next' again.",
         )
     };

@@ -11,7 +11,7 @@ use crate::reminders::ContinueCounters;
 
 use super::history::{FollowedDefinition, History, Refused};
 use super::stored::{VERSION, entry_type};
-use super::{RunState, StoredDefinition, StoredGate, StoredGuards, StoredRun};
+use super::{PersonMove, RunState, StoredDefinition, StoredGate, StoredGuards, StoredRun};
 
 /// The content of the entries.
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub struct RestoredRun {
     pub approval_request: Option<String>,
     /// The hash of the code of that request.
     pub approval_seal: Option<String>,
+    /// The last move, if a person made it.
+    pub moved_by: Option<PersonMove>,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// Reports on entries that could not be used.
@@ -74,6 +76,7 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             restored.counters = run.counters;
             restored.approval_request = run.approval_request;
             restored.approval_seal = run.approval_seal;
+            restored.moved_by = run.moved_by;
         }
         let step = restored
             .state

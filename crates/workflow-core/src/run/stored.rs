@@ -43,6 +43,7 @@ impl StoredRun {
             counters,
             approval_request: None,
             approval_seal: None,
+            moved_by: None,
         }
     }
 }
@@ -155,6 +156,24 @@ pub struct StoredRun {
     /// The hash of the code with which a person answers that request.
     #[serde(default, rename = "seal", skip_serializing_if = "Option::is_none")]
     pub approval_seal: Option<String>,
+    /// The last move, if a person made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_by: Option<PersonMove>,
+}
+
+/// A move of the run that a person made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonMove {
+    /// The author: always `person`.
+    pub by: String,
+    /// The command: `next`, `skip`, `goto` or `approve`.
+    pub command: String,
+    /// The number of moves of the run, this one included.
+    pub step: u64,
+    /// The gates and approvals that the person passed over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrode: Vec<String>,
 }
 
 /// The result of a gate, or its baseline: the state of files when its phase was entered.

@@ -1,4 +1,4 @@
-//! The transitions of a run: start, advance, loop, cancel.
+//! The transitions of a run: start, advance, loop, jump, cancel.
 //!
 //! Each is a function of (state, catalog): on `Err` the caller's state is as it was, on `Ok`
 //! a new one comes back (state-management: "Copy-on-Write Pattern").
@@ -73,6 +73,17 @@ pub fn repeat(state: &RunState, catalog: &Catalog) -> Result<RunState, Transitio
     Ok(RunState {
         current_path: path,
         ..first
+    })
+}
+
+/// Moves to another entry of the innermost scope, entering down to a phase.
+pub fn jump(state: &RunState, index: usize, catalog: &Catalog) -> Result<RunState, Stale> {
+    let moved = moved(state, state.current_path.moved_to(index));
+    Position::of(&moved, catalog)?;
+    let path = down_to_phase(moved.current_path.clone(), catalog);
+    Ok(RunState {
+        current_path: path,
+        ..moved
     })
 }
 

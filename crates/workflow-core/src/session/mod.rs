@@ -8,6 +8,7 @@ mod auto_continue;
 mod checkpoints;
 pub(crate) mod commands;
 mod context;
+mod controls;
 mod ids;
 pub(crate) mod phase;
 mod phase_exit;
@@ -29,6 +30,7 @@ use self::auto_continue::AutoContinue;
 use self::checkpoints::Checkpoints;
 use self::commands::{NewRun, PendingStarts, StartOutcome};
 use self::context::SentContext;
+use self::controls::{ConfirmationText, PendingControls, PersonExit, Plan, PlannedMove};
 use self::ids::Ids;
 use self::phase::ResolvedPhase;
 use self::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
@@ -41,18 +43,20 @@ use self::triggers::{Accepted, TriggerQueue};
 use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, ContextMode, Loaded, Settings};
 use crate::effect::{
-    Action, ContextMessage, DeferredAnswer, Effects, Mutation, Reply, ToolAnswer, ToolDecision,
-    TriggerOutcome, message_type,
+    Action, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply, ToolAnswer,
+    ToolDecision, TriggerOutcome, message_type,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::Report;
 use crate::policy::rules::Call;
-use crate::run::{RunState, cancel, restore};
+use crate::run::{PersonMove, RunState, cancel, restore};
 use crate::types::{Millis, QuestionId, RequestId, Severity};
+use crate::white_space;
 
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
+pub use self::controls::Control;
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
 pub use self::view::{Crumb, PhaseView, View};
@@ -72,6 +76,7 @@ pub struct Session {
     turn_moved: Option<bool>,
     questions: QuestionTable,
     starts: PendingStarts,
+    controls: PendingControls,
     exit: PhaseExit,
     calls: CallGuard,
     auto_continue: AutoContinue,
@@ -79,6 +84,8 @@ pub struct Session {
     checkpoints: Checkpoints,
     triggers: TriggerQueue,
     weaker_guards: WeakerGuards,
+    /// The status line that the host shows.
+    shown_status: Option<String>,
 }
 
 /// The abilities of a host.
@@ -145,6 +152,7 @@ impl Session {
             turn_moved: None,
             questions: QuestionTable::new(abilities.dialogs),
             starts: PendingStarts::default(),
+            controls: PendingControls::default(),
             exit: PhaseExit::default(),
             calls: CallGuard::default(),
             auto_continue: AutoContinue::default(),
@@ -152,6 +160,7 @@ impl Session {
             checkpoints: Checkpoints::default(),
             triggers: TriggerQueue::default(),
             weaker_guards: WeakerGuards::default(),
+            shown_status: None,
         }
     }
 
@@ -206,7 +215,7 @@ impl Session {
     #[must_use]
     pub fn view(&self) -> Option<View<'_>> {
         let run = self.run.as_ref()?;
-        Some(View::of(run, &self.auto_continue))
+        Some(View::of(run, self.status(), &self.auto_continue))
     }
 
     /// The time at which [`Session::poll_deadline`] is due next.
@@ -230,13 +239,14 @@ impl Session {
         if self.auto_continue.poll_deadline(out) {
             let run = self.run.as_mut();
             if let Some(text) = self.auto_continue.remind(run, &self.sent_context, out) {
-                self.send_to_agent(text, false, out);
+                self.send_to_agent(text, Delivery::IfIdle, out);
             }
         }
         for (question, topic) in self.questions.close_overdue(out.now()) {
             self.on_question_timeout(question, topic, out);
         }
         self.checkpoints.poll_deadline(out);
+        self.refresh_status(out);
     }
 
     /// Handles the start, a switch or a move of the session. The entries are its branch, oldest first: whatever was in
@@ -272,7 +282,7 @@ impl Session {
             run.make_up_for_baseline(out);
         }
         self.problems.show(&self.settings, out);
-        out.set_status(self.status());
+        self.set_status(out);
         self.ask_about_weaker_guards(loaded, weakened, out);
         self.watch_triggers(out);
         self.triggers.set_idle(out.now());
@@ -308,6 +318,7 @@ impl Session {
     /// Handles the end of the session.
     pub fn handle_shutdown(&mut self, out: &mut Effects) {
         self.leave_session(out);
+        self.shown_status = None;
         self.triggers.shut_down(out);
         self.checkpoints = Checkpoints::default();
     }
@@ -361,6 +372,7 @@ impl Session {
         if !self.auto_continue.starts_on_reminder(prompt, run) {
             self.on_user_message(out);
         }
+        self.mark_phase_read();
         let phase = self.run.as_ref()?.phase()?;
         let content = match phase.context_mode {
             ContextMode::ByChange => phase.context.update(&mut self.sent_context),
@@ -389,6 +401,8 @@ impl Session {
                 .record(index, self.host.project_trusted, out);
         }
         self.turn_moved = Some(false);
+        // A message to a busy agent reaches it between two responses.
+        self.mark_phase_read();
     }
 
     /// Handles the end of one response of the model (hook-lifecycle: "updateStatus").
@@ -397,7 +411,7 @@ impl Session {
     pub fn handle_turn_end(&mut self, out: &mut Effects) {
         self.on_activity(Activity::Continues, out);
         self.turn_moved = None;
-        out.set_status(self.status());
+        self.set_status(out);
     }
 
     /// Handles the end of the agent's work: announces the end of the run, or reminds the agent to continue.
@@ -408,7 +422,10 @@ impl Session {
     ) -> Mutation {
         self.on_activity(Activity::Stops, out);
         self.forget_first_cancel();
-        self.cancel_exit("the agent stopped", out);
+        // A person's command goes on without the agent.
+        if !self.controls.is_leaving() {
+            self.cancel_exit("the agent stopped", out);
+        }
         self.turn_moved = None;
         if last.is_some_and(|last| last.stop_reason == Some("aborted")) {
             self.sent_context.forget_step_answer();
@@ -424,6 +441,7 @@ impl Session {
             .auto_continue
             .on_agent_stopped(last, run, shows_widgets, out);
         let Some(why) = cancelled else {
+            self.refresh_status(out);
             return Mutation::default();
         };
         run.clear_approval(out);
@@ -469,7 +487,14 @@ impl Session {
     pub fn handle_user_input(&mut self, author: Option<Author>, out: &mut Effects) {
         match author {
             Some(Author::Extension) => {}
-            Some(Author::Person) => self.on_user_message(out),
+            Some(Author::Typist) => {
+                self.auto_continue.cancel_countdown(out);
+                self.auto_continue.forget_reminder();
+            }
+            Some(Author::Person) => {
+                self.on_user_message(out);
+                self.refresh_status(out);
+            }
             // It may be a reminder, which must not reset the counters; the start of the agent on it decides.
             None => self.on_activity(Activity::IsAddressed, out),
         }
@@ -498,26 +523,57 @@ impl Session {
         &mut self,
         request: RequestId,
         action: Option<&str>,
+        summary: Option<&str>,
         out: &mut Effects,
     ) -> Reply<ToolAnswer> {
         self.on_activity(Activity::CallsStep, out);
         if action != Some("cancel") {
             self.forget_first_cancel();
         }
-        Reply::Now(match action {
-            Some("status") => step_tool::status(self.run.as_ref()),
-            Some("next") => return self.leave_phase(request, out),
+        let reply = Reply::Now(match action {
+            Some("status") => {
+                self.mark_phase_read();
+                step_tool::status(self.run.as_ref())
+            }
+            Some("next") => {
+                let reply = self.leave_phase(request, summary, out);
+                self.refresh_status(out);
+                return reply;
+            }
             Some("loop") => self.repeat_scope(out),
             Some("cancel") => self.cancel_by_tool(out),
             other => step_tool::unknown_action(other),
-        })
+        });
+        self.refresh_status(out);
+        reply
     }
 
     /// Handles a call of `workflow_step` that the host cancels.
     pub fn handle_step_cancelled(&mut self, request: RequestId, out: &mut Effects) {
         if self.exit.is_for(request) {
             self.cancel_exit("the call was cancelled", out);
+            self.refresh_status(out);
         }
+    }
+
+    /// Handles a command that controls the run; `arguments` is the text after the command's name.
+    pub fn handle_control(
+        &mut self,
+        request: RequestId,
+        control: Control,
+        arguments: &str,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        let reply = self.control(request, control, white_space::trim(arguments), out);
+        self.refresh_status(out);
+        reply
+    }
+
+    /// The proposals for the argument of a command that controls the run: the value and a description of each.
+    #[must_use]
+    pub fn complete_control(&self, control: Control, prefix: &str) -> Vec<(String, String)> {
+        let run = self.run.as_ref().filter(|run| run.is_active());
+        controls::complete(control, run, prefix)
     }
 
     /// Handles `/workflow`; `arguments` is the text after the command's name.
@@ -553,11 +609,12 @@ impl Session {
         };
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit("the run was cancelled", out);
+        self.cancel_confirmations(out);
         self.cancel_pending_calls("the run moved on", out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
         run.mark_announced(out);
-        out.set_status(None);
+        self.set_status(out);
         let content = announcement::cancelled_by_command(run.state(), run.catalog());
         out.act(Action::SendMessage {
             custom_type: message_type::COMPLETE,
@@ -589,11 +646,20 @@ impl Session {
                     out.answer(request, DeferredAnswer::Command, collected);
                 }
             }
-            Topic::ToolCall => self.calls.on_answer(question, confirmed, out),
+            Topic::ToolCall => self.calls.on_answer(question, answer, out),
             Topic::Trust | Topic::Approval => {
                 let (exit, mut context) = self.exit_parts();
                 let step = exit.on_answer(answer, &mut context, out.now());
                 self.finish_exit(step, out);
+            }
+            Topic::Move => {
+                let state = self.run.as_ref().map(ActiveRun::state);
+                let confirmed = self.controls.on_answer(question, answer, state, out);
+                if let Some((request, planned)) = confirmed {
+                    let mut collected = Effects::at(out.now());
+                    self.move_by_person(&planned, &mut collected);
+                    out.answer(request, DeferredAnswer::Command, collected);
+                }
             }
             Topic::Restore => {
                 let trusted = self.host.project_trusted;
@@ -611,6 +677,7 @@ impl Session {
                 }
             }
         }
+        self.refresh_status(out);
     }
 
     /// Handles a report of the platform. Returns the outcome of a trigger's message.
@@ -691,6 +758,7 @@ impl Session {
             }
             PlatformEvent::Triggered { text } => return Some(self.on_trigger(text, out)),
         }
+        self.refresh_status(out);
         None
     }
 
@@ -701,7 +769,31 @@ impl Session {
 
     /// The status line (hook-lifecycle: "updateStatus").
     fn status(&self) -> Option<String> {
-        self.phase().map(|phase| phase.status.clone())
+        let run = self.run.as_ref()?;
+        let status = &run.phase()?.status;
+        Some(match controls::status_note(run, self.exit.activity()) {
+            Some(note) => format!("{status} · {note}"),
+            None => status.clone(),
+        })
+    }
+
+    fn set_status(&mut self, out: &mut Effects) {
+        self.shown_status = self.status();
+        out.set_status(self.shown_status.clone());
+    }
+
+    /// Sets the status line if it differs from the one that is shown.
+    fn refresh_status(&mut self, out: &mut Effects) {
+        if self.status() != self.shown_status {
+            self.set_status(out);
+        }
+    }
+
+    /// Notes that the agent has had the chance to read the phase.
+    fn mark_phase_read(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.is_unread = false;
+        }
     }
 
     /// Does what follows from every event of a kind, whatever else it means.
@@ -744,18 +836,15 @@ impl Session {
     }
 
     /// Sends a message to the agent in the user's name.
-    fn send_to_agent(&mut self, content: String, must_arrive: bool, out: &mut Effects) {
+    fn send_to_agent(&mut self, content: String, delivery: Delivery, out: &mut Effects) {
         self.triggers.set_waking(out.now());
-        out.act(Action::SendUserMessage {
-            content,
-            must_arrive,
-        });
+        out.act(Action::SendUserMessage { content, delivery });
     }
 
     /// Sends a trigger's message. It counts as a message of the user: the countdown is cancelled.
     fn wake_agent(&mut self, text: String, out: &mut Effects) {
         self.auto_continue.cancel_countdown(out);
-        self.send_to_agent(text, true, out);
+        self.send_to_agent(text, Delivery::FollowUp, out);
     }
 
     fn on_trigger(&mut self, text: String, out: &mut Effects) -> TriggerOutcome {
@@ -777,6 +866,7 @@ impl Session {
 
     fn adopt_settings(&mut self, settings: &Settings) {
         self.calls.adopt_settings(settings);
+        self.questions.adopt_timeout(settings.question_timeout);
         self.settings = settings.clone();
     }
 
@@ -790,6 +880,10 @@ impl Session {
                 let step = exit.on_timeout(&mut context, out.now());
                 self.finish_exit(step, out);
             }
+            Topic::Move => {
+                let notice = notice.unwrap_or_default();
+                self.controls.end_question(question, notice, out);
+            }
             Topic::Restore => self.checkpoints.end_question(notice, out),
             Topic::Triggers => self.triggers.decline(TIMED_OUT, out),
             Topic::Guards => self.weaker_guards.on_timeout(notice, out),
@@ -800,6 +894,7 @@ impl Session {
     fn leave_session(&mut self, out: &mut Effects) {
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit("the session ended", out);
+        self.cancel_confirmations(out);
         self.checkpoints.detach_restore(out);
         self.run = None;
         self.turn_moved = None;
@@ -815,7 +910,7 @@ impl Session {
                 Topic::Restore => self.checkpoints.end_question(None, out),
                 Topic::Triggers => self.triggers.forget_question(),
                 Topic::Guards => self.weaker_guards.forget_question(),
-                Topic::Trust | Topic::Approval => {}
+                Topic::Trust | Topic::Approval | Topic::Move => {}
             }
         }
     }
@@ -835,47 +930,64 @@ impl Session {
         // Whatever this response did to the replaced run, it has not moved the new one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.sent_context = SentContext::default();
-        self.enter(state, out);
+        self.enter(state, None, out);
         if self.settings.triggers != triggers {
             self.watch_triggers(out);
         }
         out.act(Action::SetSessionName {
             name: new.session_name(workflow),
         });
-        self.send_to_agent(new.initial_message(workflow), false, out);
+        self.send_to_agent(new.initial_message(workflow), Delivery::IfIdle, out);
     }
 
     /// Moves the run to another state.
-    fn enter(&mut self, state: RunState, out: &mut Effects) {
+    fn enter(&mut self, state: RunState, moved_by: Option<PersonMove>, out: &mut Effects) {
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit("the run moved on meanwhile", out);
+        self.cancel_confirmations(out);
         self.cancel_pending_calls("the run moved on", out);
         self.sent_context.leave_phase();
         let Some(run) = &mut self.run else { return };
         if *run.state() != state {
             run.clear_approval(out);
         }
-        run.enter(state, &self.settings, out);
-        out.set_status(self.status());
+        run.enter(state, moved_by, &self.settings, out);
+        self.set_status(out);
     }
 
     /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
     fn move_by_tool(&mut self, state: RunState, out: &mut Effects) {
         self.turn_moved = self.turn_moved.map(|_| true);
-        self.enter(state, out);
+        self.enter(state, None, out);
         if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
             self.sent_context.note_instructions(&phase.context);
         }
     }
 
-    fn leave_phase(&mut self, request: RequestId, out: &mut Effects) -> Reply<ToolAnswer> {
+    fn leave_phase(
+        &mut self,
+        request: RequestId,
+        summary: Option<&str>,
+        out: &mut Effects,
+    ) -> Reply<ToolAnswer> {
         if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
             return Reply::Now(step_tool::read_first(phase));
+        }
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_unread)
+            && let Some(answer) = run.phase().map(step_tool::moved_by_person)
+        {
+            run.is_unread = false;
+            return Reply::Now(answer);
+        }
+        if let (Some(run), None) = (&mut self.run, self.exit.activity()) {
+            run.summary = summary.map(str::to_owned);
         }
         let (exit, mut context) = self.exit_parts();
         match exit.begin(request, &mut context, out) {
             ExitOutcome::Wait => Reply::Later,
-            ExitOutcome::Stay(answer) => Reply::Now(answer),
+            ExitOutcome::Stay(answer)
+            | ExitOutcome::NotPassed(answer, _)
+            | ExitOutcome::Declined(answer) => Reply::Now(answer),
             ExitOutcome::Advance(reports) => Reply::Now(self.advance(&reports, out)),
         }
     }
@@ -893,7 +1005,20 @@ impl Session {
 
     /// Answers the call of `next` in progress, if it is decided.
     fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
+        self.finish_exit_with(step, None, out);
+    }
+
+    /// Answers the call of `next` in progress, if it is decided, with the comment of the person who decided.
+    fn finish_exit_with(
+        &mut self,
+        step: Option<ExitStep>,
+        comment: Option<&str>,
+        out: &mut Effects,
+    ) {
         let Some(step) = step else { return };
+        if let Some(exit) = self.controls.take_exit(step.request) {
+            return self.finish_exit_by_person(exit, step, out);
+        }
         let ExitStep {
             request,
             outcome,
@@ -901,15 +1026,345 @@ impl Session {
         } = step;
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),
-            ExitOutcome::Stay(answer) => answer,
+            ExitOutcome::Stay(answer)
+            | ExitOutcome::NotPassed(answer, _)
+            | ExitOutcome::Declined(answer) => answer,
             ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
         };
+        let answer = step_tool::with_comment(answer, comment);
+        // With the answer, so that a host that waits for it hears nothing else before.
+        self.refresh_status(&mut collected);
         out.answer(request, DeferredAnswer::Step(answer), collected);
     }
 
     fn cancel_exit(&mut self, why: &str, out: &mut Effects) {
         let run = self.run.as_mut();
-        self.exit.cancel(why, run, &mut self.questions, out);
+        let cancelled = self.exit.cancel(why, run, &mut self.questions, out);
+        let Some((request, answer)) = cancelled else {
+            return;
+        };
+        if self.controls.take_exit(request).is_some() {
+            let notice = format!("The workflow was not moved: {why}.");
+            return controls::settle(request, Severity::Info, notice, out);
+        }
+        out.answer(
+            request,
+            DeferredAnswer::Step(answer),
+            Effects::at(out.now()),
+        );
+    }
+
+    fn cancel_confirmations(&mut self, out: &mut Effects) {
+        self.controls.cancel_confirmations(&mut self.questions, out);
+    }
+
+    /// Carries a command out that controls the run.
+    fn control(
+        &mut self,
+        request: RequestId,
+        control: Control,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        let takes_argument = matches!(control, Control::Goto | Control::Approve);
+        let Some(run) = self.run.as_mut().filter(|run| run.is_active()) else {
+            out.notify(Severity::Info, controls::no_run(control));
+            return Reply::Now(());
+        };
+        if !takes_argument && !argument.is_empty() {
+            let message = controls::takes_no_argument(control, argument);
+            out.notify(Severity::Warning, message);
+            return Reply::Now(());
+        }
+        match control {
+            Control::Status => {
+                let text = controls::status_text(run, self.exit.activity());
+                out.notify(Severity::Info, text);
+            }
+            Control::Pause if run.counters.paused_by_owner => {
+                let message = "The workflow is paused already. /workflow-resume resumes it.";
+                out.notify(Severity::Info, message);
+            }
+            Control::Pause => {
+                run.pause_by_owner(out);
+                self.auto_continue.cancel_countdown(out);
+                let message = "⏸ The workflow is paused: the agent gets no reminders until /workflow-resume. Its rules stay in force.";
+                out.notify(Severity::Info, message);
+            }
+            Control::Resume => self.resume(out),
+            Control::Next => return self.next_by_person(request, out),
+            Control::Skip => {
+                let plan = controls::plan_skip(run);
+                return self.move_or_confirm(request, plan, out);
+            }
+            Control::Goto => {
+                let plan = controls::plan_goto(run, argument);
+                return self.move_or_confirm(request, plan, out);
+            }
+            Control::Approve => return self.approve_by_person(request, argument, out),
+        }
+        Reply::Now(())
+    }
+
+    /// Resumes the run for its owner, and reminds an idle agent.
+    fn resume(&mut self, out: &mut Effects) {
+        let Some(run) = &mut self.run else { return };
+        let counters = run.counters;
+        if !counters.paused_by_owner && counters.paused.is_none() {
+            let message = "The workflow is not paused.";
+            return out.notify(Severity::Info, message);
+        }
+        run.resume(out);
+        if run.counters.paused.is_some() {
+            let message = "The workflow waits for your approval: /workflow-approve answers.";
+            return out.notify(Severity::Info, message);
+        }
+        self.auto_continue.forget_reminder();
+        out.notify(Severity::Info, "▶ The workflow is resumed.");
+        if self.triggers.is_idle(out.now())
+            && let Some(phase) = self.phase().filter(|phase| !phase.auto_continue.wait)
+        {
+            let has_instructions = self.sent_context.has_instructions(&phase.context);
+            let text = phase.reminder.text(has_instructions).to_owned();
+            self.send_to_agent(text, Delivery::IfIdle, out);
+        }
+    }
+
+    /// Moves the run as a person asks, or asks for the confirmation that it needs.
+    fn move_or_confirm(
+        &mut self,
+        request: RequestId,
+        plan: Result<Plan, String>,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        match plan {
+            Err(refusal) => out.notify(Severity::Warning, refusal),
+            Ok(Plan::Move(planned)) => self.move_by_person(&planned, out),
+            Ok(Plan::Confirm(planned, text)) => {
+                if self.confirm(request, planned, text, out) {
+                    return Reply::Later;
+                }
+            }
+        }
+        Reply::Now(())
+    }
+
+    /// Asks a person to confirm a move. Returns false if nobody can be asked, and says so.
+    fn confirm(
+        &mut self,
+        request: RequestId,
+        planned: PlannedMove,
+        text: ConfirmationText,
+        out: &mut Effects,
+    ) -> bool {
+        if !self.questions.can_ask() {
+            let why = self.questions.why_not("this host has no dialog");
+            let refusal = controls::cannot_confirm(&planned, &why);
+            out.notify(Severity::Warning, refusal);
+            return false;
+        }
+        let questions = &mut self.questions;
+        self.controls.ask(request, planned, text, questions, out);
+        true
+    }
+
+    /// Leaves the phase through its gate, as its owner asks.
+    fn next_by_person(&mut self, request: RequestId, out: &mut Effects) -> Reply<()> {
+        if let Some(refusal) = self.exit.activity().map(controls::exit_refusal) {
+            out.notify(Severity::Info, refusal);
+            return Reply::Now(());
+        }
+        let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
+            out.notify(Severity::Warning, controls::no_definition());
+            return Reply::Now(());
+        };
+        if run.approval().is_some() && !self.questions.can_ask() {
+            let message = "This phase needs an approval, and this host has no dialog for it. Answer with /workflow-approve.";
+            out.notify(Severity::Warning, message);
+            return Reply::Now(());
+        }
+        self.controls.begin_exit(request, Control::Next, None);
+        let mut collected = Effects::at(out.now());
+        let (exit, mut context) = self.exit_parts();
+        let outcome = exit.begin(request, &mut context, &mut collected);
+        let step = ExitStep {
+            request,
+            outcome,
+            collected,
+        };
+        self.finish_exit(Some(step), out);
+        Reply::Later
+    }
+
+    /// Answers the question for approval, as its owner asks.
+    fn approve_by_person(
+        &mut self,
+        request: RequestId,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        let notify = |severity, message: String, out: &mut Effects| {
+            out.notify(severity, message);
+            Reply::Now(())
+        };
+        let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
+            return notify(Severity::Warning, controls::no_definition(), out);
+        };
+        let Some(approval) = run.approval().cloned() else {
+            let message =
+                "Nothing waits for approval: this phase needs none. /workflow-next leaves it.";
+            return notify(Severity::Info, message.to_owned(), out);
+        };
+        let question = self.exit.approval_question();
+        if let (None, Some(activity)) = (question, self.exit.activity()) {
+            return notify(
+                Severity::Info,
+                controls::exit_refusal(activity).to_owned(),
+                out,
+            );
+        }
+        if question.is_none() && run.approval_request().is_none() {
+            let message = format!(
+                "Nothing waits for approval yet: the agent has not finished the phase. It will ask \"{}\". \
+                 /workflow-next asks you now.",
+                approval.ask
+            );
+            return notify(Severity::Info, message, out);
+        }
+        let reply = match controls::read_reply(&approval, argument) {
+            Ok(reply) => reply,
+            Err(usage) => return notify(Severity::Info, usage, out),
+        };
+        if let Some(question) = question {
+            self.questions.close(question);
+            let (exit, mut context) = self.exit_parts();
+            let answer = Answer::Chosen(reply.choice);
+            let step = exit.on_answer(answer, &mut context, out.now());
+            let message = format!("Noted: {}.", reply.choice);
+            out.notify(Severity::Info, message);
+            self.finish_exit_with(step, reply.comment.as_deref(), out);
+            return Reply::Now(());
+        }
+        if !reply.approves {
+            if let Some(run) = &mut self.run {
+                run.drop_approval(out);
+            }
+            let message = format!(
+                "Noted: {}. The agent continues with the phase.",
+                reply.choice
+            );
+            out.notify(Severity::Info, message);
+            let mut text = format!(
+                "[workflow] The user was asked \"{}\" and chose \"{}\": you are still in this phase. Change what is needed, \
+                 and call workflow_step with action='next' again when it is done.",
+                approval.ask, reply.choice
+            );
+            if let Some(comment) = &reply.comment {
+                text = format!("{text}\n\n{}", controls::said(comment));
+            }
+            self.send_to_agent(text, Delivery::Steer, out);
+            return Reply::Now(());
+        }
+        self.controls
+            .begin_exit(request, Control::Approve, reply.comment);
+        let mut collected = Effects::at(out.now());
+        let (exit, mut context) = self.exit_parts();
+        let outcome = exit.begin_approved(request, &mut context, &mut collected);
+        let step = ExitStep {
+            request,
+            outcome,
+            collected,
+        };
+        self.finish_exit(Some(step), out);
+        Reply::Later
+    }
+
+    /// Answers a command that leaves the phase, if that is decided.
+    fn finish_exit_by_person(&mut self, exit: PersonExit, step: ExitStep, out: &mut Effects) {
+        let ExitStep {
+            outcome,
+            mut collected,
+            ..
+        } = step;
+        let request = exit.request();
+        match outcome {
+            ExitOutcome::Wait => {
+                self.controls.put_back(exit);
+                return out.merge(collected);
+            }
+            ExitOutcome::Advance(_) => {
+                let planned = self.run.as_ref().and_then(|run| exit.plan(run, Vec::new()));
+                match planned {
+                    Some(planned) => self.move_by_person(&planned, &mut collected),
+                    None => collected.notify(Severity::Warning, controls::no_definition()),
+                }
+            }
+            ExitOutcome::NotPassed(_, reports) => {
+                let failed = reports.iter().filter(|report| !report.has_passed());
+                let overrode: Vec<String> = failed
+                    .map(|report| format!("gate `{}`", report.what))
+                    .collect();
+                let run = self.run.as_ref();
+                let planned = run.and_then(|run| {
+                    let planned = exit.plan(run, overrode)?;
+                    let next = controls::name_of(&planned.to, run.catalog());
+                    let text = ConfirmationText::not_passed(run.phase()?, &next, &reports);
+                    Some((planned, text))
+                });
+                if let Some((planned, text)) = planned
+                    && self.confirm(request, planned, text, &mut collected)
+                {
+                    return out.merge(collected);
+                }
+            }
+            ExitOutcome::Declined(answer) => {
+                collected.notify(Severity::Info, "Noted: the agent continues with the phase.");
+                let answer = step_tool::with_comment(answer, exit.comment());
+                let text = format!("[workflow] {}", answer.text);
+                self.send_to_agent(text, Delivery::Steer, &mut collected);
+            }
+            ExitOutcome::Stay(_) => {
+                let message = "The phase was not left: it waits for your approval. /workflow-approve answers.";
+                collected.notify(Severity::Info, message);
+            }
+        }
+        self.refresh_status(&mut collected);
+        out.answer(request, DeferredAnswer::Command, collected);
+    }
+
+    /// Moves the run as a person asked, and sends the agent on.
+    fn move_by_person(&mut self, planned: &PlannedMove, out: &mut Effects) {
+        let was_idle = self.triggers.is_idle(out.now());
+        let from = self.phase().map(|phase| phase.phase.name.clone());
+        let from = from.unwrap_or_default();
+        self.auto_continue.forget_reminder();
+        let to = planned.to.clone();
+        if to.active {
+            self.enter(to, Some(planned.record()), out);
+        } else {
+            self.auto_continue.cancel_countdown(out);
+            self.cancel_exit("the run moved on meanwhile", out);
+            self.cancel_confirmations(out);
+            if let Some(run) = &mut self.run {
+                run.clear_approval(out);
+                run.end_by_person(to, planned.record());
+            }
+        }
+        let Some(run) = &self.run else { return };
+        let is_over = !run.is_active();
+        let message = planned.message_to_agent(&from, run);
+        out.notify(Severity::Info, planned.notice(&from, run));
+        if let Some(phase) = run.phase() {
+            self.sent_context.note_instructions(&phase.context);
+        }
+        if is_over {
+            self.announce_end(out);
+        }
+        if !was_idle {
+            self.send_to_agent(message, Delivery::Steer, out);
+        } else if !is_over {
+            self.send_to_agent(message, Delivery::IfIdle, out);
+        }
     }
 
     fn cancel_pending_calls(&mut self, cause: &str, out: &mut Effects) {
@@ -944,7 +1399,7 @@ impl Session {
     fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
         match step_tool::plan_cancel(self.run.as_mut()) {
             Cancellation::Confirmed(state, answer) => {
-                self.enter(state, out);
+                self.enter(state, None, out);
                 answer
             }
             Cancellation::Unconfirmed(answer) => answer,
@@ -963,7 +1418,7 @@ impl Session {
             custom_type: message_type::COMPLETE,
             content: announcement::ended(run.state(), run.catalog()),
         });
-        out.set_status(None);
+        self.set_status(out);
         Mutation {
             unload: true,
             persist: !run.state().cancelled,

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 
 use super::context::{ContextVariables, PhaseContext};
 use crate::definition::{
-    Catalog, Checkpoint, ContextMode, Phase, PhaseEntry, Settings, Tier, ToolAccess, Workflow,
+    Catalog, Checkpoint, ContextMode, OnRepeat, Phase, PhaseEntry, Settings, Tier, ToolAccess,
+    Workflow,
 };
 use crate::policy::results::Results;
 use crate::policy::rules::{
@@ -36,6 +37,8 @@ pub(crate) struct ResolvedPhase {
     pub(crate) rules: Rules,
     /// The rules on results of all levels.
     pub(crate) results: Results,
+    /// The reaction to a call that is denied again and again.
+    pub(crate) on_repeat: OnRepeat,
     /// The template of the reason for a call that a list blocks.
     block_reason: Split,
     /// The context message.
@@ -124,6 +127,7 @@ impl ResolvedPhase {
             status: status(&position, catalog),
             rules,
             results: results(&position, settings),
+            on_repeat: on_repeat(&position, settings),
             block_reason: block_reason(&position),
             context,
             context_mode,
@@ -168,6 +172,21 @@ impl ResolvedPhase {
             .map(|crumb| crumb.name.as_str())
             .collect();
         names.join(" > ")
+    }
+
+    /// The phase, as people read it.
+    pub(crate) fn label(&self) -> String {
+        format!("{} {}", self.phase.emoji, self.phase.name)
+    }
+
+    /// The place of the phase, as people read it.
+    pub(crate) fn place(&self) -> String {
+        let (current, total) = self.progress;
+        format!(
+            "Workflow {}, phase {} ({current} of {total})",
+            self.breadcrumb_names(),
+            self.label()
+        )
     }
 
     /// The name of the innermost scope.
@@ -392,6 +411,22 @@ fn auto_continue(position: &Position<'_>, settings: &Settings) -> ContinuePolicy
         .chain(scopes)
         .chain([&settings.auto_continue]);
     ContinuePolicy::of(levels)
+}
+
+/// The strictest reaction of all levels.
+fn on_repeat(position: &Position<'_>, settings: &Settings) -> OnRepeat {
+    let levels = position.levels.iter();
+    let levels = levels.map(|level| level.workflow.on_repeat);
+    strictest(levels.chain([settings.on_repeat]))
+}
+
+/// The strictest of several reactions; asks if none is given.
+pub(crate) fn strictest(all: impl Iterator<Item = Option<OnRepeat>>) -> OnRepeat {
+    if all.into_iter().any(|one| one == Some(OnRepeat::Block)) {
+        OnRepeat::Block
+    } else {
+        OnRepeat::Ask
+    }
 }
 
 /// The value of the innermost level that sets one.

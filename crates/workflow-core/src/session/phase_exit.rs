@@ -5,30 +5,39 @@
 //! A person approves in the host's dialog, or outside of the host. Either decision is about one approval request, which
 //! has a nonce, and about the file that was shown.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
+use super::controls::name_of;
 use super::ids::Ids;
+use super::phase::ResolvedPhase;
 use super::questions::{QuestionTable, QuestionText, TIMED_OUT, Topic};
 use super::run::ActiveRun;
-use crate::definition::{Check, Gate, RunCheck};
-use crate::effect::{AnswerKind, DeferredAnswer, Effect, Effects, GateRun, ToolAnswer};
+use crate::definition::{Approval, Check, Gate, RunCheck};
+use crate::diagnostic::visible;
+use crate::effect::{AnswerKind, Effect, Effects, GateRun, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
 use crate::policy::results::Results;
 use crate::reminders::PauseReason;
-use crate::run::{StoredGate, entry_type};
+use crate::run::{StoredGate, advance, entry_type};
+use crate::text::shortened;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
 
 /// The time for which the result of a gate is valid while a person decides. After that the gate runs again.
 const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
+
+/// UTF-16 units of the agent's summary in a question.
+const MAX_SUMMARY: u32 = 2000;
 
 const CHANGED: &str =
     "What is shown has changed since you answered, so that answer does not count. Look again.";
 const NO_PHASE: &str = "the run stands in no phase any more";
 const NO_APPROVAL: &str = "the phase needs no word any more";
 const DISMISSED: &str = "Nobody answered.";
-const UNANSWERED: &str = "Nobody answered in half an hour.";
+const UNANSWERED: &str = "Nobody answered in time.";
 
 /// The progress of leaving the phase.
 #[derive(Debug, Clone, Default)]
@@ -88,6 +97,11 @@ pub(crate) enum ExitOutcome {
     Wait,
     /// The run stays in the phase.
     Stay(ToolAnswer),
+    /// The run stays in the phase, because its gate did not pass. The answer is for the agent.
+    NotPassed(ToolAnswer, Vec<Report>),
+    /// The run stays in the phase, because a person chose another answer than the one that approves. The answer is for
+    /// the agent.
+    Declined(ToolAnswer),
     /// The run leaves the phase. Its gate passed with these reports.
     Advance(Vec<Report>),
 }
@@ -107,6 +121,17 @@ pub(crate) struct ExitContext<'a> {
     pub(crate) questions: &'a mut QuestionTable,
     pub(crate) ids: &'a mut Ids,
     pub(crate) project_trusted: bool,
+}
+
+/// The activity of an exit from a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitActivity {
+    /// A person is asked for trust in the commands of the gate.
+    AwaitingTrust,
+    /// The gate runs.
+    RunningGate,
+    /// A person is asked for approval.
+    AwaitingApproval,
 }
 
 impl ExitContext<'_> {
@@ -143,6 +168,44 @@ impl PhaseExit {
         }
     }
 
+    /// Starts to leave a phase that a person has approved: only its gate is missing.
+    pub(crate) fn begin_approved(
+        &mut self,
+        request: RequestId,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let phase = context.active_run().and_then(|run| run.phase());
+        if phase.is_none_or(|phase| phase.phase.gate.is_empty()) {
+            ExitOutcome::Advance(Vec::new())
+        } else {
+            self.start_gate(request, true, context, out)
+        }
+    }
+
+    /// What leaving the phase waits for; `None` if no exit is in progress.
+    pub(crate) fn activity(&self) -> Option<ExitActivity> {
+        match self {
+            Self::Idle => None,
+            Self::AwaitingTrust { .. } => Some(ExitActivity::AwaitingTrust),
+            Self::RunningGate { .. } => Some(ExitActivity::RunningGate),
+            Self::ReadingApproval { .. } | Self::AwaitingApproval { .. } => {
+                Some(ExitActivity::AwaitingApproval)
+            }
+        }
+    }
+
+    /// The open question for approval.
+    pub(crate) fn approval_question(&self) -> Option<QuestionId> {
+        match self {
+            Self::AwaitingApproval { question, .. } => Some(*question),
+            Self::Idle
+            | Self::AwaitingTrust { .. }
+            | Self::RunningGate { .. }
+            | Self::ReadingApproval { .. } => None,
+        }
+    }
+
     /// Asks for trust in the commands of the gate, or reports that it cannot run.
     pub(crate) fn on_gate_not_trusted(
         &mut self,
@@ -158,10 +221,20 @@ impl PhaseExit {
         } else {
             let run = context.active_run();
             let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
-            let text = QuestionText::trust(
+            let place = context.active_run().and_then(|run| run.phase());
+            let place = place.map_or_else(String::new, ResolvedPhase::place);
+            let mut listed: Vec<String> = commands.iter().map(RunCheck::in_full).collect();
+            let mut met = BTreeSet::new();
+            listed.retain(|command| met.insert(command.clone()));
+            let mut text = QuestionText::trust(
                 "Run commands of this project?",
-                "A workflow of this project wants to run these commands, now and whenever it comes to them:",
-                commands.iter().map(RunCheck::in_full),
+                &format!(
+                    "{place}\nThe gate of the phase needs commands of this project. The workflow runs these, now and whenever it comes to them:"
+                ),
+                listed.into_iter(),
+            );
+            text.message.push_str(
+                "\n\nYes runs them, and remembers your answer until they change. No runs nothing, and the phase is not left.",
             );
             *self = Self::AwaitingTrust {
                 request,
@@ -327,18 +400,15 @@ impl PhaseExit {
         self.request() == Some(request)
     }
 
-    /// Stops the gate, withdraws the question, and answers the pending request.
+    /// Stops the gate and withdraws the question. Returns the pending request, and its answer.
     pub(crate) fn cancel(
         &mut self,
         why: &str,
         run: Option<&mut ActiveRun>,
         questions: &mut QuestionTable,
         out: &mut Effects,
-    ) {
-        if let Some(request) = self.request() {
-            let answer = DeferredAnswer::Step(cancelled(why));
-            out.answer(request, answer, Effects::at(out.now()));
-        }
+    ) -> Option<(RequestId, ToolAnswer)> {
+        let answer = self.request().map(|request| (request, cancelled(why)));
         match std::mem::take(self) {
             Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } => {
                 questions.close(question);
@@ -356,6 +426,7 @@ impl PhaseExit {
         if let Some(run) = run {
             run.clear_dialog_approval(out);
         }
+        answer
     }
 
     /// The pending request.
@@ -503,11 +574,12 @@ impl PhaseExit {
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         if !has_passed {
             run.drop_open_approval(out);
-            return ExitOutcome::Stay(ToolAnswer {
+            let answer = ToolAnswer {
                 text: not_passed(&name, &reports),
                 details: json!({ "active": true, "advanced": false, "gate": reports }),
                 kind: Some(AnswerKind::Error),
-            });
+            };
+            return ExitOutcome::NotPassed(answer, reports);
         }
         if run.approval().is_none() || approved {
             return ExitOutcome::Advance(reports);
@@ -572,9 +644,10 @@ impl PhaseExit {
         let approval = run.and_then(|run| {
             let approval = run.approval()?.clone();
             run.request_approval(nonce, out);
-            Some(approval)
+            let message = approval_message(run, &approval, &pending.reports, note);
+            Some((approval, message))
         });
-        let Some(approval) = approval else {
+        let Some((approval, message)) = approval else {
             return ExitOutcome::Stay(cancelled(NO_APPROVAL));
         };
         if !context.questions.can_ask() {
@@ -584,7 +657,7 @@ impl PhaseExit {
         }
         let text = QuestionText {
             title: approval.ask,
-            message: note.to_owned(),
+            message,
             options: approval.choices,
             show: approval.show,
         };
@@ -624,9 +697,9 @@ impl PhaseExit {
             Some(choice) => {
                 run.drop_approval(out);
                 let choice = &approval.choices[choice];
-                ExitOutcome::Stay(ToolAnswer {
+                ExitOutcome::Declined(ToolAnswer {
                     text: format!(
-                        "The user was asked \"{}\" and chose \"{choice}\": the phase goes on. Ask what to change if it is not clear, and call \
+                        "The user was asked \"{}\" and chose \"{choice}\": you are still in this phase. Ask what to change if it is not clear, and call \
                          workflow_step with action='next' again when it is done.",
                         approval.ask
                     ),
@@ -651,6 +724,42 @@ impl PhaseExit {
             ExitOutcome::Advance(pending.reports)
         }
     }
+}
+
+/// The text of the question for approval: the place, the result of the gate, the agent's summary, and the consequences.
+fn approval_message(
+    run: &ActiveRun,
+    approval: &Approval,
+    reports: &[Report],
+    note: &str,
+) -> String {
+    let mut lines = Vec::new();
+    if !note.is_empty() {
+        lines.push(note.to_owned());
+    }
+    let mut name = String::new();
+    if let Some(phase) = run.phase() {
+        lines.push(phase.place());
+        name.clone_from(&phase.phase.name);
+    }
+    let checks = reports
+        .iter()
+        .map(|report| format!("Gate: {}", report.describe()));
+    lines.extend(checks);
+    if let Some(summary) = &run.summary {
+        let summary = shortened(&visible(summary), MAX_SUMMARY);
+        lines.push(format!("The agent says: {summary}"));
+    }
+    if let Some(file) = &approval.show {
+        lines.push(format!("File: {}", visible(file)));
+    }
+    let next = advance(run.state(), run.catalog())
+        .map_or_else(|_| String::new(), |state| name_of(&state, run.catalog()));
+    let first = approval.choices.first().map_or("", String::as_str);
+    lines.push(format!(
+        "\n\"{first}\" leaves {name} for {next}. Any other answer stays in {name}, and the agent is told it."
+    ));
+    lines.join("\n")
 }
 
 /// A question that is answered or timed out.

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use crate::effect::{Effects, Question};
 use crate::types::{Millis, QuestionId, Severity};
 
-/// The time that a person has to answer.
+/// The time that a person has to answer, unless the settings have another.
 const TIMEOUT: Millis = 30 * 60 * 1000;
 /// The reason why an answer is not expected any more.
-pub(crate) const TIMED_OUT: &str = "nobody answered in half an hour";
+pub(crate) const TIMED_OUT: &str = "nobody answered in time";
 /// Questions of a session that may be open at once.
 const MAX_OPEN: usize = 64;
 /// Questions that are remembered, so that a late answer is recognized.
@@ -21,6 +21,8 @@ const REMEMBERED: usize = 64;
 pub(crate) struct QuestionTable {
     /// True if the host can ask a person.
     dialogs: bool,
+    /// The time that a person has to answer; `None` is without end.
+    timeout: Option<Millis>,
     last: u64,
     questions: BTreeMap<QuestionId, TakenQuestion>,
 }
@@ -30,7 +32,8 @@ pub(crate) struct QuestionTable {
 pub(crate) struct TakenQuestion {
     title: String,
     topic: Topic,
-    due: Millis,
+    /// When it times out, if ever.
+    due: Option<Millis>,
     /// False once the answer is not awaited any more.
     is_open: bool,
 }
@@ -46,6 +49,8 @@ pub(crate) enum Topic {
     Trust,
     /// Approval to leave a phase.
     Approval,
+    /// A move of the run that passes gates or approvals over.
+    Move,
     /// A restore of the code.
     Restore,
     /// Trust in the triggers of the project.
@@ -62,6 +67,7 @@ impl Topic {
             Self::ToolCall => "The call was not allowed.",
             Self::Trust => "Nothing was trusted, and no command was run.",
             Self::Approval => "It approved nothing.",
+            Self::Move => "The workflow was not moved.",
             Self::Restore => "The code stays as it is.",
             Self::Triggers => "The triggers of the project are not watched.",
             Self::Guards => "The run keeps its guards.",
@@ -99,6 +105,7 @@ impl QuestionTable {
     pub(crate) fn new(dialogs: bool) -> Self {
         Self {
             dialogs,
+            timeout: Some(TIMEOUT),
             last: 0,
             questions: BTreeMap::new(),
         }
@@ -107,6 +114,15 @@ impl QuestionTable {
     /// True if the host has dialogs.
     pub(crate) fn has_dialogs(&self) -> bool {
         self.dialogs
+    }
+
+    /// Sets the time in seconds that a person has to answer questions from now on; 0 is without end.
+    pub(crate) fn adopt_timeout(&mut self, seconds: Option<u32>) {
+        self.timeout = match seconds {
+            None => Some(TIMEOUT),
+            Some(0) => None,
+            Some(seconds) => Some(Millis::from(seconds) * 1000),
+        };
     }
 
     /// True if questions to a person are possible: the host says that it has dialogs, whatever it shows (A14).
@@ -135,7 +151,9 @@ impl QuestionTable {
         let asked = TakenQuestion {
             title: text.title.clone(),
             topic,
-            due: out.now().saturating_add(TIMEOUT),
+            due: self
+                .timeout
+                .map(|timeout| out.now().saturating_add(timeout)),
             is_open: true,
         };
         self.questions.insert(id, asked);
@@ -183,14 +201,14 @@ impl QuestionTable {
     /// When the first open question times out.
     pub(crate) fn deadline(&self) -> Option<Millis> {
         let open = self.questions.values().filter(|asked| asked.is_open);
-        open.map(|asked| asked.due).min()
+        open.filter_map(|asked| asked.due).min()
     }
 
     /// Closes the questions that timed out, and returns them.
     pub(crate) fn close_overdue(&mut self, now: Millis) -> Vec<(QuestionId, Topic)> {
         let mut overdue = Vec::new();
         for (id, asked) in &mut self.questions {
-            if asked.is_open && asked.due <= now {
+            if asked.is_open && asked.due.is_some_and(|due| due <= now) {
                 asked.is_open = false;
                 overdue.push((*id, asked.topic));
             }

@@ -14,8 +14,8 @@ use crate::effect::{Action, ApprovalRequest, Effect, Effects};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Path, Position, RestoredRun, RunState, Stale, StoredDefinition, StoredGate, StoredGuards,
-    StoredRun, entry_type, weakened,
+    Path, PersonMove, Position, RestoredRun, RunState, Stale, StoredDefinition, StoredGate,
+    StoredGuards, StoredRun, entry_type, weakened,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -49,6 +49,13 @@ pub(crate) struct ActiveRun {
     approval_seal: Option<String>,
     /// Both, as they were persisted.
     persisted_approval: (Option<String>, Option<String>),
+    /// The last move, if a person made it.
+    moved_by: Option<PersonMove>,
+    persisted_moved_by: Option<PersonMove>,
+    /// True after a move by a person, until the agent has had the chance to read the new phase.
+    pub(crate) is_unread: bool,
+    /// The agent's summary of the phase, from its last call of `next`.
+    pub(crate) summary: Option<String>,
 }
 
 impl ActiveRun {
@@ -70,6 +77,10 @@ impl ActiveRun {
             approval_request: None,
             approval_seal: None,
             persisted_approval: (None, None),
+            moved_by: None,
+            persisted_moved_by: None,
+            is_unread: false,
+            summary: None,
         }
     }
 
@@ -91,6 +102,7 @@ impl ActiveRun {
             counters,
             approval_request,
             approval_seal,
+            moved_by,
             baseline,
             guards,
             weakened: refused,
@@ -140,9 +152,13 @@ impl ActiveRun {
             persisted_approval: (approval_request.clone(), approval_seal.clone()),
             approval_request,
             approval_seal,
+            persisted_moved_by: moved_by.clone(),
+            moved_by,
             definition_persisted,
             guards,
             agreed: false,
+            is_unread: false,
+            summary: None,
         })
     }
 
@@ -205,12 +221,24 @@ impl ActiveRun {
         self.phase.as_ref().ok().filter(|_| self.state.active)
     }
 
-    /// Moves to another state: resolves its phase, and persists it.
-    pub(crate) fn enter(&mut self, state: RunState, settings: &Settings, out: &mut Effects) {
+    /// Moves to another state: resolves its phase, and persists it. A move by a person ends its owner's pause.
+    pub(crate) fn enter(
+        &mut self,
+        state: RunState,
+        moved_by: Option<PersonMove>,
+        settings: &Settings,
+        out: &mut Effects,
+    ) {
         self.phase = ResolvedPhase::of(&state, &self.catalog, settings);
         self.state = state;
         self.cancel_pending = false;
-        self.counters = ContinueCounters::default();
+        self.counters = ContinueCounters {
+            paused_by_owner: self.counters.paused_by_owner && moved_by.is_none(),
+            ..ContinueCounters::default()
+        };
+        self.is_unread = moved_by.is_some();
+        self.moved_by = moved_by;
+        self.summary = None;
         self.approval_request = None;
         self.approval_seal = None;
         self.baseline = None;
@@ -241,6 +269,13 @@ impl ActiveRun {
     /// Ends the run as this state says. Its phase stays resolved for the messages about the end.
     pub(crate) fn end(&mut self, state: RunState) {
         self.state = state;
+    }
+
+    /// Ends the run by a person's move. The entry that announces the end records it.
+    pub(crate) fn end_by_person(&mut self, state: RunState, moved_by: PersonMove) {
+        self.state = state;
+        self.counters = ContinueCounters::default();
+        self.moved_by = Some(moved_by);
     }
 
     /// Marks the end as announced, and persists it.
@@ -286,20 +321,25 @@ impl ActiveRun {
         let request = request.filter(|_| self.counters.paused.is_some());
         let seal = self.approval_seal.clone().filter(|_| request.is_some());
         let approval = (request, seal);
-        if self.counters != self.persisted_counters || approval != self.persisted_approval {
+        if self.counters != self.persisted_counters
+            || approval != self.persisted_approval
+            || self.moved_by != self.persisted_moved_by
+        {
             let (request, seal) = approval.clone();
             let stored = StoredRun {
                 approval_request: request,
                 approval_seal: seal,
+                moved_by: self.moved_by.clone(),
                 ..StoredRun::of(&self.state.task_id, self.counters)
             };
             out.append_entry(entry_type::RUN, &stored);
             self.persisted_counters = self.counters;
             self.persisted_approval = approval;
+            self.persisted_moved_by.clone_from(&self.moved_by);
         }
     }
 
-    /// Starts the counts anew, and resumes the run unless it is paused for an approval.
+    /// Starts the counts anew, and resumes the run unless it is paused for an approval or by its owner.
     pub(crate) fn reset_counters(&mut self, out: &mut Effects) {
         if !self.state.active {
             return;
@@ -307,9 +347,22 @@ impl ActiveRun {
         let approval = |reason: &PauseReason| *reason == PauseReason::Approval;
         self.counters = ContinueCounters {
             paused: self.counters.paused.filter(approval),
+            paused_by_owner: self.counters.paused_by_owner,
             ..ContinueCounters::default()
         };
         self.persist_counters(out);
+    }
+
+    /// Pauses the run until its owner resumes it.
+    pub(crate) fn pause_by_owner(&mut self, out: &mut Effects) {
+        self.counters.paused_by_owner = true;
+        self.persist_counters(out);
+    }
+
+    /// Ends every pause but that for an approval.
+    pub(crate) fn resume(&mut self, out: &mut Effects) {
+        self.counters.paused_by_owner = false;
+        self.reset_counters(out);
     }
 
     /// The gate of the phase, if its checks compare with the state at the entry of the phase.

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
+use super::controls::said;
 use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
 use crate::effect::{AnswerKind, ToolAnswer};
@@ -101,13 +102,39 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     )
 }
 
-/// Adds the reports of the gate that passed to the answer.
+/// Adds the reports of the gate that passed to the answer, after the line with the move.
 pub(crate) fn with_reports(mut answer: ToolAnswer, reports: &[Report]) -> ToolAnswer {
     if !reports.is_empty() {
-        answer.text = format!("{}\n\n{}", passed(reports), answer.text);
+        let reports_text = passed(reports);
+        answer.text = match answer.text.split_once('\n') {
+            Some((first, rest)) => format!("{first}\n\n{reports_text}\n{rest}"),
+            None => format!("{}\n\n{reports_text}", answer.text),
+        };
         answer.details["gate"] = json!(reports);
     }
     answer
+}
+
+/// Adds the comment of the person who approved or declined.
+pub(crate) fn with_comment(mut answer: ToolAnswer, comment: Option<&str>) -> ToolAnswer {
+    if let Some(comment) = comment {
+        answer.text = format!("{}\n\n{}", answer.text, said(comment));
+        answer.details["comment"] = json!(comment);
+    }
+    answer
+}
+
+/// The answer to `next` in a phase that a person moved the run to, and that the agent has not read.
+pub(crate) fn moved_by_person(resolved: &ResolvedPhase) -> ToolAnswer {
+    ToolAnswer {
+        text: format!(
+            "The user has moved the workflow meanwhile: it is in {}\n\nDo what this phase asks, then call workflow_step with \
+             action='next'.",
+            entered_text(resolved)
+        ),
+        details: json!({ "active": true, "advanced": false }),
+        kind: Some(AnswerKind::Error),
+    }
 }
 
 /// Plans `loop` and returns the state to enter; the error is the answer if it is not possible.
@@ -207,7 +234,7 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
 }
 
 /// The phase that was entered, and its instructions.
-fn entered_text(resolved: &ResolvedPhase) -> String {
+pub(crate) fn entered_text(resolved: &ResolvedPhase) -> String {
     let phase = &resolved.phase;
     format!(
         "{} {}\n\n**What to do in {}:**\n{}",

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::phase::{ResolvedPhase, settings_levels};
+use super::phase::{ResolvedPhase, settings_levels, strictest};
 use super::questions::{QuestionTable, QuestionText, Topic};
-use crate::definition::Settings;
+use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{Decider, DeferredAnswer, Effects, Reply, ToolDecision};
+use crate::event::Answer;
 use crate::policy::results::Results;
 use crate::policy::rules::{Call, Decision, Denial, Override, Rules, reason};
 use crate::types::{QuestionId, RequestId};
@@ -19,6 +20,9 @@ use crate::types::{QuestionId, RequestId};
 const MAX_SHOWN: usize = 16_000;
 /// The same call denied this often in a row is no misunderstanding any more.
 const STUBBORN: u32 = 3;
+/// The options of the question about a repeated call. Hosts preselect the first.
+const KEEP_BLOCKED: &str = "No, keep it blocked";
+const ALLOW_ONCE: &str = "Yes, run it this once";
 
 /// The guard of tool calls and results.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +31,8 @@ pub(crate) struct CallGuard {
     rules: Rules,
     /// The rules of the settings on results, for the time without a run.
     results: Results,
+    /// The reaction of the settings to repeated denials, for the time without a run.
+    on_repeat: Option<OnRepeat>,
     /// The last denied call.
     repeated: Option<RepeatedDenial>,
     /// Calls that rules denied or referred to a person.
@@ -58,6 +64,7 @@ impl CallGuard {
         let Settings { user, project, .. } = settings;
         self.rules = Rules::new(settings_levels(settings));
         self.results = Results::new(user.results.iter().chain(&project.results));
+        self.on_repeat = settings.on_repeat;
     }
 
     /// Returns true if the settings have rules on tools, which apply without a run as well.
@@ -114,12 +121,15 @@ impl CallGuard {
             Override::Never => Vec::new(),
         };
         self.denials += 1;
+        let of_rule = denial.rule.and_then(|rule| rule.on_repeat);
+        let of_levels = phase.map_or(self.on_repeat, |phase| Some(phase.on_repeat));
+        let on_repeat = strictest([of_rule, of_levels].into_iter());
         let hash = hash_of(call, &reason);
         let times = self.times_denied(hash).saturating_add(1);
         let question = if needs_consent {
             consent(&levels, times, questions)
         } else {
-            exception(&levels, times, questions)
+            exception(&levels, times, on_repeat, questions)
         };
         // An open question is no denial: the same call may wait several times at once.
         if question.is_err() || !needs_consent {
@@ -127,7 +137,8 @@ impl CallGuard {
         }
         match question {
             Ok(why) => {
-                let text = call_question(call, &why, &reason);
+                let place = phase.map(ResolvedPhase::place);
+                let text = call_question(call, place.as_deref(), &why, &reason, needs_consent);
                 let id = questions.ask(Topic::ToolCall, text, out);
                 let asked = needs_consent.then_some(hash);
                 let pending = PendingCall {
@@ -157,7 +168,14 @@ impl CallGuard {
     }
 
     /// Answers a call as a person decided.
-    pub(crate) fn on_answer(&mut self, question: QuestionId, allowed: bool, out: &mut Effects) {
+    pub(crate) fn on_answer(
+        &mut self,
+        question: QuestionId,
+        answer: Answer<'_>,
+        out: &mut Effects,
+    ) {
+        let allowed = matches!(answer, Answer::Confirmed(true))
+            || matches!(answer, Answer::Chosen(choice) if choice == ALLOW_ONCE);
         if allowed {
             self.repeated = None;
             return self.finish(question, |_| ToolDecision::Allow, out);
@@ -266,8 +284,17 @@ fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Result<S
 
 /// The sentence that asks for an exception, if the same call is denied again and again and a person may override all of
 /// these levels. The error is added to the reason for the block.
-fn exception(levels: &[String], times: u32, questions: &QuestionTable) -> Result<String, String> {
-    if levels.is_empty() || times != STUBBORN || !questions.can_ask() {
+fn exception(
+    levels: &[String],
+    times: u32,
+    on_repeat: OnRepeat,
+    questions: &QuestionTable,
+) -> Result<String, String> {
+    if on_repeat == OnRepeat::Block
+        || levels.is_empty()
+        || times != STUBBORN
+        || !questions.can_ask()
+    {
         return Err(stop_trying(times));
     }
     Ok(format!(
@@ -286,13 +313,58 @@ fn stop_trying(times: u32) -> String {
     )
 }
 
-fn call_question(call: &Call<'_>, why: &str, reason: &str) -> QuestionText {
-    let (tool, input) = (shown(call.tool()), shortened(call.input_text()));
+fn call_question(
+    call: &Call<'_>,
+    place: Option<&str>,
+    why: &str,
+    reason: &str,
+    needs_consent: bool,
+) -> QuestionText {
+    let tool = shown(call.tool());
+    let input = shortened(&readable(call.input_text()));
+    let place = place.unwrap_or("No workflow is active: a rule of your settings asks.");
+    let consequence = if needs_consent {
+        "Yes runs this one call. No blocks it, and the agent is told so."
+    } else {
+        "Yes runs this one call against the rule. No keeps it blocked; the workflow goes on either way."
+    };
+    let options = if needs_consent {
+        Vec::new()
+    } else {
+        vec![KEEP_BLOCKED.to_owned(), ALLOW_ONCE.to_owned()]
+    };
     QuestionText {
         title: format!("Allow {tool}?"),
-        message: format!("{tool} {input}\n\n{why}\n{reason}"),
+        message: format!(
+            "{place}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\n{reason}\n\n{consequence}"
+        ),
+        options,
         ..QuestionText::default()
     }
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    lines.join("\n    ")
+}
+
+/// The arguments of a call, a field a line; as they are where that would not show all of them.
+fn readable(input: &str) -> String {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::from_str(input) else {
+        return visible(input);
+    };
+    // A field that occurs twice, or a number that is written in another way, would be lost.
+    let is_whole = serde_json::to_string(&fields).is_ok_and(|text| text.len() == input.len());
+    if fields.is_empty() || !is_whole {
+        return visible(input);
+    }
+    let line = |(name, value): (&String, &serde_json::Value)| match value {
+        // Indented, so that a text cannot pass for lines of the dialog.
+        serde_json::Value::String(text) => format!("  {}: {}", visible(name), indented(text)),
+        other => format!("  {}: {}", visible(name), visible(&other.to_string())),
+    };
+    let lines: Vec<String> = fields.iter().map(line).collect();
+    lines.join("\n")
 }
 
 fn block(reason: String) -> Reply<ToolDecision> {
@@ -319,10 +391,9 @@ fn level_and_source(denial: &Denial<'_>) -> String {
 
 /// Arguments in a question to a person: the whole text, or its beginning and end and the length of the middle.
 fn shortened(text: &str) -> String {
-    let text = visible(text);
     let length = text.chars().count();
     if length <= MAX_SHOWN {
-        return text;
+        return text.to_owned();
     }
     let offset = |index: usize| {
         let found = text.char_indices().nth(index);

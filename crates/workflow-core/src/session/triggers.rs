@@ -89,6 +89,11 @@ impl TriggerQueue {
         self.agent.idle_at().filter(|_| !self.queue.is_empty())
     }
 
+    /// Returns true if the agent does not work, as far as events show.
+    pub(crate) fn is_idle(&self, now: Millis) -> bool {
+        self.agent.is_idle(now)
+    }
+
     /// Notes that the agent works.
     pub(crate) fn set_busy(&mut self) {
         self.agent = AgentState::Busy;

@@ -18,6 +18,8 @@ pub struct View<'a> {
     pub phase: Option<PhaseView<'a>>,
     /// The counts of reminders.
     pub counters: ContinueCounters,
+    /// The status line: the phase's, and why the run does not go on.
+    pub status: Option<String>,
     /// Seconds until the next reminder, while a countdown runs.
     pub countdown: Option<u32>,
 }
@@ -48,11 +50,16 @@ pub struct PhaseView<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn of(run: &'a ActiveRun, auto_continue: &AutoContinue) -> Self {
+    pub(crate) fn of(
+        run: &'a ActiveRun,
+        status: Option<String>,
+        auto_continue: &AutoContinue,
+    ) -> Self {
         Self {
             state: run.state(),
             phase: run.phase().map(PhaseView::of),
             counters: run.counters,
+            status,
             countdown: auto_continue.seconds_left(),
         }
     }

@@ -108,6 +108,7 @@ fn rule(action: RuleAction, tool: &str) -> Rule {
         writes: None,
         unknown: None,
         input: Vec::new(),
+        on_repeat: None,
         reason: None,
         source: String::new(),
     }

@@ -176,7 +176,7 @@ impl Host {
 
     fn tool(&mut self, request: RequestId, action: &str) {
         self.step(|session, out| {
-            session.handle_workflow_step(request, Some(action), out);
+            session.handle_workflow_step(request, Some(action), None, out);
         });
     }
 

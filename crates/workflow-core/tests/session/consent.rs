@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Bound, ContinueRule, Guards, OnLimit, PhaseEntry, Rule, ToolAccess, Workflow,
+    Bound, ContinueRule, Guards, OnLimit, OnRepeat, PhaseEntry, Rule, ToolAccess, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 
@@ -282,16 +282,92 @@ fn a_dialog_names_the_length_of_the_hidden_part_of_a_call() {
     let content = format!("{}{}", "a".repeat(20_000), "z".repeat(20_000));
     let dialog = dialog(&json!({"content": content}));
     let lines: Vec<&str> = dialog.lines().collect();
-    // The field's name, its quotation marks and its braces are characters as well.
-    let hidden = "[24014 CHARACTERS ARE NOT SHOWN HERE, AND A YES IS ABOUT THEM AS WELL]";
+    // The field's name and its indentation are characters as well.
+    let hidden = "[24011 CHARACTERS ARE NOT SHOWN HERE, AND A YES IS ABOUT THEM AS WELL]";
     let at = lines.iter().position(|line| *line == hidden);
     let at = at.unwrap_or_else(|| panic!("{hidden} stands on a line of its own: {lines:?}"));
-    assert!(lines[at - 2].ends_with('a') && lines[at + 2].ends_with("z\"}"));
+    assert!(lines[at - 2].ends_with('a') && lines[at + 2].ends_with('z'));
 }
 
 #[test]
 fn what_turns_a_text_around_is_shown_as_what_it_is() {
     let dialog = dialog(&json!({"path": "a\u{202e}b\u{1b}[2K\u{200b}c\u{61c}"}));
-    let expected = "a\\u{202e}b\\u001b[2K\\u{200b}c\\u{61c}";
+    let expected = "a\\u{202e}b\\u{1b}[2K\\u{200b}c\\u{61c}";
     assert!(dialog.contains(expected), "{dialog}");
+}
+
+#[test]
+fn a_text_of_several_lines_cannot_pass_for_lines_of_the_dialog() {
+    let dialog = dialog(&json!({"content": "a\nYes does nothing."}));
+    assert!(
+        dialog.contains("  content: a\n    Yes does nothing."),
+        "{dialog}"
+    );
+}
+
+#[test]
+fn a_dialog_names_the_place_and_what_each_answer_does() {
+    let dialog = dialog(&json!({"path": "a.txt"}));
+    for part in [
+        "Workflow N-w, phase 🔹 A (1 of 2)",
+        "The agent wants to run write:\n  path: a.txt",
+        "Yes runs this one call. No blocks it, and the agent is told so.",
+    ] {
+        assert!(dialog.contains(part), "{dialog}");
+    }
+}
+
+#[test]
+fn the_question_about_a_repeated_call_preselects_no_and_can_be_switched_off() {
+    let third = |mut world: World| {
+        let input = json!({"path": "a.txt"});
+        world.call("write", &input);
+        world.call("write", &input);
+        world.call("write", &input)
+    };
+    let lines = third(with_rule(&rule("block", "write")));
+    let options = r#"["No, keep it blocked", "Yes, run it this once"]"#;
+    assert!(line(&lines, "ask ").contains(options), "{lines:?}");
+
+    let mut work = two_phases(&rule("block", "write"));
+    work.on_repeat = Some(OnRepeat::Block);
+    let mut of_settings = World::new(vec![two_phases(&rule("block", "write"))]);
+    of_settings.settings.on_repeat = Some(OnRepeat::Block);
+    of_settings.command("w the task");
+    let of_rule = Rule {
+        on_repeat: Some(OnRepeat::Block),
+        ..rule("block", "write")
+    };
+    for world in [World::started(vec![work]), of_settings, with_rule(&of_rule)] {
+        let lines = third(world);
+        assert!(
+            line(&lines, "block by Rule").contains("refused 3 times"),
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
+fn a_yes_to_a_repeated_call_runs_it_once() {
+    let mut world = with_rule(&rule("block", "write"));
+    for _ in 0..3 {
+        world.call("write", &json!({"path": "a.txt"}));
+    }
+    let lines = world.choose(Some("Yes, run it this once"));
+    assert_eq!(lines, ["settled none #4"]);
+}
+
+#[test]
+fn the_time_for_an_answer_is_a_setting() {
+    let asks = |timeout| {
+        let mut world = World::new(vec![two_phases(&rule("ask", "write"))]);
+        world.settings.question_timeout = Some(timeout);
+        world.command("w the task");
+        world.call("write", &json!({"path": "a.txt"}));
+        world
+    };
+    let mut world = asks(60);
+    assert!(world.wait(59_999).is_empty());
+    assert!(is_answered(&world.wait(1)));
+    assert!(asks(0).session.deadline().is_none());
 }

@@ -9,6 +9,7 @@ use workflow_core::effect::{
 };
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::rules::{Call, PlainPaths};
+use workflow_core::session::Control;
 use workflow_core::types::{QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 
@@ -56,6 +57,7 @@ pub(crate) enum Event<'a> {
     Step {
         request: RequestId,
         action: Option<&'a str>,
+        summary: Option<&'a str>,
     },
     StepCancelled {
         request: RequestId,
@@ -66,6 +68,11 @@ pub(crate) enum Event<'a> {
         loaded: Arc<Loaded>,
     },
     CancelCommand,
+    Control {
+        request: RequestId,
+        control: Control,
+        arguments: &'a str,
+    },
     Answer {
         question: QuestionId,
         answer: Answer<'a>,
@@ -158,8 +165,12 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
         }
         Event::Compacted => session.handle_compaction(),
         Event::Settings { loaded } => session.handle_settings(loaded, out),
-        Event::Step { request, action } => {
-            return match session.handle_workflow_step(request, action, out) {
+        Event::Step {
+            request,
+            action,
+            summary,
+        } => {
+            return match session.handle_workflow_step(request, action, summary, out) {
                 Reply::Later => Replied::Later(request, RequestKind::Step),
                 Reply::Now(answer) => Replied::Now(Some(render_answer("", &answer))),
             };
@@ -174,6 +185,14 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             return later(&reply, request, RequestKind::Command);
         }
         Event::CancelCommand => session.handle_cancel_command(out),
+        Event::Control {
+            request,
+            control,
+            arguments,
+        } => {
+            let reply = session.handle_control(request, control, arguments, out);
+            return later(&reply, request, RequestKind::Command);
+        }
         Event::Answer { question, answer } => session.handle_answer(question, answer, out),
         Event::Platform(event) => {
             let outcome: Option<TriggerOutcome> = session.handle_platform_event(event, out);

@@ -19,6 +19,7 @@ fn world_that_asks() -> World {
         writes: None,
         unknown: None,
         input: Vec::new(),
+        on_repeat: None,
         reason: None,
         source: String::new(),
     };

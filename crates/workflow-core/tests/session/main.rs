@@ -7,6 +7,7 @@ mod checkpoints;
 mod commands;
 mod consent;
 mod context;
+mod controls;
 mod event;
 mod gates;
 mod in_force;

@@ -122,8 +122,8 @@ fn every_question_times_out_with_the_safe_answer_and_a_notification() {
     let mut start = World::started(vec![workflow("w", &["a"])]);
     start.command("w another");
     for (mut world, start, expected) in [
-        (approval, "settled tool", "Nobody answered in half an hour"),
-        (trust, "settled tool", "nobody answered in half an hour"),
+        (approval, "settled tool", "Nobody answered in time"),
+        (trust, "settled tool", "nobody answered in time"),
         (start, "notify Warning", "No workflow was started"),
         (
             asks_about_triggers("t"),
@@ -298,6 +298,7 @@ fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
     assert_eq!(
         lines,
         [
+            "status N-w > 🔹 A [1/2] · ⏳ gate running",
             r#"gate #2 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
         ]
     );
@@ -394,6 +395,7 @@ fn a_gate_of_the_user_needs_no_trust_in_the_project() {
         world.tool("next"),
         [
             "later #2",
+            "status N-w > 🔹 A [1/2] · ⏳ gate running",
             r#"gate #1 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust []"#
         ]
     );
@@ -402,6 +404,7 @@ fn a_gate_of_the_user_needs_no_trust_in_the_project() {
         world.tool("next"),
         [
             "later #3",
+            "status N-w > N-s [2/2] > 🔹 X [1/1] · ⏳ gate running",
             r#"gate #2 checks [{"check":{"run":{"command":["make"],"shell":false,"timeout":600,"exit":{"code":0}}}}], baseline null, to trust [{"command":["make"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
         ]
     );

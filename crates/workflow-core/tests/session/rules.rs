@@ -188,7 +188,7 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     let mut world = with_rules(rules());
     world.tool_call("deploy");
     assert!(world.wait(29 * 60 * 1000).is_empty());
-    assert!(line(&world.wait(60 * 1000), "settled block #2 by Nobody: ").contains("half an hour"));
+    assert!(line(&world.wait(60 * 1000), "settled block #2 by Nobody: ").contains("in time"));
     let late = world.answer(true);
     assert!(
         late.len() == 1
@@ -269,6 +269,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
                 .into_iter()
                 .map(|pattern| ("content".to_owned(), pattern.to_owned()))
                 .collect(),
+            on_repeat: None,
             reason: None,
             source: String::new(),
         },

@@ -42,6 +42,7 @@ fn an_unknown_action_is_an_error_with_the_known_ones() {
         line(
             &world.step(Event::Step {
                 request: RequestId(1),
+                summary: None,
                 action: None
             }),
             "tool"

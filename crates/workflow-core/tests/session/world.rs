@@ -9,9 +9,9 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::diagnostic::Diagnostic;
-use workflow_core::effect::{Action, ApprovalRequest, Effect};
+use workflow_core::effect::{Action, ApprovalRequest, Delivery, Effect};
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
-use workflow_core::session::Abilities;
+use workflow_core::session::{Abilities, Control};
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
 use workflow_core::{Effects, Session};
 
@@ -241,11 +241,12 @@ impl World {
                     custom_type,
                     content,
                 } => format!("message {custom_type} {content}"),
-                Action::SendUserMessage {
-                    content,
-                    must_arrive,
-                } => {
-                    let delivery = if must_arrive { "follows up" } else { "if idle" };
+                Action::SendUserMessage { content, delivery } => {
+                    let delivery = match delivery {
+                        Delivery::IfIdle => "if idle",
+                        Delivery::Steer => "steers",
+                        Delivery::FollowUp => "follows up",
+                    };
                     format!("user ({delivery}) {content}")
                 }
                 Action::SetSessionName { name } => format!("name {name}"),
@@ -309,6 +310,16 @@ impl World {
         })
     }
 
+    /// A command that controls the run.
+    pub(crate) fn control(&mut self, control: Control, arguments: &str) -> Vec<String> {
+        self.requests += 1;
+        self.step(Event::Control {
+            request: RequestId(self.requests),
+            control,
+            arguments,
+        })
+    }
+
     pub(crate) fn cancel_command(&mut self) -> Vec<String> {
         self.step(Event::CancelCommand)
     }
@@ -331,6 +342,7 @@ impl World {
         self.step(Event::Step {
             request: RequestId(self.requests),
             action: Some(action),
+            summary: None,
         })
     }
 

@@ -175,7 +175,8 @@ events! {
     /// A submitted message as the host reports it.
     #[derive(Default)]
     pub struct InputEvent<'a> {
-        /// Its source: `interactive`, `rpc`, or `extension` for a message from a program.
+        /// Its source: `interactive`, `rpc`, `extension` for a message from a program, or `editor` while a person types and
+        /// has not submitted anything yet.
         #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub source: Option<Text<'a>>,
     }

@@ -383,6 +383,7 @@ fn manifest() -> Written {
             name: "workflow".into(),
             description: "…".into(),
             completes: true,
+            immediate: true,
         }],
         message_types: vec![MessageType {
             custom_type: "workflow:context".into(),
@@ -412,7 +413,7 @@ fn manifest() -> Written {
                 "name": "workflow_step", "label": "Workflow Step", "description": "…",
                 "parameters": { "type": "object" }, "promptGuidelines": ["…"], "executionMode": "sequential",
             }],
-            "commands": [{ "name": "workflow", "description": "…", "completes": true }],
+            "commands": [{ "name": "workflow", "description": "…", "completes": true, "immediate": true }],
             "messageTypes": [{
                 "customType": "workflow:context",
                 "display": { "prefix": "🔄 ", "prefixColor": "accent", "color": "dim", "bold": false },

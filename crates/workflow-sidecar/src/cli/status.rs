@@ -1,9 +1,9 @@
 //! `status`: the run of a pi session.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context as _, anyhow, bail};
 use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{Bound, Loaded, load};
@@ -15,12 +15,14 @@ use workflow_core::session::View;
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
+use crate::platform::approvals::{Approvals, RequestFile};
 use crate::record::Transcript;
 use crate::run_condition::{RunCondition, restored_session, run_condition, stored_path};
 use crate::session_file::{SessionFile, is_session, read_file};
 
 const EXAMPLES: &str = "\
 Examples:
+  workflow-sidecar status                                the newest session of pi in this directory
   workflow-sidecar status ~/.pi/agent/sessions/--project--/session.jsonl
   workflow-sidecar status session.jsonl --project .      by the workflows as they stand now
 
@@ -31,9 +33,9 @@ Exits with 3 if the run waits for a person, with 4 if it stands still at a limit
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The session's file
+    /// The session's file [default: the newest session of the project, or of the current directory]
     #[arg(value_name = "SESSION-FILE")]
-    file: PathBuf,
+    file: Option<PathBuf>,
     /// The project whose workflows count, in place of the definition stored in the session
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
@@ -45,10 +47,14 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let bytes = read_file(&arguments.file)?;
+    let path = match &arguments.file {
+        Some(file) => file.clone(),
+        None => newest_session(arguments)?,
+    };
+    let bytes = read_file(&path)?;
     if !is_session(&bytes) {
-        let file = arguments.file.display();
-        match Transcript::parse(&arguments.file, &bytes) {
+        let file = path.display();
+        match Transcript::parse(&path, &bytes) {
             Ok(_) => {
                 bail!("{file} is a recording, no session of pi: `workflow-sidecar show` tells it")
             }
@@ -67,15 +73,66 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let is_relevant =
         |found: &Diagnostic| found.code != Code::DefinitionGone || arguments.project.is_some();
     problems.retain(is_relevant);
-    let output = StatusOutput::of(session.view().as_ref(), since(&file), &problems);
+    let view = session.view();
+    let request = view.as_ref().map(|view| approval_of(view, arguments));
+    let request = request.transpose()?.flatten();
+    let output = StatusOutput::of(view.as_ref(), since(&file), request.as_ref(), &problems);
     match arguments.format {
         Format::Json => json(&output)?,
         Format::Human => output.print()?,
     }
-    Ok(session
-        .view()
-        .map_or(RunCondition::Fine, |view| run_condition(&view))
-        .into())
+    let condition = match (&view, &request) {
+        (Some(_), Some(request)) if request.choice.is_none() => RunCondition::Waits,
+        (Some(view), _) => run_condition(view),
+        (None, _) => RunCondition::Fine,
+    };
+    Ok(condition.into())
+}
+
+/// Finds the newest session of pi in a project.
+fn newest_session(arguments: &Arguments) -> anyhow::Result<PathBuf> {
+    let project = arguments.project.as_deref().unwrap_or(Path::new("."));
+    let project = project
+        .canonicalize()
+        .with_context(|| format!("{} cannot be read", project.display()))?;
+    let directory = arguments.user.directory().join("sessions");
+    let directory = directory.join(session_directory(&project));
+    let none = || {
+        let (project, directory) = (project.display(), directory.display());
+        format!(
+            "pi has no session of {project}: there is none in {directory}. Name the session's file"
+        )
+    };
+    let entries = directory.read_dir().map_err(|_| anyhow!(none()))?;
+    let mut newest = None;
+    for entry in entries {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
+        {
+            let modified = path.metadata()?.modified()?;
+            newest = newest.max(Some((modified, path)));
+        }
+    }
+    newest.map(|(_, path)| path).ok_or_else(|| anyhow!(none()))
+}
+
+/// The name of pi's directory for the sessions of a project.
+fn session_directory(project: &Path) -> String {
+    let project = project.to_string_lossy();
+    let project = project.strip_prefix(['/', '\\']).unwrap_or(&project);
+    format!("--{}--", project.replace(['/', '\\', ':'], "-"))
+}
+
+/// The request for approval of a run, as `approve --list` shows it.
+fn approval_of(view: &View<'_>, arguments: &Arguments) -> anyhow::Result<Option<RequestFile>> {
+    if !view.state.active {
+        return Ok(None);
+    }
+    let all = Approvals::in_agent_dir(&arguments.user.directory()).all()?;
+    let of_run = |status: &RequestFile| status.request.task_id == view.state.task_id;
+    Ok(all.into_iter().find(of_run))
 }
 
 /// Returns when the run's position changed last, from the entries.
@@ -141,6 +198,19 @@ struct RunStatus<'a> {
     reminders: u32,
     #[serde(rename = "parked", skip_serializing_if = "Option::is_none")]
     paused: Option<PauseReason>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    paused_by_owner: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<ApprovalStatus<'a>>,
+}
+
+/// A request for approval.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct ApprovalStatus<'a> {
+    ask: &'a str,
+    /// The answer, if the agent has not asked since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -155,7 +225,12 @@ struct PhaseStatus<'a> {
 }
 
 impl<'a> StatusOutput<'a> {
-    fn of(view: Option<&View<'a>>, since: Option<i64>, problems: &[Diagnostic]) -> Self {
+    fn of(
+        view: Option<&View<'a>>,
+        since: Option<i64>,
+        request: Option<&'a RequestFile>,
+        problems: &[Diagnostic],
+    ) -> Self {
         let problems = problems.iter().map(ToString::to_string).collect();
         let Some(view) = view else {
             return Self {
@@ -167,7 +242,7 @@ impl<'a> StatusOutput<'a> {
         let state = view.state;
         let phase = view.phase.as_ref();
         Self {
-            status: state_name(view),
+            status: state_name(view, request),
             run: Some(RunStatus {
                 workflow: &state.workflow_key,
                 workflow_name: phase.map(|phase| phase.workflow_name),
@@ -189,6 +264,11 @@ impl<'a> StatusOutput<'a> {
                 since: since.map(|since| moment(since, 3)),
                 reminders: view.counters.reminders,
                 paused: view.counters.paused,
+                paused_by_owner: view.counters.paused_by_owner,
+                approval: request.map(|status| ApprovalStatus {
+                    ask: &status.request.ask,
+                    choice: status.choice.as_deref(),
+                }),
             }),
             problems,
         }
@@ -200,7 +280,7 @@ impl<'a> StatusOutput<'a> {
             None => writeln!(out, "no run goes on in this session")?,
             Some(run) => {
                 let name = run.workflow_name.unwrap_or(run.workflow);
-                let (style, text) = described(self.status, run.paused);
+                let (style, text) = described(self.status, run);
                 writeln!(
                     out,
                     "{TITLE}{}{TITLE:#}  {ASIDE}{}{ASIDE:#}  {style}{text}{style:#}",
@@ -231,6 +311,12 @@ impl RunStatus<'_> {
             line("since", since)?;
         }
         let bound = self.phase.as_ref().and_then(|phase| phase.max_reminders);
+        if let Some(ApprovalStatus { ask, choice }) = &self.approval {
+            line("asks", ask)?;
+            if let Some(choice) = choice {
+                line("answered", choice)?;
+            }
+        }
         match (self.reminders, bound) {
             (0, _) => Ok(()),
             (count, Some(max)) => line("reminders", &format!("{count} of {max}")),
@@ -240,9 +326,10 @@ impl RunStatus<'_> {
 }
 
 /// Returns the name of a run's state.
-fn state_name(view: &View<'_>) -> &'static str {
+fn state_name(view: &View<'_>, request: Option<&RequestFile>) -> &'static str {
     let state = view.state;
     match (state.active, view.counters.paused) {
+        (true, None) if request.is_some() || view.counters.paused_by_owner => "parked",
         (false, _) if state.cancelled => "cancelled",
         (false, _) => "complete",
         (true, Some(_)) => "parked",
@@ -255,8 +342,26 @@ fn state_name(view: &View<'_>) -> &'static str {
 }
 
 /// Describes the state for people, with its style.
-fn described(state: &str, paused: Option<PauseReason>) -> (Style, &'static str) {
-    match (state, paused) {
+fn described(state: &str, run: &RunStatus<'_>) -> (Style, &'static str) {
+    match (state, run.paused) {
+        ("parked", _)
+            if run
+                .approval
+                .is_some_and(|approval| approval.choice.is_some()) =>
+        {
+            (GOOD, "approval answered: tell the agent to go on")
+        }
+        ("parked", _) if run.approval.is_some() => (
+            NOTABLE,
+            "waits for your word about the phase: see workflow-sidecar approve",
+        ),
+        ("parked", Some(PauseReason::Approval)) => (
+            NOTABLE,
+            "waited for an approval that is not requested any more: tell the agent to go on",
+        ),
+        ("parked", _) if run.paused_by_owner => {
+            (NOTABLE, "paused by you: /workflow-resume resumes it")
+        }
         ("parked", Some(PauseReason::Max)) => {
             (NOTABLE, "parked: no more reminders, any message resumes it")
         }
@@ -264,10 +369,6 @@ fn described(state: &str, paused: Option<PauseReason>) -> (Style, &'static str) 
         ("parked", Some(PauseReason::Error)) => {
             (NOTABLE, "parked: the model's answer ended in an error")
         }
-        ("parked", Some(PauseReason::Approval)) => (
-            NOTABLE,
-            "waits for your word about the phase: see workflow-sidecar approve",
-        ),
         ("parked", _) => (NOTABLE, "parked: the agent asked a question"),
         ("waits", _) => (NOTABLE, "waits for the user"),
         ("stale", _) => (

@@ -1,5 +1,6 @@
 //! Packages that pi has installed, from its settings.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,9 @@ use crate::platform::disk::HOST_DIRECTORY;
 const PACKAGE: &str = "workflow-sidecar";
 /// The package that it replaces.
 const REPLACED_PACKAGE: &str = "@harms-haus/pi-workflows";
+
+/// The environment variable that names a binary.
+const BINARY_VARIABLE: &str = "WORKFLOW_SIDECAR_BINARY";
 
 const SUBJECT: &str = "extension";
 
@@ -52,6 +56,79 @@ pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> Insta
     }
 }
 
+/// Checks the binary that the extension starts: that of the package for this platform, the one that the environment
+/// names, or that of the PATH, in this order.
+pub(super) fn sidecar(agent_dir: &Path, project: &Path) -> Option<InstallationCheck> {
+    const SUBJECT: &str = "sidecar";
+    let has_extension = |package: &Package| package.name == PACKAGE;
+    let extension = packages(agent_dir, project)
+        .into_iter()
+        .find(has_extension)?;
+    let file = format!("{PACKAGE}{}", env::consts::EXE_SUFFIX);
+    let packaged = packaged_binary(&extension.directory, &file);
+    let named = env::var_os(BINARY_VARIABLE).filter(|path| !path.is_empty());
+    let (from, path) = if let Some(path) = packaged {
+        ("the package for this platform", path)
+    } else if let Some(path) = named {
+        (BINARY_VARIABLE, PathBuf::from(path))
+    } else if let Some(path) = on_path(&file) {
+        ("the PATH", path)
+    } else {
+        let text = format!(
+            "the extension finds none: not in a package for this platform, not in {BINARY_VARIABLE}, not on the PATH"
+        );
+        let help = "cargo install --locked --path crates/workflow-sidecar, or npm install without --omit=optional";
+        return Some(InstallationCheck::fail(SUBJECT, text).help(help));
+    };
+    let shown = path.display();
+    if !path.is_file() {
+        let text = format!("{from} is {shown}, and there is no such file");
+        return Some(InstallationCheck::fail(SUBJECT, text).help("correct the path"));
+    }
+    let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
+    Some(match env::current_exe() {
+        Ok(this) if same(&this, &path) => {
+            InstallationCheck::ok(SUBJECT, format!("this binary, from {from}: {shown}"))
+        }
+        _ => InstallationCheck::warn(SUBJECT, format!("another binary, from {from}: {shown}"))
+            .help(format!("run `{shown} doctor` to check that one")),
+    })
+}
+
+/// Finds the binary of the package for this platform, as Node resolves it from the extension.
+fn packaged_binary(extension: &Path, file: &str) -> Option<PathBuf> {
+    let os = match env::consts::OS {
+        "macos" => "darwin",
+        "windows" => "win32",
+        os => os,
+    };
+    let arch = match env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        arch => arch,
+    };
+    let name = format!("{PACKAGE}-{os}-{arch}");
+    // The real path, as Node follows links.
+    let extension = extension.canonicalize().ok()?;
+    extension
+        .ancestors()
+        .map(|directory| {
+            directory
+                .join("node_modules")
+                .join(&name)
+                .join("bin")
+                .join(file)
+        })
+        .find(|binary| binary.is_file())
+}
+
+fn on_path(file: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path)
+        .map(|directory| directory.join(file))
+        .find(|binary| binary.is_file())
+}
+
 /// Fails if pi also has the package that the extension replaces: both would act.
 pub(super) fn replaced_package(agent_dir: &Path, project: &Path) -> Option<InstallationCheck> {
     let packages = packages(agent_dir, project);
@@ -69,6 +146,8 @@ struct Package {
     /// The source, as the settings name it.
     source: String,
     name: String,
+    /// The directory of the package.
+    directory: PathBuf,
     /// `None` if it is not known, or not installed.
     version: Option<String>,
 }
@@ -90,9 +169,10 @@ fn packages(agent_dir: &Path, project: &Path) -> Vec<Package> {
 
 /// Resolves a source of the settings in a directory. Packages from a repository are not resolved.
 fn package(source: &str, settings_dir: &Path) -> Option<Package> {
-    let package = |name: &str, version| Package {
+    let package = |name: &str, directory: &Path, version| Package {
         source: source.to_owned(),
         name: name.to_owned(),
+        directory: directory.to_path_buf(),
         version,
     };
     if let Some(named) = source.strip_prefix("npm:") {
@@ -101,16 +181,17 @@ fn package(source: &str, settings_dir: &Path) -> Option<Package> {
         let (name, requested) = at.map_or((named, None), |(at, _)| {
             (&named[..at], Some(&named[at + 1..]))
         });
-        let installed = manifest(&settings_dir.join("npm/node_modules").join(name));
-        let version = installed.map(|(_, version)| version);
-        return Some(package(name, version.or(requested.map(str::to_owned))));
+        let directory = settings_dir.join("npm/node_modules").join(name);
+        let version = manifest(&directory).map(|(_, version)| version);
+        let version = version.or(requested.map(str::to_owned));
+        return Some(package(name, &directory, version));
     }
     let directory = match source.strip_prefix("~/") {
         Some(rest) => crate::platform::home::home_dir()?.join(rest),
         None => settings_dir.join(source),
     };
     let (name, version) = manifest(&directory)?;
-    Some(package(&name, Some(version)))
+    Some(package(&name, &directory, Some(version)))
 }
 
 /// Returns name and version of the package in a directory.

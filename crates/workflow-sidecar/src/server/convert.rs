@@ -11,9 +11,10 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
-    Action, AnswerKind, ContextMessage, Decider, DeferredAnswer, Mutation, ToolAnswer, ToolDecision,
+    Action, AnswerKind, ContextMessage, Decider, DeferredAnswer, Delivery, Mutation, ToolAnswer,
+    ToolDecision,
 };
-use workflow_core::reminders::PauseReason;
+use workflow_core::reminders::{ContinueCounters, PauseReason};
 use workflow_core::session::{Crumb, PhaseView, View};
 use workflow_protocol as protocol;
 
@@ -50,12 +51,13 @@ fn action(action: Action) -> protocol::Action {
                 deliver_as: None,
             },
         },
-        Action::SendUserMessage {
+        Action::SendUserMessage { content, delivery } => protocol::Action::SendUserMessage {
             content,
-            must_arrive,
-        } => protocol::Action::SendUserMessage {
-            content,
-            deliver_as: must_arrive.then_some(protocol::Delivery::FollowUp),
+            deliver_as: match delivery {
+                Delivery::IfIdle => None,
+                Delivery::Steer => Some(protocol::Delivery::Steer),
+                Delivery::FollowUp => Some(protocol::Delivery::FollowUp),
+            },
         },
         Action::SetSessionName { name } => protocol::Action::SetSessionName { name },
         Action::SetStatus { text } => protocol::Action::SetStatus {
@@ -345,6 +347,7 @@ pub(super) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         state,
         phase,
         counters,
+        status,
         countdown,
     } = view;
     let result = protocol::SessionStateResult {
@@ -355,7 +358,8 @@ pub(super) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         task_description: Some(state.task_description.clone()),
         path: state.current_path.segments().iter().map(segment).collect(),
         global_step_count: Some(state.global_step_count),
-        parked: counters.paused.map(|why| pause_reason(why).to_owned()),
+        status,
+        parked: parked(counters),
         countdown,
         ..protocol::SessionStateResult::default()
     };
@@ -390,7 +394,6 @@ fn with_phase(
             current: current as u64,
             total: total as u64,
         }),
-        status: Some(phase.status.to_owned()),
         ..result
     }
 }
@@ -416,6 +419,13 @@ fn times(bound: Bound) -> Option<u32> {
         Bound::Times(times) => Some(times),
         Bound::Unlimited => None,
     }
+}
+
+/// The reason for a pause, by name.
+fn parked(counters: ContinueCounters) -> Option<String> {
+    let owner = counters.paused_by_owner.then_some("owner");
+    let reason = counters.paused.map(pause_reason);
+    reason.or(owner).map(str::to_owned)
 }
 
 /// The name of a pause reason.

@@ -7,6 +7,7 @@ use serde_json::value::to_raw_value;
 use workflow_core::effect::message_type;
 use workflow_core::policy::STEP_TOOL;
 use workflow_core::run::entry_type;
+use workflow_core::session::Control;
 use workflow_protocol::{
     CommandDeclaration, EntryType, ExecutionMode, HookSubscription, Manifest, MessageDisplay,
     MessageType, PROTOCOL_VERSION, ServerInfo, ToolDeclaration,
@@ -116,19 +117,22 @@ fn step_tool() -> ToolDeclaration {
 }
 
 fn commands() -> Vec<CommandDeclaration> {
-    let command = |name: &str, description: &str, completes| CommandDeclaration {
+    let command = |name: &str, description: &str, completes, immediate| CommandDeclaration {
         name: name.to_owned(),
         description: description.to_owned(),
         completes,
+        immediate,
     };
-    vec![
-        command(
-            START_COMMAND,
-            "Start a workflow: /workflow {name} {description}",
-            true,
-        ),
-        command(CANCEL_COMMAND, "Cancel the active workflow", false),
-    ]
+    let start = "Start a workflow: /workflow {name} {description}";
+    let mut commands = vec![
+        command(START_COMMAND, start, true, false),
+        command(CANCEL_COMMAND, "Cancel the active workflow", false, true),
+    ];
+    commands.extend(Control::ALL.map(|control| {
+        let (name, description) = (control.command(), control.description());
+        command(name, description, control.completes(), true)
+    }));
+    commands
 }
 
 /// hook-lifecycle: "Message Custom Types". Only the context message is for the model.
@@ -197,7 +201,7 @@ fn entry_types() -> Vec<EntryType> {
         ),
         entry(
             entry_type::RUN,
-            "How often the agent was told to go on, and whether the run is parked",
+            "How often the agent was told to go on, whether the run is parked, and which move a person made",
         ),
         entry(
             entry_type::GATE,

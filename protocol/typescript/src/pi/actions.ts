@@ -14,6 +14,11 @@ export class DrawnElements {
     if (action.type === "setWidget") toggle(this.#widgets, action.key, action.lines !== null);
   }
 
+  /** True while a widget is on the screen. */
+  get hasWidgets(): boolean {
+    return this.#widgets.size > 0;
+  }
+
   clearWidgets(ctx: PiContext): void {
     for (const key of this.#widgets) ctx.ui.setWidget(key, undefined);
     this.#widgets.clear();

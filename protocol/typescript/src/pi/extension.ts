@@ -13,7 +13,7 @@ import { SidecarError } from "../error.ts";
 import { type HookEvent, toHandlerResult, select } from "../events.ts";
 import { GuardStatus } from "../guard-status.ts";
 import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, offlineCommands, withheldText, withOffline } from "../offline.ts";
-import type { Action, CommandDeclaration, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
+import type { Action, CommandDeclaration, Completion, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
 import { DrawnElements, perform, notify } from "./actions.ts";
 import { BRANCH_EVENTS, newLeaf } from "./branch-leaf.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
@@ -48,6 +48,12 @@ class Shim {
   readonly #settleDetector: SettleDetector;
   readonly #drawn = new DrawnElements();
   readonly #registered = new Map<string, string>();
+  /** The proposals for each command's argument, for any prefix. */
+  readonly #proposals = new Map<string, readonly Completion[]>();
+  /** Ends the listening to keys. */
+  #stopListening: (() => void) | undefined;
+  /** True once the sidecar knows that the person types, until a widget is drawn or cleared. */
+  #isInterrupted = false;
   #manifest!: OfflineManifest;
   #hidden = new Set<string>();
   #client: Client | undefined;
@@ -118,7 +124,7 @@ class Shim {
       ...tool,
       execute: (id, params, signal, _, ctx) => this.#execute(tool.name, id, params, signal, ctx),
       renderCall: (args, theme) => renderCall(Text, tool, args, theme),
-      renderResult: (result, _, theme) => renderResult(Text, result, theme),
+      renderResult: (result, options, theme) => renderResult(Text, result, options, theme),
     });
   }
 
@@ -144,6 +150,7 @@ class Shim {
     this.#active = isActive(this.#entries(ctx), this.#manifest.entryTypes);
     this.#settleDetector.cancel();
     this.#drawn.clearWidgets(ctx);
+    this.#listenToKeys(ctx);
     this.#restoreEvent = { name, event };
     this.#guardStatus.reset({ cwd: ctx.isProjectTrusted?.() === false ? undefined : ctx.cwd });
     try {
@@ -151,6 +158,7 @@ class Shim {
       await this.#client.resync();
       if (this.#client.manifest) this.#adopt(this.#client.manifest);
       this.#errorReported = false;
+      this.#refreshProposals();
     } catch (error) {
       this.#guardStatus.onError(error);
       this.#reportError(error);
@@ -229,6 +237,8 @@ class Shim {
     // A sidecar that has ended is not started again for this.
     if (client.pid !== undefined) await this.#forward("session_shutdown", event, ctx);
     this.#settleDetector.cancel();
+    this.#stopListening?.();
+    this.#stopListening = undefined;
     this.#sessionEnd.abort();
     this.#sessionEnd = new AbortController();
     try {
@@ -265,22 +275,25 @@ class Shim {
   }
 
   async #run(name: string, args: string, ctx: PiCommandContext): Promise<void> {
-    const offline = this.#manifest.commands.find((command) => command.name === name)?.offline;
-    // A command that works offline must not wait; one that starts a run must not interrupt the agent.
-    if (!offline && !ctx.isIdle()) {
+    const { offline, immediate } = this.#manifest.commands.find((command) => command.name === name) ?? {};
+    // A command that starts a run must not interrupt the agent.
+    if (!offline && !immediate && !ctx.isIdle()) {
       notify(ctx, `/${name} waits until the agent has finished.`, "info");
       await ctx.waitForIdle();
     }
-    if (!this.#client) return;
+    if (!this.#client) return notify(ctx, `/${name} did nothing: there is no workflow sidecar in this session.`, "error");
     this.#useContext(ctx);
     const sentBefore = this.#userMessages;
+    const wasReported = this.#errorReported;
     try {
       await this.#ask("command/run", { name, arguments: args }, { patient: !offline });
       // Without an interface pi exits after its command line, and so ends the run that a command started.
       if (!ctx.hasUI && this.#userMessages > sentBefore) await this.#settleDetector.next(ctx);
     } catch (error) {
-      if (offline) this.#runOffline(offline, ctx);
-      else this.#reportError(error);
+      if (offline) return this.#runOffline(offline, ctx);
+      this.#reportError(error);
+      // A person who gives a command gets an answer, also if the cause is known already.
+      if (wasReported) notify(ctx, `/${name} did nothing: ${messageOf(error)}.`, "error");
     }
   }
 
@@ -296,12 +309,47 @@ class Shim {
     this.#client?.resync().catch(() => {});
   }
 
-  async #complete(name: string, prefix: string) {
+  /**
+   * Proposes arguments at once, from what is known, and asks for what is new. pi's editor shows a list until the next one
+   * is there, and applies it to the text as it is then: a list that comes late mangles what has been typed since.
+   */
+  #complete(name: string, prefix: string): Completion[] | null {
+    void this.#refresh(name);
+    const fitting = (this.#proposals.get(name) ?? []).filter(({ value }) => value.startsWith(prefix));
+    return fitting.length === 0 ? null : fitting;
+  }
+
+  async #refresh(name: string): Promise<void> {
     try {
-      return (await this.#ask("command/complete", { name, prefix })).items;
+      // Not by #ask, which shows errors: nobody has asked for anything yet.
+      const answer = await this.#client?.request("command/complete", { name, prefix: "" });
+      this.#proposals.set(name, answer?.items ?? []);
     } catch {
-      return null;
+      // The earlier proposals stay.
     }
+  }
+
+  #refreshProposals(): void {
+    for (const { name, completes } of this.#manifest.commands) if (completes) void this.#refresh(name);
+  }
+
+  // A person who types.
+
+  /** Listens to keys where there is a terminal: whatever is typed stops a countdown. */
+  #listenToKeys(ctx: PiContext): void {
+    this.#stopListening?.();
+    this.#stopListening = ctx.ui.onTerminalInput?.((data) => {
+      if (this.#drawn.hasWidgets && isTyped(data)) this.#interrupt();
+      return undefined;
+    });
+  }
+
+  /** Reports that the person types, once until the screen changes. */
+  #interrupt(): void {
+    const ctx = this.#ctx;
+    if (!ctx || this.#isInterrupted) return;
+    this.#isInterrupted = true;
+    void this.#forward("input", { source: "editor" }, ctx);
   }
 
   // The sidecar.
@@ -406,6 +454,13 @@ class Shim {
         continue;
       }
       try {
+        const isReminder = timed && action.type === "sendUserMessage" && action.deliverAs === undefined;
+        if (action.type === "setWidget") this.#isInterrupted = false;
+        const isAboutWaiting = isReminder || (action.type === "setWidget" && action.lines !== null);
+        if (isAboutWaiting && hasText(ctx)) {
+          this.#interrupt();
+          if (isReminder) continue;
+        }
         if (this.#isDeferred(action, ctx)) this.#deferred.push(action);
         else perform(action, this.#pi, ctx, timed);
         this.#drawn.record(action);
@@ -437,7 +492,9 @@ class Shim {
   /** Updates the activity from an entry that has the mark. */
   #updateActive(customType: string, data: unknown): void {
     const types = this.#manifest.entryTypes;
-    if (types.some((type) => type.customType === customType && type.mark)) this.#active = isActive([{ customType, data }], types);
+    if (!types.some((type) => type.customType === customType && type.mark)) return;
+    this.#active = isActive([{ customType, data }], types);
+    this.#refreshProposals();
   }
 
   #onLost(error: SidecarError): void {
@@ -475,6 +532,15 @@ class Shim {
     return commands.length === 0 ? "" : `The user can end it with ${commands.join(" or ")}, which works without the sidecar.`;
   }
 }
+
+/** True if the person has typed a text that is not sent yet. */
+const hasText = (ctx: PiContext): boolean => (ctx.ui.getEditorText?.() ?? "").trim() !== "";
+
+/** Escape, and any key in the form of kitty's protocol, except when it is released. */
+const ESCAPE_OR_KEY = /^\u001b(\[\d[\d:]*(;\d*(:[12])?(;[\d:]*)?)?u)?$/;
+
+/** True for Escape and for text, and false for cursor keys and for what a terminal sends by itself. */
+const isTyped = (data: string): boolean => ESCAPE_OR_KEY.test(data) || !data.startsWith("\u001b");
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -12,6 +12,10 @@ export interface PiUi {
   input(title: string, placeholder?: string, options?: { signal?: AbortSignal }): Promise<string | undefined>;
   notify(message: string, type?: "info" | "warning" | "error"): void;
   setStatus(key: string, text: string | undefined): void;
+  /** The text in the editor; empty where there is no editor. */
+  getEditorText?(): string;
+  /** Calls a handler with the data of every key, and returns a function that removes it; does nothing where there is no terminal. */
+  onTerminalInput?(handler: (data: string) => undefined): (() => void) | undefined;
   setWidget(key: string, lines: string[] | undefined, options?: { placement?: "aboveEditor" | "belowEditor" }): void;
 }
 
@@ -58,7 +62,7 @@ export interface PiTool {
   executionMode?: "sequential" | "parallel";
   execute(id: string, params: unknown, signal: AbortSignal | undefined, onUpdate: unknown, ctx: PiContext): Promise<PiToolResult>;
   renderCall?(args: unknown, theme: PiTheme): PiComponent;
-  renderResult?(result: unknown, options: unknown, theme: PiTheme): PiComponent;
+  renderResult?(result: unknown, options: { expanded?: boolean }, theme: PiTheme): PiComponent;
 }
 
 export interface PiToolResult {
@@ -68,7 +72,7 @@ export interface PiToolResult {
 
 export interface PiCommand {
   description: string;
-  getArgumentCompletions?(prefix: string): Promise<{ value: string; label: string; description?: string }[] | null>;
+  getArgumentCompletions?(prefix: string): { value: string; label: string; description?: string }[] | null;
   handler(args: string, ctx: PiCommandContext): Promise<void>;
 }
 

@@ -154,7 +154,50 @@ export const manifest: Manifest = {
     {
       "name": "cancel-workflow",
       "description": "Cancel the active workflow",
-      "completes": false
+      "completes": false,
+      "immediate": true
+    },
+    {
+      "name": "workflow-status",
+      "description": "Show the phase, its rules, and what is needed to leave it",
+      "completes": false,
+      "immediate": true
+    },
+    {
+      "name": "workflow-pause",
+      "description": "Pause the workflow: no reminders until /workflow-resume",
+      "completes": false,
+      "immediate": true
+    },
+    {
+      "name": "workflow-resume",
+      "description": "Resume a paused workflow",
+      "completes": false,
+      "immediate": true
+    },
+    {
+      "name": "workflow-next",
+      "description": "Finish the phase yourself: its gate runs, then the next phase begins",
+      "completes": false,
+      "immediate": true
+    },
+    {
+      "name": "workflow-skip",
+      "description": "Skip the rest of the phase, without its gate and its approval",
+      "completes": false,
+      "immediate": true
+    },
+    {
+      "name": "workflow-goto",
+      "description": "Go to another phase of this workflow: /workflow-goto {phase}",
+      "completes": true,
+      "immediate": true
+    },
+    {
+      "name": "workflow-approve",
+      "description": "Answer the question for approval: /workflow-approve {choice} {comment}",
+      "completes": true,
+      "immediate": true
     }
   ],
   "messageTypes": [
@@ -207,7 +250,7 @@ export const manifest: Manifest = {
     },
     {
       "customType": "workflow:run",
-      "description": "How often the agent was told to go on, and whether the run is parked"
+      "description": "How often the agent was told to go on, whether the run is parked, and which move a person made"
     },
     {
       "customType": "workflow:gate",

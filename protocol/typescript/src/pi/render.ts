@@ -25,13 +25,13 @@ export function renderCall(Text: TextComponent, tool: ToolDeclaration, args: unk
   return new Text(theme.fg("toolTitle", theme.bold(`${tool.name} `)) + theme.fg("accent", shown.join(" ")), 0, 0);
 }
 
-/** The types of results that are shown in full; others show their first line. */
-const WHOLE = new Set(["error", "cancel", "complete"]);
+/** The types of results that are shown in full; others show their first line until they are expanded. */
+const WHOLE = new Set(["cancel", "complete"]);
 
-export function renderResult(Text: TextComponent, result: unknown, theme: PiTheme): PiComponent {
+export function renderResult(Text: TextComponent, result: unknown, { expanded = false }: { expanded?: boolean }, theme: PiTheme): PiComponent {
   const { content, resultType } = (isObject(result) ? result : {}) as { content?: unknown; resultType?: unknown };
   const first: unknown = Array.isArray(content) ? content[0] : undefined;
   const text = isObject(first) && typeof first.text === "string" ? first.text : "";
-  const shown = WHOLE.has(resultType as string) ? text : text.slice(0, (text.indexOf("\n") + 1 || text.length + 1) - 1);
+  const shown = expanded || WHOLE.has(resultType as string) ? text : text.slice(0, (text.indexOf("\n") + 1 || text.length + 1) - 1);
   return new Text(theme.fg("toolOutput", shown), 0, 0);
 }

@@ -17,6 +17,7 @@ pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
         writes: None,
         unknown: None,
         input: Vec::new(),
+        on_repeat: None,
         reason: Some(reason),
         source: source.to_owned(),
     };

@@ -7,7 +7,9 @@ use super::auto_continue::read_continue;
 use super::fail_closed;
 use super::tools::{ReadTools, read_results, read_tools};
 use super::triggers::read_triggers;
-use crate::definition::model::{Guards, Limits, Settings, SettingsStatus, Tier, UnknownAction};
+use crate::definition::model::{
+    Guards, Limits, OnRepeat, Settings, SettingsStatus, Tier, UnknownAction,
+};
 use crate::definition::schema::keys::{limits, settings};
 use crate::definition::schema::{Field, MapReader, Section, lost_guards};
 use crate::definition::syntax::{Map, Reader};
@@ -97,6 +99,8 @@ pub(super) fn read_settings(reader: &mut Reader<'_>, map: Map<'_>, tier: Tier) -
             context,
             limits: Limits::default(),
             checkpoint: keys.get(&settings::CHECKPOINT),
+            on_repeat: keys.get(&settings::ON_REPEAT),
+            question_timeout: keys.get(&settings::QUESTION_TIMEOUT),
             triggers: read_triggers(&mut keys, tier),
             ..Settings::default()
         },
@@ -127,6 +131,11 @@ pub(super) fn merged([global, project]: &[TierSettings; 2]) -> Settings {
         user: global.guards.clone(),
         project: project.guards.clone(),
         checkpoint: inner.checkpoint.or(outer.checkpoint),
+        on_repeat: [inner.on_repeat, outer.on_repeat]
+            .into_iter()
+            .flatten()
+            .max_by_key(|on_repeat| *on_repeat == OnRepeat::Block),
+        question_timeout: inner.question_timeout.or(outer.question_timeout),
         triggers: [&*outer.triggers, &*inner.triggers].concat(),
     }
 }

@@ -242,6 +242,7 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
         .is_some_and(|(action, _)| *action != RuleAction::Allow);
     let unknown = read_unknown(&mut keys, forbids, &writes);
     let input = keys.field(&rule::INPUT);
+    let on_repeat = keys.get(&rule::ON_REPEAT);
     let reason = keys.get(&rule::REASON);
     // A condition that is misspelt is one that is missing.
     let mut is_sound = keys.all_known
@@ -266,6 +267,7 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
         unknown,
         input: input.unwrap_or_default(),
         reason: reason.map(|text| text.value),
+        on_repeat,
         source: keys.reader.file_and_line(keys.start),
     })
 }

@@ -106,6 +106,7 @@ pub(super) fn read_workflow<'s>(
         rules: tools.rules,
         results: read_results(&mut keys, &workflow::RESULTS),
         checkpoint: keys.get(&workflow::CHECKPOINT),
+        on_repeat: keys.get(&workflow::ON_REPEAT),
     };
     ReadWorkflow {
         workflow,

@@ -17,7 +17,8 @@ pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
 pub use catalog::Catalog;
 pub use gate::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck};
 pub use rules::{
-    Guards, ResultKind, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess, UnknownAction,
+    Guards, OnRepeat, ResultKind, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess,
+    UnknownAction,
 };
 pub use settings::{ContextMode, Limits, SETTINGS_FILE, Settings};
 pub use tier::Tier;

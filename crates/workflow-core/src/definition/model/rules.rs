@@ -90,6 +90,9 @@ pub struct Rule {
     /// Why, as the agent and people read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The reaction to a call that it denies again and again, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_repeat: Option<OnRepeat>,
     /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
@@ -110,6 +113,16 @@ impl Rule {
             && self.writes.is_none()
             && self.input.is_empty()
     }
+}
+
+/// The reaction to a call that is denied for the third time in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnRepeat {
+    /// A person may allow this one call.
+    Ask,
+    /// It stays blocked.
+    Block,
 }
 
 /// The effect of a rule on a matching call.

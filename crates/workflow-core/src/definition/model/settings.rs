@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::auto_continue::ContinueRule;
-use super::rules::Guards;
+use super::rules::{Guards, OnRepeat};
 use super::trigger::{Checkpoint, Trigger};
 
 /// The name of the settings file.
@@ -37,6 +37,12 @@ pub struct Settings {
     /// The checkpoint of each turn, where no workflow has another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
+    /// The reaction to a call that is denied again and again. The stricter one of both files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_repeat: Option<OnRepeat>,
+    /// Seconds that a person has to answer a question; 0 is without end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question_timeout: Option<u32>,
     /// The triggers: the user's, then the project's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<Trigger>,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::auto_continue::ContinueRule;
 use super::gate::{Approval, Gate};
-use super::rules::{ResultRule, Rule, ToolAccess, UnknownAction};
+use super::rules::{OnRepeat, ResultRule, Rule, ToolAccess, UnknownAction};
 use super::settings::ContextMode;
 use super::trigger::Checkpoint;
 
@@ -56,6 +56,9 @@ pub struct Workflow {
     /// The checkpoint of each turn, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
+    /// The reaction to a call that is denied again and again, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_repeat: Option<OnRepeat>,
     /// The phase entries, at least one.
     pub phases: Vec<PhaseEntry>,
 }

@@ -5,14 +5,17 @@ use super::section::Section;
 use super::typed::Typed;
 use super::values::{NamedValues, Partial, Text};
 use crate::definition::model::{
-    Bound, Checkpoint, ContextMode, ExpectedExit, GitCheck, Limits, OnLimit, OnStop, ResultKind,
-    Show, UnknownAction,
+    Bound, Checkpoint, ContextMode, ExpectedExit, GitCheck, Limits, OnLimit, OnRepeat, OnStop,
+    ResultKind, Show, UnknownAction,
 };
 use crate::template::TemplateKind;
 use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
 
 /// The longest countdown, in seconds.
 const LONGEST_COUNTDOWN: u32 = 3600;
+
+/// The longest time for an answer, in seconds: a day.
+const LONGEST_QUESTION: u32 = 86_400;
 
 /// Declares the named values of a type: name, value, meaning.
 macro_rules! named_values {
@@ -32,6 +35,10 @@ named_values! {
     ContextMode {
         "by-change" => ByChange, "When a phase is entered, and when the model may have lost it.";
         "every-turn" => EveryTurn, "At every start of the agent.";
+    }
+    OnRepeat {
+        "ask" => Ask, "A person may allow this one call.";
+        "block" => Block, "It stays blocked.";
     }
     OnStop {
         "pause" => Pause, "The run waits for the user.";
@@ -144,6 +151,14 @@ const CONTEXT_KEY: Typed<ContextMode> =
     Typed::one_of("context", "How often the context message is given in full.")
         .default(Default::Text("by-change"))
         .example(r#""every-turn""#);
+
+const ON_REPEAT_KEY: Typed<OnRepeat> = Typed::one_of(
+    "onRepeat",
+    "What becomes of a call that rules deny for the third time in a row. Of several levels the strictest counts.",
+)
+.default(Default::Text("ask"))
+.example(r#""block""#)
+.never_dropped();
 
 const TOOLS_KEY: Key = Key::new(
     "tools",
@@ -285,6 +300,7 @@ section! {
             summary: "The approval of every phase of this workflow that has none of its own; not of its subworkflows.",
             ..APPROVE_KEY
         };
+        ON_REPEAT: Typed<OnRepeat> = ON_REPEAT_KEY;
         CHECKPOINT: Typed<Checkpoint> = CHECKPOINT_KEY;
         SCHEMA: Typed<Text> = SCHEMA_KEY;
     }
@@ -435,6 +451,7 @@ section! {
                 .default(Default::Described("any arguments"))
                 .example(r#"{"url": "^http://"}"#)
                 .never_dropped();
+        ON_REPEAT: Typed<OnRepeat> = ON_REPEAT_KEY;
         REASON: Typed<Text> = Typed::text("reason", "Why, as the agent and people read it.")
             .default(Default::Described("the rule in words"))
             .example(r#""protected""#)
@@ -673,6 +690,15 @@ section! {
         UNKNOWN: Typed<UnknownAction> = UNKNOWN_KEY;
         RESULTS: Key = RESULTS_KEY;
         CHECKPOINT: Typed<Checkpoint> = CHECKPOINT_KEY;
+        ON_REPEAT: Typed<OnRepeat> = ON_REPEAT_KEY;
+        QUESTION_TIMEOUT: Typed<u32> = Typed::seconds(
+            "questionTimeout",
+            LONGEST_QUESTION,
+            "Seconds that a person has to answer a question of a dialog; without an answer nothing is allowed. 0 waits for ever.",
+        )
+        .default(Default::Number(1800))
+        .example("3600")
+        .never_empty();
         TRIGGERS: Key = Key::new(
             "triggers",
             ValueType::ListOf(Section::Trigger),

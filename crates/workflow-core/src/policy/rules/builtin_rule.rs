@@ -78,6 +78,7 @@ fn rule(reason: &str) -> Rule {
         command: Vec::new(),
         writes: None,
         unknown: None,
+        on_repeat: None,
         input: Vec::new(),
         reason: Some(reason.to_owned()),
         source: SOURCE.to_owned(),

@@ -33,6 +33,7 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
     command: Vec::new(),
     writes: Some(true),
     unknown: None,
+    on_repeat: None,
     input: Vec::new(),
     reason: Some(
         "workflow definitions, their settings and the session's file decide which guards hold, so they change only with the user's \

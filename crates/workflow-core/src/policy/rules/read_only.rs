@@ -93,6 +93,7 @@ impl ReadOnlyRule {
                 command: Vec::new(),
                 writes: Some(true),
                 unknown: None,
+                on_repeat: None,
                 input: Vec::new(),
                 reason: Some(format!("{name} is read-only")),
                 source: read_only.source.to_owned(),

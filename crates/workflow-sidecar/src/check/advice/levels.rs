@@ -75,6 +75,7 @@ impl<'a> Level<'a> {
             command: Vec::new(),
             writes: None,
             unknown: None,
+            on_repeat: None,
             input: Vec::new(),
             reason: None,
             source: String::new(),

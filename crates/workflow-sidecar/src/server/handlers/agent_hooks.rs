@@ -67,6 +67,7 @@ impl Handler<HookInput> for Server {
     fn handle(&mut self, params: InputParams<'_>) -> HandlerResult<HookResult> {
         let author = match params.event.source.as_deref() {
             Some("extension") => Some(Author::Extension),
+            Some("editor") => Some(Author::Typist),
             Some(_) => Some(Author::Person),
             None => None,
         };

@@ -1,7 +1,10 @@
-//! The commands `/workflow` and `/cancel-workflow`.
+//! The commands of the manifest.
 
+use std::sync::Arc;
+
+use workflow_core::definition::Loaded;
 use workflow_core::effect::Reply;
-use workflow_core::session;
+use workflow_core::session::{self, Control};
 use workflow_protocol::method::{CommandComplete, CommandRun};
 use workflow_protocol::{
     CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult, Error, Kind,
@@ -16,20 +19,26 @@ use crate::rpc::{Handler, HandlerResult};
 
 impl Handler<CommandRun> for Server {
     fn handle(&mut self, params: CommandRunParams<'_>) -> HandlerResult<CommandRunResult> {
-        let loaded = match &*params.name {
-            START_COMMAND => Some(self.definitions(&params.session_id, &params.context)?),
-            CANCEL_COMMAND => None,
-            name => return Err(unknown_command(name)),
+        let command = match &*params.name {
+            START_COMMAND => Command::Start(self.definitions(&params.session_id, &params.context)?),
+            CANCEL_COMMAND => Command::Cancel,
+            name => {
+                Command::Control(Control::of_command(name).ok_or_else(|| unknown_command(name))?)
+            }
         };
         let (reply, out) = self.handle_request(
             &params,
             PendingKind::Command,
-            |session, request, out| {
-                if let Some(loaded) = loaded {
+            |session, request, out| match command {
+                Command::Start(loaded) => {
                     session.handle_workflow_command(request, &params.arguments, loaded, out)
-                } else {
+                }
+                Command::Cancel => {
                     session.handle_cancel_command(out);
                     Reply::Now(())
+                }
+                Command::Control(control) => {
+                    session.handle_control(request, control, &params.arguments, out)
                 }
             },
             |_| (),
@@ -50,9 +59,25 @@ impl Handler<CommandComplete> for Server {
                 now(convert::command_complete_result(names))
             }
             CANCEL_COMMAND => now(CommandCompleteResult::default()),
-            name => Err(unknown_command(name)),
+            name => {
+                let control = Control::of_command(name).ok_or_else(|| unknown_command(name))?;
+                let handle = self.sessions.get(&params.session_id);
+                let proposals = handle.map_or_else(Vec::new, |handle| {
+                    handle.session.complete_control(control, &params.prefix)
+                });
+                let pairs = proposals.iter();
+                let pairs = pairs.map(|(value, description)| (&**value, &**description));
+                now(convert::command_complete_result(pairs))
+            }
         }
     }
+}
+
+/// A command of the manifest.
+enum Command {
+    Start(Arc<Loaded>),
+    Cancel,
+    Control(Control),
 }
 
 fn unknown_command(name: &str) -> Error {

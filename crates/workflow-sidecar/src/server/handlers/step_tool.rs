@@ -23,8 +23,10 @@ impl Handler<ToolExecute> for Server {
                 format!("there is no tool {:?}", &*params.name),
             ));
         }
-        let action = params.arguments.and_then(step_action);
-        let action = action.as_deref();
+        let arguments = params
+            .arguments
+            .map_or_else(StepArguments::default, step_arguments);
+        let (action, summary) = (arguments.action.as_deref(), arguments.summary.as_deref());
         let kind = PendingKind::Step {
             session: params.session_id().to_owned(),
             call: params.tool_call_id.to_string(),
@@ -32,7 +34,7 @@ impl Handler<ToolExecute> for Server {
         let (reply, out) = self.handle_request(
             &params,
             kind,
-            |session, request, out| session.handle_workflow_step(request, action, out),
+            |session, request, out| session.handle_workflow_step(request, action, summary, out),
             convert::step_answer,
         )?;
         now_or_later(reply, |answer| convert::tool_execute_result(answer, out))
@@ -47,15 +49,29 @@ impl Handler<ToolCancel> for Server {
     }
 }
 
-/// The `action` argument, if the model gave one that is a string. The session answers a call without one.
-fn step_action(arguments: &RawValue) -> Option<Text<'_>> {
-    #[derive(Deserialize)]
+/// The arguments of the tool that are strings. The session answers a call without an action.
+#[derive(Default)]
+struct StepArguments<'a> {
+    action: Option<Text<'a>>,
+    summary: Option<Text<'a>>,
+}
+
+fn step_arguments(arguments: &RawValue) -> StepArguments<'_> {
+    #[derive(Deserialize, Default)]
     struct Arguments<'a> {
-        #[serde(borrow)]
-        action: &'a RawValue,
+        #[serde(borrow, default)]
+        action: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        summary: Option<&'a RawValue>,
     }
     // `serde` would take an array of one element for the struct as well.
-    let object = Some(arguments.get()).filter(|json| json.starts_with('{'))?;
-    let arguments: Arguments<'_> = serde_json::from_str(object).ok()?;
-    text(arguments.action)
+    let object = Some(arguments.get()).filter(|json| json.starts_with('{'));
+    // Arguments of another form are no strings; the session says what it was called with.
+    let arguments: Arguments<'_> = object
+        .and_then(|json| serde_json::from_str(json).ok())
+        .unwrap_or_default();
+    StepArguments {
+        action: arguments.action.and_then(text),
+        summary: arguments.summary.and_then(text),
+    }
 }
