@@ -329,6 +329,8 @@ export type CommandDeclaration = {
   description: string;
   /** True if `command/complete` completes its arguments. */
   completes: boolean;
+  /** Whether it runs at once while the agent works; any other waits until the agent has finished. */
+  immediate?: boolean;
 };
 
 /** The command that the user gave. */
@@ -550,7 +552,10 @@ export type InputDialogParams = {
 
 /** A submitted message as the host reports it. */
 export type InputEvent = {
-  /** Its source: `interactive`, `rpc`, or `extension` for a message from a program. */
+  /**
+   * Its source: `interactive`, `rpc`, `extension` for a message from a program, or `editor` while a person types and
+   * has not submitted anything yet.
+   */
   source?: string | null;
 };
 
