@@ -102,7 +102,7 @@ impl TestHost {
     /// Introduces itself with a virtual clock and no definitions.
     pub(crate) fn initialize_bare(&mut self) {
         let clock = json!({"virtual": {"now": 0, "seed": 0}});
-        self.initialize(Path::new("/nowhere"), &clock);
+        self.initialize(Path::new("/dev/null/nowhere"), &clock);
     }
 
     /// Starts the session without a name.

@@ -75,7 +75,7 @@ fn a_big_line_costs_itself_and_is_given_back() {
     let process = Process::start(&[]);
     let id = process.id();
     let mut host = TestHost::over(process);
-    host.initialize(Path::new("/nowhere"), &json!("system"));
+    host.initialize(Path::new("/dev/null/nowhere"), &json!("system"));
     host.start_session();
     let idle = memory(id, "VmRSS");
     let own = allocated(id);

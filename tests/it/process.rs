@@ -10,7 +10,7 @@ use crate::host::TestHost;
 
 /// A session with all that makes the sidecar say something: entries, warnings, errors, questions.
 const SESSION: &str = concat!(
-    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"t","version":"1"},"cwd":"/nowhere","agentDir":"/nowhere","capabilities":{}}}"#,
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"t","version":"1"},"cwd":"/nowhere","agentDir":"/dev/null/nowhere","capabilities":{}}}"#,
     "\n",
     r#"{"jsonrpc":"2.0","id":2,"method":"hook/session_start","params":{"context":{"branch":[{"type":"custom","customType":"workflow:state","data":7}]}}}"#,
     "\n",

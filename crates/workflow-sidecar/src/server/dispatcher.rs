@@ -257,7 +257,7 @@ mod tests {
     fn initialized(dispatcher: Dispatcher) -> Dispatcher {
         send(
             &dispatcher,
-            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/nowhere","agentDir":"/nowhere"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"host":{"name":"h","version":"1"},"cwd":"/nowhere","agentDir":"/dev/null/nowhere"}}"#,
         );
         send(
             &dispatcher,
