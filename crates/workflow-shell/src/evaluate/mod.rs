@@ -233,7 +233,13 @@ impl<'a> Evaluator<'a> {
         }
         match &command.kind {
             CommandKind::Simple(_) => {}
-            CommandKind::Group(list) => self.list(list, scope),
+            CommandKind::Group(list) => {
+                // Behind `&&`, it may not run.
+                let is_certain = scope.is_certain;
+                scope.is_certain &= !scope.after_and;
+                self.list(list, scope);
+                scope.is_certain = is_certain;
+            }
             CommandKind::Subshell(list) => {
                 let functions = self.functions.clone();
                 self.list(list, &mut scope.subshell());
