@@ -343,7 +343,7 @@ fn take_options(
         .collect();
     while let Some(word) = words.first() {
         let is_toolchain = word.shape().starts_with('+')
-            && word.text().is_some()
+            && word.text().is_some_and(|text| !text.contains('/'))
             && sources
                 .iter()
                 .any(|source| source.set.operands.values.as_deref() == Some(&["+*"]));
