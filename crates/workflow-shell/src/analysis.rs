@@ -15,21 +15,8 @@ pub struct Analysis {
     pub redirections: Vec<FileWrite>,
     /// The reason why the line as a whole cannot be analyzed; its effect is unknown.
     pub unreadable: Option<Unreadable>,
-    /// The files that are written. To be replaced by [`Analysis::effect`].
-    pub writes: Writes,
     /// The paths that are accessed in any way, written ones included.
     pub file_accesses: Vec<FileAccess>,
-}
-
-/// The certainty that a line writes files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Writes {
-    /// Nothing in it writes.
-    No,
-    /// These do.
-    Yes(Vec<FileWrite>),
-    /// It cannot be determined; counts as writing anywhere.
-    Unreadable(Unreadable),
 }
 
 /// One file or directory that is written.
@@ -71,8 +58,7 @@ impl Analysis {
         Self {
             commands: Vec::new(),
             redirections: Vec::new(),
-            unreadable: Some(reason.clone()),
-            writes: Writes::Unreadable(reason),
+            unreadable: Some(reason),
             file_accesses: Vec::new(),
         }
     }
@@ -102,23 +88,7 @@ impl Analysis {
         self.redirections.extend(other.redirections);
         self.unreadable = self.unreadable.or(other.unreadable);
         self.file_accesses.extend(other.file_accesses);
-        self.writes = match (self.writes, other.writes) {
-            (reason @ Writes::Unreadable(_), _) | (_, reason @ Writes::Unreadable(_)) => reason,
-            (Writes::No, writes) | (writes, Writes::No) => writes,
-            (Writes::Yes(mut all), Writes::Yes(more)) => {
-                all.extend(more);
-                Writes::Yes(all)
-            }
-        };
         self
-    }
-}
-
-impl Writes {
-    /// Returns whether the line counts as writing.
-    #[must_use]
-    pub fn any(&self) -> bool {
-        !matches!(self, Self::No)
     }
 }
 

@@ -13,7 +13,7 @@ mod pattern;
 mod programs;
 mod word;
 
-pub use analysis::{Analysis, FileWrite, Unreadable, Writes};
+pub use analysis::{Analysis, FileWrite, Unreadable};
 pub use braces::expand_braces;
 pub use command::SimpleCommand;
 pub use effect::{Effect, Unknown, UnknownReason};

@@ -10,7 +10,7 @@ mod scope;
 mod variables;
 
 use crate::access::{changes_only_git_directory, named_locations, quoted_texts, whole_trees};
-use crate::analysis::{Analysis, FileWrite, Unreadable, Writes};
+use crate::analysis::{Analysis, FileWrite, Unreadable};
 use crate::command::{SimpleCommand, StandardInput};
 use crate::display::displayed;
 use crate::effect::{Effect, Unknown, UnknownReason};
@@ -93,20 +93,12 @@ impl<'a> Evaluator<'a> {
         if self.globs_changed {
             self.recorder.forget_globs();
         }
-        let mut analysis = Analysis {
+        Analysis {
             commands: self.recorder.commands,
             redirections: self.recorder.redirections,
             unreadable: self.unreadable,
-            writes: Writes::No,
             file_accesses: self.recorder.accesses,
-        };
-        analysis.writes = match (analysis.effect(), &analysis.unreadable) {
-            (_, Some(reason)) => Writes::Unreadable(reason.clone()),
-            (Effect::Unknown(unknown), None) => Writes::Unreadable(Unreadable::Part(unknown)),
-            (Effect::Writes(writes), None) => Writes::Yes(writes),
-            (Effect::Reads | Effect::RunsProjectCode, None) => Writes::No,
-        };
-        analysis
+        }
     }
 
     /// Counts bytes that are read. Returns whether they may be.
@@ -233,7 +225,13 @@ impl<'a> Evaluator<'a> {
         }
         match &command.kind {
             CommandKind::Simple(_) => {}
-            CommandKind::Group(list) => self.list(list, scope),
+            CommandKind::Group(list) => {
+                // Behind `&&`, it may not run.
+                let is_certain = scope.is_certain;
+                scope.is_certain &= !scope.after_and;
+                self.list(list, scope);
+                scope.is_certain = is_certain;
+            }
             CommandKind::Subshell(list) => {
                 let functions = self.functions.clone();
                 self.list(list, &mut scope.subshell());

@@ -164,8 +164,10 @@ impl Recorder {
 
     /// Makes all paths with globs unknown, because the shell may match more files than usual.
     pub(super) fn forget_globs(&mut self) {
-        for access in self.accesses.iter_mut().filter(|access| access.is_glob) {
-            "\0".clone_into(&mut access.path);
+        let count = self.accesses.len();
+        self.accesses.retain(|access| !access.is_glob);
+        if self.accesses.len() < count {
+            self.access_anywhere();
         }
     }
 }

@@ -199,6 +199,20 @@ fn regex(rest: &str) -> Option<&str> {
             '\n' => return None,
             '\\' => drop(characters.next().filter(|(_, next)| *next != '\n')?),
             '/' if in_bracket => return None,
+            // The bracket of a class, as in `[[:alpha:]_]`, does not end the list.
+            '[' if in_bracket => match rest[at + 1..].chars().next()? {
+                ':' => {
+                    let class = &rest[at + 2..];
+                    let length = class.find(":]")?;
+                    class[..length]
+                        .bytes()
+                        .all(|byte| byte.is_ascii_lowercase())
+                        .then_some(())?;
+                    characters.nth(length + 2)?;
+                }
+                '.' | '=' => return None,
+                _ => {}
+            },
             '/' => return Some(&rest[at + 1..]),
             '[' if !in_bracket => {
                 in_bracket = true;
@@ -233,6 +247,7 @@ mod tests {
             "{a[$1]++} END {for (k in a) print k, a[k]}",
             "{printf \"%s\\n\", $1}",
             "$1 ~ /^[a-z]+$/",
+            "/^[[:space:]_]*[[:alpha:]]+$/{print}",
             "{print > \"/dev/stderr\"}",
             "BEGIN { x = (3 > 2) ? 1 : 0 }",
             "NR==n{print; exit}",
@@ -264,6 +279,8 @@ mod tests {
             "BEGIN{f=\"system\"; @f(\"x\")}",
             "{print $1, $2 > $3}",
             "{x[1]/\"/; print > \"x\" }",
+            "/[[:alpha:]/\"]/{print > \"x\"} #\"",
+            "/[[:alpha:]\"]/{print > \"x\"} #\"",
         ] {
             assert!(!only_reads(program), "{program:?}");
         }

@@ -26,11 +26,8 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
             }),
         "printf" => printed(arguments),
         "test" | "[" => tested(arguments),
-        "wait" => match arguments.first() {
-            // The name behind `-p` may have an index, which is evaluated.
-            Some(word) if word.shape().starts_with("-p") => Err(argument(word)),
-            _ => Ok(Outcome::reads()),
-        },
+        // The name behind `-p` may have an index, which is evaluated.
+        "wait" => only(arguments, "-nf"),
         "jobs" => only(arguments, "-lpnrs"),
         "kill" => killed(arguments),
         "hash" => only(arguments, "-rlt"),
@@ -222,6 +219,11 @@ fn declared(arguments: &[Word], options: &str, exports: bool) -> Result {
         return Ok(outcome);
     }
     for word in &arguments[known.length..] {
+        if is_number && let Some(name) = word.shape().split('=').next() {
+            // Later assignments are evaluated too.
+            let evaluated = (VariableKind::Evaluated, name.to_owned(), None);
+            outcome.variables.push(evaluated);
+        }
         let Some((name, value)) = word.assignment() else {
             // Without a value, `export NAME` exports what the variable has.
             if !word.is_plain_name() {

@@ -36,22 +36,18 @@ fn run(arguments: &[Word]) -> Result {
     const OPTIONS: &str = "-itdq -e= -w= -p= -u= -v= -h= -m= --rm --interactive --tty --detach --quiet --init --read-only --env= --workdir= --publish= --user= --volume= --mount= --name= --network= --net= --platform= --pull= --entrypoint= --hostname= --memory= --cpus= --gpus= --add-host= --tmpfs= --shm-size= --label= --restart= --no-healthcheck";
     let known = split(arguments, OPTIONS, Place::Leading)?;
     for word in known.values(&["-v", "--volume"]) {
-        let is_read_only = word
-            .shape()
-            .rsplit(':')
-            .next()
-            .is_some_and(|last| last.split(',').any(|option| option == "ro"));
+        let is_read_only = word.shape().rsplit(':').next().is_some_and(|last| {
+            last.split(',').any(|option| option == "ro")
+                && last
+                    .split(',')
+                    .all(|option| matches!(option, "ro" | "z" | "Z" | "cached" | "consistent"))
+        });
         if !is_read_only || word.shape().split(':').count() != 3 {
             return Err(argument(word));
         }
     }
     for word in known.values(&["--mount"]) {
-        if !word.shape().split(',').any(|part| {
-            matches!(
-                part,
-                "readonly" | "ro" | "readonly=true" | "ro=true" | "type=tmpfs"
-            )
-        }) {
+        if !is_read_only_mount(word.shape()) {
             return Err(argument(word));
         }
     }
@@ -60,6 +56,20 @@ fn run(arguments: &[Word]) -> Result {
         return Err(Unknown::new("run", UnknownReason::Missing));
     }
     Ok(Outcome::of(Effect::RunsProjectCode))
+}
+
+/// Returns whether a mount certainly changes nothing on the host. Of a field that occurs twice, the last one counts.
+fn is_read_only_mount(mount: &str) -> bool {
+    let fields: Vec<&str> = mount.split(',').map(str::trim).collect();
+    let of = |names: &[&str]| {
+        let name = |field: &&&str| names.contains(&field.split('=').next().unwrap_or_default());
+        let mut found = fields.iter().filter(name).copied();
+        found.next().filter(|_| found.next().is_none())
+    };
+    matches!(
+        of(&["readonly", "ro"]),
+        Some("readonly" | "ro" | "readonly=true" | "ro=true")
+    ) || of(&["type"]) == Some("type=tmpfs")
 }
 
 /// `docker exec container command`: the container may have the files of the project.

@@ -168,7 +168,13 @@ fn tar(arguments: &[Word]) -> Result {
     let compresses = |word: &&&Word| {
         let words = word.text().map(|text| text.split(' ').collect::<Vec<_>>());
         words.is_some_and(|words| {
-            COMPRESSORS.contains(&words[0]) && words[1..].iter().all(|word| word.starts_with('-'))
+            let is_level = |word: &&str| {
+                word.strip_prefix('-').is_some_and(|rest| {
+                    rest.bytes()
+                        .all(|byte| byte.is_ascii_digit() || b"Tpe".contains(&byte))
+                })
+            };
+            COMPRESSORS.contains(&words[0]) && words[1..].iter().all(is_level)
         })
     };
     if let Some(word) = compressors.iter().find(|word| !compresses(word)) {

@@ -29,6 +29,15 @@ fn curl(arguments: &[Word]) -> Result {
     ]) {
         return Ok(Outcome::writes_somewhere("`curl -O`"));
     }
+    // `%output{file}` writes; the format may be in a file.
+    let may_write = |word: &&&Word| {
+        let shape = word.shape();
+        shape.contains("%output") || shape.starts_with('@') || shape.contains('\0')
+    };
+    let formats = known.values(&["-w", "--write-out"]);
+    if let Some(format) = formats.iter().find(may_write) {
+        return Err(argument(format));
+    }
     if let Some(directory) = known.values(&["--output-dir"]).first() {
         return Err(argument(directory));
     }

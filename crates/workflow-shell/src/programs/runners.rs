@@ -303,13 +303,10 @@ fn make(arguments: &[Word]) -> Result {
 /// `just recipe`, `task name`
 fn recipe(arguments: &[Word], options: &str, idle: &[&str]) -> Result {
     let known = split(arguments, options, Place::Leading)?;
+    // Options behind the name are arguments of the recipe.
     let rest = &arguments[known.length..];
-    let dry = known.has(idle)
-        || rest
-            .iter()
-            .any(|word| matches!(word.shape(), "--dry" | "--dry-run" | "--list"));
     match rest.split_first() {
-        _ if dry => Ok(Outcome::of(Effect::RunsProjectCode)),
+        _ if known.has(idle) => Ok(Outcome::of(Effect::RunsProjectCode)),
         None => Err(Unknown::new("default", UnknownReason::Argument)),
         Some((name, rest)) => project_script(name, rest),
     }
@@ -386,10 +383,11 @@ fn python(invocation: &Invocation<'_>) -> Result {
                 None => Ok(Outcome::reads()),
             }
         }
-        module if MODULES.contains(&module) => match rest
-            .iter()
-            .find(|word| word.shape().starts_with("-o") || word.may_hide_option())
-        {
+        module if MODULES.contains(&module) => match rest.iter().find(|word| {
+            word.shape().starts_with("-o")
+                || word.shape().starts_with("--generate")
+                || word.may_hide_option()
+        }) {
             Some(word) => Err(argument(word)),
             None => Ok(Outcome::of(Effect::RunsProjectCode)),
         },
@@ -406,7 +404,7 @@ fn interpreter(arguments: &[Word], checks: &str, tests: &str, test: &str) -> Res
     let is_file = |word: &&Word| !word.is_standard_input();
     if let Ok(known) = split(arguments, checks, Place::Leading) {
         let files = &arguments[known.length..];
-        return if !known.options.is_empty()
+        return if known.has(&["-c", "-l", "--check"])
             && !files.is_empty()
             && files.iter().all(|word| is_file(&word))
         {

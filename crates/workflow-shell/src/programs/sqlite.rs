@@ -83,7 +83,8 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
             let texts = crate::access::quoted_texts(shape);
             let last = shape
                 .split_whitespace()
-                .filter(|part| shape.starts_with('.') && !part.starts_with('.'));
+                .skip(1)
+                .filter(|_| shape.starts_with('.'));
             let files = texts
                 .chain(last)
                 .map(|text| Location::at(text, AccessKind::Read));

@@ -178,7 +178,10 @@ fn starts_with_command(line: &str) -> bool {
         "! ",
         "do ",
     ];
+    let first = line.split_whitespace().next().unwrap_or_default();
+    // An assignment may have no command behind it.
     line.starts_with(|c: char| c.is_ascii_lowercase())
+        && !first.contains('=')
         && !reserved.iter().any(|word| line.starts_with(word))
         && !line.contains("()")
 }

@@ -10,6 +10,13 @@ use crate::word::{UNKNOWN, Word};
 /// Files that are no files of the project.
 const NO_FILES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
 
+/// Programs that take the arguments in `file` for the operand `@file`.
+#[rustfmt::skip] // Names in order.
+const RESPONSE_FILES: &[&str] = &[
+    "ar", "c++", "cc", "clang", "clang++", "clang-format", "clang-tidy", "dotnet", "g++", "gcc", "ghc", "gnm", "gobjdump", "greadelf", "jar", "javac", "javadoc", "jdeps", "ktfmt", "llvm-cov", "llvm-nm",
+    "llvm-objdump", "llvm-profdata", "llvm-readelf", "llvm-readobj", "msbuild", "mypy", "nm", "objdump", "py.test", "pytest", "readelf", "ruff", "rustc", "strings", "swift", "tsc", "tsgo", "vue-tsc",
+];
+
 /// Returns the effect of a program.
 pub(super) fn evaluate(
     tables: &'static Tables,
@@ -119,6 +126,12 @@ fn evaluate_row(
         whole_words: row.whole_words,
     };
     let found = sets.find(words)?;
+    let names_arguments = |word: &&Word| word.shape().starts_with('@');
+    if RESPONSE_FILES.contains(&path[0])
+        && let Some(word) = found.operands.iter().find(names_arguments)
+    {
+        return Err(unknown(word, UnknownReason::Argument));
+    }
     if let Some(effect) = found.writes(path, &found.operands) {
         return Ok(effect);
     }
@@ -330,7 +343,7 @@ fn take_options(
         .collect();
     while let Some(word) = words.first() {
         let is_toolchain = word.shape().starts_with('+')
-            && word.text().is_some()
+            && word.text().is_some_and(|text| !text.contains('/'))
             && sources
                 .iter()
                 .any(|source| source.set.operands.values.as_deref() == Some(&["+*"]));
@@ -452,6 +465,8 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
         // A blank is `~` in the tables.
         values.contains(&text.replace(' ', "~").as_str())
             || values.contains(&"<path>") && is_inner_path(text)
+            || values.contains(&"<format>") && !text.contains("#(")
+            || values.contains(&"<version>") && is_version(text)
     };
     if value.text().is_some_and(is_known) {
         return Ok(());
@@ -461,10 +476,18 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
 
 /// Returns whether an operand is the listed one; `+*` and `*:test` stand for all that start or end so.
 fn is_like(listed: &str, text: &str) -> bool {
-    if let Some(start) = listed.strip_suffix('*') {
-        text.starts_with(start)
+    // The program may take the rest for more commands: `sbt 'test;…'`.
+    let is_one = |rest: &str| {
+        let is_plain = |c: char| c.is_alphanumeric() || " -_.,:/*?#@=+[]~^%".contains(c);
+        rest.chars().all(is_plain)
+    };
+    if listed == "+*" {
+        text.starts_with('+')
+    } else if let Some(start) = listed.strip_suffix('*') {
+        text.strip_prefix(start).is_some_and(is_one)
     } else if let Some(end) = listed.strip_prefix('*') {
-        text.ends_with(end)
+        text.strip_suffix(end)
+            .is_some_and(|start| is_one(start) && !start.contains(' '))
     } else {
         text == listed
     }
@@ -473,6 +496,19 @@ fn is_like(listed: &str, text: &str) -> bool {
 /// Returns whether a value is a path below the working directory.
 fn is_inner_path(text: &str) -> bool {
     !text.starts_with(['/', '~', '-', '{', '[']) && !text.contains("..") && !text.contains(':')
+}
+
+/// Returns whether a value is the version of a Python, not a path of one.
+fn is_version(text: &str) -> bool {
+    let number = text.trim_start_matches(|c: char| c.is_ascii_lowercase() || c == '@');
+    let name = &text[..text.len() - number.len()];
+    matches!(
+        name,
+        "" | "python" | "cpython" | "cpython@" | "pypy" | "pypy@"
+    ) && number.starts_with(|c: char| c.is_ascii_digit())
+        && number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b't')
 }
 
 /// Returns whether a word is an option by its first character.
