@@ -27,7 +27,10 @@ pub(crate) fn is_harmless_variable(name: &str, value: Option<&str>) -> bool {
         is_like(variable.name, name)
             && match &variable.values {
                 None => true,
-                Some(values) => value.is_some_and(|value| values.contains(&value)),
+                // A blank is `~` in the table.
+                Some(values) => value.is_some_and(|value| {
+                    values.iter().any(|known| known.replace('~', " ") == value)
+                }),
             }
     })
 }
