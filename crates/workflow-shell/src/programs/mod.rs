@@ -27,7 +27,9 @@ pub(crate) use names::{
     is_awk, is_formatter, is_interpreter, is_known_location, is_shell, known_name,
 };
 use table::RowEffect;
-pub(crate) use table::{is_harmless_variable, is_interpreted_variable};
+pub(crate) use table::{
+    is_harmless_variable, is_interpreted_variable, is_project_path, is_project_variable,
+};
 
 /// A program with its arguments and its input.
 pub(crate) struct Invocation<'a> {

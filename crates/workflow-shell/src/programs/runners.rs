@@ -59,6 +59,14 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         ("ruby", _) => Some(interpreter(arguments, "-cw", "", "")),
         ("php", _) => Some(interpreter(arguments, "-l", "", "")),
         ("git", _) => git(arguments),
+        // `hatch run lint:all`: a script of the project.
+        ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
+            if arguments.get(1).and_then(Word::text).is_some_and(|name| {
+                is_check(name) && matches!(row(name, &[]), None | Some(Effect::Unknown(_)))
+            }) =>
+        {
+            Some(project_script(&arguments[1], &arguments[2..]))
+        }
         ("uv" | "poetry" | "pdm" | "pipenv" | "hatch" | "rye" | "pixi", Some("run")) => {
             Some(environment(
                 &arguments[1..],
