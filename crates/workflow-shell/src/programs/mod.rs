@@ -6,6 +6,7 @@
 mod awk;
 mod builtins;
 mod containers;
+mod databases;
 mod files;
 mod names;
 mod network;
@@ -190,6 +191,7 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
             _ => None,
         })
         .or_else(|| network::outcome(invocation))
+        .or_else(|| databases::outcome(invocation))
         .or_else(|| containers::outcome(invocation))
         .or_else(|| runners::outcome(invocation))
 }
