@@ -552,7 +552,16 @@ impl<'a> Evaluator<'a> {
             }
             return;
         }
+        let first = self.recorder.commands.len();
         self.words(&words, unknown, true, scope);
+        let is_project = |assignment: &Assignment| programs::is_project_variable(&assignment.name);
+        if command.assignments.iter().any(is_project) {
+            for command in self.recorder.commands.iter_mut().skip(first) {
+                if command.effect == Effect::Reads {
+                    command.effect = Effect::RunsProjectCode;
+                }
+            }
+        }
     }
 
     /// Evaluates an assignment. `is_permanent` means that it does not belong to a command. Returns why its effect on the
@@ -591,6 +600,8 @@ impl<'a> Evaluator<'a> {
             !programs::is_interpreted_variable(name)
         } else {
             programs::is_harmless_variable(name, text)
+                || programs::is_project_variable(name)
+                    && text.is_some_and(|text| programs::is_project_path(name, text))
         };
         (!is_known).then(|| Unknown::new(name, UnknownReason::Variable))
     }

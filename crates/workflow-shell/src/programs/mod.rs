@@ -6,6 +6,7 @@
 mod awk;
 mod builtins;
 mod containers;
+mod databases;
 mod files;
 mod names;
 mod network;
@@ -27,7 +28,9 @@ pub(crate) use names::{
     is_awk, is_formatter, is_interpreter, is_known_location, is_shell, known_name,
 };
 use table::RowEffect;
-pub(crate) use table::{is_harmless_variable, is_interpreted_variable};
+pub(crate) use table::{
+    is_harmless_variable, is_interpreted_variable, is_project_path, is_project_variable,
+};
 
 /// A program with its arguments and its input.
 pub(crate) struct Invocation<'a> {
@@ -188,6 +191,7 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
             _ => None,
         })
         .or_else(|| network::outcome(invocation))
+        .or_else(|| databases::outcome(invocation))
         .or_else(|| containers::outcome(invocation))
         .or_else(|| runners::outcome(invocation))
 }

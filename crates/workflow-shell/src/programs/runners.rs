@@ -53,12 +53,20 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         ("node" | "nodejs", _) => Some(interpreter(
             arguments,
             "-c --check",
-            "--test --watch --experimental-strip-types --experimental-test-coverage --test-name-pattern= --test-concurrency= --test-timeout= --test-only --test-force-exit",
+            "--test --watch --test-reporter= --enable-source-maps --no-warnings --experimental-strip-types --experimental-test-coverage --test-name-pattern= --test-concurrency= --test-timeout= --test-only --test-force-exit",
             "--test",
         )),
         ("ruby", _) => Some(interpreter(arguments, "-cw", "", "")),
         ("php", _) => Some(interpreter(arguments, "-l", "", "")),
         ("git", _) => git(arguments),
+        // `hatch run lint:all`: a script of the project.
+        ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
+            if arguments.get(1).and_then(Word::text).is_some_and(|name| {
+                is_check(name) && matches!(row(name, &[]), None | Some(Effect::Unknown(_)))
+            }) =>
+        {
+            Some(project_script(&arguments[1], &arguments[2..]))
+        }
         ("uv" | "poetry" | "pdm" | "pipenv" | "hatch" | "rye" | "pixi", Some("run")) => {
             Some(environment(
                 &arguments[1..],
@@ -120,7 +128,7 @@ fn is_check(name: &str) -> bool {
 }
 
 /// Options of test runners and builds that write build outputs only.
-const SCRIPT_OPTIONS: &str = "-itvsqg -w= --watch?= --watchAll?= --coverage?= --ci --silent --verbose --quiet --run --bail?= --passWithNoTests --runInBand --no-watch --once --testNamePattern= --testPathPattern= --grep= --filter= --project= --headed --headless --workers= --maxWorkers= --shard= --retries= --timeout= --forceExit --detectOpenHandles --findRelatedTests --onlyChanged --changed --mode= --production --prod --noEmit --pretty?= --if-present --no-color --color --colors --max-warnings= --port= --host?= --browser= --browsers= --single-run --no-coverage --showConfig --listTests -t= -p= -k= --reporter=";
+const SCRIPT_OPTIONS: &str = "-itvsqg -w= --watch?= --watchAll?= --workspace= --workspaces --prefix= --coverage?= --ci --silent --verbose --quiet --run --bail?= --passWithNoTests --runInBand --no-watch --once --testNamePattern= --testPathPattern= --grep= --filter= --project= --headed --headless --workers= --maxWorkers= --shard= --retries= --timeout= --forceExit --detectOpenHandles --findRelatedTests --onlyChanged --changed --mode= --production --prod --noEmit --pretty?= --if-present --no-color --color --colors --max-warnings= --port= --host?= --browser= --browsers= --single-run --no-coverage --showConfig --listTests -t= -p= -k= --reporter=";
 
 /// `npm run script`, `npm test`, `yarn lint`.
 fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
@@ -144,6 +152,14 @@ fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
             match rest.split_first() {
                 // It lists the scripts.
                 None => return Some(Ok(Outcome::reads())),
+                // Without a script of that name, these run the tool.
+                Some((script, arguments))
+                    if name != "npm" && script.text().is_some_and(is_package_tool) =>
+                {
+                    let checked = project_script(script, arguments);
+                    let tool = || project_runner(rest.to_vec());
+                    return Some(checked.or_else(|_| Ok(tool())));
+                }
                 Some((script, rest)) => (script, rest),
             }
         }
@@ -227,7 +243,7 @@ fn project_script(name: &Word, arguments: &[Word]) -> Result {
 /// Tools of JavaScript projects, by the names of their packages' programs.
 #[rustfmt::skip] // Names in order.
 const PACKAGE_TOOLS: &[&str] = &[
-    "ava", "biome", "c8", "commitlint", "cypress", "depcheck", "dpdm", "esbuild", "eslint", "jest", "knip", "lerna", "license-checker", "lint-staged", "madge", "markdownlint", "markdownlint-cli2", "mocha", "next", "ng", "npm-check-updates",
+    "ava", "biome", "c8", "cspell", "commitlint", "cypress", "depcheck", "dpdm", "esbuild", "eslint", "jest", "knip", "lerna", "license-checker", "lint-staged", "madge", "markdownlint", "markdownlint-cli2", "mocha", "next", "ng", "npm-check-updates",
     "ncu", "nuxt", "nx", "nyc", "oxlint", "playwright", "prettier", "prisma", "publint", "pyright", "rollup", "size-limit", "solhint", "standard", "stylelint", "svelte-check", "tap", "tape", "tsc", "tsd", "tsup", "turbo", "typedoc", "vite",
     "vitest", "vue-tsc", "webpack", "xo", "attw", "c8", "drizzle-kit", "astro", "storybook", "dependency-cruiser", "depcruise", "wrangler", "hardhat",
 ];
@@ -249,6 +265,9 @@ fn package_tool(arguments: &[Word]) -> Result {
     };
     match first.text() {
         Some(tool) if is_package_tool(tool) => Ok(project_runner(command.to_vec())),
+        Some("@biomejs/biome") => Ok(project_runner(
+            [&[Word::literal("biome")], &command[1..]].concat(),
+        )),
         Some(_) => Err(Unknown::new(first.shape(), UnknownReason::Program)),
         None => Err(expansion(first)),
     }
@@ -316,7 +335,7 @@ fn recipe(arguments: &[Word], options: &str, idle: &[&str]) -> Result {
 fn python(invocation: &Invocation<'_>) -> Result {
     #[rustfmt::skip] // Names in order.
     const TOOLS: &[&str] = &[
-        "bandit", "black", "build", "coverage", "flake8", "isort", "mypy", "nox", "pip", "pip_audit", "pipdeptree", "pre_commit", "pycodestyle", "pydocstyle", "pylint", "pyright", "pytest", "ruff", "tox", "twine", "uv", "vulture",
+        "bandit", "black", "coverage", "flake8", "isort", "mypy", "nox", "pip", "pip_audit", "pipdeptree", "pre_commit", "pycodestyle", "pydoc", "pydocstyle", "pylint", "pyright", "pytest", "ruff", "tox", "twine", "uv", "vulture",
     ];
     const MODULES: &[&str] = &[
         "dis",
@@ -334,35 +353,27 @@ fn python(invocation: &Invocation<'_>) -> Result {
         "doctest",
         "tabnanny",
     ];
-    let known = split(invocation.arguments, "-uBsEIOq -m=", Place::Leading);
-    let code = || Unknown::new(invocation.words[0].shape(), UnknownReason::Code);
-    let known = known.map_err(|_| code())?;
     // The module ends the options.
     let position = invocation.arguments.iter().position(|word| {
         let shape = word.shape();
         shape.starts_with('-') && !shape.starts_with("--") && shape.contains('m')
     });
-    let (Some(module), Some(position)) = (
-        known
-            .values(&["-m"])
-            .first()
-            .and_then(|word| word.text())
-            .map(str::to_owned),
-        position,
-    ) else {
-        return Err(code());
-    };
-    let is_joined = invocation.arguments[position].shape().len()
-        > invocation.arguments[position]
-            .shape()
-            .find('m')
-            .map_or(0, |at| at + 1);
-    let rest = invocation
-        .arguments
-        .get(position + if is_joined { 1 } else { 2 }..)
-        .unwrap_or_default();
+    let is_joined = position.is_some_and(|at| {
+        let shape = invocation.arguments[at].shape();
+        shape.find('m').is_some_and(|m| m + 1 < shape.len())
+    });
+    let end = position.map_or(0, |at| if is_joined { at + 1 } else { at + 2 });
+    let options = invocation.arguments.get(..end);
+    let options = options.unwrap_or(invocation.arguments);
+    let known = split(options, "-uBsEIOq -m=", Place::Leading);
+    let code = || Unknown::new(invocation.words[0].shape(), UnknownReason::Code);
+    let known = known.map_err(|_| code())?;
+    let module = known.values(&["-m"]).first().and_then(|word| word.text());
+    let module = module.map(str::to_owned).ok_or_else(code)?;
+    let rest = invocation.arguments.get(end..).unwrap_or_default();
     let command = |name: &str| [&[Word::literal(name)], rest].concat();
     match module.as_str() {
+        "build" => Ok(project_runner(command("pyproject-build"))),
         tool if TOOLS.contains(&tool) => Ok(project_runner(command(&tool.replace('_', "-")))),
         "unittest" => {
             split(
@@ -414,6 +425,13 @@ fn interpreter(arguments: &[Word], checks: &str, tests: &str, test: &str) -> Res
         };
     }
     let known = split(arguments, tests, Place::Anywhere).map_err(|_| code(()))?;
+    // Other reporters are modules.
+    let is_reporter =
+        |word: &&Word| matches!(word.shape(), "spec" | "tap" | "dot" | "junit" | "lcov");
+    let reporters = known.values(&["--test-reporter"]);
+    if let Some(word) = reporters.iter().find(|word| !is_reporter(word)) {
+        return Err(argument(word));
+    }
     if !test.is_empty() && known.has(&[test]) {
         return Ok(Outcome::of(Effect::RunsProjectCode));
     }

@@ -117,7 +117,8 @@ fn only_reads(text: &str) -> bool {
     sql_only_reads(&statement)
 }
 
-fn sql_only_reads(sql: &str) -> bool {
+/// Returns whether SQL certainly only reads.
+pub(super) fn sql_only_reads(sql: &str) -> bool {
     let Some(tokens) = tokens(sql) else {
         return false;
     };

@@ -12,7 +12,9 @@ use std::sync::LazyLock;
 use crate::effect::Unknown;
 use crate::word::Word;
 
-pub(crate) use variables::{is_harmless_variable, is_interpreted_variable};
+pub(crate) use variables::{
+    is_harmless_variable, is_interpreted_variable, is_project_path, is_project_variable,
+};
 
 /// The embedded tables, by file name.
 const FILES: &[(&str, &str)] = &[

@@ -8,6 +8,7 @@
 
 mod corpus;
 mod display;
+mod everyday;
 mod limits;
 mod patterns;
 mod properties;

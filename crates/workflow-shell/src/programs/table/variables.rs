@@ -27,8 +27,27 @@ pub(crate) fn is_harmless_variable(name: &str, value: Option<&str>) -> bool {
         is_like(variable.name, name)
             && match &variable.values {
                 None => true,
-                Some(values) => value.is_some_and(|value| values.contains(&value)),
+                // A blank is `~` in the table.
+                Some(values) => value.is_some_and(|value| {
+                    values.iter().any(|known| known.replace('~', " ") == value)
+                }),
             }
+    })
+}
+
+/// Returns whether a program that reads may run code of the project or write build outputs because of this environment variable.
+pub(crate) fn is_project_variable(name: &str) -> bool {
+    matches!(name, "PYTHONPATH" | "CARGO_TARGET_DIR")
+}
+
+/// Returns whether such a variable names directories of the project only, and one for build outputs if it is one for them.
+pub(crate) fn is_project_path(name: &str, value: &str) -> bool {
+    let is_output = name == "CARGO_TARGET_DIR";
+    let mut paths = value.split(':');
+    paths.all(|path| {
+        let is_inner = !path.starts_with(['/', '~']) && path.split('/').all(|part| part != "..");
+        let first = path.split('/').next().unwrap_or_default();
+        is_inner && (!is_output || first == "target" || first.starts_with("target-"))
     })
 }
 

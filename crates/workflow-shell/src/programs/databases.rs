@@ -1,0 +1,119 @@
+//! `psql` and `mysql`: statements that only read.
+
+use super::options::{Place, split};
+use super::sqlite::sql_only_reads;
+use super::{Invocation, Outcome, Result};
+use crate::effect::{Unknown, UnknownReason};
+
+const POSTGRES: &str = "-AtxXqwWz0neE -F= -R= -P= -v= -h= -p= -U= -d= -c= --host= --port= --username= --dbname= --command= --no-password --tuples-only --no-align --no-psqlrc --csv --html --expanded --quiet --pset= --field-separator= --set=";
+const MYSQL: &str = "-ABNstvrEHXCqw -h= -P= -u= -p?= -D= -e= -S= --host= --user= --password?= --port= --database= --execute= --batch --silent --table --skip-column-names --raw --vertical --html --xml --socket= --protocol= --ssl-mode= --default-character-set= --no-auto-rehash --connect-timeout=";
+
+/// Returns the outcome of such a program; `None` if no statement is in the line.
+pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
+    let (specification, names) = match invocation.name {
+        "psql" => (POSTGRES, ["-c", "--command"]),
+        "mysql" | "mariadb" => (MYSQL, ["-e", "--execute"]),
+        _ => return None,
+    };
+    let known = match split(invocation.arguments, specification, Place::Anywhere) {
+        Ok(known) => known,
+        // Other options may be in the table.
+        Err(unknown) if unknown.reason == UnknownReason::Option => return None,
+        Err(unknown) => return Some(Err(unknown)),
+    };
+    let statements = known.values(&names);
+    if statements.is_empty() || known.operands.len() > 2 {
+        return None;
+    }
+    let is_known = |text: &str| match invocation.name {
+        "psql" => only_reads(text) || describes(text),
+        _ => only_reads(text.strip_suffix("\\G").unwrap_or(text)),
+    };
+    for word in statements {
+        if !word.text().is_some_and(is_known) {
+            return Some(Err(Unknown::new(word.shape(), UnknownReason::Code)));
+        }
+    }
+    Some(Ok(Outcome::reads()))
+}
+
+/// Returns whether a statement certainly only reads. Texts that the dialects of SQL split differently are not known: comments,
+/// escapes, quotes other than `'` and `"`, lines.
+fn only_reads(text: &str) -> bool {
+    let ambiguous = ['\\', '[', '`', '#', '$', '\n', '\r', '\0'];
+    if text.contains(ambiguous) || text.contains("--") || text.contains("/*") {
+        return false;
+    }
+    let statement = text.trim().trim_end_matches(';').trim();
+    let plain = |c: char| c.is_ascii_alphanumeric() || " _.%'=*".contains(c);
+    let first = statement.split(' ').next().unwrap_or_default();
+    let first = first.to_ascii_lowercase();
+    if matches!(first.as_str(), "show" | "describe" | "desc") {
+        return statement.chars().all(plain);
+    }
+    matches!(first.as_str(), "select" | "with" | "explain") && sql_only_reads(statement)
+}
+
+/// Returns whether a command of `psql` describes something: `\d users`.
+fn describes(text: &str) -> bool {
+    let Some(command) = text.trim().strip_prefix("\\d") else {
+        return false;
+    };
+    let (kind, name) = command.split_once(' ').unwrap_or((command, ""));
+    kind.chars()
+        .all(|c| c == '+' || "tnuivfxmsSTpb".contains(c))
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_.*".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{describes, only_reads};
+
+    #[test]
+    fn statements_that_only_read_are_known() {
+        for text in [
+            "select 1",
+            "SELECT count(*) FROM users WHERE name = 'x';",
+            "select id, name from users order by id desc limit 5",
+            "show tables",
+            "SHOW CREATE TABLE users",
+            "show variables like 'max%'",
+            "describe users",
+            "explain select * from t",
+        ] {
+            assert!(only_reads(text), "{text:?}");
+        }
+        assert!(describes("\\d users"));
+        assert!(describes("\\dt+ public.*"));
+    }
+
+    #[test]
+    fn other_statements_are_unknown() {
+        for text in [
+            "delete from t",
+            "select 1; drop table t",
+            "select 1--1; drop table t",
+            "select 1 /*! into outfile 'x' */",
+            "select 'a\\'; drop table t; select '",
+            "select 1 #'\n; drop table t; -- '",
+            "select pg_terminate_backend(1)",
+            "select a[lo_unlink(5)]",
+            "select lo_import('x')",
+            "explain analyze delete from t",
+            "select * into x from t",
+            "show tables; drop table t",
+            "copy t to program 'sh'",
+            "select 1\nsystem sh",
+            "\\! sh",
+            "select $$ $$",
+            "pragma journal_mode",
+        ] {
+            assert!(!only_reads(text), "{text:?}");
+        }
+        assert!(!describes("\\d x \\! sh"));
+        assert!(!describes("\\d x | sh"));
+        assert!(!describes("\\do x"));
+    }
+}
