@@ -54,6 +54,15 @@ export const intended = {
       { stream: ['messages', 'requests', 'entries'], missing: reminder, added: reminder },
     ],
   },
+  'Hidden characters': {
+    says: 'control and invisible characters are shown as escapes',
+    marks: [
+      { missing: /./, added: /\\u\{2028\}/ },
+      // The name of the session is in the head of its block.
+      { stream: ['session', 'entries'], head: /\u2028/, missing: /\u2028/ },
+      { stream: ['session', 'entries'], added: /\\u\{2028\}/ },
+    ],
+  },
   'Definition gone': { says: 'a run whose files are missing continues with its stored definition', marks: [] },
   'Strict keys': { says: 'a workflow with a guard that cannot be read does not start', marks: [] },
   A01: {

@@ -82,11 +82,12 @@ fn the_demo_shows_the_whole_job() {
 #[test]
 fn the_host_in_python_runs_a_workflow() {
     let script = repository().join("protocol/examples/host.py");
+    let home = tempfile::tempdir().unwrap();
     let mut command = Command::new("python3");
     command
         .arg(script)
         .args([SIDECAR, "serve"])
-        .env("HOME", "/nonexistent")
+        .env("HOME", home.path())
         .env("PYTHONUTF8", "1");
     let input = "/workflow two tidy up\ntool edit\nstep next\ntool edit\n/workflow two again\nstep next\nstep next\nstop\n";
     let output = output_of(&mut command, input);

@@ -3,7 +3,9 @@
  *
  * npm run manifest [BINARY]; the tests compare the file with the binary they run.
  */
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "../src/client.ts";
 import { sidecarBinary } from "../src/binary.ts";
@@ -17,13 +19,18 @@ export const manifest: Manifest = ${JSON.stringify(manifest, null, 2)};
 
 /** Returns the manifest of a binary. */
 export async function manifestOf(command: string): Promise<object> {
+  // The sidecar keeps its socket in the agent directory.
+  const directory = mkdtempSync(join(tmpdir(), "manifest-"));
   const client = new Client({
     command,
-    initialize: () => ({ protocolVersion: 1, host: { name: "manifest", version: "1" }, cwd: "/nonexistent", agentDir: "/nonexistent" }),
+    initialize: () => ({ protocolVersion: 1, host: { name: "manifest", version: "1" }, cwd: directory, agentDir: directory }),
   });
-  const manifest = await client.start();
-  await client.close();
-  return manifest;
+  try {
+    return await client.start();
+  } finally {
+    await client.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -34,12 +34,16 @@ test("the manifest in this package is the sidecar's", withBinary, async () => {
 });
 
 test("the client and the sidecar understand each other", withBinary, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "sidecar-agent-"));
   const client = new Client({
     command: binary as string,
-    initialize: () => ({ protocolVersion: 1, host: { name: "test", version: "1" }, cwd: "/nonexistent", agentDir: "/nonexistent" }),
+    initialize: () => ({ protocolVersion: 1, host: { name: "test", version: "1" }, cwd: directory, agentDir: directory }),
     restore: async (request) => void (await request("hook/session_start", { context: { branch: [] } })),
   });
-  t.after(() => client.close());
+  t.after(async () => {
+    await client.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
   assert.deepEqual(await client.request("hook/tool_call", { event: { toolName: "edit" } }), {});
   const { content } = await client.request("tool/execute", { name: "workflow_step", arguments: { action: "status" } });
   assert.match(content[0]?.text ?? "", /No active workflow/);

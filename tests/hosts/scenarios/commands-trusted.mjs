@@ -36,8 +36,8 @@ export default {
   expect({ recording, host }) {
     const [first, second, third, last] = texts(recording, 'messages', /^result of workflow_step/);
     assert.match(first, /touch one.*not trusted, and the user did not agree/s);
-    assert.match(second, /touch one.*One → 2️⃣ Two/s);
-    assert.match(third, /touch two.*Two → 3️⃣ Three/s);
+    assert.match(second, /One → 2️⃣ Two.*✓ touch one/s);
+    assert.match(third, /Two → 3️⃣ Three.*✓ touch two/s);
     if (host === '1.5.2') assert.match(last, /touch three.*does not trust the project in this host/s);
     const asked = texts(recording, 'dialogs', /^confirm /);
     assert.equal(asked.length, 2);

@@ -33,7 +33,7 @@ export default {
     const [failed, passed, done] = texts(recording, 'messages', /^result of workflow_step/);
     assert.match(failed, /node --test sum\.test\.mjs.*exit code 1.*(expected|-1 !== 3)/s);
     assert.doesNotMatch(failed, /Advanced/);
-    assert.match(passed, /node --test.*sleep 1\.2.*sum\.mjs changed.*Work → ✅ Check/s);
+    assert.match(passed, /Work → ✅ Check.*node --test.*sleep 1\.2.*sum\.mjs changed/s);
     assert.match(done, /complete/i);
     const widgets = texts(recording, 'widget');
     assert.match(widgets.join('\n'), /Checking 2 of 3: sleep 1\.2 \(\d s\)/);

@@ -9,6 +9,7 @@ export default {
   about: 'A run continues in another process, after an orderly end and after a kill.',
   workflows: { demo },
   ignores: ticks,
+  differences: ['Hidden characters'],
   replies: [
     call('workflow_step', { action: 'next' }),
     say('Building.'),
