@@ -90,9 +90,8 @@ impl NodeMark {
         match self {
             Self::Only(tools) if tools.is_empty() => "no tools".to_owned(),
             Self::Only(tools) => format!("only {tools}"),
-            Self::ReadOnly(text) => text.clone(),
             Self::Without(tools) => format!("no {tools}"),
-            Self::Rule(text) | Self::Gate(text) => text.clone(),
+            Self::ReadOnly(text) | Self::Rule(text) | Self::Gate(text) => text.clone(),
             Self::Approval(ask) => format!("asks you: {ask}"),
             Self::Waits => "waits for you".to_owned(),
             Self::Collapsed(1) => "1 phase".to_owned(),

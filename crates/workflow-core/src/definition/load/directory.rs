@@ -256,7 +256,7 @@ impl Directory<'_> {
             };
             phases.extend(phase);
         }
-        for phase in phases.iter_mut() {
+        for phase in &mut phases {
             if let PhaseEntry::Phase(phase) = phase {
                 phase.gate.splice(0..0, read.gate.iter().cloned());
                 phase.approve = phase.approve.take().or_else(|| read.approve.clone());
