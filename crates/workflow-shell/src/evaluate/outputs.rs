@@ -97,12 +97,24 @@ fn lists_files(words: &[Option<&str>]) -> bool {
                 && !starts("-exec")
                 && !starts("-ok")
                 && !starts("-fprint")
+                && !starts("-ls")
+                && !starts("-fls")
                 && !starts("-files0")
         }
         "fd" | "fdfind" => {
-            !starts("-x") && !starts("-X") && !starts("--exec") && !starts("--format")
+            !starts("-x")
+                && !starts("-X")
+                && !starts("--exec")
+                && !starts("--format")
+                && !starts("-l")
+                && !starts("--list-details")
         }
-        "ls" => true,
+        // A long listing prints modes, which start with a dash, and dates in any format.
+        "ls" => arguments.iter().all(|word| {
+            let letters = word.strip_prefix('-');
+            letters
+                .is_none_or(|letters| letters.bytes().all(|byte| b"1aAdrtRSXUFp".contains(&byte)))
+        }),
         "git" => match arguments.first() {
             Some(&"ls-files") => !starts("--format"),
             Some(&"diff") => {

@@ -181,6 +181,7 @@ fn starts_with_command(line: &str) -> bool {
     line.starts_with(|c: char| c.is_ascii_lowercase())
         && !reserved.iter().any(|word| line.starts_with(word))
         && !line.contains("()")
+        && !line.split(';').next().unwrap_or_default().contains('=')
 }
 
 /// Returns whether a row says that a program reads with any option, or the shell takes options for operands.
