@@ -88,7 +88,11 @@ impl Word {
     /// Returns whether it stands for names of files that a command lists: `$(git ls-files)`. As with a glob, names that start with
     /// a dash are not expected.
     pub(crate) fn lists_files(&self) -> bool {
-        self.starts_with_files && self.shape == "\0"
+        // The substitution may be empty: what follows is no option either.
+        let after = self.shape.strip_prefix(UNKNOWN).unwrap_or("-");
+        self.starts_with_files
+            && !after.contains(UNKNOWN)
+            && (after.is_empty() || after.starts_with(['.', '/', '~', '^', ':']))
     }
 
     /// Creates a word of which only is known that it is no option.

@@ -71,7 +71,7 @@ fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
     }
 }
 
-/// Returns whether a command prints names of files. Names that start with a dash are not expected.
+/// Returns whether a command prints names of files or commits. Names that start with a dash are not expected.
 pub(super) fn prints_files(pipeline: &[Command]) -> bool {
     let mut commands = pipeline.iter();
     let lists = commands
@@ -117,6 +117,10 @@ fn lists_files(words: &[Option<&str>]) -> bool {
         }),
         "git" => match arguments.first() {
             Some(&"ls-files") => !starts("--format"),
+            // Names of commits: what is none is printed as it is.
+            Some(&"rev-parse" | &"merge-base") => arguments[1..]
+                .iter()
+                .all(|word| !word.starts_with('-') || matches!(*word, "--short" | "--verify")),
             Some(&"diff") => {
                 has(&["--name-only"]) && !starts("--line-prefix") && !starts("--output")
             }
