@@ -18,6 +18,8 @@ pub struct Word {
     pub(crate) is_no_option: bool,
     /// True if an unquoted unknown part may add words, and so options.
     pub(crate) may_add_words: bool,
+    /// True if a substitution at its start lists files.
+    pub(crate) starts_with_files: bool,
 }
 
 impl Word {
@@ -81,6 +83,16 @@ impl Word {
                 || self.shape.contains(",\0")
                 || self.shape.contains(",{"));
         starts_unknown || self.may_add_words || has_alternative
+    }
+
+    /// Returns whether it stands for names of files that a command lists: `$(git ls-files)`. As with a glob, names that start with
+    /// a dash are not expected.
+    pub(crate) fn lists_files(&self) -> bool {
+        // The substitution may be empty: what follows is no option either.
+        let after = self.shape.strip_prefix(UNKNOWN).unwrap_or("-");
+        self.starts_with_files
+            && !after.contains(UNKNOWN)
+            && (after.is_empty() || after.starts_with(['.', '/', '~', '^', ':']))
     }
 
     /// Creates a word of which only is known that it is no option.

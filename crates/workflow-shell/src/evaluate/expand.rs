@@ -1,6 +1,6 @@
 //! Expansion of words, as far as the line itself determines the result.
 
-use super::outputs::prints_numbers;
+use super::outputs::{prints_files, prints_numbers};
 use super::variables::Variables;
 use crate::parse::tree::{Expansion as Expanded, ExpansionKind, RawWord, WordPart};
 use crate::word::{UNKNOWN, Word};
@@ -50,6 +50,11 @@ impl Expansion<'_> {
                 }
                 WordPart::Substitution { list, quoted } => {
                     let is_number = prints_numbers(list);
+                    let lists_files =
+                        matches!(list.as_slice(), [item] if prints_files(&item.pipeline));
+                    let lists_files = lists_files && !self.variables.may_redefine();
+                    let is_start = self.current().shape.is_empty();
+                    self.current().starts_with_files |= is_start && lists_files;
                     self.unknown(is_number);
                     self.current().may_add_words |= !quoted && !is_number;
                 }

@@ -116,6 +116,7 @@ impl<'a> Evaluator<'a> {
         if !self.may_read(text.len()) {
             return None;
         }
+        self.variables.note_definitions(text);
         if self.source.contains('$') {
             self.variables.mention(text);
         }
@@ -178,7 +179,7 @@ impl<'a> Evaluator<'a> {
             let mut subshell = scope.subshell();
             subshell.output_is_used |= last_user.is_some_and(|user| user > index);
             if index > 0 {
-                subshell.input = pipeline_input(&pipeline[..index]);
+                subshell.input = pipeline_input(&pipeline[..index], self.variables.may_redefine());
             }
             self.command(command, &mut subshell);
         }
@@ -291,7 +292,7 @@ impl<'a> Evaluator<'a> {
                 [WordPart::Substitution { list, .. }] => {
                     let lists_files =
                         matches!(list.as_slice(), [item] if prints_files(&item.pipeline));
-                    items.push(if lists_files {
+                    items.push(if lists_files && !self.variables.may_redefine() {
                         Word::unknown_operand()
                     } else {
                         expand_unsplit(raw, &self.variables)
@@ -878,7 +879,10 @@ fn runs_hidden_code(words: &[Word], effect: &Effect) -> bool {
 }
 
 /// Returns the input of a command behind these in a pipeline.
-fn pipeline_input(before: &[Command]) -> StandardInput {
+fn pipeline_input(before: &[Command], may_redefine: bool) -> StandardInput {
+    if may_redefine {
+        return StandardInput::Pipe { lists_files: false };
+    }
     if let [command] = before
         && let Some(text) = printed_text(command)
     {

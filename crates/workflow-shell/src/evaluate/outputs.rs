@@ -71,7 +71,7 @@ fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
     }
 }
 
-/// Returns whether a command prints names of files. Names that start with a dash are not expected.
+/// Returns whether a command prints names of files or commits. Names that start with a dash are not expected.
 pub(super) fn prints_files(pipeline: &[Command]) -> bool {
     let mut commands = pipeline.iter();
     let lists = commands
@@ -97,14 +97,30 @@ fn lists_files(words: &[Option<&str>]) -> bool {
                 && !starts("-exec")
                 && !starts("-ok")
                 && !starts("-fprint")
+                && !starts("-ls")
+                && !starts("-fls")
                 && !starts("-files0")
         }
         "fd" | "fdfind" => {
-            !starts("-x") && !starts("-X") && !starts("--exec") && !starts("--format")
+            !starts("-x")
+                && !starts("-X")
+                && !starts("--exec")
+                && !starts("--format")
+                && !starts("-l")
+                && !starts("--list-details")
         }
-        "ls" => true,
+        // A long listing prints modes, which start with a dash, and dates in any format.
+        "ls" => arguments.iter().all(|word| {
+            let letters = word.strip_prefix('-');
+            letters
+                .is_none_or(|letters| letters.bytes().all(|byte| b"1aAdrtRSXUFp".contains(&byte)))
+        }),
         "git" => match arguments.first() {
             Some(&"ls-files") => !starts("--format"),
+            // Names of commits: what is none is printed as it is.
+            Some(&"rev-parse" | &"merge-base") => arguments[1..]
+                .iter()
+                .all(|word| !word.starts_with('-') || matches!(*word, "--short" | "--verify")),
             Some(&"diff") => {
                 has(&["--name-only"]) && !starts("--line-prefix") && !starts("--output")
             }

@@ -34,6 +34,8 @@ pub(super) struct Variables {
     texts: HashSet<String>,
     /// Variables that arithmetic expressions evaluate.
     evaluated: Vec<String>,
+    /// The text may define functions or aliases, which may be called like programs.
+    may_redefine: bool,
     assignments: usize,
     uses: usize,
 }
@@ -42,6 +44,16 @@ pub(super) struct Variables {
 pub(super) type ShellValues = (HashMap<String, String>, HashSet<String>);
 
 impl Variables {
+    /// Notes whether a text may define functions or aliases.
+    pub(super) fn note_definitions(&mut self, text: &str) {
+        let mut after_parentheses = text.split('(').skip(1);
+        let has_function = after_parentheses.any(|rest| {
+            let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "\\'\"".contains(c));
+            rest.starts_with(')')
+        });
+        self.may_redefine |= has_function || text.contains("function") || text.contains("alias");
+    }
+
     /// Collects the names that a text mentions.
     pub(super) fn mention(&mut self, text: &str) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -58,6 +70,11 @@ impl Variables {
             is_first = false;
             rest = &word[end..];
         }
+    }
+
+    /// Returns whether functions or aliases may stand for programs.
+    pub(super) fn may_redefine(&self) -> bool {
+        self.may_redefine
     }
 
     /// Returns the value of a variable.

@@ -5,7 +5,7 @@ use workflow_shell::{Effect, analyze};
 
 /// A line that agents and developers run every day.
 #[derive(Debug, Deserialize)]
-struct Line {
+struct Everyday {
     line: String,
     /// `reads` or `project`.
     effect: String,
@@ -17,13 +17,13 @@ struct Line {
     by_design: Option<String>,
 }
 
-impl Line {
+impl Everyday {
     fn is_exception(&self) -> bool {
         self.misjudged.is_some() || self.by_design.is_some()
     }
 }
 
-fn lines() -> Vec<Line> {
+fn lines() -> Vec<Everyday> {
     include_str!("../corpus/everyday.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).expect(line))

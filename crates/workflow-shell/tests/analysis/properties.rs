@@ -103,8 +103,8 @@ proptest! {
     #[test]
     fn a_harmless_line_is_harmless_inside_other_constructs(entry in any_entry()) {
         let line = &entry.line;
-        // Variables are known only in the line's own shell.
-        if entry.is_harmless() && is_self_contained(line) && !line.contains('$') {
+        // Variables and functions are known only in the line's own shell.
+        if entry.is_harmless() && is_self_contained(line) && !line.contains('$') && !line.contains("() {") {
             for wrapped in [
                 format!("true; {line}"), format!("( {line} )"), format!("{{ {line}; }}"), format!("{line} | cat"),
                 format!("if true; then {line}; fi"), format!("echo \"$( {line} )\""),
@@ -184,6 +184,7 @@ fn starts_with_command(line: &str) -> bool {
         && !first.contains('=')
         && !reserved.iter().any(|word| line.starts_with(word))
         && !line.contains("()")
+        && !line.split(';').next().unwrap_or_default().contains('=')
 }
 
 /// Returns whether a row says that a program reads with any option, or the shell takes options for operands.

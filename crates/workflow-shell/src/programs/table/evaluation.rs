@@ -218,7 +218,7 @@ impl Sets<'_> {
                 self.rest(after, &mut found)?;
                 break;
             }
-            if word.may_hide_option() {
+            if word.may_hide_option() && !word.lists_files() {
                 return Err(unknown(word, UnknownReason::Expansion));
             }
             if is_option(word) {
