@@ -66,7 +66,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     // The code proves as much as a terminal.
     if arguments.code.is_none() || arguments.choice.is_none() {
-        terminal::require("approve")?;
+        terminal::require("approve")
+            .map_err(|error| anyhow!("{error}, or with --choice and --code"))?;
     }
     let file = match pending.len() {
         0 if task.is_empty() => {
