@@ -151,6 +151,13 @@ struct Found {
     operands: Vec<Word>,
     /// Options that write, with the files that are their values.
     writing: Vec<(&'static str, OptionWrites, Option<Word>)>,
+    /// A value that may become several words, which shift the operands.
+    variable_value: Option<Word>,
+}
+
+/// Returns whether a word is a glob or an expansion, which may be several words.
+fn is_variable(word: &Word) -> bool {
+    word.is_glob || word.shape().contains(UNKNOWN)
 }
 
 impl Found {
@@ -183,6 +190,9 @@ impl Found {
 
     fn note(&mut self, name: &'static str, option: &KnownOption, value: Option<Word>) {
         self.options.push(name);
+        if self.variable_value.is_none() {
+            self.variable_value = value.clone().filter(is_variable);
+        }
         let text = value.as_ref().and_then(Word::text);
         let is_file = match option.writes {
             OptionWrites::Nothing => false,
@@ -266,7 +276,6 @@ impl Sets<'_> {
 
     fn check_operands(&self, found: &Found) -> Result<(), Unknown> {
         let known = &self.row.operands;
-        let is_variable = |word: &&Word| word.is_glob || word.shape().contains(UNKNOWN);
         if let Some(values) = &known.values {
             let is_known = |word: &Word| {
                 word.text()
@@ -285,12 +294,11 @@ impl Sets<'_> {
         }
         if known.max < usize::MAX {
             // A glob or an expansion may be several words.
-            let several = found
-                .operands
-                .iter()
-                .find(is_variable)
-                .filter(|_| known.max > 0);
-            if let Some(word) = found.operands.get(known.max).or(several) {
+            let several = found.operands.iter().find(|word| is_variable(word));
+            let several = several.filter(|_| known.max > 0);
+            let shifting = found.variable_value.as_ref();
+            let surplus = found.operands.get(known.max);
+            if let Some(word) = surplus.or(several).or(shifting) {
                 return Err(unknown(word, UnknownReason::Argument));
             }
         }

@@ -1,5 +1,6 @@
 //! Environment variables that are known.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 const TEXT: &str = include_str!("../../../tables/variables.txt");
@@ -9,29 +10,57 @@ static VARIABLES: LazyLock<Variables> = LazyLock::new(|| Variables::parse(TEXT).
 /// The variables of the table.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
-    harmless: Vec<Harmless>,
-    interpreted: Vec<&'static str>,
+    /// The harmless values; `None` for all.
+    harmless: Names<Option<Vec<&'static str>>>,
+    interpreted: Names<()>,
 }
 
+/// Names, and patterns of names: `LC_*` and `*_OPTIONS` stand for all that start or end so.
 #[derive(Debug)]
-struct Harmless {
-    name: &'static str,
-    /// The harmless values; `None` for all.
-    values: Option<Vec<&'static str>>,
+struct Names<T> {
+    exact: HashMap<&'static str, T>,
+    patterns: Vec<(&'static str, T)>,
+}
+
+impl<T> Default for Names<T> {
+    fn default() -> Self {
+        Self {
+            exact: HashMap::new(),
+            patterns: Vec::new(),
+        }
+    }
+}
+
+impl<T> Names<T> {
+    /// Returns what is known of a name, by itself and by patterns.
+    fn of(&self, name: &str) -> impl Iterator<Item = &T> {
+        let by_pattern = self.patterns.iter();
+        let by_pattern = by_pattern.filter(move |(pattern, _)| is_like(pattern, name));
+        let exact = self.exact.get(name).into_iter();
+        exact.chain(by_pattern.map(|(_, known)| known))
+    }
+
+    /// Adds a name. Returns false if it is listed already.
+    fn add(&mut self, name: &'static str, known: T) -> bool {
+        if name.contains('*') {
+            let is_new = self.patterns.iter().all(|(listed, _)| *listed != name);
+            self.patterns.push((name, known));
+            is_new
+        } else {
+            self.exact.insert(name, known).is_none()
+        }
+    }
 }
 
 /// Returns whether no program writes, runs or loads anything because of this environment variable. `value` is `None` if only the
 /// shell knows it.
 pub(crate) fn is_harmless_variable(name: &str, value: Option<&str>) -> bool {
-    VARIABLES.harmless.iter().any(|variable| {
-        is_like(variable.name, name)
-            && match &variable.values {
-                None => true,
-                // A blank is `~` in the table.
-                Some(values) => value.is_some_and(|value| {
-                    values.iter().any(|known| known.replace('~', " ") == value)
-                }),
-            }
+    VARIABLES.harmless.of(name).any(|values| match values {
+        None => true,
+        // A blank is `~` in the table.
+        Some(values) => {
+            value.is_some_and(|value| values.iter().any(|known| known.replace('~', " ") == value))
+        }
     })
 }
 
@@ -53,18 +82,11 @@ pub(crate) fn is_project_path(name: &str, value: &str) -> bool {
 
 /// Returns whether the shell or a common program interprets this variable, so that a plain assignment has an effect.
 pub(crate) fn is_interpreted_variable(name: &str) -> bool {
-    let is_harmless = VARIABLES
-        .harmless
-        .iter()
-        .any(|variable| variable.values.is_none() && is_like(variable.name, name));
-    !is_harmless
-        && VARIABLES
-            .interpreted
-            .iter()
-            .any(|pattern| is_like(pattern, name))
+    let mut harmless = VARIABLES.harmless.of(name);
+    !harmless.any(Option::is_none) && VARIABLES.interpreted.of(name).next().is_some()
 }
 
-/// Returns whether a name is that of a row: `LC_*` and `*_OPTIONS` stand for all that start or end so.
+/// Returns whether a name is one that a pattern stands for.
 fn is_like(pattern: &str, name: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*') {
         name.starts_with(start)
@@ -110,20 +132,15 @@ impl Variables {
         if name.is_empty() || !name.chars().all(is_name) {
             return Err(format!("`{row}` is no variable"));
         }
-        let is_listed = if is_interpreted {
-            self.interpreted.contains(&name)
-        } else {
-            self.harmless.iter().any(|known| known.name == name)
-        };
-        if is_listed {
-            return Err(format!("`{row}` is listed twice"));
-        }
-        match (is_interpreted, values) {
-            (true, None) => self.interpreted.push(name),
+        let is_new = match (is_interpreted, values) {
+            (true, None) => self.interpreted.add(name, ()),
             (true, Some(_)) => {
                 return Err(format!("`{row}`: an interpreted variable has no values"));
             }
-            (false, values) => self.harmless.push(Harmless { name, values }),
+            (false, values) => self.harmless.add(name, values),
+        };
+        if !is_new {
+            return Err(format!("`{row}` is listed twice"));
         }
         Ok(())
     }
