@@ -4,6 +4,8 @@
  * @module
  */
 
+import { execFileSync } from "node:child_process";
+
 import { Child, now } from "./child.mjs";
 import { charactersForTheModel } from "./model-context.mjs";
 import { agentEnd, allowed, blocked, branchOf, command, commands, completion, initialize, sessionStart } from "./sidecar.mjs";
@@ -19,6 +21,7 @@ export const CASES = [
   { id: "completion", title: "completing a workflow's name, against the npm package", rows: complete },
   { id: "agent-end", title: "the end of the agent, against the transport floor", rows: end },
   { id: "process", title: "memory and start of the process", rows: process_ },
+  { id: "shell", title: "the verdict on a shell line", rows: shell },
   { id: "model", title: "text for the model, against the npm package", rows: model },
 ];
 
@@ -135,6 +138,14 @@ async function firstAnswer(program, params) {
   const time = now() - start;
   await child.stop();
   return time;
+}
+
+async function* shell(bench) {
+  if (bench.quick) return; // It builds a program of its own.
+  const run = () => JSON.parse(execFileSync("cargo", ["run", "--quiet", "--release", "--locked", "-p", "workflow-shell", "--example", "speed"], { encoding: "utf8" }));
+  const runs = Array.from({ length: bench.rounds }, run);
+  yield atMost("verdict on a typical shell line", 30, figure(runs.map(({ median }) => median)), "µs");
+  yield atMost("verdict on the slowest line of 100 KB", 300, figure(runs.map(({ longest }) => longest / 1000)), "ms");
 }
 
 async function* model(bench) {
