@@ -594,6 +594,16 @@ impl<'a> Evaluator<'a> {
             scope.after_and,
             self.source,
         );
+        if is_permanent
+            && scope.is_certain
+            && assignment.is_complete
+            && let [WordPart::Substitution { list, .. }] = assignment.value.0.as_slice()
+            && matches!(list.as_slice(), [item] if prints_files(&item.pipeline))
+            && !self.variables.may_redefine()
+        {
+            self.variables
+                .set_lists_files(name, scope.after_and, self.source);
+        }
         let text = value.text().filter(|_| assignment.is_complete);
         let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {
             true
@@ -634,6 +644,14 @@ impl<'a> Evaluator<'a> {
             }
             "GLOBIGNORE" => self.globs_changed = true,
             "IFS" => self.variables.forget_all(),
+            // It counts as no option where a later line uses it.
+            "DATABASE_URL" | "REDIS_URL"
+                if value.is_none_or(|value| {
+                    value.shape().starts_with('-') || value.may_hide_option()
+                }) =>
+            {
+                self.give_up_part(name, UnknownReason::Variable);
+            }
             _ => {}
         }
     }
