@@ -156,16 +156,16 @@ fn lists_files(words: &[Option<&str>]) -> bool {
 
 /// Returns whether arguments of `docker` list identifiers: `ps -q`, `compose ps -q`.
 fn lists_containers(arguments: &[&str]) -> bool {
-    let rest = match arguments {
-        ["ps" | "images", rest @ ..]
-        | [
-            "container" | "image" | "network" | "volume",
-            "ls",
-            rest @ ..,
-        ]
-        | ["compose", "ps", rest @ ..]
-        | ["compose", "-f" | "-p" | "--profile", _, "ps", rest @ ..] => rest,
-        _ => return false,
+    let (["ps" | "images", rest @ ..]
+    | [
+        "container" | "image" | "network" | "volume",
+        "ls",
+        rest @ ..,
+    ]
+    | ["compose", "ps", rest @ ..]
+    | ["compose", "-f" | "-p" | "--profile", _, "ps", rest @ ..]) = arguments
+    else {
+        return false;
     };
     let is_quiet = |word: &&str| {
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));

@@ -367,9 +367,6 @@ fn django(arguments: &[Word]) -> Option<Result> {
 
 /// `python -m module`; other code is not analyzed.
 fn python(invocation: &Invocation<'_>) -> Result {
-    if let Some(result) = django(invocation.arguments) {
-        return result;
-    }
     #[rustfmt::skip] // Names in order.
     const TOOLS: &[&str] = &[
         "bandit", "black", "coverage", "flake8", "isort", "mypy", "nox", "pip", "pip_audit", "pipdeptree", "pre_commit", "pycodestyle", "pydoc", "pydocstyle", "pylint", "pyright", "pytest", "ruff", "tox", "twine", "uv", "vulture",
@@ -390,6 +387,9 @@ fn python(invocation: &Invocation<'_>) -> Result {
         "doctest",
         "tabnanny",
     ];
+    if let Some(result) = django(invocation.arguments) {
+        return result;
+    }
     // The module ends the options.
     let position = invocation.arguments.iter().position(|word| {
         let shape = word.shape();

@@ -422,7 +422,6 @@ fn take_option(
         // An option that is off is none; one that a row needs is not there then.
         if found.has_boolean_values
             && option.value == OptionValue::None
-            && option.writes == OptionWrites::Nothing
             && !name.trim_start_matches('-').starts_with("no")
             && joined.as_ref().and_then(Word::text) == Some("false")
         {
