@@ -581,6 +581,9 @@ impl<'a> Evaluator<'a> {
         self.recorder
             .access(&Location::of(&value, AccessKind::Read), scope);
         self.set_variable(name, Some(&value));
+        if is_permanent {
+            self.check_address(name, Some(&value));
+        }
         self.variables
             .may_have(name, Some(&value).filter(|_| assignment.is_complete));
         if is_permanent && name == "IFS" {
@@ -635,6 +638,16 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Gives up if a variable that counts as no option may be one where a later line uses it.
+    fn check_address(&mut self, name: &str, value: Option<&Word>) {
+        let is_address = matches!(name, "DATABASE_URL" | "REDIS_URL");
+        let may_be_option =
+            |value: &Word| value.shape().starts_with('-') || value.may_hide_option();
+        if is_address && value.is_none_or(may_be_option) {
+            self.give_up_part(name, UnknownReason::Variable);
+        }
+    }
+
     /// Notes the effect of a variable on paths.
     fn set_variable(&mut self, name: &str, value: Option<&Word>) {
         match name {
@@ -644,14 +657,6 @@ impl<'a> Evaluator<'a> {
             }
             "GLOBIGNORE" => self.globs_changed = true,
             "IFS" => self.variables.forget_all(),
-            // It counts as no option where a later line uses it.
-            "DATABASE_URL" | "REDIS_URL"
-                if value.is_none_or(|value| {
-                    value.shape().starts_with('-') || value.may_hide_option()
-                }) =>
-            {
-                self.give_up_part(name, UnknownReason::Variable);
-            }
             _ => {}
         }
     }
@@ -722,6 +727,7 @@ impl<'a> Evaluator<'a> {
             match kind {
                 VariableKind::Assigned => {
                     self.set_variable(&name, value.as_ref());
+                    self.check_address(&name, value.as_ref());
                     self.variables.may_have(&name, value.as_ref());
                 }
                 VariableKind::Evaluated => self.arithmetic_text(&name),
