@@ -77,6 +77,9 @@ impl Expansion<'_> {
             let is_start = self.current().shape.is_empty();
             self.current().starts_at_home |= is_start && name == "HOME";
         }
+        let lists_files = is_value && variable.is_some_and(|name| self.variables.lists_files(name));
+        let is_start = self.current().shape.is_empty();
+        self.current().starts_with_files |= is_start && lists_files;
         let is_safe = expansion.kind == ExpansionKind::Number
             || is_value && variable.is_some_and(|name| self.variables.is_no_option(name));
         self.unknown(is_safe);

@@ -581,6 +581,9 @@ impl<'a> Evaluator<'a> {
         self.recorder
             .access(&Location::of(&value, AccessKind::Read), scope);
         self.set_variable(name, Some(&value));
+        if is_permanent {
+            self.check_address(name, Some(&value));
+        }
         self.variables
             .may_have(name, Some(&value).filter(|_| assignment.is_complete));
         if is_permanent && name == "IFS" {
@@ -594,6 +597,16 @@ impl<'a> Evaluator<'a> {
             scope.after_and,
             self.source,
         );
+        if is_permanent
+            && scope.is_certain
+            && assignment.is_complete
+            && let [WordPart::Substitution { list, .. }] = assignment.value.0.as_slice()
+            && matches!(list.as_slice(), [item] if prints_files(&item.pipeline))
+            && !self.variables.may_redefine()
+        {
+            self.variables
+                .set_lists_files(name, scope.after_and, self.source);
+        }
         let text = value.text().filter(|_| assignment.is_complete);
         let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {
             true
@@ -621,6 +634,16 @@ impl<'a> Evaluator<'a> {
 
     fn check_plain(&mut self, name: &str) {
         if programs::is_interpreted_variable(name) {
+            self.give_up_part(name, UnknownReason::Variable);
+        }
+    }
+
+    /// Gives up if a variable that counts as no option may be one where a later line uses it.
+    fn check_address(&mut self, name: &str, value: Option<&Word>) {
+        let is_address = matches!(name, "DATABASE_URL" | "REDIS_URL");
+        let may_be_option =
+            |value: &Word| value.shape().starts_with('-') || value.may_hide_option();
+        if is_address && value.is_none_or(may_be_option) {
             self.give_up_part(name, UnknownReason::Variable);
         }
     }
@@ -704,6 +727,7 @@ impl<'a> Evaluator<'a> {
             match kind {
                 VariableKind::Assigned => {
                     self.set_variable(&name, value.as_ref());
+                    self.check_address(&name, value.as_ref());
                     self.variables.may_have(&name, value.as_ref());
                 }
                 VariableKind::Evaluated => self.arithmetic_text(&name),

@@ -71,7 +71,7 @@ fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
     }
 }
 
-/// Returns whether a command prints names of files or commits. Names that start with a dash are not expected.
+/// Returns whether a command prints names of files, commits, packages or containers, or numbers. Names that start with a dash are not expected.
 pub(super) fn prints_files(pipeline: &[Command]) -> bool {
     let mut commands = pipeline.iter();
     let lists = commands
@@ -121,11 +121,24 @@ fn lists_files(words: &[Option<&str>]) -> bool {
             Some(&"rev-parse" | &"merge-base") => arguments[1..]
                 .iter()
                 .all(|word| !word.starts_with('-') || matches!(*word, "--short" | "--verify")),
+            Some(&"rev-list") => arguments[1..]
+                .iter()
+                .all(|word| !word.starts_with('-') || matches!(*word, "-1" | "--all")),
             Some(&"diff") => {
                 has(&["--name-only"]) && !starts("--line-prefix") && !starts("--output")
             }
             _ => false,
         },
+        // With these options, it prints import paths.
+        "go" => {
+            arguments.first() == Some(&"list")
+                && arguments[1..]
+                    .iter()
+                    .all(|word| !word.starts_with('-') || matches!(*word, "-e" | "-deps" | "-test"))
+        }
+        "docker" | "podman" => lists_containers(&arguments),
+        "kubectl" | "oc" => lists_resources(&arguments),
+        "gh" => lists_numbers(&arguments),
         "grep" | "rg" | "egrep" => {
             let lists = |word: &&str| {
                 word.starts_with('-')
@@ -139,6 +152,86 @@ fn lists_files(words: &[Option<&str>]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether arguments of `docker` list identifiers: `ps -q`, `compose ps -q`.
+fn lists_containers(arguments: &[&str]) -> bool {
+    let (["ps" | "images", rest @ ..]
+    | [
+        "container" | "image" | "network" | "volume",
+        "ls",
+        rest @ ..,
+    ]
+    | ["compose", "ps", rest @ ..]
+    | ["compose", "-f" | "-p" | "--profile", _, "ps", rest @ ..]) = arguments
+    else {
+        return false;
+    };
+    let is_quiet = |word: &&str| {
+        let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        *word == "--quiet"
+            || letters.is_some_and(|letters| {
+                letters.split('f').next().unwrap_or_default().contains('q')
+                    && letters.bytes().all(|byte| b"aqflns".contains(&byte))
+            })
+    };
+    rest.iter().any(is_quiet) && !rest.iter().any(|word| word.starts_with("--format"))
+}
+
+/// Returns whether arguments of `kubectl` list names of resources.
+fn lists_resources(arguments: &[&str]) -> bool {
+    #[rustfmt::skip] // Formats in order.
+    const NAMES: &[&str] = &[
+        "name", "custom-columns=:.metadata.name", "custom-columns=:metadata.name", "custom-columns=NAME:.metadata.name", "jsonpath={.items..metadata.name}", "jsonpath={.items[*].metadata.name}",
+        "jsonpath={.items[0].metadata.name}", "jsonpath={.metadata.name}",
+    ];
+    let is_get = matches!(
+        arguments,
+        ["get", ..] | ["-n" | "--namespace" | "--context", _, "get", ..]
+    );
+    let mut formats = Vec::new();
+    for (index, word) in arguments.iter().enumerate() {
+        let next = || arguments.get(index + 1).copied().unwrap_or_default();
+        if matches!(*word, "-o" | "--output") {
+            formats.push(next());
+        } else if let Some(rest) = word.strip_prefix("--output=") {
+            formats.push(rest);
+        } else if let Some(rest) = word.strip_prefix("-o") {
+            formats.push(rest.trim_start_matches('='));
+        } else if word.starts_with("--template")
+            || word.starts_with('-') && !word.starts_with("--") && word.contains('o')
+        {
+            return false;
+        }
+    }
+    is_get && matches!(formats.as_slice(), [format] if NAMES.contains(format))
+}
+
+/// Returns whether arguments of `gh` print a field that is a number or a commit: `run list --json databaseId -q '.[0].databaseId'`.
+fn lists_numbers(arguments: &[&str]) -> bool {
+    let is_list = matches!(arguments, ["run" | "pr" | "issue", "list" | "view", ..]);
+    let mut filters = Vec::new();
+    for (index, word) in arguments.iter().enumerate() {
+        let next = || arguments.get(index + 1).copied().unwrap_or_default();
+        if matches!(*word, "-q" | "--jq") {
+            filters.push(next());
+        } else if let Some(rest) = word.strip_prefix("--jq=") {
+            filters.push(rest);
+        } else if word.starts_with("-q") || word.starts_with("-t") || word.starts_with("--template")
+        {
+            return false;
+        }
+    }
+    let is_number = |filter: &str| {
+        let (list, field) = filter.rsplit_once('.').unwrap_or_default();
+        let index = list
+            .strip_prefix(".[")
+            .and_then(|list| list.strip_suffix(']'));
+        (list.is_empty()
+            || index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit())))
+            && matches!(field, "databaseId" | "number" | "headSha" | "headRefOid")
+    };
+    is_list && matches!(filters.as_slice(), [filter] if is_number(filter))
 }
 
 fn filters_lines(words: &[Option<&str>]) -> bool {

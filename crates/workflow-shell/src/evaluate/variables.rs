@@ -17,7 +17,7 @@ const MAX_VARIABLE_USES: usize = 1000;
 /// Variables of the environment or the shell whose value never starts with a dash.
 #[rustfmt::skip] // Names in order.
 const NO_OPTIONS: &[&str] = &[
-    "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
+    "DATABASE_URL", "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "REDIS_URL", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
 ];
 
 /// The known variables.
@@ -26,6 +26,8 @@ pub(super) struct Variables {
     values: HashMap<String, String>,
     /// Variables whose value is known not to start with a dash, such as those of a loop over files.
     no_options: HashSet<String>,
+    /// Variables whose value is empty or a list of files or commits: `x=$(git merge-base a b)`.
+    file_lists: HashSet<String>,
     /// Variables whose assignment follows `&&`: they are set only if the previous commands succeeded.
     tentative: Vec<String>,
     /// The names in the text, expansions left out: the line may assign only these.
@@ -41,7 +43,7 @@ pub(super) struct Variables {
 }
 
 /// The values that only one shell has.
-pub(super) type ShellValues = (HashMap<String, String>, HashSet<String>);
+pub(super) type ShellValues = (HashMap<String, String>, HashSet<String>, HashSet<String>);
 
 impl Variables {
     /// Notes whether a text may define functions or aliases.
@@ -98,6 +100,27 @@ impl Variables {
             self.no_options.insert(name.to_owned());
         }
         self.assignments += 1;
+    }
+
+    /// Returns whether the value of a variable is empty or a list of files or commits.
+    pub(super) fn lists_files(&self, name: &str) -> bool {
+        self.file_lists.contains(name)
+    }
+
+    /// Notes that the certain value of a variable, which has no other assignment, is empty or a list of files or commits.
+    pub(super) fn set_lists_files(&mut self, name: &str, after_and: bool, source: &str) {
+        // `${x:=…}` assigns if it is empty.
+        let has_default = [":=", "="]
+            .iter()
+            .any(|operator| source.contains(&format!("{{{name}{operator}")));
+        // `base=$(git merge-base a b)`: the subcommand is no other assignment.
+        let source = source.replace("git merge-base ", "git ");
+        if self.assignments < MAX_VARIABLES && has_one_assignment(&source, name) && !has_default {
+            self.file_lists.insert(name.to_owned());
+            if after_and {
+                self.tentative.push(name.to_owned());
+            }
+        }
     }
 
     /// Notes a value that a variable may have.
@@ -163,6 +186,7 @@ impl Variables {
     pub(super) fn forget_tentative(&mut self) {
         for name in self.tentative.drain(..) {
             self.values.remove(&name);
+            self.file_lists.remove(&name);
         }
     }
 
@@ -170,6 +194,7 @@ impl Variables {
     pub(super) fn forget_all(&mut self) {
         self.values.clear();
         self.no_options.clear();
+        self.file_lists.clear();
     }
 
     /// Forgets all values, and keeps no further ones.
@@ -183,12 +208,13 @@ impl Variables {
         (
             std::mem::take(&mut self.values),
             std::mem::take(&mut self.no_options),
+            std::mem::take(&mut self.file_lists),
         )
     }
 
     /// Restores values that were taken out.
     pub(super) fn restore_values(&mut self, values: ShellValues) {
-        (self.values, self.no_options) = values;
+        (self.values, self.no_options, self.file_lists) = values;
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         return Some(operands(name, arguments, options, *skip));
     }
     Some(match name {
+        "pdftotext" => return pdf_text(arguments),
         "cp" => copied(
             name,
             arguments,
@@ -229,6 +230,32 @@ fn extracted(known: &Known<'_>) -> Outcome {
         "`tar`".to_owned(),
         path,
     )]))
+}
+
+/// `pdftotext file -`: the text goes to the standard output only if `-` is the second file.
+fn pdf_text(arguments: &[Word]) -> Option<Result> {
+    let [options @ .., file, output] = arguments else {
+        return None;
+    };
+    if output.shape() != "-" || file.shape().starts_with('-') || file.may_hide_option() {
+        return None;
+    }
+    let mut options = options.iter().map(Word::shape);
+    while let Some(option) = options.next() {
+        match option {
+            "-layout" | "-raw" | "-nopgbrk" | "-q" | "-bbox" | "-bbox-layout" | "-htmlmeta"
+            | "-tsv" | "-nodiag" | "-table" | "-simple" => {}
+            "-f" | "-l" | "-r" | "-x" | "-y" | "-W" | "-H" | "-fixed" => {
+                let value = options.next()?;
+                if !value.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return None;
+                }
+            }
+            "-enc" if options.next() == Some("UTF-8") => {}
+            _ => return None,
+        }
+    }
+    Some(Ok(Outcome::reads()))
 }
 
 fn unzip(arguments: &[Word]) -> Result {

@@ -1,4 +1,4 @@
-//! `curl`, `wget` and `ssh`.
+//! `curl`, `wget`, `ssh`, and queries of `gh`.
 
 use super::options::{Place, argument, joined, split};
 use super::shells::script;
@@ -13,8 +13,49 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         "curl" => curl(invocation.arguments),
         "wget" => wget(invocation.arguments),
         "ssh" => ssh(invocation),
+        "gh" => return graphql(invocation.arguments),
         _ => return None,
     })
+}
+
+/// `gh api graphql -f query='{ … }'`: a document without a mutation.
+fn graphql(arguments: &[Word]) -> Option<Result> {
+    const OPTIONS: &str = "-i -H= -q= -t= -f= -F= --header= --jq= --template= --raw-field= --field= --cache= --hostname= --include --paginate --slurp --silent --verbose";
+    let [api, graphql, rest @ ..] = arguments else {
+        return None;
+    };
+    if api.text() != Some("api") || graphql.text() != Some("graphql") {
+        return None;
+    }
+    let known = match split(rest, OPTIONS, Place::Anywhere) {
+        Ok(known) => known,
+        Err(unknown) => return Some(Err(unknown)),
+    };
+    let mut queries = 0;
+    for field in known.values(&["-f", "-F", "--raw-field", "--field"]) {
+        let shape = field.shape();
+        let (name, value) = shape.split_once('=').unwrap_or_default();
+        let is_query = name == "query";
+        queries += usize::from(is_query);
+        let document = value.trim_start();
+        let reads = field.text().is_some()
+            && (document.starts_with('{') || document.starts_with("query"))
+            && !["mutation", "subscription"]
+                .iter()
+                .any(|word| document.contains(word));
+        // The name, and the file of a value, must be known.
+        if name.is_empty()
+            || name.contains('\0')
+            || value.starts_with(['@', '\0'])
+            || is_query && !reads
+        {
+            return Some(Err(argument(field)));
+        }
+    }
+    if let Some(word) = known.operands.first() {
+        return Some(Err(argument(word)));
+    }
+    (queries == 1).then(|| Ok(Outcome::reads()))
 }
 
 fn curl(arguments: &[Word]) -> Result {

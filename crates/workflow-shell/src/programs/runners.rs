@@ -97,7 +97,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
 /// Names of scripts that test, check or build.
 #[rustfmt::skip] // Names in order.
 const CHECKS: &[&str] = &[
-    "all", "audit", "bench", "benchmark", "build", "check", "checks", "ci", "compile", "coverage", "cov", "debug", "dev", "e2e", "eslint", "help", "integration", "jest", "lint", "list", "mypy", "preview", "print", "pytest",
+    "all", "audit", "bench", "benchmark", "build", "check", "checks", "ci", "compile", "coverage", "cov", "debug", "dev", "e2e", "eslint", "help", "integration", "jest", "lint", "linkcheck", "list", "mypy", "preview", "print", "pytest",
     "serve", "size", "smoke", "spec", "start", "stats", "status", "storybook", "stylelint", "test", "tests", "tsc", "type", "types", "typecheck", "unit", "validate", "verify", "vet", "vitest", "watch", "docs", "doc", "clippy", "stop", "restart",
 ];
 
@@ -128,7 +128,7 @@ fn is_check(name: &str) -> bool {
 }
 
 /// Options of test runners and builds that write build outputs only.
-const SCRIPT_OPTIONS: &str = "-itvsqg -w= --watch?= --watchAll?= --workspace= --workspaces --prefix= --coverage?= --ci --silent --verbose --quiet --run --bail?= --passWithNoTests --runInBand --no-watch --once --testNamePattern= --testPathPattern= --grep= --filter= --project= --headed --headless --workers= --maxWorkers= --shard= --retries= --timeout= --forceExit --detectOpenHandles --findRelatedTests --onlyChanged --changed --mode= --production --prod --noEmit --pretty?= --if-present --no-color --color --colors --max-warnings= --port= --host?= --browser= --browsers= --single-run --no-coverage --showConfig --listTests -t= -p= -k= --reporter=";
+const SCRIPT_OPTIONS: &str = "-itvsqgx -w= --watch?= --watchAll?= --workspace= --workspaces --prefix= --coverage?= --ci --silent --verbose --quiet --run --bail?= --passWithNoTests --runInBand --no-watch --once --testNamePattern= --testPathPattern= --grep= --filter= --project= --headed --headless --workers= --maxWorkers= --shard= --retries= --timeout= --testTimeout= --forceExit --detectOpenHandles --findRelatedTests --onlyChanged --changed --mode= --production --prod --noEmit --pretty?= --if-present --no-color --color --colors --max-warnings= --port= --host?= --browser= --browsers= --single-run --no-coverage --showConfig --listTests -t= -p= -k= --reporter=";
 
 /// `npm run script`, `npm test`, `yarn lint`.
 fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
@@ -331,6 +331,40 @@ fn recipe(arguments: &[Word], options: &str, idle: &[&str]) -> Result {
     }
 }
 
+/// `python manage.py test`: subcommands of Django that test or show.
+fn django(arguments: &[Word]) -> Option<Result> {
+    const ALL: &str =
+        "-v= --verbosity= --settings= --traceback --no-color --force-color --skip-checks";
+    let [script, subcommand, rest @ ..] = arguments else {
+        return None;
+    };
+    if !matches!(script.text(), Some("manage.py" | "./manage.py")) {
+        return None;
+    }
+    let (options, needed) = match subcommand.text()? {
+        "test" => (
+            "-b -k= -p= -t= --keepdb --parallel?= --failfast --noinput --no-input --tag= --exclude-tag= --pattern= --top-level-directory= --debug-mode --timing --shuffle?= --reverse --buffer --debug-sql",
+            None,
+        ),
+        "check" => (
+            "-t= --tag= --list-tags --deploy --fail-level= --database=",
+            None,
+        ),
+        "showmigrations" => ("-lp --list --plan --database=", None),
+        "migrate" => ("--plan --check --database=", Some("--plan")),
+        "makemigrations" => ("--check --dry-run", Some("--dry-run")),
+        _ => return None,
+    };
+    let known = match split(rest, &format!("{options} {ALL}"), Place::Anywhere) {
+        Ok(known) => known,
+        Err(unknown) => return Some(Err(unknown)),
+    };
+    Some(match needed.filter(|needed| !known.has(&[needed])) {
+        Some(needed) => Err(Unknown::new(needed, UnknownReason::Missing)),
+        None => Ok(Outcome::of(Effect::RunsProjectCode)),
+    })
+}
+
 /// `python -m module`; other code is not analyzed.
 fn python(invocation: &Invocation<'_>) -> Result {
     #[rustfmt::skip] // Names in order.
@@ -353,6 +387,9 @@ fn python(invocation: &Invocation<'_>) -> Result {
         "doctest",
         "tabnanny",
     ];
+    if let Some(result) = django(invocation.arguments) {
+        return result;
+    }
     // The module ends the options.
     let position = invocation.arguments.iter().position(|word| {
         let shape = word.shape();
@@ -394,6 +431,16 @@ fn python(invocation: &Invocation<'_>) -> Result {
                 None => Ok(Outcome::reads()),
             }
         }
+        "zipfile" | "tarfile" => match rest {
+            [option, file]
+                if matches!(option.text(), Some("-l" | "--list" | "-t" | "--test"))
+                    && !file.shape().starts_with('-')
+                    && !file.may_hide_option() =>
+            {
+                Ok(Outcome::reads())
+            }
+            _ => Err(Unknown::new(&module, UnknownReason::Code)),
+        },
         module if MODULES.contains(&module) => match rest.iter().find(|word| {
             word.shape().starts_with("-o")
                 || word.shape().starts_with("--generate")

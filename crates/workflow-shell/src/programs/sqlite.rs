@@ -27,11 +27,11 @@ const WRITING: &[&str] = &[
 /// Functions that compute.
 #[rustfmt::skip] // Names in order.
 const FUNCTIONS: &[&str] = &[
-    "abs", "and", "as", "avg", "by", "case", "cast", "changes", "char", "coalesce", "count", "cume_dist", "date", "datetime", "dense_rank", "distinct", "else", "except", "exists", "filter", "first_value", "format", "from",
+    "abs", "age", "and", "as", "avg", "by", "case", "cast", "changes", "char", "coalesce", "count", "cume_dist", "current_database", "current_setting", "date", "date_trunc", "datetime", "dense_rank", "distinct", "else", "except", "exists", "filter", "first_value", "format", "from",
     "glob", "group_concat", "having", "hex", "ifnull", "iif", "in", "instr", "intersect", "join", "json", "json_array", "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object",
-    "json_object", "json_tree", "json_type", "json_valid", "julianday", "lag", "last_value", "lead", "length", "like", "limit", "lower", "ltrim", "materialized", "max", "min", "not", "ntile", "nullif", "on", "or", "over",
-    "partition", "percent_rank", "pragma_index_info", "pragma_index_list", "pragma_table_info", "printf", "quote", "random", "rank", "recursive", "replace", "round", "row_number", "rtrim", "select", "sqlite_version",
-    "strftime", "string_agg", "substr", "substring", "sum", "then", "time", "total", "trim", "typeof", "unicode", "union", "unixepoch", "upper", "using", "values", "when", "where", "with", "all", "offset", "order",
+    "json_object", "json_tree", "json_type", "json_valid", "julianday", "lag", "last_value", "lead", "length", "like", "limit", "lower", "ltrim", "materialized", "max", "min", "not", "now", "ntile", "nullif", "on", "or", "over",
+    "partition", "percent_rank", "pg_database_size", "pg_is_in_recovery", "pg_relation_size", "pg_size_pretty", "pg_table_size", "pg_total_relation_size", "pragma_index_info", "pragma_index_list", "pragma_table_info", "printf", "quote", "random", "rank", "recursive", "replace", "round", "row_number", "rtrim", "select", "sqlite_version",
+    "strftime", "string_agg", "substr", "substring", "sum", "then", "time", "to_char", "total", "trim", "typeof", "unicode", "union", "unixepoch", "upper", "using", "values", "version", "when", "where", "with", "all", "offset", "order",
 ];
 
 #[rustfmt::skip] // Names in order.

@@ -17,6 +17,12 @@ const RESPONSE_FILES: &[&str] = &[
     "llvm-objdump", "llvm-profdata", "llvm-readelf", "llvm-readobj", "msbuild", "mypy", "nm", "objdump", "py.test", "pytest", "readelf", "ruff", "rustc", "strings", "swift", "tsc", "tsgo", "vue-tsc",
 ];
 
+/// Programs whose options without a value take `=true` and `=false`.
+#[rustfmt::skip] // Names in order.
+const BOOLEAN_VALUES: &[&str] = &[
+    "docker", "gh", "go", "golangci-lint", "helm", "jest", "karma", "kubectl", "mocha", "ng", "nx", "react-scripts", "vitest",
+];
+
 /// Returns the effect of a program.
 pub(super) fn evaluate(
     tables: &'static Tables,
@@ -34,7 +40,7 @@ pub(super) fn evaluate(
         let globals = shared.len();
         shared.extend(prefix);
         let mut after_prefix = words;
-        let mut prefix_arguments = Found::default();
+        let mut prefix_arguments = Found::of(name);
         let parsed = take_options(&mut after_prefix, &shared, &mut prefix_arguments);
         let next = after_prefix.first();
         let subcommand = next
@@ -125,7 +131,7 @@ fn evaluate_row(
         shared,
         whole_words: row.whole_words,
     };
-    let found = sets.find(words)?;
+    let found = sets.find(words, path[0])?;
     let names_arguments = |word: &&Word| word.shape().starts_with('@');
     if RESPONSE_FILES.contains(&path[0])
         && let Some(word) = found.operands.iter().find(names_arguments)
@@ -153,6 +159,8 @@ struct Found {
     writing: Vec<(&'static str, OptionWrites, Option<Word>)>,
     /// A value that may become several words, which shift the operands.
     variable_value: Option<Word>,
+    /// Options without a value take `=true` and `=false`.
+    has_boolean_values: bool,
 }
 
 /// Returns whether a word is a glob or an expansion, which may be several words.
@@ -161,6 +169,14 @@ fn is_variable(word: &Word) -> bool {
 }
 
 impl Found {
+    /// Creates the empty set for a program.
+    fn of(program: &str) -> Self {
+        Self {
+            has_boolean_values: BOOLEAN_VALUES.contains(&program),
+            ..Self::default()
+        }
+    }
+
     /// Returns the writes of options.
     fn writes(&self, path: &[&str], operands: &[Word]) -> Option<RowEffect> {
         let (first, _, _) = self.writing.first()?;
@@ -216,8 +232,8 @@ struct Sets<'a> {
 }
 
 impl Sets<'_> {
-    fn find(&self, words: &[Word]) -> Result<Found, Unknown> {
-        let mut found = Found::default();
+    fn find(&self, words: &[Word], program: &str) -> Result<Found, Unknown> {
+        let mut found = Found::of(program);
         let mut words = words;
         while let Some((word, after)) = words.split_first() {
             if self.row.leading && !found.operands.is_empty() {
@@ -225,7 +241,7 @@ impl Sets<'_> {
                 break;
             }
             if word.shape() == "--" {
-                self.rest(after, &mut found)?;
+                self.rest(after, &mut found, program)?;
                 break;
             }
             if word.may_hide_option() && !word.lists_files() {
@@ -247,12 +263,12 @@ impl Sets<'_> {
         Ok(found)
     }
 
-    fn rest(&self, words: &[Word], found: &mut Found) -> Result<(), Unknown> {
+    fn rest(&self, words: &[Word], found: &mut Found, program: &str) -> Result<(), Unknown> {
         match &self.row.rest {
             Rest::Any => {}
             Rest::Operands => found.operands.extend(words.iter().cloned()),
             Rest::Options => {
-                let more = self.find(words)?;
+                let more = self.find(words, program)?;
                 found.operands.extend(more.operands);
                 found.options.extend(more.options);
                 found.writing.extend(more.writing);
@@ -266,7 +282,7 @@ impl Sets<'_> {
                     shared: &[],
                     whole_words: self.whole_words,
                 };
-                let more = sets.find(words)?;
+                let more = sets.find(words, program)?;
                 found.options.extend(more.options);
                 found.writing.extend(more.writing);
             }
@@ -403,9 +419,17 @@ fn take_option(
     {
         *words = after;
         let joined = (name.len() < shape.len()).then(|| word.suffix(name.len() + 1));
+        // An option that is off is none; one that a row needs is not there then.
+        if found.has_boolean_values
+            && option.value == OptionValue::None
+            && !name.trim_start_matches('-').starts_with("no")
+            && joined.as_ref().and_then(Word::text) == Some("false")
+        {
+            return Ok(());
+        }
         let value = match (option.value, joined) {
             (OptionValue::None, Some(_)) => return Err(unknown(word, UnknownReason::Option)),
-            (OptionValue::Required, None) => Some(take_value(word, words)?),
+            (OptionValue::Required, None) => Some(take_value(word, words, option)?),
             (_, joined) => joined,
         };
         check_value(word, option, value.as_ref())?;
@@ -434,7 +458,7 @@ fn take_option(
                 found.note(name, option, None);
                 continue;
             }
-            (OptionValue::Required, None) => Some(take_value(word, words)?),
+            (OptionValue::Required, None) => Some(take_value(word, words, option)?),
             (_, joined) => joined,
         };
         check_value(word, option, value.as_ref())?;
@@ -447,10 +471,12 @@ fn take_option(
 /// Takes the value of an option from the next word.
 ///
 /// A value that looks like an option is not known: if the table were wrong and the option took no value, it would be one.
-fn take_value(option: &Word, words: &mut &[Word]) -> Result<Word, Unknown> {
+fn take_value(word: &Word, words: &mut &[Word], option: &KnownOption) -> Result<Word, Unknown> {
     let (value, after) = words
         .split_first()
-        .ok_or_else(|| unknown(option, UnknownReason::Option))?;
+        .ok_or_else(|| unknown(word, UnknownReason::Option))?;
+    // The table lists it: `-ldflags '-s -w'`.
+    let is_listed = option.values.is_some() && check_value(word, option, Some(value)).is_ok();
     let is_number = value
         .shape()
         .trim_start_matches('-')
@@ -458,7 +484,7 @@ fn take_value(option: &Word, words: &mut &[Word]) -> Result<Word, Unknown> {
     if value.may_hide_option() {
         return Err(unknown(value, UnknownReason::Expansion));
     }
-    if is_option(value) && !is_number || value.shape() == "--" {
+    if is_option(value) && !is_number && !is_listed || value.shape() == "--" {
         return Err(unknown(value, UnknownReason::Option));
     }
     *words = after;
