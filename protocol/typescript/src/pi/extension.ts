@@ -313,10 +313,14 @@ class Shim {
    * Proposes arguments at once, from what is known, and asks for what is new. pi's editor shows a list until the next one
    * is there, and applies it to the text as it is then: a list that comes late mangles what has been typed since.
    */
-  #complete(name: string, prefix: string): Completion[] | null {
-    void this.#refresh(name);
-    const fitting = (this.#proposals.get(name) ?? []).filter(({ value }) => value.startsWith(prefix));
-    return fitting.length === 0 ? null : fitting;
+  #complete(name: string, prefix: string): Completion[] | null | Promise<Completion[] | null> {
+    const fitting = () => {
+      const proposals = (this.#proposals.get(name) ?? []).filter(({ value }) => value.startsWith(prefix));
+      return proposals.length === 0 ? null : proposals;
+    };
+    const refreshed = this.#refresh(name);
+    // Just after the start nothing is known, so that the first list comes when it is.
+    return this.#proposals.has(name) ? fitting() : refreshed.then(fitting);
   }
 
   async #refresh(name: string): Promise<void> {

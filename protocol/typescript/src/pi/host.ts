@@ -70,9 +70,12 @@ export interface PiToolResult {
   details: unknown;
 }
 
+/** The proposals for an argument; `null` if there are none. */
+export type Completions = { value: string; label: string; description?: string }[] | null;
+
 export interface PiCommand {
   description: string;
-  getArgumentCompletions?(prefix: string): { value: string; label: string; description?: string }[] | null;
+  getArgumentCompletions?(prefix: string): Completions | Promise<Completions>;
   handler(args: string, ctx: PiCommandContext): Promise<void>;
 }
 
