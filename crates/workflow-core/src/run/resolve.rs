@@ -30,6 +30,15 @@ pub enum Stale {
     },
 }
 
+/// Returns the name of the phase or the end that a state is at, for display; empty if it does not fit.
+pub(crate) fn phase_name(state: &RunState, catalog: &Catalog) -> String {
+    if !state.active {
+        return "the end".to_owned();
+    }
+    Position::of(state, catalog)
+        .map_or_else(|_| String::new(), |position| position.phase.name.clone())
+}
+
 /// The position of a run, resolved down to a phase.
 #[derive(Debug)]
 pub struct Position<'c> {

@@ -3,13 +3,11 @@
 //! The entry of the state is [`RunState`]; these are additional entries, so that sessions
 //! interchange with the package's. Each names the run it belongs to.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::definition::{Catalog, Guards, PhaseEntry, Settings, Workflow};
+use crate::definition::{Catalog, Guards, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
@@ -127,7 +125,7 @@ impl StoredDefinition {
     /// Creates the definition of a run of this root.
     #[must_use]
     pub fn of(root: &str, catalog: &Catalog, task_id: &str) -> Self {
-        let workflows: Vec<Workflow> = reachable(root, catalog).into_iter().cloned().collect();
+        let workflows: Vec<Workflow> = catalog.reachable_from(root).into_iter().cloned().collect();
         Self {
             version: VERSION,
             task_id: task_id.to_owned(),
@@ -222,30 +220,6 @@ impl StoredGate {
             approved: false,
         }
     }
-}
-
-/// The root and what it reaches, each once, in the order in which a run meets them.
-pub(crate) fn reachable<'c>(root: &str, catalog: &'c Catalog) -> Vec<&'c Workflow> {
-    let mut met = BTreeSet::new();
-    let mut waiting = vec![root];
-    let mut workflows = Vec::new();
-    while let Some(key) = waiting.pop() {
-        let Some(workflow) = catalog.get(key).filter(|_| met.insert(key.to_owned())) else {
-            continue;
-        };
-        workflows.push(workflow);
-        waiting.extend(
-            workflow
-                .phases
-                .iter()
-                .rev()
-                .filter_map(|entry| match entry {
-                    PhaseEntry::Subworkflow(key) => Some(key.as_str()),
-                    PhaseEntry::Phase(_) => None,
-                }),
-        );
-    }
-    workflows
 }
 
 fn hash_of(workflows: &[Workflow]) -> String {

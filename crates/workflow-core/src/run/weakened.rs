@@ -13,7 +13,6 @@ use crate::definition::{
 use crate::diagnostic::shown;
 
 use super::state::RunState;
-use super::stored::reachable;
 use super::{Position, advance};
 
 /// Members of a phase, a workflow or settings that restrict nothing, or are compared on their own.
@@ -32,7 +31,7 @@ const MAX_AHEAD: usize = 2000;
 pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> Vec<String> {
     let mut lost = Vec::new();
     let root = &state.workflow_key;
-    for workflow in reachable(root, before) {
+    for workflow in before.reachable_from(root) {
         let Some(changed) = after.get(&workflow.key) else {
             lost.push(format!("workflow {} is gone", shown(&workflow.name)));
             continue;

@@ -8,14 +8,14 @@ use super::phase::ResolvedPhase;
 use super::phase_exit::ExitActivity;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
-use super::step_tool::entered_text;
+use super::step_tool::{entered_text, said};
 use crate::definition::{Approval, Bound, Catalog, Phase, PhaseEntry, Workflow};
 use crate::diagnostic::visible;
 use crate::effect::{DeferredAnswer, Effects};
 use crate::event::Answer;
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::{PersonMove, RunState, advance, entry_name, jump};
+use crate::run::{PersonMove, RunState, advance, entry_name, jump, phase_name};
 use crate::text;
 use crate::types::{QuestionId, RequestId, Severity};
 use crate::white_space;
@@ -317,11 +317,6 @@ impl PlannedMove {
     }
 }
 
-/// The comment of a person, for the agent.
-pub(crate) fn said(comment: &str) -> String {
-    format!("The user says: {comment}")
-}
-
 /// The text of a question that confirms a move.
 #[derive(Debug)]
 pub(crate) struct ConfirmationText {
@@ -358,15 +353,6 @@ impl ConfirmationText {
             yes: format!("Yes, go on to {next} without them"),
         }
     }
-}
-
-/// The name of the phase or the end that a state is at.
-pub(crate) fn name_of(state: &RunState, catalog: &Catalog) -> String {
-    if !state.active {
-        return "the end".to_owned();
-    }
-    crate::run::Position::of(state, catalog)
-        .map_or_else(|_| String::new(), |position| position.phase.name.clone())
 }
 
 /// A move that is planned: made at once, or after a confirmation.
@@ -425,7 +411,7 @@ fn plan(
     control: Control,
     passed: Vec<String>,
 ) -> Plan {
-    let next = name_of(&to, run.catalog());
+    let next = phase_name(&to, run.catalog());
     let text = (!passed.is_empty()).then(|| ConfirmationText::passes_over(phase, &next, &passed));
     let planned = PlannedMove {
         from: run.state().clone(),

@@ -50,7 +50,7 @@ use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::Report;
 use crate::policy::rules::Call;
-use crate::run::{PersonMove, RunState, cancel, restore};
+use crate::run::{PersonMove, RunState, cancel, phase_name, restore};
 use crate::types::{Millis, QuestionId, RequestId, Severity};
 use crate::white_space;
 
@@ -1260,7 +1260,7 @@ impl Session {
                 approval.ask, reply.choice
             );
             if let Some(comment) = &reply.comment {
-                text = format!("{text}\n\n{}", controls::said(comment));
+                text = format!("{text}\n\n{}", step_tool::said(comment));
             }
             self.send_to_agent(text, Delivery::Steer, out);
             return Reply::Now(());
@@ -1307,7 +1307,7 @@ impl Session {
                 let run = self.run.as_ref();
                 let planned = run.and_then(|run| {
                     let planned = exit.plan(run, overrode)?;
-                    let next = controls::name_of(&planned.to, run.catalog());
+                    let next = phase_name(&planned.to, run.catalog());
                     let text = ConfirmationText::not_passed(run.phase()?, &next, &reports);
                     Some((planned, text))
                 });

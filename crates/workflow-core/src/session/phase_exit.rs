@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::controls::name_of;
 use super::ids::Ids;
 use super::phase::ResolvedPhase;
 use super::questions::{QuestionTable, QuestionText, TIMED_OUT, Topic};
@@ -22,7 +21,7 @@ use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
 use crate::policy::results::Results;
 use crate::reminders::PauseReason;
-use crate::run::{StoredGate, advance, entry_type};
+use crate::run::{StoredGate, advance, entry_type, phase_name};
 use crate::text::shortened;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
 
@@ -754,7 +753,7 @@ fn approval_message(
         lines.push(format!("File: {}", visible(file)));
     }
     let next = advance(run.state(), run.catalog())
-        .map_or_else(|_| String::new(), |state| name_of(&state, run.catalog()));
+        .map_or_else(|_| String::new(), |state| phase_name(&state, run.catalog()));
     let first = approval.choices.first().map_or("", String::as_str);
     lines.push(format!(
         "\n\"{first}\" leaves {name} for {next}. Any other answer stays in {name}, and the agent is told it."

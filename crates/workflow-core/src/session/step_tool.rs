@@ -6,7 +6,6 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
-use super::controls::said;
 use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
 use crate::effect::{AnswerKind, ToolAnswer};
@@ -113,6 +112,11 @@ pub(crate) fn with_reports(mut answer: ToolAnswer, reports: &[Report]) -> ToolAn
         answer.details["gate"] = json!(reports);
     }
     answer
+}
+
+/// The comment of a person, for the agent.
+pub(crate) fn said(comment: &str) -> String {
+    format!("The user says: {comment}")
 }
 
 /// Adds the comment of the person who approved or declined.

@@ -3,7 +3,6 @@
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
 use crate::definition::{Catalog, Check, Listing, Outcome, PhaseEntry, RunCheck, Tier, Workflow};
-use crate::run::reachable;
 
 /// The workflows of a run that are not the user's own, and their commands.
 #[derive(Debug, Clone)]
@@ -66,7 +65,8 @@ fn project_workflows<'c>(
             listing.key == key && listing.tier == Tier::Global && listing.outcome == Outcome::Loaded
         })
     };
-    reachable(root, catalog)
+    catalog
+        .reachable_from(root)
         .into_iter()
         .filter(move |workflow| !is_own(&workflow.key))
 }

@@ -1,6 +1,6 @@
 //! The workflows that can run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{contains_itself, levels, strongly_connected};
 use super::settings::Limits;
@@ -61,6 +61,25 @@ impl Catalog {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Workflow> {
         self.by_key.get(key).map(|&at| &self.workflows[at])
+    }
+
+    /// A workflow and those that it refers to, each once, in the order in which a run meets them.
+    pub(crate) fn reachable_from(&self, root: &str) -> Vec<&Workflow> {
+        let mut met = BTreeSet::new();
+        let mut waiting = vec![root];
+        let mut workflows = Vec::new();
+        while let Some(key) = waiting.pop() {
+            let Some(workflow) = self.get(key).filter(|_| met.insert(key.to_owned())) else {
+                continue;
+            };
+            workflows.push(workflow);
+            let entries = workflow.phases.iter().rev();
+            waiting.extend(entries.filter_map(|entry| match entry {
+                PhaseEntry::Subworkflow(key) => Some(key.as_str()),
+                PhaseEntry::Phase(_) => None,
+            }));
+        }
+        workflows
     }
 
     /// All workflows, in order.

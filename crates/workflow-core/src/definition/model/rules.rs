@@ -99,6 +99,23 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Creates a rule without conditions.
+    #[must_use]
+    pub fn new(action: RuleAction, tool: &str) -> Self {
+        Self {
+            action,
+            tools: vec![tool.to_owned()],
+            path: Vec::new(),
+            command: Vec::new(),
+            writes: None,
+            unknown: None,
+            input: Vec::new(),
+            reason: None,
+            on_repeat: None,
+            source: String::new(),
+        }
+    }
+
     /// Returns true if it is about a tool.
     #[must_use]
     pub fn names(&self, tool: &str) -> bool {

@@ -72,16 +72,9 @@ static ENDS: LazyLock<Rule> = LazyLock::new(|| {
 
 fn rule(reason: &str) -> Rule {
     Rule {
-        action: RuleAction::Block,
-        tools: vec!["*".to_owned()],
-        path: Vec::new(),
-        command: Vec::new(),
-        writes: None,
-        unknown: None,
-        on_repeat: None,
-        input: Vec::new(),
         reason: Some(reason.to_owned()),
         source: SOURCE.to_owned(),
+        ..Rule::new(RuleAction::Block, "*")
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::arguments::{self, PathArgument, ToolEffect};
 use super::command_patterns::{CommandsByProgram, Comparisons};
 use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
+use super::known::Known;
 use super::line_verdict;
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine, with_nested_json};
@@ -34,21 +35,6 @@ pub struct Call<'a> {
     comparisons: Comparisons,
     accessed_paths: OnceCell<AccessedPaths>,
     written_paths: OnceCell<Vec<Target>>,
-}
-
-/// A truth value that may be unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
-    Yes,
-    No,
-    /// It cannot be determined, and counts against the call.
-    Unknown,
-}
-
-impl From<bool> for Known {
-    fn from(is_true: bool) -> Self {
-        if is_true { Self::Yes } else { Self::No }
-    }
 }
 
 /// A path of a call in all its forms; `None` if unknown.

@@ -5,10 +5,11 @@ use std::cell::OnceCell;
 use regex::Regex;
 use serde_json::Value;
 
-use super::call::{Call, Known, Target};
+use super::call::{Call, Target};
 use super::command_patterns::{CommandPatterns, TooMany};
 use super::file_access::AccessedPath;
 use super::globs::Globs;
+use super::known::Known;
 use super::line_verdict::{self, is_of_command};
 use crate::definition::{Rule, RuleAction};
 use crate::pattern::{names_match, regex};

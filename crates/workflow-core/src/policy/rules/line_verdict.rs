@@ -4,7 +4,7 @@ use workflow_shell::{
     Analysis, Effect, FileWrite, SimpleCommand, Unknown, UnknownReason, Unreadable,
 };
 
-use super::call::Known;
+use super::known::Known;
 use crate::diagnostic::shown;
 
 /// The number of findings that are displayed.

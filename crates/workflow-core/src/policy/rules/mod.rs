@@ -14,6 +14,7 @@ mod decision;
 mod file_access;
 mod glob_intersection;
 mod globs;
+mod known;
 mod line_verdict;
 mod path_matcher;
 mod paths;
@@ -30,9 +31,9 @@ use crate::pattern::names_match;
 use crate::policy::tool_list::{STEP_TOOL, ToolList};
 
 pub use call::Call;
-use call::Known;
 use compiled_rule::CompiledRule;
 pub use decision::{Decision, Denial, Override};
+use known::Known;
 pub use line_verdict::{LineReport, PartReport, Verdict};
 pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
 pub use read_only::ReadOnly;

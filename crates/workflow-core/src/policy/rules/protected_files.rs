@@ -26,21 +26,14 @@ const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 8;
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
+    let reason = "workflow definitions, their settings and the session's file decide which guards hold, so they change only with the \
+                  user's consent while guards are in force; go on without this change, or ask the user to make it";
     Rule {
-    action: RuleAction::Ask,
-    tools: vec!["*".to_owned()],
-    path: Vec::new(),
-    command: Vec::new(),
-    writes: Some(true),
-    unknown: None,
-    on_repeat: None,
-    input: Vec::new(),
-    reason: Some(
-        "workflow definitions, their settings and the session's file decide which guards hold, so they change only with the user's \
-         consent while guards are in force; go on without this change, or ask the user to make it".to_owned(),
-    ),
-    source: super::builtin_rule::SOURCE.to_owned(),
-}
+        writes: Some(true),
+        reason: Some(reason.to_owned()),
+        source: super::builtin_rule::SOURCE.to_owned(),
+        ..Rule::new(RuleAction::Ask, "*")
+    }
 });
 
 /// Returns the denial of a call that plainly writes a protected file.

@@ -2,9 +2,10 @@
 
 use workflow_shell::{Analysis, Effect, FileWrite, SimpleCommand};
 
-use super::call::{Call, Known, Target};
+use super::call::{Call, Target};
 use super::command_patterns::CommandPatterns;
 use super::globs::Globs;
+use super::known::Known;
 use super::line_verdict::{self, Finding, is_of_command};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
@@ -87,16 +88,10 @@ impl ReadOnlyRule {
         }
         Self {
             rule: Rule {
-                action: RuleAction::Block,
-                tools: vec!["*".to_owned()],
-                path: Vec::new(),
-                command: Vec::new(),
                 writes: Some(true),
-                unknown: None,
-                on_repeat: None,
-                input: Vec::new(),
                 reason: Some(format!("{name} is read-only")),
                 source: read_only.source.to_owned(),
+                ..Rule::new(RuleAction::Block, "*")
             },
             writable: Globs::in_project(&writable),
             run: CommandPatterns::new(read_only.run.iter().copied()),

@@ -1,0 +1,16 @@
+//! Truth values that may be unknown.
+
+/// A truth value that may be unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    Yes,
+    No,
+    /// It cannot be determined, and counts against the call.
+    Unknown,
+}
+
+impl From<bool> for Known {
+    fn from(is_true: bool) -> Self {
+        if is_true { Self::Yes } else { Self::No }
+    }
+}
