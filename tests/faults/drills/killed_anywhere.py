@@ -31,24 +31,33 @@ def play(sandbox, kills):
                     continue
                 expected = steady.answer_to(steady.send(method, **params))
                 ours.keep(expected.get("result") or {})
+                moment = None
                 if random.random() < 0.3:
                     moment = random.choice(MOMENTS)
                     kills[moment] += 1
                     kill(shaky, moment, method, params, theirs)
                     shaky = start(sandbox, theirs)
-                    if moment == "after the answer":
-                        compare(steady, shaky, ours, theirs)
-                        continue
-                got = shaky.answer_to(shaky.send(method, **params))
-                theirs.keep(got.get("result") or {})
-                if params.get("arguments") == CANCEL and theirs.state(shaky)["active"] and not ours.state(steady)["active"]:
-                    # The first of two calls was lost with the process.
-                    theirs.keep(shaky.answer_to(shaky.send(method, **params)).get("result") or {})
-                    repeated += 1
+                if moment != "after the answer":
+                    got = shaky.answer_to(shaky.send(method, **params))
+                    theirs.keep(got.get("result") or {})
+                if params.get("arguments") == CANCEL and not ours.state(steady)["active"]:
+                    repeated += cancel_again(shaky, theirs, method, params)
                 compare(steady, shaky, ours, theirs)
         finally:
             shaky.kill()
     return repeated
+
+
+def cancel_again(shaky, theirs, method, params):
+    """Repeats a cancellation whose first call was lost with the process, and returns whether that was needed.
+
+    After a kill that follows the answer, the confirmation is lost as well: both calls are repeated.
+    """
+    calls = 0
+    while calls < 2 and theirs.state(shaky)["active"]:
+        theirs.keep(shaky.answer_to(shaky.send(method, **params)).get("result") or {})
+        calls += 1
+    return calls > 0
 
 
 def start(sandbox, session):
