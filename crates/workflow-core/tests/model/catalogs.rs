@@ -143,6 +143,8 @@ fn phase(id: &str, number: usize) -> Phase {
         approve: (number % 5 < 2).then(|| Approval {
             ask: "OK?".to_owned(),
             choices: names(&["approve", "revise"]),
+            targets: Vec::new(),
+            comment: false,
             show: None,
             source: String::new(),
         }),

@@ -19,6 +19,8 @@ fn approval() -> Approval {
     Approval {
         ask: "Plan OK?".to_owned(),
         choices: vec!["approve".to_owned(), "revise".to_owned()],
+        targets: Vec::new(),
+        comment: false,
         show: Some("plan.md".to_owned()),
         source: String::new(),
     }

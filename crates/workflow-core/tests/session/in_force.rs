@@ -27,10 +27,13 @@ fn strict() -> Workflow {
         approve: Some(Approval {
             ask: "Good?".to_owned(),
             choices: vec!["approve".to_owned(), "reject".to_owned()],
+            targets: Vec::new(),
+            comment: false,
             show: None,
             source: String::new(),
         }),
         gate: vec![Gate {
+            on_fail: None,
             check: Check::File(FileCheck {
                 path: "plan.md".to_owned(),
                 changed: None,

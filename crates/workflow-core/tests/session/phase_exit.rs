@@ -32,6 +32,8 @@ fn needs_approval() -> Phase {
         approve: Some(Approval {
             ask: "Plan OK?".to_owned(),
             choices: vec!["approve".to_owned(), "revise".to_owned()],
+            targets: Vec::new(),
+            comment: false,
             show: Some("plan.md".to_owned()),
             source: String::new(),
         }),

@@ -54,6 +54,7 @@ fn read_check(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Opti
     };
     Some(Gate {
         check,
+        on_fail: None,
         source: keys.reader.file_and_line(span),
     })
 }
@@ -232,6 +233,8 @@ pub(super) fn read_approval(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Opti
     Some(Approval {
         ask: ask?.value,
         choices: choices?,
+        targets: Vec::new(),
+        comment: false,
         show,
         source: keys.reader.file_and_line(key_span),
     })

@@ -60,6 +60,7 @@ pub(super) fn read_phase(
             gate,
             approve,
             checkpoint,
+            ..Phase::default()
         },
     })
 }

@@ -165,6 +165,7 @@ fn limits_mut(limits: &mut Limits) -> [&mut u32; 6] {
         max_phases,
         max_workflows,
         max_nesting,
+        ..
     } = limits;
     [
         max_file_bytes,

@@ -107,6 +107,7 @@ pub(super) fn read_workflow<'s>(
         results: read_results(&mut keys, &workflow::RESULTS),
         checkpoint: keys.get(&workflow::CHECKPOINT),
         on_repeat: keys.get(&workflow::ON_REPEAT),
+        ..Workflow::default()
     };
     ReadWorkflow {
         workflow,

@@ -64,6 +64,8 @@ pub struct Limits {
     pub max_workflows: u32,
     /// Levels of subworkflows inside each other.
     pub max_nesting: u32,
+    /// Times that outcomes, gates and answers may lead into one phase without `maxVisits`.
+    pub max_visits: u32,
 }
 
 impl Default for Limits {
@@ -81,6 +83,7 @@ impl Limits {
         max_phases: 1000,
         max_workflows: 10_000,
         max_nesting: 32,
+        max_visits: 25,
     };
 
     /// The highest values of limits. With more, one file could cost minutes or gigabytes.
@@ -91,5 +94,6 @@ impl Limits {
         max_phases: 10_000,
         max_workflows: 100_000,
         max_nesting: 128,
+        max_visits: 1000,
     };
 }

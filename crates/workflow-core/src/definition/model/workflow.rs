@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::auto_continue::ContinueRule;
+use super::flow::{Budget, CancelBy, Condition, Hints, OnMaxVisits, Parameter, PhaseOutcome};
 use super::gate::{Approval, Gate};
 use super::rules::{OnRepeat, ResultRule, Rule, ToolAccess, UnknownAction};
 use super::settings::ContextMode;
@@ -59,6 +60,15 @@ pub struct Workflow {
     /// The reaction to a call that is denied again and again, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_repeat: Option<OnRepeat>,
+    /// The values that a run is given at its start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Parameter>,
+    /// The limits of what a run may use.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
+    /// Who may cancel a run, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<CancelBy>,
     /// The phase entries, at least one.
     pub phases: Vec<PhaseEntry>,
 }
@@ -91,6 +101,17 @@ impl Workflow {
             PhaseEntry::Phase(phase) => Some(phase),
             PhaseEntry::Subworkflow(_) => None,
         })
+    }
+}
+
+impl PhaseEntry {
+    /// The id by which outcomes refer to it: the phase's, or the subworkflow's key.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Phase(phase) => &phase.id,
+            Self::Subworkflow(key) => key,
+        }
     }
 }
 
@@ -188,4 +209,25 @@ pub struct Phase {
     /// The checkpoint of each turn, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
+    /// The values that the agent hands over when it leaves the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Parameter>,
+    /// The outcomes of which the agent must name one when it leaves the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<PhaseOutcome>,
+    /// The conditions under which it is entered; otherwise it is skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub when: Vec<Condition>,
+    /// The number of times it may be entered in one run of its scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_visits: Option<u32>,
+    /// What happens instead of entering it once more.
+    #[serde(default, skip_serializing_if = "OnMaxVisits::is_pause")]
+    pub on_max_visits: OnMaxVisits,
+    /// The limits of what it may use each time it is entered.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
+    /// What the host should set while it lasts.
+    #[serde(default, skip_serializing_if = "Hints::is_empty")]
+    pub hints: Hints,
 }
