@@ -350,7 +350,7 @@ pub struct Mutation {
 }
 
 /// The answer of a tool to the model.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ToolAnswer {
     /// The text the model reads.
     pub text: String,

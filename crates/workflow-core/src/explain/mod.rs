@@ -54,7 +54,7 @@ pub struct Explained {
 impl Explained {
     /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
-        let resolved = ResolvedPhase::of(state, &loaded.catalog, &loaded.settings)?;
+        let resolved = ResolvedPhase::of(&state.clone().into(), &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
         let lookup = OriginLookup::new(state, loaded, &position, &resolved, origins);
         let rows = values::of_phase(&lookup);
@@ -175,7 +175,7 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let Some(state) = first else {
         return Vec::new();
     };
-    let resolved = ResolvedPhase::of(&state, &loaded.catalog, &loaded.settings);
+    let resolved = ResolvedPhase::of(&state.clone().into(), &loaded.catalog, &loaded.settings);
     let position = Position::of(&state, &loaded.catalog);
     let (Ok(resolved), Ok(position)) = (resolved, position) else {
         return Vec::new();

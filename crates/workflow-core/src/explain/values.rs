@@ -9,7 +9,9 @@ use crate::definition::{
 use crate::diagnostic::shown;
 use crate::policy::rules::{LevelRules, ReadOnly, RuleSource, builtin_rule, describe_rule};
 use crate::policy::{STEP_TOOL, ToolList};
-use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
+use crate::run::{
+    Mover, Position, RunProgress, RunState, TransitionError, advance, cancel, repeat,
+};
 use crate::session::announcement;
 use crate::session::commands::{initial_message, session_name};
 use crate::session::phase::{all_profiles, level_names, levels};
@@ -495,17 +497,20 @@ fn bound(bound: Bound) -> Value {
 }
 
 fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let (next, next_origin) = match advance(lookup.state, lookup.catalog) {
-        Ok(state) if state.active => (
-            phase_at(lookup, &state),
-            Some(lookup.entry(&state.current_path)),
+    let progress = RunProgress::from(lookup.state.clone());
+    let (next, next_origin) = match advance(&progress, lookup.catalog) {
+        Ok(next) if next.state.active => (
+            phase_at(lookup, &next.state),
+            Some(lookup.entry(&next.state.current_path)),
         ),
         Ok(_) => ("the end of the run".to_owned(), None),
         Err(stale) => (stale.to_string(), None),
     };
-    let again = match repeat(lookup.state, lookup.catalog) {
-        Ok(state) => phase_at(lookup, &state),
-        Err(refusal @ TransitionError::NotLoopable) => format!("refused: {refusal}"),
+    let again = match repeat(&progress, Mover::Person, lookup.catalog) {
+        Ok(again) => phase_at(lookup, &again.state),
+        Err(refusal @ (TransitionError::NotLoopable | TransitionError::Limit(_))) => {
+            format!("refused: {refusal}")
+        }
         Err(TransitionError::Stale(stale)) => stale.to_string(),
     };
     vec![

@@ -1,6 +1,8 @@
 //! Runs: state, transitions, position in the definitions, restoration from a session.
 
+mod data;
 mod history;
+mod parameters;
 mod resolve;
 mod restore;
 mod state;
@@ -9,11 +11,15 @@ mod stored_state;
 mod transition;
 mod weakened;
 
+pub use data::{RunData, RunProgress, Values};
+pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};
 pub use restore::{RestoredRun, restore};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, entry_type};
 pub(crate) use stored_state::MAX_TIME;
-pub use transition::{TransitionError, advance, cancel, jump, repeat, start};
+pub use transition::{
+    Mover, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start,
+};
 pub(crate) use weakened::weakened;

@@ -20,6 +20,14 @@ pub enum Stale {
         /// The entry the path names, counted from 1.
         number: usize,
     },
+    /// A phase that the run should go to is not there.
+    #[error("workflow `{workflow}` has no phase `{id}`")]
+    TargetGone {
+        /// The workflow.
+        workflow: String,
+        /// The id.
+        id: String,
+    },
     /// A segment is not what the one around it refers to (B44).
     #[error("workflow `{outer}` does not run `{inner}` at the place where the run stands")]
     NotNested {

@@ -11,8 +11,8 @@ use crate::definition::{Catalog, Guards, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
-use super::RunState;
 use super::weakened::weakened_settings;
+use super::{RunData, RunState};
 
 /// The custom types of our entries.
 pub mod entry_type {
@@ -42,6 +42,8 @@ impl StoredRun {
             approval_request: None,
             approval_seal: None,
             moved_by: None,
+            data: RunData::default(),
+            step: None,
         }
     }
 }
@@ -157,6 +159,12 @@ pub struct StoredRun {
     /// The last move, if a person made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<PersonMove>,
+    /// What the run has collected: inputs, outputs, visits.
+    #[serde(default, skip_serializing_if = "RunData::is_empty")]
+    pub data: RunData,
+    /// The number of moves of the run with which it has collected that; this entry comes before that of the state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
 }
 
 /// A move of the run that a person made.

@@ -12,8 +12,9 @@ use crate::definition::{
 };
 use crate::diagnostic::shown;
 
+use super::Position;
 use super::state::RunState;
-use super::{Position, advance};
+use super::transition::in_order;
 
 /// Members of a phase, a workflow or settings that restrict nothing, or are compared on their own.
 #[rustfmt::skip] // Names that belong together.
@@ -111,9 +112,9 @@ fn ahead<'c>(catalog: &'c Catalog, state: &RunState) -> Vec<(&'c str, &'c Phase)
             .last()
             .map_or(position.scope(), |level| level.workflow);
         found.push((&*scope.key, position.phase));
-        match advance(&state, catalog) {
-            Ok(next) => state = next,
-            Err(_) => break,
+        match in_order(&state, catalog) {
+            Some(path) => state.current_path = path,
+            None => break,
         }
     }
     found

@@ -223,6 +223,8 @@ fn describe(reminders: u32, reason: PauseReason) -> String {
             "the model's last answer ended in an error or at its length limit".to_owned()
         }
         PauseReason::Question => "the agent asked a question".to_owned(),
+        PauseReason::Visits => "a phase may not be entered again".to_owned(),
+        PauseReason::Budget => "a budget is used up".to_owned(),
         PauseReason::Approval => "the phase needs your word before it is left".to_owned(),
     }
 }

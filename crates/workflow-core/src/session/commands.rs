@@ -7,7 +7,7 @@ use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
 use crate::effect::{DeferredAnswer, Effects};
-use crate::run::{MAX_TIME, RunState, first_phase, start};
+use crate::run::{MAX_TIME, RunProgress, Values, first_phase, start};
 use crate::types::{QuestionId, RequestId, Severity};
 use crate::{template, text, white_space};
 
@@ -20,6 +20,7 @@ pub(crate) struct NewRun {
     /// The definitions, which only a start adopts (B35).
     pub(crate) loaded: Arc<Loaded>,
     workflow_key: String,
+    inputs: Values,
     description: String,
 }
 
@@ -143,6 +144,7 @@ impl NewRun {
         let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
         Ok(Self {
             workflow_key: workflow.key.clone(),
+            inputs: Values::default(),
             description: description.to_owned(),
             loaded,
         })
@@ -153,10 +155,17 @@ impl NewRun {
     }
 
     /// The first state of the run.
-    pub(crate) fn state(&self, workflow: &Workflow, task_id: String, now: u64) -> RunState {
+    pub(crate) fn progress(&self, workflow: &Workflow, task_id: String, now: u64) -> RunProgress {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
         let catalog = &self.loaded.catalog;
-        start(workflow, catalog, task_id, &self.description, started_at)
+        start(
+            workflow,
+            catalog,
+            self.inputs.clone(),
+            task_id,
+            &self.description,
+            started_at,
+        )
     }
 
     /// The name of the session.

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::definition::{Catalog, ToolAccess};
 use crate::policy::STEP_TOOL;
-use crate::run::{Position, RunState, entry_name};
+use crate::run::{Position, RunProgress, RunState, entry_name};
 use crate::{template, text};
 
 /// The variables that role instruction, phase instructions and advance reminder know.
@@ -25,15 +25,20 @@ pub(crate) struct ContextVariables<'a> {
     blocked_tools: String,
     breadcrumb: String,
     step_count: String,
+    /// The values of the run, by the names of their variables.
+    values: &'a BTreeMap<String, String>,
+    comment: Option<&'a str>,
 }
 
 impl<'a> ContextVariables<'a> {
     pub(crate) fn of(
-        state: &'a RunState,
+        progress: &'a RunProgress,
         position: &Position<'a>,
         next: String,
+        values: &'a BTreeMap<String, String>,
         catalog: &'a Catalog,
     ) -> Self {
+        let RunProgress { state, data } = progress;
         let (workflow, phase) = (position.own_workflow(), position.phase);
         let is_closed = workflow.read_only_in(phase).is_some()
             && workflow.writable.is_empty()
@@ -55,6 +60,8 @@ impl<'a> ContextVariables<'a> {
             blocked_tools,
             breadcrumb: position.breadcrumb(),
             step_count: state.global_step_count.to_string(),
+            values,
+            comment: data.comment.as_deref(),
         }
     }
 
@@ -73,7 +80,8 @@ impl<'a> ContextVariables<'a> {
             "toolName" => Some(STEP_TOOL),
             "breadcrumbPath" => Some(&self.breadcrumb),
             "globalStepCount" => Some(&self.step_count),
-            _ => None,
+            "approval.comment" => self.comment,
+            name => self.values.get(name).map(String::as_str),
         })
     }
 }

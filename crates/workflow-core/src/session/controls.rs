@@ -4,18 +4,19 @@
 
 use std::collections::BTreeMap;
 
+use super::leave::{leads_to, meaning_of};
 use super::phase::ResolvedPhase;
 use super::phase_exit::ExitActivity;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
 use super::step_tool::{entered_text, said};
-use crate::definition::{Approval, Bound, Catalog, Phase, PhaseEntry, Workflow};
+use crate::definition::{Approval, Bound, Catalog, Phase, PhaseEntry, Target, Workflow};
 use crate::diagnostic::visible;
 use crate::effect::{DeferredAnswer, Effects};
 use crate::event::Answer;
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::{PersonMove, RunState, advance, entry_name, jump, phase_name};
+use crate::run::{Mover, PersonMove, RunProgress, RunState, advance, entry_name, jump, phase_name};
 use crate::text;
 use crate::types::{QuestionId, RequestId, Severity};
 use crate::white_space;
@@ -97,7 +98,7 @@ impl Control {
     /// True if its arguments can be completed.
     #[must_use]
     pub fn completes(self) -> bool {
-        matches!(self, Self::Goto | Self::Approve)
+        matches!(self, Self::Next | Self::Goto | Self::Approve)
     }
 
     /// The name of the command in the record of a move.
@@ -111,8 +112,8 @@ impl Control {
 pub(crate) struct PlannedMove {
     /// The state that the question to the person was about.
     from: RunState,
-    /// The state to enter.
-    pub(crate) to: RunState,
+    /// The progress to enter.
+    pub(crate) to: RunProgress,
     control: Control,
     /// The gates and approvals that are passed over.
     overrode: Vec<String>,
@@ -263,7 +264,7 @@ impl PersonExit {
 
     /// Plans the move to the next phase, past what is named.
     pub(crate) fn plan(&self, run: &ActiveRun, overrode: Vec<String>) -> Option<PlannedMove> {
-        let to = advance(run.state(), run.catalog()).ok()?;
+        let to = run.plan_leave(Mover::Person).ok()?;
         Some(PlannedMove {
             from: run.state().clone(),
             to,
@@ -280,7 +281,7 @@ impl PlannedMove {
         PersonMove {
             by: PERSON.to_owned(),
             command: self.control.short_name().to_owned(),
-            step: self.to.global_step_count,
+            step: self.to.state.global_step_count,
             overrode: self.overrode.clone(),
         }
     }
@@ -365,7 +366,7 @@ pub(crate) enum Plan {
 /// Plans `/workflow-skip`.
 pub(crate) fn plan_skip(run: &ActiveRun) -> Result<Plan, String> {
     let phase = run.phase().ok_or_else(no_definition)?;
-    let to = advance(run.state(), run.catalog()).map_err(|_| no_definition())?;
+    let to = advance(run.progress(), run.catalog()).map_err(|_| no_definition())?;
     let passed = conditions(&phase.phase);
     Ok(plan(run, phase, to, Control::Skip, passed))
 }
@@ -391,7 +392,7 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
             phase.label()
         ));
     }
-    let to = jump(run.state(), index, run.catalog()).map_err(|_| no_definition())?;
+    let to = jump(run.progress(), index, run.catalog()).map_err(|_| no_definition())?;
     let passed = if index > now {
         let between = &scope.phases[now..index];
         between
@@ -407,11 +408,11 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
 fn plan(
     run: &ActiveRun,
     phase: &ResolvedPhase,
-    to: RunState,
+    to: RunProgress,
     control: Control,
     passed: Vec<String>,
 ) -> Plan {
-    let next = phase_name(&to, run.catalog());
+    let next = phase_name(&to.state, run.catalog());
     let text = (!passed.is_empty()).then(|| ConfirmationText::passes_over(phase, &next, &passed));
     let planned = PlannedMove {
         from: run.state().clone(),
@@ -467,24 +468,13 @@ fn scope_of(run: &ActiveRun) -> Option<(&Workflow, usize)> {
     Some((scope, segment.phase_index))
 }
 
-fn entry_id(entry: &PhaseEntry) -> &str {
-    match entry {
-        PhaseEntry::Phase(phase) => &phase.id,
-        PhaseEntry::Subworkflow(key) => key,
-    }
-}
-
 /// Finds an entry by its id, or by its name if that is unique.
 fn find_entry(scope: &Workflow, wanted: &str, catalog: &Catalog) -> Option<usize> {
-    let by_id = scope
-        .phases
-        .iter()
-        .position(|entry| entry_id(entry) == wanted);
+    let by_id = scope.phases.iter().position(|entry| entry.id() == wanted);
     by_id.or_else(|| {
         let is_named = |entry: &PhaseEntry| {
             let name = entry_name(entry, catalog);
-            name.to_lowercase() == wanted.to_lowercase()
-                || entry_id(entry).eq_ignore_ascii_case(wanted)
+            name.to_lowercase() == wanted.to_lowercase() || entry.id().eq_ignore_ascii_case(wanted)
         };
         let mut found = (0..scope.phases.len()).filter(|&index| is_named(&scope.phases[index]));
         found.next().filter(|_| found.next().is_none())
@@ -498,11 +488,7 @@ fn listing(scope: &Workflow, now: usize, catalog: &Catalog) -> String {
         .enumerate()
         .map(|(index, entry)| {
             let here = if index == now { " (now)" } else { "" };
-            format!(
-                "  {} — {}{here}",
-                entry_id(entry),
-                entry_name(entry, catalog)
-            )
+            format!("  {} — {}{here}", entry.id(), entry_name(entry, catalog))
         })
         .collect();
     format!("Phases of {}:\n{}", scope.name, lines.join("\n"))
@@ -523,49 +509,81 @@ pub(crate) fn complete(
             let others = others.filter(|(index, _)| *index != now);
             let named = |(_, entry): (usize, &PhaseEntry)| {
                 let name = entry_name(entry, run.catalog());
-                (entry_id(entry).to_owned(), name.to_owned())
+                (entry.id().to_owned(), name.to_owned())
             };
             others.map(named).collect()
         }),
         Control::Approve => run.approval().map_or_else(Vec::new, |approval| {
-            let described = |(index, choice): (usize, &String)| {
-                let meaning = if index == 0 {
-                    "leaves the phase"
-                } else {
-                    "stays in the phase"
-                };
-                (choice.clone(), meaning.to_owned())
-            };
+            let described =
+                |(index, choice): (usize, &String)| (choice.clone(), meaning_of(approval, index));
             approval.choices.iter().enumerate().map(described).collect()
         }),
-        Control::Status | Control::Pause | Control::Resume | Control::Next | Control::Skip => {
-            Vec::new()
-        }
+        Control::Next => run.phase().map_or_else(Vec::new, |phase| {
+            let outcomes = phase.phase.outcomes.iter();
+            let described = outcomes.map(|outcome| (outcome.name.clone(), leads_to(&outcome.to)));
+            described.collect()
+        }),
+        Control::Status | Control::Pause | Control::Resume | Control::Skip => Vec::new(),
     };
     all.into_iter()
         .filter(|(value, _)| value.starts_with(prefix))
         .collect()
 }
 
+/// Notes the outcome that a person names; the refusal is shown to the person.
+pub(crate) fn choose_outcome(run: &mut ActiveRun, name: &str) -> Result<(), String> {
+    let Some(phase) = run.phase().map(|phase| &phase.phase) else {
+        return Ok(());
+    };
+    let found = phase.outcomes.iter().find(|outcome| outcome.name == name);
+    let outcome = match found {
+        Some(outcome) => outcome.clone(),
+        None if phase.outcomes.is_empty() && name.is_empty() => return Ok(()),
+        None if phase.outcomes.is_empty() => return Err(takes_no_argument(Control::Next, name)),
+        None => return Err(name_an_outcome(phase, name)),
+    };
+    run.leave.choose(outcome);
+    Ok(())
+}
+
+/// The answer to `/workflow-next` in a phase with outcomes, where none or an unknown one is named.
+fn name_an_outcome(phase: &Phase, argument: &str) -> String {
+    let lines = phase.outcomes.iter();
+    let lines: Vec<String> = lines
+        .map(|outcome| format!("  {} — {}", outcome.name, leads_to(&outcome.to)))
+        .collect();
+    let unknown = match argument {
+        "" => String::new(),
+        argument => format!(
+            "\"{}\" is not an outcome of {}. ",
+            visible(argument),
+            phase.name
+        ),
+    };
+    format!(
+        "{unknown}Say how {} ended: /workflow-next {{outcome}}\n{}",
+        phase.name,
+        lines.join("\n")
+    )
+}
+
 /// The answer of a person by `/workflow-approve`.
 #[derive(Debug)]
 pub(crate) struct Reply<'a> {
     pub(crate) choice: &'a str,
-    pub(crate) approves: bool,
+    /// The place that it leads to; `None` stays in the phase.
+    pub(crate) target: Option<Target>,
     pub(crate) comment: Option<String>,
 }
 
 /// Reads the arguments of `/workflow-approve`; the error is shown to the person.
 pub(crate) fn read_reply<'a>(approval: &'a Approval, arguments: &str) -> Result<Reply<'a>, String> {
     let usage = || {
-        let listed = approval.choices.iter().enumerate().map(|(index, choice)| {
-            let meaning = if index == 0 {
-                "leaves the phase"
-            } else {
-                "stays in the phase"
-            };
-            format!("  {choice} — {meaning}")
-        });
+        let listed = approval
+            .choices
+            .iter()
+            .enumerate()
+            .map(|(index, choice)| format!("  {choice} — {}", meaning_of(approval, index)));
         let listed: Vec<String> = listed.collect();
         let show = approval.show.as_deref();
         let show = show.map_or_else(String::new, |file| format!("\nLook at: {file}"));
@@ -596,7 +614,7 @@ pub(crate) fn read_reply<'a>(approval: &'a Approval, arguments: &str) -> Result<
     let comment = white_space::trim(rest);
     Ok(Reply {
         choice,
-        approves: index == 0,
+        target: approval.target(index),
         comment: (!comment.is_empty()).then(|| comment.to_owned()),
     })
 }
@@ -664,6 +682,8 @@ pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option
         }
         (None, Some(PauseReason::Error)) => "⏸ paused: error of the model".to_owned(),
         (None, Some(PauseReason::Question)) => "⏸ paused: the agent asks you".to_owned(),
+        (None, Some(PauseReason::Visits)) => "⏸ paused: limit of visits".to_owned(),
+        (None, Some(PauseReason::Budget)) => "⏸ paused: budget used up".to_owned(),
         (None, None) => return None,
     })
 }

@@ -10,6 +10,7 @@ pub(crate) mod commands;
 mod context;
 mod controls;
 mod ids;
+mod leave;
 pub(crate) mod phase;
 mod phase_exit;
 mod problems;
@@ -37,7 +38,7 @@ use self::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use self::problems::ShownProblems;
 use self::questions::{QuestionTable, TIMED_OUT, Topic};
 use self::run::{ActiveRun, Restoring, guards_weakened, switch_approval};
-use self::step_tool::Cancellation;
+use self::step_tool::{Cancellation, NoMove};
 use self::tool_guard::CallGuard;
 use self::triggers::{Accepted, TriggerQueue};
 use self::weaker_guards::WeakerGuards;
@@ -50,13 +51,14 @@ use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::Report;
 use crate::policy::rules::Call;
-use crate::run::{PersonMove, RunState, cancel, phase_name, restore};
+use crate::run::{PersonMove, RunProgress, cancel, phase_name, restore};
 use crate::types::{Millis, QuestionId, RequestId, Severity};
 use crate::white_space;
 
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
+pub use self::leave::StepCall;
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
 pub use self::view::{Crumb, PhaseView, View};
@@ -522,21 +524,20 @@ impl Session {
     pub fn handle_workflow_step(
         &mut self,
         request: RequestId,
-        action: Option<&str>,
-        summary: Option<&str>,
+        call: &StepCall<'_>,
         out: &mut Effects,
     ) -> Reply<ToolAnswer> {
         self.on_activity(Activity::CallsStep, out);
-        if action != Some("cancel") {
+        if call.action != Some("cancel") {
             self.forget_first_cancel();
         }
-        let reply = Reply::Now(match action {
+        let reply = Reply::Now(match call.action {
             Some("status") => {
                 self.mark_phase_read();
                 step_tool::status(self.run.as_ref())
             }
             Some("next") => {
-                let reply = self.leave_phase(request, summary, out);
+                let reply = self.leave_phase(request, call, out);
                 self.refresh_status(out);
                 return reply;
             }
@@ -919,18 +920,18 @@ impl Session {
         let Some(workflow) = new.workflow() else {
             return;
         };
-        let state = new.state(workflow, self.ids.task(out.now()), out.now());
+        let progress = new.progress(workflow, self.ids.task(out.now()), out.now());
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&new.loaded.settings);
         self.auto_continue.forget_reminder();
         if let Some(run) = &mut self.run {
             run.clear_approval(out);
         }
-        self.run = Some(ActiveRun::start(state.clone(), &new.loaded));
+        self.run = Some(ActiveRun::start(progress.clone(), &new.loaded));
         // Whatever this response did to the replaced run, it has not moved the new one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.sent_context = SentContext::default();
-        self.enter(state, None, out);
+        self.enter(progress, None, out);
         if self.settings.triggers != triggers {
             self.watch_triggers(out);
         }
@@ -941,24 +942,24 @@ impl Session {
     }
 
     /// Moves the run to another state.
-    fn enter(&mut self, state: RunState, moved_by: Option<PersonMove>, out: &mut Effects) {
+    fn enter(&mut self, progress: RunProgress, moved_by: Option<PersonMove>, out: &mut Effects) {
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit("the run moved on meanwhile", out);
         self.cancel_confirmations(out);
         self.cancel_pending_calls("the run moved on", out);
         self.sent_context.leave_phase();
         let Some(run) = &mut self.run else { return };
-        if *run.state() != state {
+        if *run.state() != progress.state {
             run.clear_approval(out);
         }
-        run.enter(state, moved_by, &self.settings, out);
+        run.enter(progress, moved_by, &self.settings, out);
         self.set_status(out);
     }
 
     /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
-    fn move_by_tool(&mut self, state: RunState, out: &mut Effects) {
+    fn move_by_tool(&mut self, progress: RunProgress, out: &mut Effects) {
         self.turn_moved = self.turn_moved.map(|_| true);
-        self.enter(state, None, out);
+        self.enter(progress, None, out);
         if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
             self.sent_context.note_instructions(&phase.context);
         }
@@ -967,7 +968,7 @@ impl Session {
     fn leave_phase(
         &mut self,
         request: RequestId,
-        summary: Option<&str>,
+        call: &StepCall<'_>,
         out: &mut Effects,
     ) -> Reply<ToolAnswer> {
         if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
@@ -980,14 +981,18 @@ impl Session {
             return Reply::Now(answer);
         }
         if let (Some(run), None) = (&mut self.run, self.exit.activity()) {
-            run.summary = summary.map(str::to_owned);
+            run.summary = call.summary.map(str::to_owned);
+            if let Err(answer) = run.accept(call) {
+                return Reply::Now(answer);
+            }
         }
         let (exit, mut context) = self.exit_parts();
         match exit.begin(request, &mut context, out) {
             ExitOutcome::Wait => Reply::Later,
-            ExitOutcome::Stay(answer)
-            | ExitOutcome::NotPassed(answer, _)
-            | ExitOutcome::Declined(answer) => Reply::Now(answer),
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => Reply::Now(answer),
+            ExitOutcome::NotPassed(answer, reports) => {
+                Reply::Now(self.not_passed(answer, &reports, out))
+            }
             ExitOutcome::Advance(reports) => Reply::Now(self.advance(&reports, out)),
         }
     }
@@ -1026,10 +1031,16 @@ impl Session {
         } = step;
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),
-            ExitOutcome::Stay(answer)
-            | ExitOutcome::NotPassed(answer, _)
-            | ExitOutcome::Declined(answer) => answer,
-            ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
+            ExitOutcome::NotPassed(answer, reports) => {
+                self.not_passed(answer, &reports, &mut collected)
+            }
+            ExitOutcome::Advance(reports) => {
+                if let (Some(run), Some(comment)) = (&mut self.run, comment) {
+                    run.leave.comment(comment);
+                }
+                self.advance(&reports, &mut collected)
+            }
         };
         let answer = step_tool::with_comment(answer, comment);
         // With the answer, so that a host that waits for it hears nothing else before.
@@ -1066,7 +1077,10 @@ impl Session {
         argument: &str,
         out: &mut Effects,
     ) -> Reply<()> {
-        let takes_argument = matches!(control, Control::Goto | Control::Approve);
+        let takes_argument = matches!(
+            control,
+            Control::Goto | Control::Approve | Control::Next | Control::Resume
+        );
         let Some(run) = self.run.as_mut().filter(|run| run.is_active()) else {
             out.notify(Severity::Info, controls::no_run(control));
             return Reply::Now(());
@@ -1091,8 +1105,8 @@ impl Session {
                 let message = "⏸ The workflow is paused: the agent gets no reminders until /workflow-resume. Its rules stay in force.";
                 out.notify(Severity::Info, message);
             }
-            Control::Resume => self.resume(out),
-            Control::Next => return self.next_by_person(request, out),
+            Control::Resume => self.resume(argument, out),
+            Control::Next => return self.next_by_person(request, argument, out),
             Control::Skip => {
                 let plan = controls::plan_skip(run);
                 return self.move_or_confirm(request, plan, out);
@@ -1107,9 +1121,14 @@ impl Session {
     }
 
     /// Resumes the run for its owner, and reminds an idle agent.
-    fn resume(&mut self, out: &mut Effects) {
+    fn resume(&mut self, argument: &str, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
+        if !argument.is_empty() {
+            let message = controls::takes_no_argument(Control::Resume, argument);
+            return out.notify(Severity::Warning, message);
+        }
         let counters = run.counters;
+        let allowed = run.allow_visit();
         if !counters.paused_by_owner && counters.paused.is_none() {
             let message = "The workflow is not paused.";
             return out.notify(Severity::Info, message);
@@ -1120,7 +1139,12 @@ impl Session {
             return out.notify(Severity::Info, message);
         }
         self.auto_continue.forget_reminder();
-        out.notify(Severity::Info, "▶ The workflow is resumed.");
+        let message = if allowed {
+            "▶ The workflow is resumed, and the phase may be entered once more."
+        } else {
+            "▶ The workflow is resumed."
+        };
+        out.notify(Severity::Info, message);
         if self.triggers.is_idle(out.now())
             && let Some(phase) = self.phase().filter(|phase| !phase.auto_continue.wait)
         {
@@ -1169,7 +1193,12 @@ impl Session {
     }
 
     /// Leaves the phase through its gate, as its owner asks.
-    fn next_by_person(&mut self, request: RequestId, out: &mut Effects) -> Reply<()> {
+    fn next_by_person(
+        &mut self,
+        request: RequestId,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Reply<()> {
         if let Some(refusal) = self.exit.activity().map(controls::exit_refusal) {
             out.notify(Severity::Info, refusal);
             return Reply::Now(());
@@ -1181,6 +1210,12 @@ impl Session {
         if run.approval().is_some() && !self.questions.can_ask() {
             let message = "This phase needs an approval, and this host has no dialog for it. Answer with /workflow-approve.";
             out.notify(Severity::Warning, message);
+            return Reply::Now(());
+        }
+        if let Some(run) = &mut self.run
+            && let Err(refusal) = controls::choose_outcome(run, argument)
+        {
+            out.notify(Severity::Warning, refusal);
             return Reply::Now(());
         }
         self.controls.begin_exit(request, Control::Next, None);
@@ -1245,7 +1280,7 @@ impl Session {
             self.finish_exit_with(step, reply.comment.as_deref(), out);
             return Reply::Now(());
         }
-        if !reply.approves {
+        let Some(target) = reply.target else {
             if let Some(run) = &mut self.run {
                 run.drop_approval(out);
             }
@@ -1264,6 +1299,12 @@ impl Session {
             }
             self.send_to_agent(text, Delivery::Steer, out);
             return Reply::Now(());
+        };
+        if let Some(run) = &mut self.run {
+            run.leave.decide(target);
+            if let Some(comment) = &reply.comment {
+                run.leave.comment(comment);
+            }
         }
         self.controls
             .begin_exit(request, Control::Approve, reply.comment);
@@ -1307,7 +1348,7 @@ impl Session {
                 let run = self.run.as_ref();
                 let planned = run.and_then(|run| {
                     let planned = exit.plan(run, overrode)?;
-                    let next = phase_name(&planned.to, run.catalog());
+                    let next = phase_name(&planned.to.state, run.catalog());
                     let text = ConfirmationText::not_passed(run.phase()?, &next, &reports);
                     Some((planned, text))
                 });
@@ -1339,7 +1380,7 @@ impl Session {
         let from = from.unwrap_or_default();
         self.auto_continue.forget_reminder();
         let to = planned.to.clone();
-        if to.active {
+        if to.state.active {
             self.enter(to, Some(planned.record()), out);
         } else {
             self.auto_continue.cancel_countdown(out);
@@ -1347,7 +1388,7 @@ impl Session {
             self.cancel_confirmations(out);
             if let Some(run) = &mut self.run {
                 run.clear_approval(out);
-                run.end_by_person(to, planned.record());
+                run.end_by_person(to.state, planned.record());
             }
         }
         let Some(run) = &self.run else { return };
@@ -1373,33 +1414,85 @@ impl Session {
 
     /// Leaves the phase after its gate passed with these reports.
     fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
-        let answer = match step_tool::plan_advance(self.run.as_ref()) {
-            Ok((state, planned)) => {
+        let answer = match step_tool::plan_leave(self.run.as_ref(), self.jumps()) {
+            Ok((progress, planned)) => {
                 if let Some(run) = &self.run {
                     run.record_approval(reports, out);
                 }
-                self.move_by_tool(state, out);
+                self.move_by_tool(progress, out);
                 step_tool::advanced(&planned, self.run.as_ref())
             }
-            Err(answer) => answer,
+            Err(why) => self.stay(why, out),
         };
         step_tool::with_reports(answer, reports)
     }
 
+    /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
+    fn not_passed(
+        &mut self,
+        answer: ToolAnswer,
+        reports: &[Report],
+        out: &mut Effects,
+    ) -> ToolAnswer {
+        let jumps = self.jumps();
+        let planned = self
+            .run
+            .as_ref()
+            .and_then(|run| run.plan_failure(reports, jumps));
+        match planned {
+            None => answer,
+            Some(Ok(progress)) => {
+                self.move_by_tool(progress, out);
+                step_tool::sent_back(&answer, self.run.as_ref())
+            }
+            Some(Err(limit)) => {
+                let refused = self.stay(NoMove::Limit(limit), out);
+                ToolAnswer {
+                    text: format!("{}\n\n{}", answer.text, refused.text),
+                    ..answer
+                }
+            }
+        }
+    }
+
+    /// Stays in the phase, because a move is not possible. At a limit the run pauses.
+    fn stay(&mut self, why: NoMove, out: &mut Effects) -> ToolAnswer {
+        match why {
+            NoMove::Refused(answer) => answer,
+            NoMove::Limit(limit) => {
+                if let Some(run) = &mut self.run {
+                    run.pause_at_visits(&limit, out);
+                }
+                let message = format!(
+                    "⏸ The workflow is paused: {} has been entered {} times, which is its limit. /workflow-resume allows one more \
+                     visit; /workflow-goto goes elsewhere.",
+                    limit.name, limit.visits
+                );
+                out.notify(Severity::Warning, message);
+                step_tool::visits_used_up(&limit, self.run.as_ref())
+            }
+        }
+    }
+
+    /// The times that a jump may lead into a phase without a limit of its own.
+    fn jumps(&self) -> u32 {
+        self.settings.limits.max_visits
+    }
+
     fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {
-        match step_tool::plan_repeat(self.run.as_ref()) {
-            Ok((state, planned)) => {
-                self.move_by_tool(state, out);
+        match step_tool::plan_repeat(self.run.as_ref(), self.jumps()) {
+            Ok((progress, planned)) => {
+                self.move_by_tool(progress, out);
                 step_tool::repeated(&planned, self.run.as_ref())
             }
-            Err(answer) => answer,
+            Err(why) => self.stay(why, out),
         }
     }
 
     fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
         match step_tool::plan_cancel(self.run.as_mut()) {
-            Cancellation::Confirmed(state, answer) => {
-                self.enter(state, None, out);
+            Cancellation::Confirmed(progress, answer) => {
+                self.enter(progress, None, out);
                 answer
             }
             Cancellation::Unconfirmed(answer) => answer,

@@ -2,19 +2,19 @@
 //!
 //! Made once per change of the run, so that an event only looks values up and never walks the path or the catalog.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::context::{ContextVariables, PhaseContext};
 use crate::definition::{
-    Catalog, Checkpoint, ContextMode, OnRepeat, Phase, PhaseEntry, Settings, Tier, ToolAccess,
-    Workflow,
+    Approval, Catalog, Checkpoint, ContextMode, OnRepeat, Phase, PhaseEntry, Settings, Tier,
+    ToolAccess, Workflow,
 };
 use crate::policy::results::Results;
 use crate::policy::rules::{
     Call, Decision, Denial, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
-use crate::run::{Position, RunState, Stale, advance};
+use crate::run::{Position, RunProgress, RunState, Stale, advance};
 use crate::template::Split;
 use crate::{template, text};
 
@@ -94,13 +94,16 @@ pub struct Crumb {
 impl ResolvedPhase {
     /// Resolves the phase of a state, or says why the run does not fit its definitions.
     pub(crate) fn of(
-        state: &RunState,
+        progress: &RunProgress,
         catalog: &Catalog,
         settings: &Settings,
     ) -> Result<Self, Stale> {
+        let state = &progress.state;
         let position = Position::of(state, catalog)?;
         let root = position.root();
-        let variables = ContextVariables::of(state, &position, next_name(state, catalog)?, catalog);
+        let values = progress.data.variables(&position, catalog);
+        let next = next_name(progress, catalog)?;
+        let variables = ContextVariables::of(progress, &position, next, &values, catalog);
         let instructions = variables.resolve(&position.phase.instructions);
         let innermost = position.innermost();
         let context_mode = root
@@ -131,11 +134,17 @@ impl ResolvedPhase {
             block_reason: block_reason(&position),
             context,
             context_mode,
-            reminder: reminder(state, &position, context_mode),
+            reminder: reminder(state, &position, &values, context_mode),
             auto_continue: auto_continue(&position, settings),
             checkpoint: checkpoint(&position, settings),
             phase: Phase {
                 instructions,
+                approve: position.phase.approve.as_ref().map(|approve| Approval {
+                    ask: template::resolve(&approve.ask, |name| {
+                        values.get(name).map(String::as_str)
+                    }),
+                    ..approve.clone()
+                }),
                 ..position.phase.clone()
             },
         })
@@ -314,8 +323,8 @@ fn breadcrumb(position: &Position<'_>) -> Vec<Crumb> {
 }
 
 /// The phase that `next` really enters; `DONE` only when it completes the run (B04).
-fn next_name(state: &RunState, catalog: &Catalog) -> Result<String, Stale> {
-    let next = advance(state, catalog)?;
+fn next_name(progress: &RunProgress, catalog: &Catalog) -> Result<String, Stale> {
+    let next = advance(progress, catalog)?.state;
     if !next.active {
         return Ok("DONE".to_owned());
     }
@@ -377,7 +386,12 @@ fn block_reason(position: &Position<'_>) -> Split {
 }
 
 /// hook-lifecycle: Case B, step 3. It contains the instructions as they are written.
-fn reminder(state: &RunState, position: &Position<'_>, mode: ContextMode) -> Reminder {
+fn reminder(
+    state: &RunState,
+    position: &Position<'_>,
+    values: &BTreeMap<String, String>,
+    mode: ContextMode,
+) -> Reminder {
     let root = position.root();
     let own = root.templates.not_done_reminder.as_deref();
     let resolve = |template| {
@@ -389,7 +403,7 @@ fn reminder(state: &RunState, position: &Position<'_>, mode: ContextMode) -> Rem
             "taskDescription" => Some(&state.task_description),
             "taskId" => Some(&state.task_id),
             "workflowKey" => Some(&state.workflow_key),
-            _ => None,
+            name => values.get(name).map(String::as_str),
         })
     };
     let may_be_short = own.is_none() && mode == ContextMode::ByChange;

@@ -10,10 +10,11 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::ids::Ids;
+use super::leave::meaning_of;
 use super::phase::ResolvedPhase;
 use super::questions::{QuestionTable, QuestionText, TIMED_OUT, Topic};
 use super::run::ActiveRun;
-use crate::definition::{Approval, Check, Gate, RunCheck};
+use crate::definition::{Approval, Check, Gate, RunCheck, Target};
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Effect, Effects, GateRun, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
@@ -21,7 +22,7 @@ use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
 use crate::policy::results::Results;
 use crate::reminders::PauseReason;
-use crate::run::{StoredGate, advance, entry_type, phase_name};
+use crate::run::{Mover, StoredGate, entry_type, phase_name};
 use crate::text::shortened;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
 
@@ -690,10 +691,21 @@ impl PhaseExit {
             }
             Answer::Confirmed(_) | Answer::Dismissed => None,
         };
-        match choice {
-            None => self.look_up(pending, IfUndecided::Pause(DISMISSED), context, out),
-            Some(0) => self.approved(pending, context, out),
-            Some(choice) => {
+        let Some(choice) = choice else {
+            return self.look_up(pending, IfUndecided::Pause(DISMISSED), context, out);
+        };
+        match approval.target(choice) {
+            Some(target) => {
+                let is_onward = target.phase().is_none() && target != Target::Cancel;
+                run.leave.decide(target);
+                if is_onward {
+                    self.approved(pending, context, out)
+                } else {
+                    // A way back or out does not need a fresh result.
+                    ExitOutcome::Advance(pending.reports)
+                }
+            }
+            None => {
                 run.drop_approval(out);
                 let choice = &approval.choices[choice];
                 ExitOutcome::Declined(ToolAnswer {
@@ -752,12 +764,20 @@ fn approval_message(
     if let Some(file) = &approval.show {
         lines.push(format!("File: {}", visible(file)));
     }
-    let next = advance(run.state(), run.catalog())
-        .map_or_else(|_| String::new(), |state| phase_name(&state, run.catalog()));
-    let first = approval.choices.first().map_or("", String::as_str);
-    lines.push(format!(
-        "\n\"{first}\" leaves {name} for {next}. Any other answer stays in {name}, and the agent is told it."
-    ));
+    if approval.targets.is_empty() {
+        let next = run.plan_leave(Mover::Person);
+        let next = next.map_or_else(|_| String::new(), |to| phase_name(&to.state, run.catalog()));
+        let first = approval.choices.first().map_or("", String::as_str);
+        lines.push(format!(
+            "\n\"{first}\" leaves {name} for {next}. Any other answer stays in {name}, and the agent is told it."
+        ));
+    } else {
+        lines.push(String::new());
+        let choices = approval.choices.iter().enumerate();
+        lines.extend(
+            choices.map(|(index, choice)| format!("\"{choice}\" {}.", meaning_of(approval, index))),
+        );
+    }
     lines.join("\n")
 }
 

@@ -9,7 +9,7 @@ use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply, Too
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::gate_report::Report;
 use workflow_core::policy::rules::{Call, PlainPaths};
-use workflow_core::session::Abilities;
+use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::{GateRunId, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 
@@ -176,7 +176,11 @@ impl Host {
 
     fn tool(&mut self, request: RequestId, action: &str) {
         self.step(|session, out| {
-            session.handle_workflow_step(request, Some(action), None, out);
+            let call = StepCall {
+                action: Some(action),
+                ..StepCall::default()
+            };
+            session.handle_workflow_step(request, &call, out);
         });
     }
 

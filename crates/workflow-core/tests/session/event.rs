@@ -9,7 +9,7 @@ use workflow_core::effect::{
 };
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::rules::{Call, PlainPaths};
-use workflow_core::session::Control;
+use workflow_core::session::{Control, StepCall};
 use workflow_core::types::{QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 
@@ -56,8 +56,7 @@ pub(crate) enum Event<'a> {
     },
     Step {
         request: RequestId,
-        action: Option<&'a str>,
-        summary: Option<&'a str>,
+        call: StepCall<'a>,
     },
     StepCancelled {
         request: RequestId,
@@ -165,12 +164,8 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
         }
         Event::Compacted => session.handle_compaction(),
         Event::Settings { loaded } => session.handle_settings(loaded, out),
-        Event::Step {
-            request,
-            action,
-            summary,
-        } => {
-            return match session.handle_workflow_step(request, action, summary, out) {
+        Event::Step { request, call } => {
+            return match session.handle_workflow_step(request, &call, out) {
                 Reply::Later => Replied::Later(request, RequestKind::Step),
                 Reply::Now(answer) => Replied::Now(Some(render_answer("", &answer))),
             };

@@ -9,6 +9,7 @@ mod consent;
 mod context;
 mod controls;
 mod event;
+mod flow;
 mod gates;
 mod in_force;
 mod limits;

@@ -11,7 +11,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::effect::{Action, ApprovalRequest, Delivery, Effect};
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
-use workflow_core::session::{Abilities, Control};
+use workflow_core::session::{Abilities, Control, StepCall};
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
 use workflow_core::{Effects, Session};
 
@@ -338,11 +338,28 @@ impl World {
     }
 
     pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
+        self.call_step(StepCall {
+            action: Some(action),
+            ..StepCall::default()
+        })
+    }
+
+    /// Leaves the phase with an outcome, or none if it is empty, and with outputs.
+    pub(crate) fn next(&mut self, outcome: &str, outputs: &serde_json::Value) -> Vec<String> {
+        let outputs = serde_json::value::to_raw_value(outputs).unwrap();
+        self.call_step(StepCall {
+            action: Some("next"),
+            outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
+            outputs: Some(&outputs),
+            ..StepCall::default()
+        })
+    }
+
+    pub(crate) fn call_step(&mut self, call: StepCall<'_>) -> Vec<String> {
         self.requests += 1;
         self.step(Event::Step {
             request: RequestId(self.requests),
-            action: Some(action),
-            summary: None,
+            call,
         })
     }
 

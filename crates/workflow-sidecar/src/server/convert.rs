@@ -436,6 +436,8 @@ fn pause_reason(reason: PauseReason) -> &'static str {
         PauseReason::Error => "error",
         PauseReason::Question => "question",
         PauseReason::Approval => "approval",
+        PauseReason::Visits => "visits",
+        PauseReason::Budget => "budget",
     }
 }
 

@@ -90,6 +90,14 @@ fn step_tool() -> ToolDeclaration {
                 "type": "string",
                 "description": "what was done in the phase, in a sentence or two",
             },
+            "outcome": {
+                "type": "string",
+                "description": "next: how the phase ended, in a phase that lists outcomes",
+            },
+            "outputs": {
+                "type": "object",
+                "description": "next: the values that the phase asks for, by name",
+            },
         },
         "required": ["action"],
     });

@@ -453,5 +453,7 @@ fn pause_text(reason: PauseReason) -> &'static str {
         PauseReason::Error => "the model's answer ended in an error",
         PauseReason::Question => "the agent asked a question",
         PauseReason::Approval => "the phase needs the user's word",
+        PauseReason::Visits => "a phase may not be entered again",
+        PauseReason::Budget => "a budget is used up",
     }
 }

@@ -116,6 +116,20 @@ impl PhaseEntry {
 }
 
 impl Phase {
+    /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.
+    #[must_use]
+    pub fn has_flow(&self) -> bool {
+        let leads_elsewhere = |gate: &Gate| gate.on_fail.is_some();
+        !self.when.is_empty()
+            || !self.outcomes.is_empty()
+            || self.max_visits.is_some()
+            || self.gate.iter().any(leads_elsewhere)
+            || self
+                .approve
+                .as_ref()
+                .is_some_and(|approve| !approve.targets.is_empty())
+    }
+
     /// Returns whether it has a list of tools or rules, which replace the `read-only` of its workflow.
     #[must_use]
     pub fn has_tools(&self) -> bool {
