@@ -5,6 +5,7 @@ mod history;
 mod parameters;
 mod resolve;
 mod restore;
+mod spending;
 mod state;
 mod stored;
 mod stored_state;
@@ -16,8 +17,11 @@ pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};
 pub use restore::{RestoredRun, restore};
+pub use spending::{Meter, Share, Spending, Unit, Usage, read_allowance};
 pub use state::{Path, PathSegment, RunState};
-pub use stored::{PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, entry_type};
+pub use stored::{
+    PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, entry_type,
+};
 pub(crate) use stored_state::MAX_TIME;
 pub use transition::{
     Mover, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start,

@@ -11,7 +11,10 @@ use crate::reminders::ContinueCounters;
 
 use super::history::{FollowedDefinition, History, Refused};
 use super::stored::{VERSION, entry_type};
-use super::{PersonMove, RunData, RunState, StoredDefinition, StoredGate, StoredGuards, StoredRun};
+use super::{
+    Meter, PersonMove, RunData, RunState, Spending, StoredDefinition, StoredGate, StoredGuards,
+    StoredRun, StoredSpending,
+};
 
 /// The content of the entries.
 #[derive(Debug, Default)]
@@ -34,6 +37,8 @@ pub struct RestoredRun {
     pub moved_by: Option<PersonMove>,
     /// What the run had collected.
     pub data: RunData,
+    /// What it had used of its budgets.
+    pub spending: Spending,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// Reports on entries that could not be used.
@@ -87,6 +92,19 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             restored.approval_seal = run.approval_seal;
             restored.moved_by = run.moved_by;
             restored.data = run.data;
+        }
+        let stored: Option<StoredSpending> = last_of_run(
+            entries,
+            entry_type::BUDGET,
+            &task_id,
+            |_| true,
+            &mut restored.diagnostics,
+        );
+        if let Some(stored) = stored {
+            restored.spending = stored.spending;
+            if stored.step != step {
+                restored.spending.phase = Meter::default();
+            }
         }
         restored.baseline = last_baseline(entries, &task_id, step);
     }

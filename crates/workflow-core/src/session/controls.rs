@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::leave::{leads_to, meaning_of};
+use super::leave::{leads_to, meaning_of, outcomes_text};
 use super::phase::ResolvedPhase;
 use super::phase_exit::ExitActivity;
 use super::questions::{QuestionTable, QuestionText, Topic};
@@ -642,6 +642,20 @@ pub(crate) fn takes_no_argument(control: Control, argument: &str) -> String {
     )
 }
 
+/// The answer to `/workflow-resume` with an argument that allows nothing.
+pub(crate) fn no_allowance(argument: &str, used_up: Option<String>) -> String {
+    match used_up {
+        Some(used_up) => format!(
+            "\"{}\" allows nothing: the budget that is used up is {used_up}. Write for example /workflow-resume +20 turns.",
+            visible(argument)
+        ),
+        None => format!(
+            "No budget is used up, so there is nothing to allow: \"{}\" was not understood, and nothing was done.",
+            visible(argument)
+        ),
+    }
+}
+
 /// The answer without a definition.
 pub(crate) fn no_definition() -> String {
     "The definition of this workflow is missing, so it cannot be moved. /cancel-workflow ends it."
@@ -714,6 +728,15 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
         (count, Bound::Unlimited) => Some(format!("Reminders: {count}")),
     };
     lines.extend(reminders);
+    if let Some(visit) = run.visit_note() {
+        lines.push(visit);
+    }
+    if !phase.phase.outcomes.is_empty() {
+        lines.push(format!("Outcomes: {}", outcomes_text(&phase.phase)));
+    }
+    if !run.budgets.is_empty() {
+        lines.push(format!("Budget: {}", run.budgets.describe()));
+    }
     lines.push(format!("Steps: {}", state.global_step_count));
     lines.push(format!("Started: {}", text::moment(state.started_at)));
     lines.join("\n")

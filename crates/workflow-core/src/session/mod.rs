@@ -5,6 +5,7 @@
 
 pub(crate) mod announcement;
 mod auto_continue;
+mod budget;
 mod checkpoints;
 pub(crate) mod commands;
 mod context;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
+use self::budget::Budgets;
 use self::checkpoints::Checkpoints;
 use self::commands::{NewRun, PendingStarts, StartOutcome};
 use self::context::SentContext;
@@ -51,10 +53,12 @@ use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::Report;
 use crate::policy::rules::Call;
-use crate::run::{PersonMove, RunProgress, cancel, phase_name, restore};
+use crate::reminders::PauseReason;
+use crate::run::{PersonMove, RunProgress, cancel, phase_name, read_allowance, restore};
 use crate::types::{Millis, QuestionId, RequestId, Severity};
 use crate::white_space;
 
+pub use self::budget::TurnUsage;
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
@@ -389,6 +393,7 @@ impl Session {
     /// Handles the start of the agent.
     pub fn handle_agent_start(&mut self, out: &mut Effects) {
         self.on_activity(Activity::Starts, out);
+        self.spend(|_| {}, out);
     }
 
     /// Handles the start of one response of the model; `index` is its number, as the host counts.
@@ -403,6 +408,7 @@ impl Session {
                 .record(index, self.host.project_trusted, out);
         }
         self.turn_moved = Some(false);
+        self.spend(|_| {}, out);
         // A message to a busy agent reaches it between two responses.
         self.mark_phase_read();
     }
@@ -410,8 +416,13 @@ impl Session {
     /// Handles the end of one response of the model (hook-lifecycle: "updateStatus").
     ///
     /// A first `cancel` survives this: the model can confirm only in its next response (A03).
-    pub fn handle_turn_end(&mut self, out: &mut Effects) {
+    pub fn handle_turn_end(&mut self, usage: TurnUsage, out: &mut Effects) {
         self.on_activity(Activity::Continues, out);
+        let count = |budgets: &mut Budgets| budgets.count_turn(usage);
+        self.spend(count, out);
+        if let Some(run) = &mut self.run {
+            run.persist_spending(out);
+        }
         self.turn_moved = None;
         self.set_status(out);
     }
@@ -439,6 +450,8 @@ impl Session {
         if !run.is_active() {
             return self.announce_end(out);
         }
+        run.budgets.stop(out.now());
+        run.persist_spending(out);
         let cancelled = self
             .auto_continue
             .on_agent_stopped(last, run, shows_widgets, out);
@@ -462,9 +475,41 @@ impl Session {
         out: &mut Effects,
     ) -> Reply<ToolDecision> {
         self.on_activity(Activity::CallsTool, out);
+        if call.tool() != STEP_TOOL
+            && let Some(used_up) = self.spend(Budgets::count_call, out)
+        {
+            return Reply::Now(tool_guard::budget_used_up(&used_up));
+        }
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
         self.calls
             .on_call(request, call, phase, &mut self.questions, out)
+    }
+
+    /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
+    fn spend(&mut self, count: impl FnOnce(&mut Budgets), out: &mut Effects) -> Option<String> {
+        let run = self.run.as_mut().filter(|run| run.is_active())?;
+        if run.budgets.is_empty() {
+            return None;
+        }
+        run.budgets.tick(out.now());
+        let before = run.budgets.used_up();
+        count(&mut run.budgets);
+        let warnings = run.budgets.warnings();
+        if let Some(used_up) = run.budgets.used_up() {
+            if run.counters.paused != Some(PauseReason::Budget) {
+                run.pause(PauseReason::Budget, out);
+                let message = budget::paused(&used_up);
+                out.notify(Severity::Warning, message);
+                self.refresh_status(out);
+            }
+        } else if !warnings.is_empty() {
+            let message = budget::warning(&warnings);
+            out.act(Action::SendUserMessage {
+                content: message,
+                delivery: Delivery::Steer,
+            });
+        }
+        before
     }
 
     /// Handles the result of a tool. Returns the content that the model reads instead.
@@ -535,6 +580,10 @@ impl Session {
             Some("status") => {
                 self.mark_phase_read();
                 step_tool::status(self.run.as_ref())
+            }
+            Some("next" | "loop") if self.budget_used_up().is_some() => {
+                let used_up = self.budget_used_up().unwrap_or_default();
+                step_tool::budget_used_up(&used_up)
             }
             Some("next") => {
                 let reply = self.leave_phase(request, call, out);
@@ -766,6 +815,12 @@ impl Session {
     /// The phase, if a run is active and fits its definitions.
     fn phase(&self) -> Option<&ResolvedPhase> {
         self.run.as_ref()?.phase()
+    }
+
+    /// The limit of a budget of the active run that is used up.
+    fn budget_used_up(&self) -> Option<String> {
+        let run = self.run.as_ref().filter(|run| run.is_active())?;
+        run.budgets.used_up()
     }
 
     /// The status line (hook-lifecycle: "updateStatus").
@@ -1124,8 +1179,13 @@ impl Session {
     fn resume(&mut self, argument: &str, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
         if !argument.is_empty() {
-            let message = controls::takes_no_argument(Control::Resume, argument);
-            return out.notify(Severity::Warning, message);
+            let allowance = read_allowance(argument);
+            let allowed = allowance.is_some_and(|(amount, unit)| run.budgets.allow(amount, unit));
+            if !allowed {
+                let message = controls::no_allowance(argument, run.budgets.used_up());
+                return out.notify(Severity::Warning, message);
+            }
+            run.persist_spending(out);
         }
         let counters = run.counters;
         let allowed = run.allow_visit();
@@ -1134,6 +1194,10 @@ impl Session {
             return out.notify(Severity::Info, message);
         }
         run.resume(out);
+        if let Some(used_up) = run.budgets.used_up() {
+            let message = budget::paused(&used_up);
+            return out.notify(Severity::Info, message);
+        }
         if run.counters.paused.is_some() {
             let message = "The workflow waits for your approval: /workflow-approve answers.";
             return out.notify(Severity::Info, message);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::budget::{Budgets, Limit};
 use super::leave::{Leave, StepCall};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
@@ -16,8 +17,8 @@ use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, Stale,
-    StoredDefinition, StoredGate, StoredGuards, StoredRun, TransitionError, VisitLimit, entry_type,
-    follow, weakened,
+    StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, TransitionError,
+    VisitLimit, entry_type, follow, weakened,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -61,6 +62,7 @@ pub(crate) struct ActiveRun {
     pub(crate) summary: Option<String>,
     /// How the phase is left.
     pub(crate) leave: Leave,
+    pub(crate) budgets: Budgets,
 }
 
 impl ActiveRun {
@@ -68,7 +70,10 @@ impl ActiveRun {
     pub(crate) fn start(progress: RunProgress, loaded: &Loaded) -> Self {
         let catalog = Arc::clone(&loaded.catalog);
         let root = &progress.state.workflow_key;
+        let mut budgets = Budgets::default();
+        budgets.adopt(limits(&progress.state, &catalog));
         Self {
+            budgets,
             phase: ResolvedPhase::of(&progress, &catalog, &loaded.settings),
             project_commands: ProjectCommands::of(root, &catalog, &loaded.index),
             progress,
@@ -112,6 +117,7 @@ impl ActiveRun {
             approval_seal,
             moved_by,
             data,
+            spending,
             baseline,
             guards,
             weakened: refused,
@@ -151,7 +157,10 @@ impl ActiveRun {
         if let (Err(stale), true) = (&phase, state.active) {
             found.problems.push(definition_lost(state, stale));
         }
+        let mut budgets = Budgets::restored(spending);
+        budgets.adopt(limits(state, &catalog));
         Some(Self {
+            budgets,
             project_commands: ProjectCommands::of(&state.workflow_key, &catalog, index),
             baseline,
             persisted_data: progress.data.clone(),
@@ -252,6 +261,9 @@ impl ActiveRun {
         settings: &Settings,
         out: &mut Effects,
     ) {
+        let path = &self.progress.state.current_path;
+        self.budgets.enter(path, &progress.state.current_path);
+        self.budgets.adopt(limits(&progress.state, &self.catalog));
         self.phase = ResolvedPhase::of(&progress, &self.catalog, settings);
         self.progress = progress;
         self.cancel_pending = false;
@@ -387,6 +399,15 @@ impl ActiveRun {
         self.persist_counters(out);
         out.append_entry(entry_type::STATE, &self.progress.state);
         self.persist_definition(out);
+        self.persist_spending(out);
+    }
+
+    /// Appends what is used of the budgets, unless the session has it.
+    pub(crate) fn persist_spending(&mut self, out: &mut Effects) {
+        if let Some(spending) = self.budgets.unsaved() {
+            let stored = StoredSpending::of(&self.progress.state, spending);
+            out.append_entry(entry_type::BUDGET, &stored);
+        }
     }
 
     /// Appends the definition in force, unless the session has it (behaviour: "Definition gone").
@@ -446,14 +467,15 @@ impl ActiveRun {
         }
     }
 
-    /// Starts the counts anew, and resumes the run unless it is paused for an approval or by its owner.
+    /// Starts the counts anew, and resumes the run unless it is paused for an approval, for a budget or by its owner.
     pub(crate) fn reset_counters(&mut self, out: &mut Effects) {
         if !self.progress.state.active {
             return;
         }
-        let approval = |reason: &PauseReason| *reason == PauseReason::Approval;
+        let stays =
+            |reason: &PauseReason| matches!(reason, PauseReason::Approval | PauseReason::Budget);
         self.counters = ContinueCounters {
-            paused: self.counters.paused.filter(approval),
+            paused: self.counters.paused.filter(stays),
             paused_by_owner: self.counters.paused_by_owner,
             ..ContinueCounters::default()
         };
@@ -466,9 +488,14 @@ impl ActiveRun {
         self.persist_counters(out);
     }
 
-    /// Ends every pause but that for an approval.
+    /// Ends every pause but that for an approval, or for a budget that is used up.
     pub(crate) fn resume(&mut self, out: &mut Effects) {
         self.counters.paused_by_owner = false;
+        if self.budgets.used_up().is_none() {
+            self.counters
+                .paused
+                .take_if(|reason| *reason == PauseReason::Budget);
+        }
         self.reset_counters(out);
     }
 
@@ -748,4 +775,20 @@ fn definition_changed(state: &RunState) -> Diagnostic {
             state.workflow_key
         ),
     )
+}
+
+/// The budgets of the scopes of a path, the root first, and of its phase; empty where the run does not fit.
+fn limits(state: &RunState, catalog: &Catalog) -> Vec<Limit> {
+    let Ok(position) = Position::of(state, catalog) else {
+        return Vec::new();
+    };
+    let scopes = position.levels.iter().map(|level| Limit {
+        of: format!("workflow {}", level.workflow.name),
+        budget: level.workflow.budget,
+    });
+    let phase = Limit {
+        of: format!("phase {}", position.phase.name),
+        budget: position.phase.budget,
+    };
+    scopes.chain([phase]).collect()
 }

@@ -92,6 +92,18 @@ pub(crate) fn plan_leave(
     Ok((to, planned))
 }
 
+/// The answer to a move when a budget is used up.
+pub(crate) fn budget_used_up(used_up: &str) -> ToolAnswer {
+    ToolAnswer {
+        text: format!(
+            "⏸ The budget of the workflow is used up ({used_up}), and the workflow is paused. Stop here, say what is done and what is \
+             left, and wait for the user."
+        ),
+        details: json!({ "active": true, "advanced": false, "waiting": "budget" }),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
 /// The answer to a move into a phase that may not be entered again; the run is paused.
 pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> ToolAnswer {
     let here = run.and_then(ActiveRun::phase);

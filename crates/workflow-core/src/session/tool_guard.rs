@@ -40,6 +40,17 @@ pub(crate) struct CallGuard {
     pending: BTreeMap<QuestionId, PendingCall>,
 }
 
+/// The decision on a call when a budget is used up.
+pub(crate) fn budget_used_up(used_up: &str) -> ToolDecision {
+    ToolDecision::Block {
+        reason: format!(
+            "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
+             done and what is left, and wait for the user."
+        ),
+        by: Decider::Rule,
+    }
+}
+
 /// A call that was denied, and how often in a row.
 #[derive(Debug, Clone)]
 struct RepeatedDenial {

@@ -9,7 +9,7 @@ use workflow_core::effect::{
 };
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::rules::{Call, PlainPaths};
-use workflow_core::session::{Control, StepCall};
+use workflow_core::session::{Control, StepCall, TurnUsage};
 use workflow_core::types::{QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 
@@ -125,7 +125,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
         }
         Event::AgentStart => session.handle_agent_start(out),
         Event::TurnStart { index } => session.handle_turn_start(index, out),
-        Event::TurnEnd => session.handle_turn_end(out),
+        Event::TurnEnd => session.handle_turn_end(TurnUsage::default(), out),
         Event::AgentEnd { last } => {
             let mutation = session.handle_agent_end(last, out);
             let Mutation { unload, persist } = mutation;

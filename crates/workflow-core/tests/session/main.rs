@@ -2,6 +2,7 @@
 
 mod auto_continue;
 mod broken_settings;
+mod budget;
 mod builtin_rule;
 mod checkpoints;
 mod commands;

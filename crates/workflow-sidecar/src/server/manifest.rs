@@ -33,7 +33,7 @@ const HOOKS: &[(&str, &[&str])] = &[
         "tool_result",
         &["toolName", "toolCallId", "content", "isError"],
     ),
-    ("turn_end", &[]),
+    ("turn_end", &["tokens", "microUsd"]),
     // The last message of the assistant is enough.
     ("agent_end", &["messages"]),
     ("input", &["source"]),
