@@ -37,7 +37,7 @@ pub use row::{Origin, OriginKind, Row, Topic, Value};
 use crate::definition::{Loaded, Origins, Workflow};
 use crate::policy::rules::{Call, Decision, PlainPaths};
 use crate::reminders::ContinuePolicy;
-use crate::run::{Position, RunState, Stale};
+use crate::run::{Position, RunState, Stale, Values};
 use crate::session::commands::initial_message;
 use crate::session::phase::ResolvedPhase;
 use origin_lookup::OriginLookup;
@@ -58,8 +58,12 @@ impl Explained {
         let position = Position::of(state, &loaded.catalog)?;
         let lookup = OriginLookup::new(state, loaded, &position, &resolved, origins);
         let rows = values::of_phase(&lookup);
-        let initial_message =
-            initial_message(position.root(), &loaded.catalog, &state.task_description);
+        let initial_message = initial_message(
+            position.root(),
+            &loaded.catalog,
+            &Values::default(),
+            &state.task_description,
+        );
         Ok(Self {
             resolved,
             initial_message,

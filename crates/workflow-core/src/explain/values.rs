@@ -10,7 +10,7 @@ use crate::diagnostic::shown;
 use crate::policy::rules::{LevelRules, ReadOnly, RuleSource, builtin_rule, describe_rule};
 use crate::policy::{STEP_TOOL, ToolList};
 use crate::run::{
-    Mover, Position, RunProgress, RunState, TransitionError, advance, cancel, repeat,
+    Mover, Position, RunProgress, RunState, TransitionError, Values, advance, cancel, repeat,
 };
 use crate::session::announcement;
 use crate::session::commands::{initial_message, session_name};
@@ -110,7 +110,12 @@ fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Start,
             "initialMessage",
-            Value::Text(initial_message(root, lookup.catalog, description)),
+            Value::Text(initial_message(
+                root,
+                lookup.catalog,
+                &Values::default(),
+                description,
+            )),
             lookup.root(
                 (!root.initial_message.is_empty()).then_some(()),
                 "initialMessage",

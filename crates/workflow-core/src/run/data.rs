@@ -153,11 +153,7 @@ impl RunData {
         position: &Position<'_>,
         catalog: &Catalog,
     ) -> BTreeMap<String, String> {
-        let mut texts = BTreeMap::new();
-        for input in &position.root().inputs {
-            let value = self.inputs.get(&input.name);
-            texts.insert(format!("inputs.{}", input.name), text_of(value));
-        }
+        let mut texts = input_texts(position.root(), &self.inputs);
         let root = position.root().key.as_str();
         let mut workflows: Vec<&Workflow> = catalog.reachable_from(root);
         // The nearest one is the last, and wins.
@@ -182,6 +178,17 @@ impl RunData {
         }
         texts
     }
+}
+
+/// The inputs of a workflow as texts, by the names of their variables.
+pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> BTreeMap<String, String> {
+    let inputs = workflow.inputs.iter();
+    inputs
+        .map(|input| {
+            let text = text_of(given.get(&input.name));
+            (format!("inputs.{}", input.name), text)
+        })
+        .collect()
 }
 
 /// The scope of a path: the segments around, and the innermost workflow.

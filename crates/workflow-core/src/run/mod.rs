@@ -12,6 +12,7 @@ mod stored_state;
 mod transition;
 mod weakened;
 
+pub(crate) use data::input_texts;
 pub use data::{RunData, RunProgress, Values};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;

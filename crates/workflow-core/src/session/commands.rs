@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::inputs;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
 use crate::effect::{DeferredAnswer, Effects};
-use crate::run::{MAX_TIME, RunProgress, Values, first_phase, start};
+use crate::run::{MAX_TIME, RunProgress, Values, first_phase, input_texts, start};
 use crate::types::{QuestionId, RequestId, Severity};
 use crate::{template, text, white_space};
 
@@ -142,9 +143,15 @@ impl NewRun {
             return Err((Severity::Error, message.to_owned()));
         }
         let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
+        let refuse = |refusal| (Severity::Warning, refusal);
+        let (inputs, description) = inputs::read(workflow, description).map_err(refuse)?;
+        let inputs = inputs::complete(workflow, inputs).map_err(refuse)?;
+        if description.is_empty() {
+            return Err(refuse(inputs::usage(workflow)));
+        }
         Ok(Self {
             workflow_key: workflow.key.clone(),
-            inputs: Values::default(),
+            inputs,
             description: description.to_owned(),
             loaded,
         })
@@ -175,19 +182,33 @@ impl NewRun {
 
     /// The first message to the agent.
     pub(crate) fn initial_message(&self, workflow: &Workflow) -> String {
-        initial_message(workflow, &self.loaded.catalog, &self.description)
+        initial_message(
+            workflow,
+            &self.loaded.catalog,
+            &self.inputs,
+            &self.description,
+        )
     }
 }
 
-/// The workflows with a command name that starts with a prefix: the command name and the name of each.
-pub fn complete<'c>(
-    catalog: &'c Catalog,
-    prefix: &str,
-) -> impl Iterator<Item = (&'c str, &'c str)> {
-    let names = catalog
+/// The proposals for the arguments of `/workflow`: command names and the names of their workflows, or after a command
+/// name the inputs that its workflow takes. Each is the whole text of the arguments.
+#[must_use]
+pub fn complete(catalog: &Catalog, prefix: &str) -> Vec<(String, String)> {
+    let Some((written, last)) = prefix.rsplit_once(white_space::is_white_space) else {
+        let startable = catalog.startable();
+        let named = startable.filter(|workflow| workflow.command_name.starts_with(prefix));
+        return named
+            .map(|workflow| (workflow.command_name.clone(), workflow.name.clone()))
+            .collect();
+    };
+    let (name, _) = white_space::split_first_word(written);
+    let workflow = catalog
         .startable()
-        .map(|workflow| (workflow.command_name.as_str(), workflow.name.as_str()));
-    names.filter(move |(name, _)| name.starts_with(prefix))
+        .find(|workflow| workflow.command_name == name);
+    let proposals = workflow.map(|workflow| inputs::proposals(workflow, last));
+    let whole = |(input, about)| (format!("{written} {input}"), about);
+    proposals.into_iter().flatten().map(whole).collect()
 }
 
 fn usage(catalog: &Catalog) -> String {
@@ -275,11 +296,17 @@ pub(crate) fn session_name(workflow: &Workflow, description: &str) -> String {
 }
 
 /// The first message of a run to the agent.
-pub(crate) fn initial_message(workflow: &Workflow, catalog: &Catalog, description: &str) -> String {
+pub(crate) fn initial_message(
+    workflow: &Workflow,
+    catalog: &Catalog,
+    inputs: &Values,
+    description: &str,
+) -> String {
     let Ok(first) = first_phase(workflow, catalog) else {
         return workflow.initial_message.clone();
     };
     let profiles = text::list(first.available_profiles.as_deref().unwrap_or_default());
+    let texts = input_texts(workflow, inputs);
     template::resolve(&workflow.initial_message, |name| match name {
         "workflowName" => Some(&workflow.name),
         "workflowKey" => Some(&workflow.key),
@@ -288,6 +315,6 @@ pub(crate) fn initial_message(workflow: &Workflow, catalog: &Catalog, descriptio
         "firstPhaseName" => Some(&first.name),
         "firstPhaseEmoji" => Some(&first.emoji),
         "firstPhaseProfiles" => Some(&profiles),
-        _ => None,
+        name => texts.get(name).map(String::as_str),
     })
 }

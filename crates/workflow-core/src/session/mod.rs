@@ -11,6 +11,7 @@ pub(crate) mod commands;
 mod context;
 mod controls;
 mod ids;
+mod inputs;
 mod leave;
 pub(crate) mod phase;
 mod phase_exit;
@@ -660,6 +661,7 @@ impl Session {
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit("the run was cancelled", out);
         self.cancel_confirmations(out);
+        self.close_cancel_question();
         self.cancel_pending_calls("the run moved on", out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
@@ -724,6 +726,11 @@ impl Session {
                 let state = self.run.as_ref().map(ActiveRun::state);
                 if let Some(loaded) = self.weaker_guards.on_answer(confirmed, state, out) {
                     self.adopt_weaker_guards(&loaded, out);
+                }
+            }
+            Topic::Cancel => {
+                if confirmed {
+                    self.handle_cancel_command(out);
                 }
             }
         }
@@ -943,6 +950,11 @@ impl Session {
             Topic::Restore => self.checkpoints.end_question(notice, out),
             Topic::Triggers => self.triggers.decline(TIMED_OUT, out),
             Topic::Guards => self.weaker_guards.on_timeout(notice, out),
+            Topic::Cancel => {
+                if let Some(notice) = notice {
+                    out.notify(Severity::Info, notice);
+                }
+            }
         }
     }
 
@@ -966,7 +978,7 @@ impl Session {
                 Topic::Restore => self.checkpoints.end_question(None, out),
                 Topic::Triggers => self.triggers.forget_question(),
                 Topic::Guards => self.weaker_guards.forget_question(),
-                Topic::Trust | Topic::Approval | Topic::Move => {}
+                Topic::Trust | Topic::Approval | Topic::Move | Topic::Cancel => {}
             }
         }
     }
@@ -982,6 +994,7 @@ impl Session {
         if let Some(run) = &mut self.run {
             run.clear_approval(out);
         }
+        self.close_cancel_question();
         self.run = Some(ActiveRun::start(progress.clone(), &new.loaded));
         // Whatever this response did to the replaced run, it has not moved the new one.
         self.turn_moved = self.turn_moved.map(|_| false);
@@ -1118,6 +1131,15 @@ impl Session {
             DeferredAnswer::Step(answer),
             Effects::at(out.now()),
         );
+    }
+
+    /// Withdraws the question whether the run is cancelled.
+    fn close_cancel_question(&mut self) {
+        let open = self.questions.open();
+        let open: Vec<_> = open.filter(|(_, topic)| *topic == Topic::Cancel).collect();
+        for (question, _) in open {
+            self.questions.close(question);
+        }
     }
 
     fn cancel_confirmations(&mut self, out: &mut Effects) {
@@ -1554,6 +1576,17 @@ impl Session {
     }
 
     fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_cancelled_by_person()) {
+            let is_asked = self
+                .questions
+                .open()
+                .any(|(_, topic)| topic == Topic::Cancel);
+            if !is_asked && self.questions.can_ask() {
+                let text = step_tool::cancellation_question(run);
+                self.questions.ask(Topic::Cancel, text, out);
+            }
+            return step_tool::ask_to_cancel(self.questions.has_dialogs());
+        }
         match step_tool::plan_cancel(self.run.as_mut()) {
             Cancellation::Confirmed(progress, answer) => {
                 self.enter(progress, None, out);

@@ -57,6 +57,8 @@ pub(crate) enum Topic {
     Triggers,
     /// Weaker guards than the run has.
     Guards,
+    /// The end of the run, which the agent asks for.
+    Cancel,
 }
 
 impl Topic {
@@ -71,6 +73,7 @@ impl Topic {
             Self::Restore => "The code stays as it is.",
             Self::Triggers => "The triggers of the project are not watched.",
             Self::Guards => "The run keeps its guards.",
+            Self::Cancel => "The workflow goes on.",
         }
     }
 }

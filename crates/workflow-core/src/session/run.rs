@@ -10,7 +10,9 @@ use super::budget::{Budgets, Limit};
 use super::leave::{Leave, StepCall};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{Approval, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target};
+use crate::definition::{
+    Approval, CancelBy, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target,
+};
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
 use crate::effect::{Action, ApprovalRequest, Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
@@ -306,6 +308,13 @@ impl ActiveRun {
             Ok(phase) if self.progress.state.active => self.leave.accept(call, phase),
             Ok(_) | Err(_) => Ok(()),
         }
+    }
+
+    /// Returns true if the run is active, and only a person may cancel it.
+    pub(crate) fn is_cancelled_by_person(&self) -> bool {
+        let root = self.catalog.get(&self.progress.state.workflow_key);
+        let by = root.and_then(|root| root.cancel);
+        self.progress.state.active && by == Some(CancelBy::Person)
     }
 
     /// The progress that a gate leads to that did not pass with these reports; `None` if the run stays.

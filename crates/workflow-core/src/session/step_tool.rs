@@ -7,7 +7,9 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use super::phase::ResolvedPhase;
+use super::questions::QuestionText;
 use super::run::ActiveRun;
+use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, ToolAnswer};
 use crate::policy::gate_report::{Report, passed};
 use crate::run::{Mover, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat};
@@ -313,6 +315,33 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
     };
     run.cancel_pending = true;
     Cancellation::Unconfirmed(answer)
+}
+
+/// The question to the person when the agent asks for the end of a run that only a person may cancel.
+pub(crate) fn cancellation_question(run: &ActiveRun) -> QuestionText {
+    let place = run.phase().map(ResolvedPhase::place).unwrap_or_default();
+    QuestionText {
+        title: "Cancel the workflow?".to_owned(),
+        message: format!(
+            "The agent asks to cancel \"{}\".\n{place}\n\nYes ends the workflow, and its rules no longer apply. No lets it go on.",
+            visible(&run.state().task_description)
+        ),
+        ..QuestionText::default()
+    }
+}
+
+/// The answer to `cancel` where only a person may cancel.
+pub(crate) fn ask_to_cancel(is_asked: bool) -> ToolAnswer {
+    let how = if is_asked {
+        "The user has been asked. Stop here and wait."
+    } else {
+        "Tell the user why you want to stop; the user can cancel it with /cancel-workflow."
+    };
+    ToolAnswer {
+        text: format!("Only the user may cancel this workflow. {how}"),
+        details: json!({ "active": true, "waiting": "cancel" }),
+        kind: Some(AnswerKind::Error),
+    }
 }
 
 fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use workflow_core::definition::{
-    Approval, Check, Condition, ExpectedExit, Gate, OnMaxVisits, OutputStream, Parameter,
+    Approval, CancelBy, Check, Condition, ExpectedExit, Gate, OnMaxVisits, OutputStream, Parameter,
     ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Workflow,
 };
 use workflow_core::event::PlatformEvent;
@@ -389,4 +389,91 @@ fn leaving_a_scope_ends_at_the_outcome_end_and_visits_start_anew() {
     world.tool("next");
     let visits = &data(&world)["visits"];
     assert_eq!(visits["w:1/part#build"], 1, "{visits}");
+}
+
+fn with_inputs() -> Workflow {
+    let mut work = workflow("w", &["a", "b"]);
+    work.initial_message = "Release {inputs.version}: {description}".to_owned();
+    let input = |name: &str, kind, required, default| Parameter {
+        name: name.to_owned(),
+        kind,
+        about: format!("About {name}"),
+        required,
+        default,
+    };
+    let version = ParameterKind::Text {
+        pattern: Some(r"^\d+\.\d+\.\d+$".to_owned()),
+        min_length: None,
+    };
+    work.inputs = vec![
+        input("version", version, true, None),
+        input("hotfix", ParameterKind::Flag, false, Some(json!(false))),
+    ];
+    edit(&mut work, "a", |a| {
+        a.when = vec![Condition {
+            subject: Subject::Input("hotfix".to_owned()),
+            values: vec![json!(false)],
+            negated: false,
+        }];
+    });
+    work
+}
+
+#[test]
+fn inputs_are_read_before_the_description_and_decide_the_first_phase() {
+    let mut world = World::new(vec![with_inputs()]);
+    let lines = world.command("w --hotfix version=1.2.0 add the export");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("Release 1.2.0: add the export")),
+        "{lines:?}"
+    );
+    assert_eq!(index(&world), 1);
+    assert_eq!(
+        data(&world)["inputs"],
+        json!({"version": "1.2.0", "hotfix": true})
+    );
+
+    let mut world = World::new(vec![with_inputs()]);
+    world.command("w --version '1.2.0' x=1 stays");
+    assert_eq!(index(&world), 0);
+    assert_eq!(world.last_state()["taskDescription"], "x=1 stays");
+}
+
+#[test]
+fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
+    for (arguments, problem) in [
+        ("w add the export", "Input `version` is missing"),
+        ("w --version 1.2 add", "Input `version` must match"),
+        ("w --verson 1.2.0 add", "There is no input `--verson`"),
+        ("w --version 1.2.0 --version 1.2.1 add", "is given twice"),
+        (
+            "w --version 1.2.0",
+            "Usage: /workflow w --version {a text} [--hotfix] {description}",
+        ),
+    ] {
+        let mut world = World::new(vec![with_inputs()]);
+        let lines = world.command(arguments);
+        let refusal = line(&lines, "notify Warning");
+        assert!(refusal.contains(problem), "{arguments}: {refusal}");
+        assert!(world.branch.is_empty());
+    }
+}
+
+#[test]
+fn the_agent_cannot_cancel_a_run_that_only_a_person_may_cancel() {
+    let mut work = workflow("w", &["a", "b"]);
+    work.cancel = Some(CancelBy::Person);
+    let mut world = started(work);
+    let lines = world.tool("cancel");
+    line(&lines, "ask Cancel the workflow?");
+    assert!(
+        line(&lines, "tool").contains("The user has been asked"),
+        "{lines:?}"
+    );
+    world.tool("cancel");
+    assert_eq!(world.last_state()["active"], true);
+    world.answer(true);
+    assert_eq!(world.last_state()["cancelled"], true);
 }
