@@ -67,8 +67,6 @@ codes! {
     UnknownKey = "WF011", "remove it, or correct its name: nothing reads it";
     /// An unknown key in or near a guard: a guard must not be dropped.
     UnknownGuardKey = "WF012", "correct its name, or move it to where it belongs";
-    /// A guard this version cannot enforce.
-    FutureGuard = "WF013", "remove it, or run a version that knows it: a guard must not be dropped";
     /// A required key is missing or empty.
     MissingKey = "WF014", "add it";
     /// A value has the wrong type.

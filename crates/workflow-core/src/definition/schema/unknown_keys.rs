@@ -91,7 +91,9 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     let suggestion = synonyms(&entry.key)
         .find(|meant| names(section).any(|known| known == *meant))
         .or_else(|| nearest(&entry.key, names(section)));
-    if section.is_guard() {
+    // Too short for a likeness by itself, but a condition is always a map.
+    let is_condition = suggestion == Some("when") && matches!(entry.value.kind, Kind::Map(_));
+    if section.is_guard() || is_condition {
         let message = format!(
             "unknown key `{key}` in {}: a guard must not be dropped",
             section.describe()

@@ -390,9 +390,12 @@ pub(in crate::definition) fn read_choices(
     let span = node.span;
     let choices = texts(reader, key, node)?;
     if choices.is_empty() || choices.iter().any(|choice| trim(choice).is_empty()) {
-        let message = "`choices` needs at least one answer, and none that is empty";
+        let message = format!(
+            "`{}` needs at least one text, and none that is empty",
+            key.name
+        );
         let finding = Finding::error(Code::MissingKey, span, message);
-        reader.report(finding.help("the first one approves: `choices: [approve, revise]`"));
+        reader.report(finding.help(key.for_example()));
         return None;
     }
     Some(choices)
