@@ -117,6 +117,7 @@ fn variables() -> String {
         ),
         ("`notDoneReminder`", TemplateKind::NotDone),
         ("`prompt` of a trigger", TemplateKind::Trigger),
+        ("`ask` of `approve`", TemplateKind::Ask),
     ];
     places
         .iter()
@@ -125,6 +126,12 @@ fn variables() -> String {
                 .variables()
                 .iter()
                 .map(|variable| format!("`{{{variable}}}`"))
+                .chain(
+                    place
+                        .families()
+                        .iter()
+                        .map(|family| format!("`{{{}}}`", family.form())),
+                )
                 .collect();
             writeln!(rows, "| {name} | {} |", variables.join(" "))
                 .expect("a text can be written to");
@@ -166,6 +173,9 @@ fn the_tables_are_those_of_the_code() {
         ("keys of continue", table(Section::Continue)),
         ("keys of settings", table(Section::Settings)),
         ("keys of limits", table(Section::Limits)),
+        ("keys of an input", table(Section::Input)),
+        ("keys of an output", table(Section::Output)),
+        ("keys of a budget", table(Section::Budget)),
     ] {
         expected = with_table(&expected, marker, &rows);
     }

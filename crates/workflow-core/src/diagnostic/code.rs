@@ -67,8 +67,6 @@ codes! {
     UnknownKey = "WF011", "remove it, or correct its name: nothing reads it";
     /// An unknown key in or near a guard: a guard must not be dropped.
     UnknownGuardKey = "WF012", "correct its name, or move it to where it belongs";
-    /// A guard this version cannot enforce.
-    FutureGuard = "WF013", "remove it, or run a version that knows it: a guard must not be dropped";
     /// A required key is missing or empty.
     MissingKey = "WF014", "add it";
     /// A value has the wrong type.
@@ -129,6 +127,30 @@ codes! {
     CancelByAgent = "WF056", "where cancelling does harm, block what must not happen without the approval in the settings";
     /// The built-in role text forbids what a phase allows.
     BuiltInRole = "WF057", "write a `roleInstruction` that says who does the work, or name `availableProfiles`";
+    /// A jump to a place that is not in the workflow.
+    UnknownTarget = "WF058", "name an id of the same workflow, or `next`, `end` or `done`";
+    /// A phase that no path leads to.
+    UnreachablePhase = "WF059", "lead an outcome to it, or remove it";
+    /// A loop in which no phase has a bound of its own.
+    UnboundedLoop = "WF060", "give one of its phases `maxVisits: 3`, for example";
+    /// A bound on visits that can never act.
+    IdleVisits = "WF061", "remove it, or let an outcome or a gate lead back to the phase";
+    /// `onMaxVisits` leads back to where it comes from.
+    VisitsCycle = "WF062", "lead it to a phase without `maxVisits`, or write `pause`";
+    /// A value that its type does not take.
+    ValueOutsideType = "WF063", "write a value of the type, or change the type";
+    /// A condition of `when` on a value that there is not, or that cannot be compared.
+    UnknownSubject = "WF064", "name an input, an output of a phase or `visits.<phase>` of this workflow";
+    /// A reference to an output that has no value yet.
+    UnsetOutput = "WF065", "read it after its phase, or say what to do where it has no value";
+    /// A budget that only some hosts can enforce.
+    HostReports = "WF066", "add `turns`, `toolCalls` or `minutes`, which are enforced everywhere";
+    /// A phase id that is also a word for a target.
+    TargetWord = "WF067", "give the phase another id";
+    /// `{approval.comment}` where no approval asks for a comment.
+    NoComment = "WF068", "add `comment: true` to the approval that comes before";
+    /// A rule set that is not defined, or defined again.
+    RuleSet = "WF069", "correct its name";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.

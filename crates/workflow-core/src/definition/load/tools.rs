@@ -4,6 +4,7 @@
 //! forbids more: a rule that forbids is kept without its wrong condition, a rule that allows is dropped, and where it is
 //! not known what is forbidden, everything is (`fail_closed`).
 
+use super::rule_sets::RuleSets;
 use super::{fail_closed, lint};
 use crate::definition::model::{
     Phase, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess, UnknownAction, Workflow,
@@ -41,7 +42,11 @@ pub(super) const READ_ONLY: &str = "read-only";
 const MAX_COMMAND_PATTERNS: usize = 5000;
 
 /// Reads `tools` (B33, B56).
-pub(super) fn read_tools(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> ReadTools {
+pub(super) fn read_tools(
+    keys: &mut MapReader<'_, '_, '_>,
+    key: &Key,
+    sets: &RuleSets,
+) -> ReadTools {
     let mut read = ReadTools::default();
     if key.value == ValueType::ReadOnlyOrTools
         && let Some(result) = read_text(keys, key)
@@ -71,6 +76,10 @@ pub(super) fn read_tools(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> ReadToo
     let rules = keys.list(&tools::RULES, read_rule);
     read.rules = rules.all;
     lost.extend(rules.lost);
+    match sets.used(&mut keys) {
+        Ok(used) => read.rules.extend(used),
+        Err(span) => lost.push(span.or(key_span)),
+    }
     let patterns: usize = read.rules.iter().map(|rule| rule.command.len()).sum();
     if let Some(finding) = too_many_patterns(patterns, key_span) {
         keys.report(finding);
@@ -230,7 +239,7 @@ fn read_access(
     }
 }
 
-fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Rule> {
+pub(super) fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Rule> {
     lint::check_rule(reader, &map);
     let mut keys = MapReader::new(reader, Section::Rule, map, span);
     let head = read_action(&mut keys);

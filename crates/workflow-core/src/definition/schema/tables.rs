@@ -29,6 +29,14 @@ fn describe_type(value: ValueType) -> String {
         ValueType::Duration => "seconds, `30s`, `10m`, `1h`".to_owned(),
         ValueType::ExitCode => "0 to 255, `nonzero`".to_owned(),
         ValueType::WaitOr(_) => "`wait`, or a map".to_owned(),
+        ValueType::ChoicesOrTargets => "list of texts, or map of targets".to_owned(),
+        ValueType::Targets => "map of targets".to_owned(),
+        ValueType::Conditions => "map of values".to_owned(),
+        ValueType::Named(_) => "map of maps".to_owned(),
+        ValueType::ParameterType => "`text`, `number`, `flag`, `list`, `{oneOf: [..]}`".to_owned(),
+        ValueType::Any => "a value of its type".to_owned(),
+        ValueType::RuleSets => "map of lists of rules".to_owned(),
+        ValueType::Money => "number with two decimals".to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::names::{listed, nearest};
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, Severity, shown};
-use crate::template::{self, Piece};
+use crate::template::{self, Family, Piece, TemplateKind};
 use crate::white_space::trim;
 
 /// A text and its location.
@@ -282,6 +282,27 @@ pub(super) fn read_bound(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) ->
     })
 }
 
+/// An amount of money in hundredths: more than nothing, with two decimals at most.
+pub(super) fn read_cents(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u64> {
+    const HIGHEST: f64 = 1e9;
+    let cents = match node.kind {
+        Kind::Number(number) if number > 0.0 && number <= HIGHEST => {
+            let cents = (number * 100.0).round();
+            let is_exact = (cents / 100.0 - number).abs() < 1e-9 * number.max(1.0);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is a whole number between the bounds"
+            )]
+            (is_exact && cents >= 1.0).then_some(cents as u64)
+        }
+        _ => None,
+    };
+    or_report(reader, cents, || {
+        key.out_of_range(node, "a number above 0 with two decimals at most")
+    })
+}
+
 /// The longest a command may take, in seconds.
 const LONGEST_DURATION: u32 = 24 * 60 * 60;
 
@@ -361,7 +382,7 @@ pub(in crate::definition) fn texts(
     sound.then_some(out)
 }
 
-pub(super) fn read_choices(
+pub(in crate::definition) fn read_choices(
     reader: &mut Reader<'_>,
     key: &Key,
     node: &Node<'_>,
@@ -369,9 +390,12 @@ pub(super) fn read_choices(
     let span = node.span;
     let choices = texts(reader, key, node)?;
     if choices.is_empty() || choices.iter().any(|choice| trim(choice).is_empty()) {
-        let message = "`choices` needs at least one answer, and none that is empty";
+        let message = format!(
+            "`{}` needs at least one text, and none that is empty",
+            key.name
+        );
         let finding = Finding::error(Code::MissingKey, span, message);
-        reader.report(finding.help("the first one approves: `choices: [approve, revise]`"));
+        reader.report(finding.help(key.for_example()));
         return None;
     }
     Some(choices)
@@ -410,7 +434,7 @@ fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
 /// Reports the variables of a template that do not exist in its key, each once.
 pub(in crate::definition) fn check_template(
     reader: &mut Reader<'_>,
-    place: template::TemplateKind,
+    place: TemplateKind,
     text: &str,
     span: Option<Span>,
 ) {
@@ -420,6 +444,7 @@ pub(in crate::definition) fn check_template(
         return;
     }
     let known = place.variables();
+    let families = place.families();
     let mut unknown: Vec<&str> = Vec::new();
     for piece in template::pieces(text) {
         let Piece::Variable(name, at) = piece else {
@@ -428,10 +453,22 @@ pub(in crate::definition) fn check_template(
         if known.contains(&name) || unknown.contains(&name) || unknown.len() == REPORTED {
             continue;
         }
+        let family = Family::of(name).map(|(family, _)| family);
+        // Those of its families are checked against the workflow. A question has no other variables.
+        if family.is_some_and(|family| families.contains(&family))
+            || family.is_none() && place == TemplateKind::Ask
+        {
+            continue;
+        }
         unknown.push(name);
         let name_span = span.map(|span| variable_span(reader.source.text(), span, name, at));
         let message = format!("unknown variable `{{{}}}`: it stays as it is", shown(name));
         let finding = Finding::warning(Code::UnknownVariable, name_span, message);
+        if let Some(family) = family {
+            let form = family.form();
+            reader.report(finding.help(format!("`{{{form}}}` has no value here: remove it")));
+            continue;
+        }
         reader.report(match nearest(name, known.iter().copied()) {
             Some(near) => finding
                 .help(format!("did you mean `{{{near}}}`?"))
@@ -439,6 +476,32 @@ pub(in crate::definition) fn check_template(
             None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
         });
     }
+}
+
+/// The dotted names in a template that a template of this kind takes, each with its location.
+pub(in crate::definition) fn references_in(
+    reader: &Reader<'_>,
+    place: TemplateKind,
+    text: &Text,
+) -> Vec<(String, Option<Span>)> {
+    const MOST: usize = 1000;
+    if !text.value.contains('{') {
+        return Vec::new();
+    }
+    let names = template::pieces(&text.value).filter_map(|piece| match piece {
+        Piece::Variable(name, at) => {
+            let (family, _) = Family::of(name)?;
+            let is_taken = place.families().contains(&family);
+            is_taken.then_some((name, at))
+        }
+        Piece::Text(_) => None,
+    });
+    let located = names.take(MOST).map(|(name, at)| {
+        let source = reader.source.text();
+        let span = text.span.map(|span| variable_span(source, span, name, at));
+        (name.to_owned(), span)
+    });
+    located.collect()
 }
 
 /// The location of a variable: `at` in the text if that is written as it is, else where it is first found.
