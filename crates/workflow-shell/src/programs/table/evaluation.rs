@@ -13,7 +13,7 @@ const NO_FILES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
 /// Programs that take the arguments in `file` for the operand `@file`.
 #[rustfmt::skip] // Names in order.
 const RESPONSE_FILES: &[&str] = &[
-    "ar", "c++", "cc", "clang", "clang++", "clang-format", "clang-tidy", "dotnet", "g++", "gcc", "ghc", "gnm", "gobjdump", "greadelf", "jar", "javac", "javadoc", "jdeps", "ktfmt", "llvm-cov", "llvm-nm",
+    "ar", "c++", "cc", "clang", "clang++", "clang-format", "clang-tidy", "dotnet", "g++", "gcc", "ghc", "gnm", "gobjdump", "google-java-format", "greadelf", "jar", "javac", "javadoc", "jdeps", "keytool", "ktfmt", "llvm-cov", "llvm-nm",
     "llvm-objdump", "llvm-profdata", "llvm-readelf", "llvm-readobj", "msbuild", "mypy", "nm", "objdump", "py.test", "pytest", "readelf", "ruff", "rustc", "strings", "swift", "tsc", "tsgo", "vue-tsc",
 ];
 
@@ -397,7 +397,13 @@ fn take_option(
     let shape = word.shape();
     let is_start = |source: &OptionSource| {
         let starts = &source.set.starts;
-        starts.iter().any(|start| shape.starts_with(start))
+        // What is behind `;` is a setting of its own: `-p:Configuration=Debug;OutputPath=src`.
+        let is_one = |start: &&str| {
+            shape
+                .strip_prefix(*start)
+                .is_some_and(|rest| !rest.contains(';'))
+        };
+        starts.iter().any(|start| is_one(&start))
     };
     let is_number = |source: &OptionSource| {
         source.set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())
@@ -499,7 +505,8 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
         // A blank is `~` in the tables.
         values.contains(&text.replace(' ', "~").as_str())
             || values.contains(&"<path>") && is_inner_path(text)
-            || values.contains(&"<format>") && !text.contains("#(")
+            || values.contains(&"<format>") && !text.contains("#(") && !text.ends_with(';')
+            || values.contains(&"<setting>") && !text.contains("emit_mode")
             || values.contains(&"<version>") && is_version(text)
     };
     if value.text().is_some_and(is_known) {
