@@ -506,6 +506,7 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
         values.contains(&text.replace(' ', "~").as_str())
             || values.contains(&"<path>") && is_inner_path(text)
             || values.contains(&"<format>") && !text.contains("#(") && !text.ends_with(';')
+            || values.contains(&"<check>") && is_check(text)
             || values.contains(&"<setting>") && !text.contains("emit_mode")
             || values.contains(&"<version>") && is_version(text)
     };
@@ -534,9 +535,22 @@ fn is_like(listed: &str, text: &str) -> bool {
     }
 }
 
-/// Returns whether a value is a path below the working directory.
+/// Returns whether a value is a path below the working directory, not a setting: `--config fix=true`.
 fn is_inner_path(text: &str) -> bool {
-    !text.starts_with(['/', '~', '-', '{', '[']) && !text.contains("..") && !text.contains(':')
+    !text.starts_with(['/', '~', '-', '{', '['])
+        && !text.contains("..")
+        && !text.contains([':', '='])
+}
+
+/// Returns whether the names of environments or sessions indicate that none rewrites files.
+fn is_check(text: &str) -> bool {
+    const CHANGES: &[&str] = &[
+        "format", "fmt", "fix", "black", "isort", "update", "upgrade", "release", "deploy",
+        "publish", "bump",
+    ];
+    !text
+        .split([',', '-', '_', ':', '.', ' '])
+        .any(|part| CHANGES.contains(&part))
 }
 
 /// Returns whether a value is the version of a Python, not a path of one.
