@@ -306,12 +306,6 @@ impl<'a> Evaluator<'a> {
                 && !word.may_hide_option()
                 && !word.shape().contains(char::is_whitespace)
         };
-        if words.len() > 1 && items.iter().all(is_operand) {
-            self.variables.set_no_option(name, self.source);
-        }
-        if words.len() == 1 {
-            self.variables.may_have(name, None);
-        }
         let is_sequence = |word: &Word| {
             let inside = word.shape().trim_start_matches('{').trim_end_matches('}');
             word.is_glob
@@ -319,6 +313,21 @@ impl<'a> Evaluator<'a> {
                     .bytes()
                     .all(|byte| byte.is_ascii_digit() || byte == b'.')
         };
+        let is_number = |word: &Word| {
+            word.has_numbers_only && word.shape() == "\0"
+                || word.text().is_some_and(|text| {
+                    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+                })
+                || is_sequence(word)
+        };
+        if words.len() > 1 && items.iter().all(is_number) {
+            self.variables.set_number(name, self.source);
+        } else if words.len() > 1 && items.iter().all(is_operand) {
+            self.variables.set_no_option(name, self.source);
+        }
+        if words.len() == 1 {
+            self.variables.may_have(name, None);
+        }
         for word in items.iter().filter(|word| !is_sequence(word)) {
             self.variables.may_have(name, Some(word));
         }
@@ -607,6 +616,15 @@ impl<'a> Evaluator<'a> {
             self.variables
                 .set_lists_files(name, scope.after_and, self.source);
         }
+        if is_permanent
+            && scope.is_certain
+            && !scope.after_and
+            && assignment.is_complete
+            && value.has_numbers_only
+            && value.shape() == "\0"
+        {
+            self.variables.set_number(name, self.source);
+        }
         let text = value.text().filter(|_| assignment.is_complete);
         let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {
             true
@@ -640,7 +658,7 @@ impl<'a> Evaluator<'a> {
 
     /// Gives up if a variable that counts as no option may be one where a later line uses it.
     fn check_address(&mut self, name: &str, value: Option<&Word>) {
-        let is_address = matches!(name, "DATABASE_URL" | "REDIS_URL");
+        let is_address = variables::is_address(name);
         let may_be_option =
             |value: &Word| value.shape().starts_with('-') || value.may_hide_option();
         if is_address && value.is_none_or(may_be_option) {

@@ -40,9 +40,92 @@ pub(super) fn prints_numbers(list: &List) -> bool {
             Some("-c" | "-ic" | "-cE" | "-cv" | "-vc" | "-ci"),
             _,
         ] => item.pipeline.len() > 1,
+        [Some("cut"), rest @ ..] => cuts_line_numbers(rest, &item.pipeline),
         [Some("git"), Some("rev-list"), Some("--count"), ..] => true,
         _ => false,
     }
+}
+
+/// Returns whether a substitution prints one number.
+pub(super) fn prints_one_number(list: &List) -> bool {
+    let last = list.last().and_then(|item| item.pipeline.last());
+    let prints_several = last
+        .and_then(texts)
+        .is_none_or(|words| match words.as_slice() {
+            [Some("seq"), ..] => true,
+            [Some("wc"), rest @ ..] => !matches!(rest, [Some("-l" | "-c" | "-w" | "-m" | "-L")]),
+            [Some("git"), rest @ ..] => rest
+                .iter()
+                .any(|word| word.is_none_or(|word| word.starts_with("--") && word != "--count")),
+            _ => false,
+        });
+    prints_numbers(list) && !prints_several
+}
+
+/// Returns whether `cut` prints the number of one line: `grep -n text file | head -1 | cut -d: -f1`.
+fn cuts_line_numbers(arguments: &[Option<&str>], pipeline: &[Command]) -> bool {
+    let is_first = matches!(
+        arguments,
+        [Some("-d:"), Some("-f1")]
+            | [Some("-f1"), Some("-d:")]
+            | [Some("-d"), Some(":"), Some("-f1" | "-f"), ..]
+    ) && !matches!(arguments, [_, _, Some("-f"), field, ..] if *field != Some("1"));
+    let stages: Option<Vec<_>> = pipeline.iter().map(texts).collect();
+    let Some([search, between @ .., _]) = stages.as_deref() else {
+        return false;
+    };
+    let is_one_line = |words: &[Option<&str>]| {
+        matches!(
+            words,
+            [Some("head" | "tail"), Some("-1" | "-n1")]
+                | [Some("head" | "tail"), Some("-n"), Some("1")]
+        )
+    };
+    // More than one file, or a directory, prints names.
+    let [Some("grep"), options @ .., pattern, file] = search.as_slice() else {
+        return false;
+    };
+    let is_plain = |word: &Option<&str>| !word.is_some_and(|word| word.starts_with('-'));
+    let numbers = |word: &Option<&str>| {
+        word.and_then(|word| word.strip_prefix('-'))
+            .is_some_and(|letters| letters.bytes().all(|byte| b"niEFwx".contains(&byte)))
+    };
+    is_first
+        && matches!(between, [stage] if is_one_line(stage))
+        && file.is_some()
+        && is_plain(file)
+        && is_plain(pattern)
+        && options.iter().all(numbers)
+        && options.iter().flatten().any(|word| word.contains('n'))
+}
+
+/// Returns whether a substitution prints at most one name of a branch, a tag or a commit, which has no blanks.
+pub(super) fn prints_name(list: &List) -> bool {
+    let [item] = list.as_slice() else {
+        return false;
+    };
+    let [command] = item.pipeline.as_slice() else {
+        return false;
+    };
+    texts(command).is_some_and(|words| {
+        matches!(
+            words.as_slice(),
+            [Some("git"), Some("branch"), Some("--show-current")]
+                | [Some("git"), Some("rev-parse"), Some("HEAD")]
+                | [
+                    Some("git"),
+                    Some("rev-parse"),
+                    Some("--abbrev-ref" | "--short"),
+                    Some("HEAD")
+                ]
+                | [
+                    Some("git"),
+                    Some("describe"),
+                    Some("--tags" | "--abbrev=0" | "--always"),
+                    ..
+                ]
+        )
+    })
 }
 
 /// Returns the text of a word without expansions.
@@ -71,13 +154,28 @@ fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
     }
 }
 
+/// Returns the words of a simple command, also of those that are quoted in part: `jsonpath='{.metadata.name}'`.
+fn joined_texts(command: &Command) -> Option<Vec<Option<String>>> {
+    let CommandKind::Simple(command) = &command.kind else {
+        return None;
+    };
+    let joined = |word: &RawWord| {
+        let texts = word.0.iter().map(|part| match part {
+            WordPart::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    };
+    Some(command.words.iter().map(joined).collect())
+}
+
 /// Returns whether a command prints names of files, commits, packages or containers, or numbers. Names that start with a dash are not expected.
 pub(super) fn prints_files(pipeline: &[Command]) -> bool {
     let mut commands = pipeline.iter();
-    let lists = commands
-        .next()
-        .and_then(texts)
-        .is_some_and(|words| lists_files(&words));
+    let lists = commands.next().and_then(joined_texts).is_some_and(|words| {
+        let words: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
+        lists_files(&words)
+    });
     lists && commands.all(|command| texts(command).is_some_and(|words| filters_lines(&words)))
 }
 
@@ -117,10 +215,50 @@ fn lists_files(words: &[Option<&str>]) -> bool {
         }),
         "git" => match arguments.first() {
             Some(&"ls-files") => !starts("--format"),
+            Some(&"branch") => arguments[1..] == ["--show-current"],
+            Some(&"describe") => arguments[1..].iter().all(|word| {
+                !word.starts_with('-')
+                    || matches!(*word, "--tags" | "--always" | "--abbrev=0" | "--all")
+            }),
+            Some(&"log") => {
+                let (formats, others): (Vec<&str>, Vec<&str>) = arguments[1..]
+                    .iter()
+                    .partition(|word| word.starts_with("--format") || word.starts_with("--pretty"));
+                let is_commit = |word: &&&str| {
+                    matches!(
+                        word.split_once('='),
+                        Some((_, "%h" | "%H" | "format:%h" | "format:%H"))
+                    )
+                };
+                let selects = |word: &&str| {
+                    !word.starts_with('-')
+                        || word[1..].bytes().all(|byte| byte.is_ascii_digit())
+                        || matches!(
+                            *word,
+                            "--no-merges"
+                                | "--merges"
+                                | "--reverse"
+                                | "--all"
+                                | "--first-parent"
+                                | "--"
+                                | "-n"
+                        )
+                        || ["--since=", "--until=", "--author=", "--grep="]
+                            .iter()
+                            .any(|start| word.starts_with(start))
+                };
+                formats.len() == 1
+                    && formats.iter().all(|word| is_commit(&word))
+                    && others.iter().all(selects)
+            }
             // Names of commits: what is none is printed as it is.
-            Some(&"rev-parse" | &"merge-base") => arguments[1..]
-                .iter()
-                .all(|word| !word.starts_with('-') || matches!(*word, "--short" | "--verify")),
+            Some(&"rev-parse" | &"merge-base") => arguments[1..].iter().all(|word| {
+                !word.starts_with('-')
+                    || matches!(
+                        *word,
+                        "--short" | "--verify" | "--show-toplevel" | "--abbrev-ref" | "--git-dir"
+                    )
+            }),
             Some(&"rev-list") => arguments[1..]
                 .iter()
                 .all(|word| !word.starts_with('-') || matches!(*word, "-1" | "--all")),
@@ -131,10 +269,30 @@ fn lists_files(words: &[Option<&str>]) -> bool {
         },
         // With these options, it prints import paths.
         "go" => {
-            arguments.first() == Some(&"list")
+            matches!(
+                arguments.as_slice(),
+                [
+                    "env",
+                    "GOPATH" | "GOROOT" | "GOMODCACHE" | "GOBIN" | "GOCACHE"
+                ]
+            ) || arguments.first() == Some(&"list")
                 && arguments[1..]
                     .iter()
                     .all(|word| !word.starts_with('-') || matches!(*word, "-e" | "-deps" | "-test"))
+        }
+        // They print paths, or nothing.
+        "which" => arguments
+            .iter()
+            .all(|word| !word.starts_with('-') || *word == "-a"),
+        "pwd" => arguments.is_empty(),
+        "npm" | "pnpm" | "yarn" => matches!(
+            arguments.as_slice(),
+            ["root" | "bin" | "prefix"] | ["root" | "bin" | "prefix", "-g"]
+        ),
+        "rustc" => arguments == ["--print", "sysroot"],
+        "brew" => {
+            arguments.first() == Some(&"--prefix")
+                && arguments[1..].iter().all(|word| !word.starts_with('-'))
         }
         "docker" | "podman" => lists_containers(&arguments),
         "kubectl" | "oc" => lists_resources(&arguments),
@@ -152,6 +310,34 @@ fn lists_files(words: &[Option<&str>]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether a list is expected to have one item: the newest, the first, or those of a name.
+pub(super) fn lists_one(list: &List) -> bool {
+    let [item] = list.as_slice() else {
+        return false;
+    };
+    let stages: Option<Vec<_>> = item.pipeline.iter().map(texts).collect();
+    let Some([first, rest @ ..]) = stages.as_deref() else {
+        return false;
+    };
+    let is_head = |words: &Vec<Option<&str>>| {
+        matches!(
+            words.as_slice(),
+            [Some("head" | "tail"), Some("-1" | "-n1")]
+                | [Some("head" | "tail"), Some("-n"), Some("1")]
+        )
+    };
+    let selects = |word: &Option<&str>| {
+        word.is_some_and(|word| {
+            word == "--latest"
+                || word.starts_with("--filter")
+                || word.starts_with('-') && !word.starts_with("--") && word.contains(['f', 'l'])
+        })
+    };
+    rest.iter().any(is_head)
+        || matches!(first.as_slice(), [Some("docker" | "podman"), Some("ps"), arguments @ ..] if arguments.iter().any(selects))
+        || matches!(first.as_slice(), [Some("docker"), Some("compose"), Some("ps"), arguments @ ..] if arguments.iter().flatten().any(|word| !word.starts_with('-')))
 }
 
 /// Returns whether arguments of `docker` list identifiers: `ps -q`, `compose ps -q`.

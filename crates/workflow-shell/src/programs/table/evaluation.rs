@@ -163,9 +163,14 @@ struct Found {
     has_boolean_values: bool,
 }
 
-/// Returns whether a word is a glob or an expansion, which may be several words.
+/// Returns whether only the shell knows the text of a word.
 fn is_variable(word: &Word) -> bool {
     word.is_glob || word.shape().contains(UNKNOWN)
+}
+
+/// Returns whether a word may be several words, or none.
+fn may_be_several(word: &Word) -> bool {
+    is_variable(word) && (word.is_glob || !word.is_one_word)
 }
 
 impl Found {
@@ -207,7 +212,7 @@ impl Found {
     fn note(&mut self, name: &'static str, option: &KnownOption, value: Option<Word>) {
         self.options.push(name);
         if self.variable_value.is_none() {
-            self.variable_value = value.clone().filter(is_variable);
+            self.variable_value = value.clone().filter(may_be_several);
         }
         let text = value.as_ref().and_then(Word::text);
         let is_file = match option.writes {
@@ -310,7 +315,7 @@ impl Sets<'_> {
         }
         if known.max < usize::MAX {
             // A glob or an expansion may be several words.
-            let several = found.operands.iter().find(|word| is_variable(word));
+            let several = found.operands.iter().find(|word| may_be_several(word));
             let several = several.filter(|_| known.max > 0);
             let shifting = found.variable_value.as_ref();
             let surplus = found.operands.get(known.max);
@@ -487,7 +492,7 @@ fn take_value(word: &Word, words: &mut &[Word], option: &KnownOption) -> Result<
         .shape()
         .trim_start_matches('-')
         .starts_with(|c: char| c.is_ascii_digit());
-    if value.may_hide_option() {
+    if value.may_hide_option() && !value.lists_files() {
         return Err(unknown(value, UnknownReason::Expansion));
     }
     if is_option(value) && !is_number && !is_listed || value.shape() == "--" {
