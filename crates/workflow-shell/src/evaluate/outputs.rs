@@ -24,22 +24,39 @@ pub(super) fn prints_numbers(list: &List) -> bool {
         [Some("wc"), rest @ ..] => rest
             .iter()
             .all(|word| word.is_some_and(|word| word.starts_with('-'))),
-        [Some("date"), Some(format)] => format.strip_prefix('+').is_some_and(|format| {
-            let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
-            parts.is_some_and(|mut parts| {
-                parts.all(|part| {
-                    matches!(
-                        part,
-                        "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j" | "s3N" | "3N"
-                    )
+        [Some("date"), others @ .., Some(format)] if others.iter().all(Option::is_some) => {
+            format.strip_prefix('+').is_some_and(|format| {
+                let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
+                parts.is_some_and(|mut parts| {
+                    parts.all(|part| {
+                        matches!(
+                            part,
+                            "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j" | "s3N" | "3N"
+                        )
+                    })
                 })
             })
-        }),
+        }
         [
             Some("grep"),
             Some("-c" | "-ic" | "-cE" | "-cv" | "-vc" | "-ci"),
             _,
         ] => item.pipeline.len() > 1,
+        [
+            Some("stat"),
+            Some("-c" | "-f"),
+            Some("%s" | "%Y" | "%z" | "%m"),
+            file,
+        ]
+        | [Some("stat"), Some("-c%s" | "-c%Y" | "-f%z" | "-f%m"), file] => {
+            file.is_some_and(|file| !file.starts_with('-'))
+        }
+        [
+            Some("git"),
+            Some("log"),
+            Some("-1"),
+            Some("--format=%ct" | "--format=%at" | "--pretty=%ct"),
+        ] => true,
         [Some("cut"), rest @ ..] => cuts_line_numbers(rest, &item.pipeline),
         [Some("git"), Some("rev-list"), Some("--count"), ..] => true,
         _ => false,
@@ -227,7 +244,18 @@ fn lists_files(words: &[Option<&str>]) -> bool {
                 let is_commit = |word: &&&str| {
                     matches!(
                         word.split_once('='),
-                        Some((_, "%h" | "%H" | "format:%h" | "format:%H"))
+                        Some((
+                            _,
+                            "%h" | "%H"
+                                | "format:%h"
+                                | "format:%H"
+                                | "%ct"
+                                | "%at"
+                                | "%cI"
+                                | "%aI"
+                                | "%cs"
+                                | "%as"
+                        ))
                     )
                 };
                 let selects = |word: &&str| {

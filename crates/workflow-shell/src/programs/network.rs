@@ -128,10 +128,17 @@ fn ssh(invocation: &Invocation<'_>) -> Result {
         "passwordauthentication",
         "addressfamily",
     ];
-    if let [word] = invocation.arguments
-        && word.text() == Some("-V")
-    {
-        return Ok(Outcome::reads());
+    match invocation.arguments {
+        [word] if word.text() == Some("-V") => return Ok(Outcome::reads()),
+        // It prints the settings of a host.
+        [word, host]
+            if word.text() == Some("-G")
+                && !host.may_hide_option()
+                && !host.shape().starts_with('-') =>
+        {
+            return Ok(Outcome::reads());
+        }
+        _ => {}
     }
     let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
     for word in known.values(&["-o"]) {

@@ -4,9 +4,9 @@
 
 use super::options::{Place, expansion, split};
 use super::{Invocation, Outcome, Result};
-use crate::analysis::FileWrite;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};
+use crate::file_write::FileWrite;
 use crate::word::Word;
 
 const OPTIONS: &str = "-nErsuz -e= -l= -i?= --quiet --silent --regexp-extended --separate --unbuffered --null-data --posix --sandbox --expression= --line-length= --in-place?=";
